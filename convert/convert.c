@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "convert/base/limits.h"
@@ -20,15 +19,9 @@
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "convert/text/workload_text.h"
+#include "footprint/base/clock.h"
 
 #define META_ENTRIES_MAX 8u
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the workload's meta data -------------------------------------------------------------- */
 
@@ -267,7 +260,7 @@ enum fp_status conv_file(const char *in_path, const char *out_path, const struct
                          struct conv_report *ret_report, struct conv_error *ret_error)
 {
     static const struct conv_options defaults = {0};
-    const uint64_t start_ns = now_ns();
+    const uint64_t start_ns = fp_now_ns();
     struct conv_report report = {0};
     const struct conv_export_format *format;
     enum conv_kind kind;
@@ -292,7 +285,7 @@ enum fp_status conv_file(const char *in_path, const char *out_path, const struct
         conv_report_release(&report);
         return conv_bound_told(status, in_path, ret_error);
     }
-    report.elapsed_ns = now_ns() - start_ns;
+    report.elapsed_ns = fp_now_ns() - start_ns;
     *ret_report = report;
     return FP_OK;
 }

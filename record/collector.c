@@ -1,117 +1,106 @@
-/* collector.c - start mallab-collect beside the command, hear that it is ready, wait for its end. */
+/* collector.c - start mallab-collect beside the command, hear that it is ready; or let it recover what a killed one left. */
 #include "record/collector.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/base/clock.h"
-#include "record/recorder.h"
-#include "results/measure/base/support.h"
+#include "convert/recording/unfinished.h"
+#include "footprint/base/places.h"
+#include "footprint/base/support.h"
+#include "record/recording_words.h"
+#include "record/settings.h"
+#include "record/target.h"
 
 #define READY_BYTES_MAX 8192
+#define WORDS_MAX       32 /* of its command line, the NULL behind them among them */
 
-static bool make_socket(int *ret_ends)
-{
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return false;
-    ret_ends[1] = cli_above_standard(ends[1]);
-    ret_ends[0] = cli_above_standard(ends[0]);
-    if (ret_ends[0] >= 0 && ret_ends[1] >= 0)
-        return true;
-    cli_close_end(&ret_ends[0]);
-    cli_close_end(&ret_ends[1]);
-    return false;
-}
+enum {
+    NOTHING_TO_RECOVER =
+        3, /* exit code of mallab-collect: its collector lives, or another process is at it */
+};
 
-static char **collector_arguments(const struct cli_record *record, const char *program, const char *directory,
-                                  int ready, int control, int library)
+/* Descriptors that the collector is to have; -1: none. */
+struct handed {
+    int ready, control, library;
+};
+
+static char **collector_arguments(const struct rec_settings *settings, const char *program,
+                                  const char *directory, const struct handed *handed)
 {
-    char **words = res_calloc(32, sizeof *words);
-    size_t count = 0;
-    words[count++] = res_strdup(program);
-    words[count++] = res_strdup("--out");
-    words[count++] = res_strdup(directory);
-    words[count++] = res_strdup("--ready-fd");
-    words[count++] = res_printf("%d", ready);
-    words[count++] = res_strdup("--control-fd");
-    words[count++] = res_printf("%d", control);
-    if (library >= 0) {
-        words[count++] = res_strdup("--library-fd");
-        words[count++] = res_printf("%d", library);
-    }
     const struct {
         const char *option;
         uint64_t value;
+        bool given;
     } numbers[] = {
-        {"--memory", record->memory_bytes},
-        {"--max-size", record->size_limit_bytes},
-        {"--duration", record->duration_ns},
-        {"--window", record->window_ns},
-        {"--keep", record->keep},
+        {"--ready-fd", (uint64_t)handed->ready, true},
+        {"--control-fd", (uint64_t)handed->control, true},
+        {"--library-fd", (uint64_t)handed->library, handed->library >= 0},
+        {"--memory", settings->memory_bytes, settings->memory_bytes != 0},
+        {"--max-size", settings->size_limit_bytes, settings->size_limit_bytes != 0},
+        {"--duration", settings->duration_ns, settings->duration_ns != 0},
+        {"--window", settings->window_ns, settings->window_ns != 0},
+        {"--keep", settings->keep, settings->keep != 0},
     };
+    const struct {
+        const char *option;
+        bool given;
+    } switches[] = {
+        {"--unique", settings->numbered},
+        {"--no-follow", settings->no_follow},
+        {"--no-residency", settings->no_residency},
+        {"--paused", settings->paused},
+    };
+    const struct {
+        const char *option, *value;
+    } texts[] = {
+        {"--out", directory},
+        {"--only", settings->only},
+        {"--order", settings->order},
+        {"--on-full", settings->on_full},
+    };
+    char **words = res_calloc(WORDS_MAX, sizeof *words);
+    size_t count = 0;
+    words[count++] = res_strdup(program);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].value != 0) {
+        if (numbers[i].given) {
             words[count++] = res_strdup(numbers[i].option);
             words[count++] = res_printf("%llu", (unsigned long long)numbers[i].value);
         }
     }
-    if (record->numbered)
-        words[count++] = res_strdup("--unique");
-    if (record->no_follow)
-        words[count++] = res_strdup("--no-follow");
-    if (record->no_residency)
-        words[count++] = res_strdup("--no-residency");
-    if (record->paused)
-        words[count++] = res_strdup("--paused");
-    if (record->only != NULL) {
-        words[count++] = res_strdup("--only");
-        words[count++] = res_strdup(record->only);
-    }
-    if (record->order != NULL) {
-        words[count++] = res_strdup("--order");
-        words[count++] = res_strdup(record->order);
-    }
-    if (record->on_full != NULL) {
-        words[count++] = res_strdup("--on-full");
-        words[count++] = res_strdup(record->on_full);
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
+        if (switches[i].given)
+            words[count++] = res_strdup(switches[i].option);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (texts[i].value != NULL) {
+            words[count++] = res_strdup(texts[i].option);
+            words[count++] = res_strdup(texts[i].value);
+        }
     }
     return words;
 }
 
-static void become_collector(const struct cli_record *record, const char *program, const char *directory,
-                             int ready, int control, int library)
+static int unset_ours(void)
 {
-    char **words = collector_arguments(record, program, directory, ready, control, library);
-    const int null = cli_above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
-    unsetenv("LD_PRELOAD"); /* it is not to be recorded, nor to run on an allocator under test */
-    unsetenv("MALLAB_SEGMENT");
-    if (null < 0 || fcntl(ready, F_SETFD, 0) != 0 || fcntl(control, F_SETFD, 0) != 0 ||
-        (library >= 0 && fcntl(library, F_SETFD, 0) != 0))
-        _exit(CLI_RECORD_FAILED);
-    /* It may outlive us: it must not keep the reader of our output waiting. It answers through `ready`. */
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-    execv(program, words);
-    char message[512];
-    const int length = snprintf(message, sizeof message, "error cannot start '%s': %s\n", program,
-                                strerror(errno));
-    ssize_t written = write(ready, message,
-                            (size_t)length < sizeof message ? (size_t)length : sizeof message - 1);
-    _exit(written > 0 ? CLI_RECORD_FAILED : CLI_RECORD_NOT_FOUND);
+    /* It is not to be recorded, nor to run on an allocator under test. */
+    return unsetenv("LD_PRELOAD") == 0 && unsetenv("MALLAB_SEGMENT") == 0 ? 0 : REC_FAILED;
+}
+
+/* In the child. */
+static int hand_over(void *data)
+{
+    const struct handed *handed = data;
+    const int fds[] = {handed->ready, handed->control, handed->library};
+    for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+        if (fds[i] >= 0 && fcntl(fds[i], F_SETFD, 0) != 0)
+            return REC_FAILED;
+    return unset_ours();
 }
 
 /* "ok SEGMENT", and on a second line the directory where that is another one; or "error MESSAGE". */
-static void hear(struct cli_collector *collector, int ready)
+static void hear(struct rec_collector *collector, int ready)
 {
     char line[READY_BYTES_MAX];
     size_t length = 0;
@@ -139,49 +128,100 @@ static void hear(struct cli_collector *collector, int ready)
         collector->problem = res_strdup("the collector ended before it was ready");
 }
 
-bool cli_collector_start(const struct cli_record *record, const char *program, const char *directory,
-                         const int *not_its_own, int library, struct cli_collector *ret_collector)
+bool rec_collector_start(const struct rec_settings *settings, const char *program, const char *directory,
+                         int library, struct rec_collector *ret_collector)
 {
-    int ready[2] = {-1, -1};
-    int control[2] = {-1, -1};
-    *ret_collector = (struct cli_collector){.pid = -1, .control = -1};
-    if (!cli_make_pipe(ready) || !make_socket(control)) {
-        ret_collector->problem = res_printf("no pipe to the collector: %s", strerror(errno));
-        cli_close_end(&ready[0]);
-        cli_close_end(&ready[1]);
-        return false;
+    int ready[2] = {-1, -1}, control[2] = {-1, -1};
+    *ret_collector = (struct rec_collector){.process = FP_PROCESS_NONE, .control = -1};
+    int error = fp_make_pipe(ready);
+    if (error == 0)
+        error = fp_make_pair(control);
+    if (error != 0) {
+        ret_collector->problem = res_printf("no pipe to the collector: %s", strerror(error));
+        goto out;
     }
-    const pid_t pid = fork();
-    if (pid == 0) {
-        close(ready[0]);
-        close(control[1]);
-        close(not_its_own[0]);
-        close(not_its_own[1]);
-        become_collector(record, program, directory, ready[1], control[0], library);
-    }
-    const int error = errno;
-    close(ready[1]);
-    close(control[0]);
-    ret_collector->pid = pid;
+    struct handed handed = {.ready = ready[1], .control = control[0], .library = library};
+    char **words = collector_arguments(settings, program, directory, &handed);
+    /* It may outlive us: it must not keep the reader of our output waiting. It answers through `ready`. */
+    const struct fp_process_plan plan = {
+        .program = program,
+        .arguments = words,
+        .body = hand_over,
+        .data = &handed,
+        .streams = {FP_STREAM_NULL, FP_STREAM_NULL, FP_STREAM_NULL},
+    };
+    error = fp_process_start(&plan, &ret_collector->process);
+    fp_close(&ready[1]);
     ret_collector->control = control[1];
-    if (pid < 0)
-        ret_collector->problem = res_printf("no process for the collector: %s", strerror(error));
+    control[1] = -1;
+    if (error != 0)
+        ret_collector->problem = res_printf("cannot start '%s': %s", program, strerror(error));
     else
         hear(ret_collector, ready[0]);
-    close(ready[0]);
+    for (size_t i = 0; words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
+out:
+    fp_close(&ready[0]);
+    fp_close(&ready[1]);
+    fp_close(&control[0]);
+    fp_close(&control[1]);
     return ret_collector->segment != NULL;
 }
 
-bool cli_collector_ends(const struct cli_collector *collector, uint64_t within_ns, int *ret_status)
+void rec_collector_release(struct rec_collector *collector)
 {
-    const uint64_t begin = cli_now_ns();
-    struct timespec pause = {.tv_nsec = 1000000};
-    while (waitpid(collector->pid, ret_status, WNOHANG) == 0) {
-        if (cli_now_ns() - begin >= within_ns)
-            return false;
-        nanosleep(&pause, NULL); /* a signal only shortens it */
-        if (pause.tv_nsec < 20000000)
-            pause.tv_nsec *= 2;
-    }
-    return true;
+    fp_process_release(&collector->process);
+    fp_close(&collector->control);
+    free(collector->segment);
+}
+
+/* ---- recovery ------------------------------------------------------------------------------- */
+
+/* A recording that is not finished names its shared memory, which goes with its collector unless that was killed. Nothing is
+ * recovered of another user's recording, nor told here: whoever reads it next does. */
+static bool left_something(const char *directory)
+{
+    json_t *json = rec_recording_read(directory);
+    struct conv_recording recording = {0};
+    const bool left = json != NULL && conv_recording_take(json, &recording) &&
+                      conv_unfinished_is_left(&recording, directory);
+    conv_recording_release(&recording);
+    json_decref(json);
+    return left;
+}
+
+static int unset_before_recovery(void *data)
+{
+    return unset_ours();
+}
+
+/* Returns its exit code, or what no exit code is. */
+static int run_recovery(char *program, const char *directory)
+{
+    char *copy = res_strdup(directory);
+    char *const words[] = {program, (char[]){"--recover"}, (char[]){"--out"}, copy, NULL};
+    const struct fp_process_plan plan = {
+        .program = program, .arguments = words, .body = unset_before_recovery};
+    int status;
+    const int error = fp_process_run(&plan, &status);
+    free(copy);
+    return error == 0 ? fp_status_code(status) : -1;
+}
+
+bool rec_recover(const char *verb, const char *path)
+{
+    char *program = left_something(path) ? res_own_program("mallab-collect") : NULL;
+    if (program == NULL)
+        return false;
+    const int code = run_recovery(program, path);
+    if (code == 0)
+        res_say(verb,
+                "'%s': its collector was killed; what that had left in shared memory is now in the recording",
+                path);
+    else if (code != NOTHING_TO_RECOVER)
+        res_say(verb, "'%s': what its killed collector left in shared memory could not be written here",
+                path);
+    free(program);
+    return code == 0;
 }

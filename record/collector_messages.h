@@ -11,12 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct cli_verb;
-
-#define CLI_NEWS_UNRECORDED 32 /* programs named */
+#define REC_UNRECORDED_MAX 32 /* programs named */
 
 /* A program of the tree that is not recorded. */
-struct cli_unrecorded {
+struct rec_unrecorded {
     char name[64]; /* as text */
     char why[256];
     pid_t pid; /* of the first one; 0: not known */
@@ -24,25 +22,25 @@ struct cli_unrecorded {
     uint64_t heard_ns;
 };
 
-struct cli_news {
-    const struct cli_verb *verb; /* in whose name it is said on stderr */
-    bool quiet;                  /* say nothing but what is not recorded */
-    int fd;                      /* of the collector's; -1: none */
-    char line[512];              /* what has come of the next one */
+struct rec_messages {
+    const char *verb; /* in whose name it is said on stderr */
+    bool quiet;       /* say nothing but what is not recorded */
+    int fd;           /* of the collector's; -1: none */
+    char line[512];   /* what has come of the next one */
     size_t length;
     bool over; /* recording has ended for good: what is not recorded from here on is no surprise */
-    struct cli_unrecorded unrecorded[CLI_NEWS_UNRECORDED];
+    struct rec_unrecorded unrecorded[REC_UNRECORDED_MAX];
     size_t unrecorded_count;
 };
 
-/* cli_news_take - say what has come; without waiting. A program that is not recorded is said after two seconds, or by
- * cli_news_report: of a short command it is told when its own output is over. */
-void cli_news_take(struct cli_news *news);
+/* rec_messages_take - say what has come; without waiting. A program that is not recorded is said after two seconds, or by
+ * rec_messages_report: of a short command it is told when its own output is over. */
+void rec_messages_take(struct rec_messages *messages);
 
-/* cli_news_of_death - the collector has ended, and the command has not. status: as from waitpid. */
-void cli_news_of_death(struct cli_news *news, int status);
+/* rec_messages_of_death - the collector has ended, and the command has not. status: as from waitpid. */
+void rec_messages_of_death(struct rec_messages *messages, int status);
 
-/* cli_news_report - one line for each program that was not told while the command ran, with the reason. */
-void cli_news_report(struct cli_news *news);
+/* rec_messages_report - one line for each program that was not told while the command ran, with the reason. */
+void rec_messages_report(struct rec_messages *messages);
 
 #endif

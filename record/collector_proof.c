@@ -10,28 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/base/json_bounds.h"
-#include "convert/recording/recording.h"
+#include "convert/recording/recording_json.h"
 #include "convert/recording/unfinished.h"
 #include "footprint/base/places.h"
+#include "footprint/base/process.h"
 #include "footprint/base/segment_file.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
+#include "footprint/base/trusted.h"
+#include "record/recording_words.h"
 
 #define PROGRAM "mallab-collect"
-
-static int hold(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
-}
 
 /* ---- the process ------------------------------------------------------------------------------ */
 
@@ -108,16 +98,17 @@ static char *find_objection(pid_t pid, const char *directory, const json_t *reco
     return objection;
 }
 
-bool cli_proof_make(const char *directory, const json_t *recording, struct cli_proof *ret_proof,
+bool rec_proof_make(const char *directory, const json_t *recording, struct rec_proof *ret_proof,
                     char **ret_problem)
 {
-    const uint64_t number = cli_json_count(json_object_get(recording, "collector"), "pid");
+    const uint64_t number = rec_count(json_object_get(recording, "collector"), "pid");
     const pid_t pid = number <= INT32_MAX ? (pid_t)number : 0;
-    *ret_proof = (struct cli_proof){.pidfd = pid > 0 ? hold(pid) : -1}; /* held first, then looked at */
+    *ret_proof = (struct rec_proof){.pidfd = pid > 0 ? fp_pidfd_open(pid)
+                                                     : -1}; /* held first, then looked at */
     *ret_problem = find_objection(pid, directory, recording);
     if (*ret_problem == NULL && pid > 0) {
         ret_proof->collector = pid;
-        if (!cli_proof_has_gone(ret_proof))
+        if (!rec_proof_has_gone(ret_proof))
             return true;
     }
     ret_proof->collector = 0;
@@ -127,24 +118,22 @@ bool cli_proof_make(const char *directory, const json_t *recording, struct cli_p
     return false;
 }
 
-void cli_proof_release(struct cli_proof *proof)
+void rec_proof_release(struct rec_proof *proof)
 {
     if (proof->pidfd >= 0)
         close(proof->pidfd);
-    *proof = (struct cli_proof){.pidfd = -1};
+    *proof = (struct rec_proof){.pidfd = -1};
 }
 
-bool cli_proof_signal(const struct cli_proof *proof, const char *directory, const json_t *recording,
+bool rec_proof_signal(const struct rec_proof *proof, const char *directory, const json_t *recording,
                       int number)
 {
     if (proof->collector <= 0) {
         errno = ESRCH;
         return false;
     }
-#ifdef SYS_pidfd_send_signal
     if (proof->pidfd >= 0)
-        return syscall(SYS_pidfd_send_signal, proof->pidfd, number, NULL, 0) == 0;
-#endif
+        return fp_pidfd_signal(proof->pidfd, number);
     char *objection = find_objection(proof->collector, directory, recording);
     free(objection);
     if (objection != NULL) {
@@ -154,7 +143,7 @@ bool cli_proof_signal(const struct cli_proof *proof, const char *directory, cons
     return kill(proof->collector, number) == 0;
 }
 
-bool cli_proof_has_gone(const struct cli_proof *proof)
+bool rec_proof_has_gone(const struct rec_proof *proof)
 {
     struct pollfd ended = {proof->pidfd, POLLIN, 0};
     if (proof->pidfd >= 0)

@@ -10,25 +10,25 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct cli_proof {
+struct rec_proof {
     pid_t collector; /* 0: none is proven */
     int pidfd;       /* -1: the kernel has none; then it is proven again before each signal */
 };
 
-/* cli_proof_make - hold and prove the collector of a recording.
+/* rec_proof_make - hold and prove the collector of a recording.
  * directory     the recording's, which must be ours.
  * recording     its recording.json, as it was read last.
  * ret_problem   on failure one line that says what is against it; the caller's to free.
- * Returns       whether it is proven. End it with cli_proof_release, whatever it returned. */
-bool cli_proof_make(const char *directory, const json_t *recording, struct cli_proof *ret_proof,
+ * Returns       whether it is proven. End it with rec_proof_release, whatever it returned. */
+bool rec_proof_make(const char *directory, const json_t *recording, struct rec_proof *ret_proof,
                     char **ret_problem);
-void cli_proof_release(struct cli_proof *proof);
+void rec_proof_release(struct rec_proof *proof);
 
-/* cli_proof_signal - send a signal to the proven collector. Returns false with errno set; ESRCH: it has gone. */
-bool cli_proof_signal(const struct cli_proof *proof, const char *directory, const json_t *recording,
+/* rec_proof_signal - send a signal to the proven collector. Returns false with errno set; ESRCH: it has gone. */
+bool rec_proof_signal(const struct rec_proof *proof, const char *directory, const json_t *recording,
                       int number);
 
-/* cli_proof_has_gone - whether the proven collector has ended, waited for or not. */
-bool cli_proof_has_gone(const struct cli_proof *proof);
+/* rec_proof_has_gone - whether the proven collector has ended, waited for or not. */
+bool rec_proof_has_gone(const struct rec_proof *proof);
 
 #endif

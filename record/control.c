@@ -12,54 +12,32 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/base/clock.h"
-#include "cli/base/json_bounds.h"
-#include "convert/recording/recording.h"
+#include "convert/recording/recording_json.h"
+#include "footprint/base/clock.h"
+#include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/words.h"
+#include "record/recording_words.h"
 
 #define LOOK_NS    5000000
-#define FULL_BELOW 65536 /* bytes free */
+#define ANSWER_NS  UINT64_C(10000000000)
+#define END_NS     UINT64_C(120000000000) /* a full ring to a slow disk */
+#define FULL_BELOW 65536                  /* bytes free */
 
 static bool goes_on(const json_t *recording)
 {
     return json_object_get(recording, "collector") != NULL;
 }
 
-bool cli_control_is_paused(const struct cli_control *control)
+bool rec_control_is_paused(const struct rec_control *control)
 {
     const char *state = json_string_value(json_object_get(control->recording, "state"));
     return state != NULL && strcmp(state, "paused") == 0;
 }
 
-uint64_t cli_control_windows(const struct cli_control *control)
+uint64_t rec_control_windows(const struct rec_control *control)
 {
-    return cli_json_count(control->recording, "windows");
-}
-
-const char *cli_control_stop(const json_t *recording, uint64_t *ret_after_ns)
-{
-    const json_t *stop = json_object_get(recording, "stopped");
-    const char *by = json_string_value(json_object_get(stop, "by"));
-    if (by != NULL)
-        *ret_after_ns = cli_json_count(stop, "after_ns");
-    return by;
-}
-
-const char *cli_control_stop_words(const char *stop)
-{
-    static const struct {
-        const char *stop, *words;
-    } WORDS[] = {
-        {"disk_full", "as its files cannot be written any more (is the disk full, or at a quota?)"},
-        {"size_limit", "as it has the size that --max-size allows"},
-        {"duration", "as --duration asked"},
-        {"end", "as --end asked"},
-    };
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
-        if (strcmp(WORDS[i].stop, stop) == 0)
-            return WORDS[i].words;
-    return "why is not known to this version";
+    return rec_count(control->recording, "windows");
 }
 
 /* Why a directory is none whose collector we may tell something. */
@@ -98,74 +76,63 @@ static json_t *open_recording(const char *directory, char **ret_problem)
     return recording;
 }
 
-enum cli_control_state cli_control_open(const char *directory, struct cli_control *ret_control,
+enum rec_control_state rec_control_open(const char *directory, struct rec_control *ret_control,
                                         char **ret_problem)
 {
     *ret_problem = NULL;
-    *ret_control = (struct cli_control){.directory = res_strdup(directory), .proof = {.pidfd = -1}};
+    *ret_control = (struct rec_control){.directory = res_strdup(directory), .proof = {.pidfd = -1}};
     ret_control->recording = open_recording(directory, ret_problem);
     if (ret_control->recording == NULL)
-        return CLI_CONTROL_FAILED;
+        return REC_CONTROL_FAILED;
     if (!goes_on(ret_control->recording)) {
         *ret_problem = res_printf("the recording in '%s' has ended", directory);
-        return CLI_CONTROL_ENDED;
+        return REC_CONTROL_ENDED;
     }
-    if (!cli_proof_make(directory, ret_control->recording, &ret_control->proof, ret_problem))
-        return CLI_CONTROL_KILLED;
-    return CLI_CONTROL_OPEN;
+    if (!rec_proof_make(directory, ret_control->recording, &ret_control->proof, ret_problem))
+        return REC_CONTROL_KILLED;
+    return REC_CONTROL_OPEN;
 }
 
-void cli_control_release(struct cli_control *control)
+void rec_control_release(struct rec_control *control)
 {
     free(control->directory);
     json_decref(control->recording);
-    cli_proof_release(&control->proof);
-    *control = (struct cli_control){.proof = {.pidfd = -1}};
+    rec_proof_release(&control->proof);
+    *control = (struct rec_control){.proof = {.pidfd = -1}};
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */
 
-static int signal_of(enum cli_request request)
+/* Under `answered` recording.json counts what was heeded; an end is seen by the collector's being gone from it. */
+static const char *const ANSWERED[] = {[REC_REQUEST_STATUS] = "status",
+                                       [REC_REQUEST_PAUSE] = "pause",
+                                       [REC_REQUEST_RESUME] = "resume",
+                                       [REC_REQUEST_WINDOW] = "window"};
+
+static int signal_of(enum rec_request request)
 {
     switch (request) {
-    case CLI_REQUEST_PAUSE:
+    case REC_REQUEST_PAUSE:
         return SIGUSR1;
-    case CLI_REQUEST_RESUME:
+    case REC_REQUEST_RESUME:
         return SIGUSR2;
-    case CLI_REQUEST_WINDOW:
+    case REC_REQUEST_WINDOW:
         return SIGRTMIN + 1;
-    case CLI_REQUEST_END:
+    case REC_REQUEST_END:
         return SIGRTMIN + 2;
-    case CLI_REQUEST_STATUS:
+    case REC_REQUEST_STATUS:
         break;
     }
     return SIGRTMIN + 3;
 }
 
-static bool is_heeded(const json_t *now, const json_t *before, const char *kind)
+static bool is_answer(const json_t *now, const json_t *before, enum rec_request request)
 {
-    return cli_json_count(json_object_get(now, "answered"), kind) >
-           cli_json_count(json_object_get(before, "answered"), kind);
-}
-
-static bool is_answer(const struct cli_control *control, const json_t *before, enum cli_request request)
-{
-    const json_t *now = control->recording;
     if (!goes_on(now)) /* it ended on the way, which answers everything */
         return true;
-    switch (request) {
-    case CLI_REQUEST_PAUSE:
-        return is_heeded(now, before, "pause");
-    case CLI_REQUEST_RESUME:
-        return is_heeded(now, before, "resume");
-    case CLI_REQUEST_WINDOW:
-        return is_heeded(now, before, "window");
-    case CLI_REQUEST_STATUS:
-        return is_heeded(now, before, "status");
-    case CLI_REQUEST_END:
-        break;
-    }
-    return false;
+    return request != REC_REQUEST_END &&
+           rec_count(json_object_get(now, "answered"), ANSWERED[request]) >
+               rec_count(json_object_get(before, "answered"), ANSWERED[request]);
 }
 
 enum waited {
@@ -174,23 +141,23 @@ enum waited {
     WAITED_FOR_THE_DEAD,
 };
 
-static enum waited wait_for_answer(struct cli_control *control, const json_t *before,
-                                   enum cli_request request, uint64_t within_ns)
+static enum waited wait_for_answer(struct rec_control *control, const json_t *before,
+                                   enum rec_request request, uint64_t within_ns)
 {
-    const uint64_t begin = cli_now_ns();
+    const uint64_t begin = fp_now_ns();
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     for (;;) {
-        const bool gone = cli_proof_has_gone(&control->proof); /* asked first: its last word is there then */
-        json_t *recording = cli_json_recording(control->directory);
+        const bool gone = rec_proof_has_gone(&control->proof); /* asked first: its last word is there then */
+        json_t *recording = rec_recording_read(control->directory);
         if (recording != NULL) {
             json_decref(control->recording);
             control->recording = recording;
-            if (is_answer(control, before, request))
+            if (is_answer(recording, before, request))
                 return WAITED_ANSWERED;
         }
         if (gone)
             return WAITED_FOR_THE_DEAD;
-        if (cli_now_ns() - begin >= within_ns)
+        if (fp_now_ns() - begin >= within_ns)
             return WAITED_IN_VAIN;
         nanosleep(&pause, NULL); /* a signal only shortens it */
     }
@@ -203,7 +170,7 @@ static bool disk_is_full(const char *directory)
                                                (space.f_files > 0 && space.f_ffree == 0));
 }
 
-static char *no_answer(const struct cli_control *control, enum waited waited, uint64_t within_ns)
+static char *no_answer(const struct rec_control *control, enum waited waited, uint64_t within_ns)
 {
     const bool full = disk_is_full(control->directory);
     if (waited == WAITED_FOR_THE_DEAD)
@@ -221,17 +188,17 @@ static char *no_answer(const struct cli_control *control, enum waited waited, ui
         (int)control->proof.collector, (double)within_ns / 1e9, control->directory);
 }
 
-bool cli_control_ask(struct cli_control *control, enum cli_request request, uint64_t within_ns,
+bool rec_control_ask(struct rec_control *control, enum rec_request request, uint64_t within_ns,
                      char **ret_problem)
 {
     json_t *before;
     enum waited waited;
     *ret_problem = NULL;
     /* Read again: what was answered since we opened it was not our question. */
-    before = cli_json_recording(control->directory);
+    before = rec_recording_read(control->directory);
     if (before == NULL)
         before = json_incref(control->recording);
-    if (!cli_proof_signal(&control->proof, control->directory, before, signal_of(request)) &&
+    if (!rec_proof_signal(&control->proof, control->directory, before, signal_of(request)) &&
         errno != ESRCH) {
         *ret_problem = res_printf("the collector (process %d) cannot be told: %s",
                                   (int)control->proof.collector, strerror(errno));
@@ -243,4 +210,121 @@ bool cli_control_ask(struct cli_control *control, enum cli_request request, uint
     if (waited != WAITED_ANSWERED)
         *ret_problem = no_answer(control, waited, within_ns);
     return waited == WAITED_ANSWERED;
+}
+
+bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem)
+{
+    if (request == REC_REQUEST_WINDOW && rec_control_windows(control) == 0) {
+        *ret_problem = res_printf(
+            "the recording in '%s' is not cut into windows: that is chosen at its begin, with --window",
+            control->directory);
+        return false;
+    }
+    if (!rec_control_ask(control, request, request == REC_REQUEST_END ? END_NS : ANSWER_NS, ret_problem))
+        return false;
+    /* The figures of the answer to a pause are those of its moment; the others' may be old. */
+    if (request != REC_REQUEST_END && request != REC_REQUEST_STATUS) {
+        (void)rec_control_ask(control, REC_REQUEST_STATUS, ANSWER_NS, ret_problem);
+        free(*ret_problem); /* then they are old */
+        *ret_problem = NULL;
+    }
+    return true;
+}
+
+/* ---- how it stands ---------------------------------------------------------------------------- */
+
+/* Of one that has ended these are the processes that ran on; whether they still do, nobody looks. */
+static size_t count_running(const json_t *recording)
+{
+    size_t index, running = 0;
+    const json_t *process;
+    json_array_foreach(json_object_get(recording, "processes"), index, process)
+    {
+        const char *ended = json_string_value(json_object_get(process, "ended"));
+        running += ended != NULL && ended[0] == 'r';
+    }
+    return running;
+}
+
+/* One word for how it stands. */
+static const char *state_of(const struct rec_control *control)
+{
+    uint64_t after_ns;
+    if (!goes_on(control->recording))
+        return "ended";
+    if (rec_stop(control->recording, &after_ns) != NULL)
+        return "stopped";
+    return rec_control_is_paused(control) ? "paused" : "recording";
+}
+
+json_t *rec_control_status_json(const struct rec_control *control)
+{
+    static const char *const NUMBERS[] = {"started_unix_ns", "duration_ns", "events", "bytes",
+                                          "stalls",          "stall_ns",    "windows"};
+    static const char *const OTHERS[] = {"complete", "incomplete_why", "lost", "stopped", "recovered"};
+    const json_t *recording = control->recording;
+    const json_int_t running = (json_int_t)count_running(recording);
+    json_t *object = json_object();
+    json_object_set_new(object, "schema", json_string("mallab-status/1"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "state", json_string(state_of(control)));
+    for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++)
+        json_object_set_new(object, NUMBERS[i], json_integer((json_int_t)rec_count(recording, NUMBERS[i])));
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+        json_t *value = json_object_get(recording, OTHERS[i]);
+        json_object_set(object, OTHERS[i], value != NULL ? value : json_null());
+    }
+    json_object_set_new(object, "not_recorded", rec_unrecorded_of(recording));
+    json_object_set_new(object, "lost_calls", json_integer((json_int_t)rec_lost(recording)));
+    json_object_set_new(object, "processes_running", json_integer(goes_on(recording) ? running : 0));
+    json_object_set_new(object, "processes_ran_on", json_integer(goes_on(recording) ? 0 : running));
+    json_object_set_new(object, "pauses",
+                        json_integer((json_int_t)json_array_size(json_object_get(recording, "pauses"))));
+    return object;
+}
+
+/* "recording stopped after 3 s, as --duration asked". */
+static void add_head(struct res_text *text, const struct rec_control *control)
+{
+    char since[32];
+    uint64_t after_ns = rec_count(control->recording, "duration_ns");
+    const char *stop = rec_stop(control->recording, &after_ns);
+    const char *state = !goes_on(control->recording)     ? "the recording has ended"
+                        : stop != NULL                   ? "recording stopped"
+                        : rec_control_is_paused(control) ? "paused"
+                                                         : "recording";
+    res_text_printf(text, "%s after %s", state, res_text_duration((double)after_ns, since));
+    if (stop != NULL)
+        res_text_printf(text, ", %s", rec_stop_words(stop));
+    if (rec_control_windows(control) > 0)
+        res_text_printf(text, ", window %llu", (unsigned long long)rec_control_windows(control));
+}
+
+char *rec_control_status_text(const struct rec_control *control)
+{
+    const json_t *recording = control->recording, *object;
+    const size_t running = count_running(recording);
+    const char *incomplete = json_string_value(json_object_get(recording, "incomplete_why"));
+    json_t *unrecorded = rec_unrecorded_of(recording);
+    struct res_text text = {0};
+    char bytes[32];
+    size_t i;
+    add_head(&text, control);
+    res_text_printf(
+        &text, ": %s events, %s; %zu process%s %s, lost %s\n", FP_GROUPED(rec_count(recording, "events")),
+        fp_text_bytes((double)rec_count(recording, "bytes"), bytes), running, running == 1 ? "" : "es",
+        goes_on(recording) ? "running" : "ran on when it ended", FP_GROUPED(rec_lost(recording)));
+    json_array_foreach(unrecorded, i, object)
+    {
+        char *words = rec_unrecorded_words(object);
+        res_text_printf(&text, "not recorded: %s\n", words);
+        free(words);
+    }
+    if (!goes_on(recording) && incomplete != NULL && i == 0) {
+        char *why = res_text_plain(incomplete);
+        res_text_printf(&text, "the recording is not whole: %s\n", why);
+        free(why);
+    }
+    json_decref(unrecorded);
+    return text.text;
 }

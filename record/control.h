@@ -15,49 +15,50 @@
 
 #include "record/collector_proof.h"
 
-enum cli_request {
-    CLI_REQUEST_STATUS, /* write every call made so far, and recording.json anew */
-    CLI_REQUEST_PAUSE,
-    CLI_REQUEST_RESUME,
-    CLI_REQUEST_WINDOW, /* begin a new window, in a recording with windows */
-    CLI_REQUEST_END,    /* finish the recording; its processes run on */
+enum rec_request {
+    REC_REQUEST_STATUS, /* write every call made so far, and recording.json anew */
+    REC_REQUEST_PAUSE,
+    REC_REQUEST_RESUME,
+    REC_REQUEST_WINDOW, /* begin a new window, in a recording with windows */
+    REC_REQUEST_END,    /* finish the recording; its processes run on */
 };
 
-struct cli_control {
+struct rec_control {
     char *directory;
-    struct cli_proof proof;
+    struct rec_proof proof;
     json_t *recording; /* recording.json, as it was read last */
 };
 
-enum cli_control_state {
-    CLI_CONTROL_OPEN,
-    CLI_CONTROL_ENDED,  /* the recording has ended in good order, and recording holds its figures */
-    CLI_CONTROL_KILLED, /* its collector has gone before it had finished */
-    CLI_CONTROL_FAILED,
+enum rec_control_state {
+    REC_CONTROL_OPEN,
+    REC_CONTROL_ENDED,  /* the recording has ended in good order, and recording holds its figures */
+    REC_CONTROL_KILLED, /* its collector has gone before it had finished */
+    REC_CONTROL_FAILED,
 };
 
-/* cli_control_open - find the collector of a recording that goes on.
- * ret_problem  one line unless CLI_CONTROL_OPEN; the caller's to free.
- * End it with cli_control_release, whatever it returned. */
-enum cli_control_state cli_control_open(const char *directory, struct cli_control *ret_control,
+/* rec_control_open - find the collector of a recording that goes on.
+ * ret_problem  one line unless REC_CONTROL_OPEN; the caller's to free.
+ * End it with rec_control_release, whatever it returned. */
+enum rec_control_state rec_control_open(const char *directory, struct rec_control *ret_control,
                                         char **ret_problem);
-void cli_control_release(struct cli_control *control);
+void rec_control_release(struct rec_control *control);
 
-/* cli_control_ask - send a request and wait for the answer, which is in control->recording then.
+/* rec_control_ask - send a request and wait for the answer, which is in control->recording then.
  * within_ns    so long at most.
  * Returns      whether it was answered; if not, ret_problem is one line, the caller's to free. */
-bool cli_control_ask(struct cli_control *control, enum cli_request request, uint64_t within_ns,
+bool rec_control_ask(struct rec_control *control, enum rec_request request, uint64_t within_ns,
                      char **ret_problem);
 
-/* cli_control_stop - why nothing is recorded although a program runs, "disk_full", "size_limit", "duration" or "end", and
- * since when, as recording.json has it; NULL: it is recorded. Valid as long as recording. */
-const char *cli_control_stop(const json_t *recording, uint64_t *ret_after_ns);
+/* rec_control_do - the same, for as long as such an answer may take; and the figures in control->recording are fresh then. */
+bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem);
 
-/* cli_control_stop_words - the same for people, behind "recording stopped after 3 s, ". Valid to the end. */
-const char *cli_control_stop_words(const char *stop);
+/* rec_control_is_paused - as control->recording says. rec_control_windows - the present window's number, 0 without. */
+bool rec_control_is_paused(const struct rec_control *control);
+uint64_t rec_control_windows(const struct rec_control *control);
 
-/* cli_control_is_paused - as control->recording says. cli_control_windows - the present window's number, 0 without. */
-bool cli_control_is_paused(const struct cli_control *control);
-uint64_t cli_control_windows(const struct cli_control *control);
+/* rec_control_status_text - how the recording stands, in lines for people. The caller's to free.
+ * rec_control_status_json - the same as an object (docs/results.md). A new reference. */
+char *rec_control_status_text(const struct rec_control *control);
+json_t *rec_control_status_json(const struct rec_control *control);
 
 #endif

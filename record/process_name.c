@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
 #include "convert/recording/recording.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define NAMES_LISTED 12u
 
@@ -35,35 +34,20 @@ static bool went_on_as_another(const struct conv_process *process)
     return process->ended != NULL && strcmp(process->ended, "exec") == 0;
 }
 
-static void tell_none(const struct cli_verb *verb, const struct conv_survey *survey, const char *name,
-                      bool by_exec)
-{
-    char *names = names_of(survey), *plain = res_text_plain(name);
-    if (by_exec)
-        cli_say(verb,
-                "each '%s' executed another program and so has no end of its own: choose what it became; "
-                "recorded are %s",
-                plain, names);
-    else
-        cli_say(verb, "no process '%s' was recorded; recorded are %s", plain, names);
-    free(names);
-    free(plain);
-}
-
-int cli_process_named(const struct cli_verb *verb, const char *recording, const char *name,
-                      uint32_t *ret_process_id, char **ret_file)
+enum rec_named rec_process_named(const char *recording, const char *name, uint32_t *ret_process_id,
+                                 char **ret_file, char **ret_problem)
 {
     struct conv_survey survey = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
     const struct conv_process *found = NULL;
     char text[CONV_PATH_BYTES + 512];
+    enum rec_named named = REC_NAMED_UNREADABLE;
     bool by_exec = false;
-    int code = CLI_DONE;
     if (conv_recording_list(recording, &survey, error) != FP_OK) {
-        cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
-        code = CLI_UNREADABLE;
+        *ret_problem = res_strdup(conv_error_text(error, text, sizeof text));
+        goto out;
     }
-    for (size_t i = 0; code == CLI_DONE && i < survey.process_count; i++) {
+    for (size_t i = 0; i < survey.process_count; i++) {
         const struct conv_process *process = &survey.processes[i];
         if (strcmp(process->name, name) != 0)
             continue;
@@ -72,15 +56,22 @@ int cli_process_named(const struct cli_verb *verb, const char *recording, const 
         else if (found == NULL || process->events > found->events)
             found = process;
     }
-    if (code == CLI_DONE && found == NULL) {
-        tell_none(verb, &survey, name, by_exec);
-        code = CLI_FAILED;
+    named = found != NULL ? REC_NAMED : REC_NAMED_NONE;
+    if (found == NULL) {
+        char *names = names_of(&survey);
+        *ret_problem = res_printf(
+            by_exec ? "each '%s' executed another program and so has no end of its own: choose "
+                      "what it became; recorded are %s"
+                    : "no process '%s' was recorded; recorded are %s",
+            name, names);
+        free(names);
+        goto out;
     }
-    if (code == CLI_DONE)
-        *ret_process_id = found->process_id;
+    *ret_process_id = found->process_id;
     if (ret_file != NULL)
-        *ret_file = code == CLI_DONE ? res_strdup(found->file) : NULL;
+        *ret_file = res_strdup(found->file);
+out:
     conv_survey_release(&survey);
     free(error);
-    return code;
+    return named;
 }

@@ -4,14 +4,18 @@
 
 #include <stdint.h>
 
-struct cli_verb;
+enum rec_named {
+    REC_NAMED,
+    REC_NAMED_NONE,
+    REC_NAMED_UNREADABLE, /* the recording */
+};
 
-/* cli_process_named - of the processes of that name, the one with most calls so far.
- * recording  its directory.
- * ret_file   NULL, or for whoever looks at a process up to its end: only one that executed no other program counts then, since
- *            that one goes on under the same id. Its footprint's name, the caller's to free; NULL on failure.
- * Returns    CLI_DONE; CLI_FAILED, or CLI_UNREADABLE where it cannot be read, told on stderr with the names there are. */
-int cli_process_named(const struct cli_verb *verb, const char *recording, const char *name,
-                      uint32_t *ret_process_id, char **ret_file);
+/* rec_process_named - of the processes of that name, the one with most calls so far.
+ * recording     its directory.
+ * ret_file      NULL, or for whoever looks at a process up to its end: only one that executed no other program counts then,
+ *               since that one goes on under the same id. Its footprint's name, the caller's to free; set with REC_NAMED.
+ * ret_problem   else: why not, with the names there are; the caller's to free. */
+enum rec_named rec_process_named(const char *recording, const char *name, uint32_t *ret_process_id,
+                                 char **ret_file, char **ret_problem);
 
 #endif

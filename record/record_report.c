@@ -1,84 +1,187 @@
-/* record_report.c - what `mallab record` says of a recording when its command has ended. */
+/* record_report.c - what a recording holds, and what `mallab record` says of it. */
+#include "record/record_report.h"
+
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "cli/base/cli.h"
+#include "convert/recording/recording.h"
+#include "convert/recording/recording_json.h"
+#include "footprint/base/process.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/control.h"
-#include "record/recorder.h"
-#include "record/recover.h"
-#include "results/measure/base/support.h"
+#include "record/collector.h"
+#include "record/recording_words.h"
 
-void cli_record_warn_of_nothing(const struct cli_verb *verb, const char *directory,
-                                const struct cli_totals *totals, bool others_were_not)
+/* ---- totals --------------------------------------------------------------------------------- */
+
+/* Add "'name'" to a list with commas between, where it is not in it and there is room. */
+static void add_name(char list[REC_NAMES_BYTES], const char *name)
+{
+    char quoted[80];
+    char *plain = res_text_plain(name);
+    const size_t used = strlen(list);
+    snprintf(quoted, sizeof quoted, "'%.70s'", plain);
+    free(plain);
+    if (strstr(list, quoted) == NULL && used + strlen(quoted) + 3 < REC_NAMES_BYTES)
+        snprintf(list + used, REC_NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", quoted);
+}
+
+/* Of what the collector did not finish, the footprints tell, without their events being read. */
+static void total_footprints(const char *directory, struct rec_totals *totals)
+{
+    struct conv_survey survey = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    totals->unfinished = true;
+    totals->known = conv_recording_list(directory, &survey, error) == FP_OK;
+    totals->processes = survey.process_count;
+    for (size_t i = 0; i < survey.process_count; i++)
+        totals->events += survey.processes[i].events;
+    conv_survey_release(&survey);
+    free(error);
+}
+
+/* As keys, the names of programs of which a call was seen: a child that makes none says nothing of such. */
+static json_t *names_heard(const struct conv_recording *recording)
+{
+    json_t *names = json_object();
+    for (size_t i = 0; i < recording->process_count; i++)
+        if (recording->processes[i].name != NULL && recording->processes[i].events > 0)
+            json_object_set_new(names, recording->processes[i].name, json_true());
+    return names;
+}
+
+static void list_silent(const struct conv_recording *recording, struct rec_totals *totals)
+{
+    json_t *heard = names_heard(recording);
+    for (size_t i = 0; i < recording->process_count; i++) {
+        const struct conv_recorded_process *process = &recording->processes[i];
+        /* Of one whose windows are gone nobody knows any more that it made no call. */
+        if (process->name != NULL && json_object_get(heard, process->name) == NULL && process->threads <= 1 &&
+            fp_loss_sum(process->lost) == 0 && !process->gone_with_windows)
+            add_name(totals->silent, process->name);
+    }
+    json_decref(heard);
+}
+
+static void list_losses(const struct conv_recording *recording, struct rec_totals *totals)
+{
+    size_t used = 0;
+    totals->lost = fp_loss_sum(recording->lost);
+    for (unsigned i = 0; i < FP_LOSS_COUNT; i++)
+        if (recording->lost[i] > 0 && used < sizeof totals->lost_by_cause)
+            used += (size_t)snprintf(totals->lost_by_cause + used, sizeof totals->lost_by_cause - used,
+                                     "%s%s %s", used > 0 ? ", " : "", fp_loss_name(i),
+                                     FP_GROUPED(recording->lost[i]));
+}
+
+static void take_totals(const struct conv_recording *recording, struct rec_totals *totals)
+{
+    const json_t *name;
+    size_t i;
+    *totals = (struct rec_totals){
+        .known = true,
+        .events = recording->events,
+        .bytes = recording->bytes,
+        .processes = recording->process_count,
+        .unattached = recording->unattached,
+        .others = rec_count(recording->json, "processes_not_asked_for"),
+        .pauses = recording->pauses,
+        .paused_ns = recording->paused_ns,
+        .windows = recording->windows,
+        .windows_removed = recording->windows_removed,
+        .events_removed = recording->events_removed,
+    };
+    json_array_foreach(json_object_get(recording->json, "programs_not_asked_for"), i, name)
+        add_name(totals->other_names, json_is_string(name) ? json_string_value(name) : "");
+    const char *stop = rec_stop(recording->json, &totals->stopped_ns);
+    snprintf(totals->stopped_by, sizeof totals->stopped_by, "%s", stop != NULL ? stop : "");
+    list_silent(recording, totals);
+    list_losses(recording, totals);
+}
+
+struct rec_totals rec_totals_read(const char *directory)
+{
+    struct rec_totals totals = {0};
+    struct conv_recording recording = {0};
+    json_t *json = rec_recording_read(directory);
+    if (json != NULL && conv_recording_take(json, &recording) && recording.has_processes &&
+        !recording.collector.told)
+        take_totals(&recording, &totals);
+    else
+        total_footprints(directory, &totals);
+    conv_recording_release(&recording);
+    json_decref(json);
+    return totals;
+}
+
+/* ---- what is said --------------------------------------------------------------------------- */
+
+void rec_say_why_nothing(const char *verb, const char *directory, const struct rec_totals *totals,
+                         bool others_were_not)
 {
     if (totals->others > 0 && totals->processes == 0)
-        cli_say(verb, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
+        res_say(verb, "nothing was recorded: no program goes by a name that --only asks for; seen: %s",
                 totals->other_names);
     else if (!totals->known)
-        cli_say(verb, "nothing can be said of the recording: '%s/recording.json' cannot be read", directory);
+        res_say(verb, "nothing can be said of the recording: '%s/recording.json' cannot be read", directory);
     else if (totals->processes == 0 && others_were_not)
-        cli_say(verb, "nothing was recorded: no program that ran could be");
+        res_say(verb, "nothing was recorded: no program that ran could be");
     else if (totals->processes == 0)
-        cli_say(verb,
+        res_say(verb,
                 "nothing was recorded: no process loaded the recorder. A wrapper that clears the "
                 "environment (sudo, timeout, env -i) or a static or setuid program stands before it: put "
                 "'mallab record' behind the wrapper");
     else if (totals->lost > 0)
-        cli_say(verb, "nothing was recorded: all calls were lost");
+        res_say(verb, "nothing was recorded: all calls were lost");
     else if (totals->events_removed > 0)
-        cli_say(verb, "no call was made in the windows that are kept");
+        res_say(verb, "no call was made in the windows that are kept");
     else if (others_were_not)
-        cli_say(verb,
+        res_say(verb,
                 "nothing was recorded: no call was seen of the programs that are recorded, and others could "
                 "not be");
     else if (totals->pauses > 0)
-        cli_say(verb, "nothing was recorded: the recording was paused, and no call made outside its "
+        res_say(verb, "nothing was recorded: the recording was paused, and no call made outside its "
                       "pauses");
     else
-        cli_say(verb,
+        res_say(verb,
                 "nothing was recorded: the program made no call, or brings an allocator of its own that "
                 "is not called through malloc (PYTHONMALLOC=malloc makes Python call it)");
 }
 
 /* Its death is none of the command's doing, but the recording ends there. */
-static void report_collector(const struct cli_recorded *recorded, const struct cli_totals *totals,
-                             const char *shown)
+static void report_collector(const char *verb, const struct rec_recorded *recorded,
+                             const struct rec_totals *totals, const char *shown)
 {
-    const int status = recorded->collector_status;
-    char events[32], processes[32];
-    char *how = WIFSIGNALED(status) ? res_printf("signal %d", WTERMSIG(status))
-                                    : res_printf("exit code %d", WEXITSTATUS(status));
+    char how[FP_STATUS_WORDS];
+    (void)fp_status_words(recorded->collector_status, how);
     if (totals->events > 0)
-        cli_say(&CLI_RECORD,
+        res_say(verb,
                 "the collector ended early (%s): what was not written by then is lost; '%s' holds about %s "
                 "events "
                 "of %s process%s: go on with 'mallab info %s' or 'mallab convert %s'",
-                how, shown, fp_text_grouped(totals->events, events),
-                fp_text_grouped(totals->processes, processes), totals->processes == 1 ? "" : "es", shown,
-                shown);
+                how, shown, FP_GROUPED(totals->events), FP_GROUPED(totals->processes),
+                totals->processes == 1 ? "" : "es", shown, shown);
     else
-        cli_say(&CLI_RECORD,
-                "the collector ended early (%s), before it had written any event to '%s': record again", how,
-                shown);
-    free(how);
+        res_say(verb, "the collector ended early (%s), before it had written any event to '%s': record again",
+                how, shown);
 }
 
 /* It was told when it happened; here it stands with what is lost by it. */
-static bool stop_lost_calls(const struct cli_totals *totals)
+static bool stop_lost_calls(const struct rec_totals *totals)
 {
     return totals->lost > 0 &&
            (strcmp(totals->stopped_by, "disk_full") == 0 || strcmp(totals->stopped_by, "size_limit") == 0);
 }
 
-static void report_losses(const struct cli_totals *totals)
+static void report_losses(const char *verb, const struct rec_totals *totals)
 {
     char since[32];
     if (!stop_lost_calls(totals) || totals->events == 0)
-        cli_say(&CLI_RECORD, "the recording is not whole, calls were lost: %s", totals->lost_by_cause);
+        res_say(verb, "the recording is not whole, calls were lost: %s", totals->lost_by_cause);
     else
-        cli_say(&CLI_RECORD,
+        res_say(verb,
                 "the recording is not whole, calls were lost: %s; what was written by %s is kept, and "
                 "converts; for more %s",
                 totals->lost_by_cause, res_text_duration((double)totals->stopped_ns, since),
@@ -87,65 +190,62 @@ static void report_losses(const struct cli_totals *totals)
                     : "raise --max-size");
 }
 
-static void report_choices(const struct cli_totals *totals)
+static void report_choices(const char *verb, const struct rec_totals *totals)
 {
-    char others[32], events[32], since[32];
+    char since[32];
     if (totals->stopped_by[0] != '\0' && !stop_lost_calls(totals))
-        cli_say(&CLI_RECORD, "recording stopped after %s, %s",
-                res_text_duration((double)totals->stopped_ns, since),
-                cli_control_stop_words(totals->stopped_by));
+        res_say(verb, "recording stopped after %s, %s", res_text_duration((double)totals->stopped_ns, since),
+                rec_stop_words(totals->stopped_by));
     if (totals->others > 0 && totals->processes > 0)
-        cli_say(&CLI_RECORD, "%s process%s not asked for (--only): %s",
-                fp_text_grouped(totals->others, others), totals->others == 1 ? " was" : "es were",
-                totals->other_names);
+        res_say(verb, "%s process%s not asked for (--only): %s", FP_GROUPED(totals->others),
+                totals->others == 1 ? " was" : "es were", totals->other_names);
     if (totals->pauses > 0)
-        cli_say(&CLI_RECORD, "paused %llu time%s, %s in all: what was called then is not in it",
+        res_say(verb, "paused %llu time%s, %s in all: what was called then is not in it",
                 (unsigned long long)totals->pauses, totals->pauses == 1 ? "" : "s",
                 res_text_duration((double)totals->paused_ns, since));
     if (totals->windows_removed > 0)
-        cli_say(&CLI_RECORD, "%llu windows, of which the last %llu are kept; %s events were in the others",
+        res_say(verb, "%llu windows, of which the last %llu are kept; %s events were in the others",
                 (unsigned long long)totals->windows,
                 (unsigned long long)(totals->windows - totals->windows_removed),
-                fp_text_grouped(totals->events_removed, events));
+                FP_GROUPED(totals->events_removed));
     else if (totals->windows > 1)
-        cli_say(&CLI_RECORD, "%llu windows", (unsigned long long)totals->windows);
+        res_say(verb, "%llu windows", (unsigned long long)totals->windows);
 }
 
-void cli_record_report(const struct cli_recorded *recorded, bool quiet)
+void rec_report(const char *verb, const struct rec_recorded *recorded, bool quiet)
 {
     const char *shown = recorded->shown;
-    char events[32], processes[32], lost[32];
-    const bool recovered = recorded->collector_status != 0 && cli_recover(&CLI_RECORD, recorded->directory);
-    const struct cli_totals totals = cli_record_totals(recorded->directory);
+    const bool recovered = recorded->collector_status != 0 && rec_recover(verb, recorded->directory);
+    const struct rec_totals totals = rec_totals_read(recorded->directory);
     if (recorded->still_running != 0) {
-        cli_say(
-            &CLI_RECORD,
+        res_say(
+            verb,
             "process %d and perhaps more still run and are recorded by mallab-collect (process %d) in the "
             "background; 'mallab info %s' tells what is written so far, and when they have ended",
             (int)recorded->still_running, (int)recorded->collector, shown);
         return;
     }
     if (recorded->collector_status != 0 && !recovered) {
-        report_collector(recorded, &totals, shown);
+        report_collector(verb, recorded, &totals, shown);
         return;
     }
     if (!quiet && totals.known)
-        cli_say(&CLI_RECORD, "%s events of %s process%s, %.2f bytes each, written to %s; lost %s",
-                fp_text_grouped(totals.events, events), fp_text_grouped(totals.processes, processes),
-                totals.processes == 1 ? "" : "es", totals.bytes_per_event, shown,
-                fp_text_grouped(totals.lost, lost));
+        res_say(verb, "%s events of %s process%s, %.2f bytes each, written to %s; lost %s",
+                FP_GROUPED(totals.events), FP_GROUPED(totals.processes), totals.processes == 1 ? "" : "es",
+                totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0.0, shown,
+                FP_GROUPED(totals.lost));
     if (!quiet)
-        report_choices(&totals);
+        report_choices(verb, &totals);
     if (totals.lost > 0)
-        report_losses(&totals);
+        report_losses(verb, &totals);
     if (totals.unattached > 0)
-        cli_say(&CLI_RECORD, "%s process%s not recorded: more than can be recorded at one time",
-                fp_text_grouped(totals.unattached, events), totals.unattached == 1 ? " was" : "es were");
+        res_say(verb, "%s process%s not recorded: more than can be recorded at one time",
+                FP_GROUPED(totals.unattached), totals.unattached == 1 ? " was" : "es were");
     if (totals.events == 0)
-        cli_record_warn_of_nothing(&CLI_RECORD, recorded->directory, &totals,
-                                   recorded->watch.news.unrecorded_count > 0);
+        rec_say_why_nothing(verb, recorded->directory, &totals,
+                            recorded->watch.messages.unrecorded_count > 0);
     else if (!quiet && totals.silent[0] != '\0')
-        cli_say(&CLI_RECORD,
+        res_say(verb,
                 "no call was seen of %s: such a program makes none, or brings an allocator of its own that "
                 "is not "
                 "called through malloc",

@@ -14,9 +14,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "footprint/base/sanitizer.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define INTERPRETERS_MAX    5   /* as many scripts as the kernel follows (fs/exec.c, exec_binprm) */
 #define SCRIPT_HEAD_BYTES   256 /* BINPRM_BUF_SIZE: what the kernel reads of a '#!' line */
@@ -34,7 +33,7 @@
 #define NATIVE_MACHINE EM_NONE /* unknown to us: not compared */
 #endif
 
-static void refuse(struct cli_target *target, int code, char *problem)
+static void refuse(struct rec_target *target, int code, char *problem)
 {
     if (target->problem == NULL) {
         target->code = code;
@@ -50,79 +49,50 @@ static bool is_executable_file(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp: the first executable one; a file that is there but not executable is remembered. */
-static char *search_path(const char *command, bool *ret_denied)
-{
-    const char *list = getenv("PATH");
-    list = list != NULL ? list : "/bin:/usr/bin"; /* glibc's default, confstr(_CS_PATH) */
-    while (true) {
-        const size_t length = strcspn(list, ":");
-        char *directory = res_strndup(list, length);
-        char *path = res_path_join(length > 0 ? directory : ".", command);
-        free(directory);
-        if (is_executable_file(path))
-            return path;
-        struct stat facts;
-        if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-            *ret_denied = true;
-        free(path);
-        if (list[length] == '\0')
-            return NULL;
-        list += length + 1;
-    }
-}
-
-static char *locate(const char *command, struct cli_target *target)
+static char *locate(const char *command, struct rec_target *target)
 {
     bool denied = false;
     if (*command == '\0') {
-        refuse(target, CLI_RECORD_NOT_FOUND, res_strdup("the command is an empty word"));
+        refuse(target, REC_NOT_FOUND, res_strdup("the command is an empty word"));
         return NULL;
     }
     if (strchr(command, '/') == NULL) {
-        char *path = search_path(command, &denied);
+        char *path = res_find_in_path(command, &denied);
         if (path == NULL && denied)
-            refuse(target, CLI_RECORD_NOT_EXECUTABLE, res_printf("'%s' in PATH is not executable", command));
+            refuse(target, REC_NOT_EXECUTABLE, res_printf("'%s' in PATH is not executable", command));
         else if (path == NULL)
-            refuse(target, CLI_RECORD_NOT_FOUND, res_printf("'%s' is not in PATH", command));
+            refuse(target, REC_NOT_FOUND, res_printf("'%s' is not in PATH", command));
         return path;
     }
     struct stat facts;
     if (stat(command, &facts) != 0) {
         const bool missing = errno == ENOENT || errno == ENOTDIR;
-        refuse(target, missing ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE,
+        refuse(target, missing ? REC_NOT_FOUND : REC_NOT_EXECUTABLE,
                res_printf("cannot run '%s': %s", command, strerror(errno)));
     } else if (S_ISDIR(facts.st_mode)) {
-        refuse(target, CLI_RECORD_NOT_EXECUTABLE, res_printf("cannot run '%s': it is a directory", command));
+        refuse(target, REC_NOT_EXECUTABLE, res_printf("cannot run '%s': it is a directory", command));
     } else if (access(command, X_OK) != 0) {
-        refuse(target, CLI_RECORD_NOT_EXECUTABLE,
-               res_printf("cannot run '%s': %s", command, strerror(errno)));
+        refuse(target, REC_NOT_EXECUTABLE, res_printf("cannot run '%s': %s", command, strerror(errno)));
     }
     return target->problem == NULL ? res_strdup(command) : NULL;
 }
 
-static void check_rights(struct cli_target *target, const char *path, int fd)
-{
-    struct stat facts;
-    if (fstat(fd, &facts) != 0)
-        return;
-    const bool setuid = (facts.st_mode & S_ISUID) != 0;
-    /* Without group execution the bit means mandatory locking, not a change of group. */
-    const bool setgid = (facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IXGRP) != 0;
-    if (setuid || setgid)
-        refuse(
-            target, CLI_RECORD_FAILED,
-            res_printf(
-                "'%s' is %s: the loader takes no preloaded library into such programs; record a copy of it: "
-                "cp '%s' /tmp/",
-                path, setuid ? "setuid" : "setgid", path));
-    else if (fgetxattr(fd, "security.capability", NULL, 0) > 0)
-        refuse(target, CLI_RECORD_FAILED,
-               res_printf("'%s' has file capabilities: the loader takes no preloaded library into such "
-                          "programs; record "
-                          "a copy of it: cp '%s' /tmp/",
-                          path, path));
-}
+/* Why the recorder cannot be preloaded into a program. */
+struct obstacle {
+    const char *words;  /* behind the program's name */
+    const char *remedy; /* likewise; NULL: to record a copy of it */
+    bool sure;          /* else to the user that it belongs to, the loader treats it as any other */
+};
+
+#define NOT_TAKEN "the loader takes no preloaded library into such programs"
+
+static const struct obstacle OTHER_MACHINE = {"is built for another machine type than this mallab",
+                                              ": record it with a mallab built for that type", true},
+                             STATIC = {"is statically linked: no library can be preloaded into it",
+                                       "; link it dynamically and record that", true},
+                             SETUID = {"is setuid: " NOT_TAKEN, NULL, false},
+                             SETGID = {"is setgid: " NOT_TAKEN, NULL, false},
+                             CAPABLE = {"has file capabilities: " NOT_TAKEN, NULL, false};
 
 /* Whether the program headers name an interpreter, which is the dynamic loader. */
 static bool has_loader(int fd, const ElfW(Ehdr) * head)
@@ -142,28 +112,37 @@ static bool has_loader(int fd, const ElfW(Ehdr) * head)
     return false;
 }
 
-static void check_elf(struct cli_target *target, const char *path, int fd, const char *bytes, size_t length)
+static const struct obstacle *find_obstacle(int fd, const ElfW(Ehdr) * head)
+{
+    struct stat facts;
+    if (head->e_ident[EI_CLASS] != NATIVE_CLASS ||
+        (NATIVE_MACHINE != EM_NONE && head->e_machine != NATIVE_MACHINE))
+        return &OTHER_MACHINE;
+    if (!has_loader(fd, head))
+        return &STATIC;
+    if (fstat(fd, &facts) == 0 && (facts.st_mode & S_ISUID) != 0)
+        return &SETUID;
+    /* Without group execution the bit means mandatory locking, not a change of group. */
+    if (fstat(fd, &facts) == 0 && (facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IXGRP) != 0)
+        return &SETGID;
+    return fgetxattr(fd, "security.capability", NULL, 0) > 0 ? &CAPABLE : NULL;
+}
+
+static void check_elf(struct rec_target *target, const char *path, int fd, const char *bytes, size_t length)
 {
     ElfW(Ehdr) head;
-    memset(&head, 0, sizeof head);
-    memcpy(&head, bytes, length < sizeof head ? length : sizeof head);
-    if (length < sizeof head)
-        refuse(target, CLI_RECORD_NOT_EXECUTABLE,
-               res_printf("cannot run '%s': its ELF header is cut short", path));
-    else if (head.e_ident[EI_CLASS] != NATIVE_CLASS ||
-             (NATIVE_MACHINE != EM_NONE && head.e_machine != NATIVE_MACHINE))
-        refuse(
-            target, CLI_RECORD_FAILED,
-            res_printf(
-                "'%s' is built for another machine type than this mallab: record it with a mallab built for "
-                "that type",
-                path));
-    else if (!has_loader(fd, &head))
-        refuse(target, CLI_RECORD_FAILED,
-               res_printf(
-                   "'%s' is statically linked: no library can be preloaded into it; link it dynamically and "
-                   "record that",
-                   path));
+    if (length < sizeof head) {
+        refuse(target, REC_NOT_EXECUTABLE, res_printf("cannot run '%s': its ELF header is cut short", path));
+        return;
+    }
+    memcpy(&head, bytes, sizeof head);
+    const struct obstacle *obstacle = find_obstacle(fd, &head);
+    if (obstacle == NULL)
+        return;
+    refuse(target, REC_FAILED,
+           obstacle->remedy != NULL
+               ? res_printf("'%s' %s%s", path, obstacle->words, obstacle->remedy)
+               : res_printf("'%s' %s; record a copy of it: cp '%s' /tmp/", path, obstacle->words, path));
 }
 
 static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
@@ -171,7 +150,7 @@ static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
     return offset <= INT64_MAX ? (long)pread(fd, bytes, size, (off_t)offset) : -1;
 }
 
-char *cli_target_sanitizer(const char *path)
+char *rec_target_sanitizer(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     const char *sanitizer = fd >= 0 ? sanitizer_of(fd, read_at) : NULL;
@@ -181,25 +160,14 @@ char *cli_target_sanitizer(const char *path)
                              : NULL;
 }
 
-const char *cli_target_obstacle(int fd, bool *ret_sure)
+const char *rec_target_obstacle(int fd, bool *ret_sure)
 {
     ElfW(Ehdr) head;
-    struct stat facts;
-    *ret_sure = true;
-    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-        return NULL;
-    if (head.e_ident[EI_CLASS] != NATIVE_CLASS ||
-        (NATIVE_MACHINE != EM_NONE && head.e_machine != NATIVE_MACHINE))
-        return "is built for another machine type than this mallab";
-    if (!has_loader(fd, &head))
-        return "is statically linked: no library can be preloaded into it";
-    *ret_sure = false; /* to the user that it belongs to, the loader treats it as any other */
-    if (fstat(fd, &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0)
-        return "is setuid or setgid: the loader takes no preloaded library into it";
-    if (fgetxattr(fd, "security.capability", NULL, 0) > 0)
-        return "has file capabilities: the loader takes no preloaded library into it";
-    return NULL;
+    const bool is_elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+                        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    const struct obstacle *obstacle = is_elf ? find_obstacle(fd, &head) : NULL;
+    *ret_sure = obstacle == NULL || obstacle->sure;
+    return obstacle != NULL ? obstacle->words : NULL;
 }
 
 /* The interpreter of a '#!' line; NULL for none. */
@@ -215,7 +183,7 @@ static char *interpreter_of(const char *bytes, size_t length)
 }
 
 /* Checks one file. Returns its interpreter when it is a script, to be checked next; the caller's to free. */
-static char *check_file(struct cli_target *target, const char *path)
+static char *check_file(struct rec_target *target, const char *path)
 {
     char bytes[SCRIPT_HEAD_BYTES];
     char *interpreter = NULL;
@@ -224,7 +192,6 @@ static char *check_file(struct cli_target *target, const char *path)
         return NULL; /* executable but not readable: nothing to look at, the kernel may still run it */
     const ssize_t length = read(fd, bytes, sizeof bytes);
     if (length >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0) {
-        check_rights(target, path, fd);
         check_elf(target, path, fd, bytes, (size_t)length);
     } else if (length >= 2 && memcmp(bytes, "#!", 2) == 0) {
         interpreter = interpreter_of(bytes,
@@ -236,15 +203,15 @@ static char *check_file(struct cli_target *target, const char *path)
     return interpreter;
 }
 
-void cli_target_find(const char *command, struct cli_target *ret_target)
+void rec_target_find(const char *command, struct rec_target *ret_target)
 {
-    struct cli_target target = {0};
+    struct rec_target target = {0};
     char *path = locate(command, &target);
     char *file = path != NULL ? res_strdup(path) : NULL;
     for (int depth = 0; file != NULL && target.problem == NULL; depth++) {
         char *interpreter = depth < INTERPRETERS_MAX ? check_file(&target, file) : NULL;
         if (interpreter != NULL && !is_executable_file(interpreter))
-            refuse(&target, CLI_RECORD_NOT_EXECUTABLE,
+            refuse(&target, REC_NOT_EXECUTABLE,
                    res_printf("cannot run '%s': its interpreter '%s' is missing or not executable", file,
                               interpreter));
         free(file);
@@ -258,9 +225,9 @@ void cli_target_find(const char *command, struct cli_target *ret_target)
     *ret_target = target;
 }
 
-void cli_target_release(struct cli_target *target)
+void rec_target_release(struct rec_target *target)
 {
     free(target->path);
     free(target->problem);
-    *target = (struct cli_target){0};
+    *target = (struct rec_target){0};
 }

@@ -18,17 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
-#include "cli/base/clock.h"
+#include "footprint/base/clock.h"
+#include "footprint/base/support.h"
 #include "record/target.h"
-#include "results/measure/base/support.h"
 
 #define LOOK_FIRST_NS UINT64_C(1000000)
 #define LOOK_LAST_NS  UINT64_C(250000000)
 #define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
 #define TREE_MAX      4096
 
-bool cli_watch_maps_file(pid_t pid, const char *path)
+bool rec_watch_maps_file(pid_t pid, const char *path)
 {
     char maps[64], line[PATH_MAX + 256];
     bool found = false;
@@ -109,7 +108,7 @@ static bool is_ours(const char *name)
 
 /* Both by /proc/PID/exe, which works whatever the process's root, and whether or not the file is still there.
  * Returns false for a process that cannot be looked at, that is one of ours, or a thread of the kernel's. */
-static bool find_name(pid_t pid, struct cli_look *ret)
+static bool find_name(pid_t pid, struct rec_look *ret)
 {
     char path[64], target[PATH_MAX];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
@@ -133,9 +132,9 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t 
     const char *obstacle;
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    obstacle = fd >= 0 ? cli_target_obstacle(fd, ret_sure) : NULL;
+    obstacle = fd >= 0 ? rec_target_obstacle(fd, ret_sure) : NULL;
     if (obstacle == NULL && !was_preloaded(pid)) {
-        char *sanitized = cli_target_sanitizer(path);
+        char *sanitized = rec_target_sanitizer(path);
         snprintf(words, size, "%s", sanitized != NULL ? sanitized : "");
         *ret_sure = sanitized != NULL;
         obstacle = sanitized != NULL ? words : NULL;
@@ -159,18 +158,18 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t 
 
 /* ---- what was seen ----------------------------------------------------------------------------- */
 
-static bool is_known(const struct cli_watch *watch, const struct cli_look *seen)
+static bool is_known(const struct rec_watch *watch, const struct rec_look *seen)
 {
-    for (size_t i = 0; i < watch->news.unrecorded_count; i++)
-        if (strcmp(watch->news.unrecorded[i].name, seen->name) == 0 &&
-            (seen->guessed || strcmp(watch->news.unrecorded[i].why, seen->obstacle) == 0))
+    for (size_t i = 0; i < watch->messages.unrecorded_count; i++)
+        if (strcmp(watch->messages.unrecorded[i].name, seen->name) == 0 &&
+            (seen->guessed || strcmp(watch->messages.unrecorded[i].why, seen->obstacle) == 0))
             return true;
     return false;
 }
 
 /* As a process of the tree would tell it itself (shim/collect/collect_tell.c). One that finds the queue full is told at the next
- * look, and one that finds nobody is no news any more. */
-static void tell_collector(const struct cli_look *seen, const char *segment)
+ * look, and one that finds nobody is not told any more. */
+static void tell_collector(const struct rec_look *seen, const char *segment)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const char *slash = strrchr(segment, '/');
@@ -189,9 +188,9 @@ static void tell_collector(const struct cli_look *seen, const char *segment)
     free(note);
 }
 
-void cli_watch_tell(pid_t pid, const char *path, const char *why, const char *segment)
+void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *segment)
 {
-    struct cli_look seen = {.pid = pid, .obstacle = why};
+    struct rec_look seen = {.pid = pid, .obstacle = why};
     const char *slash = strrchr(path, '/');
     char *plain = res_text_plain(slash != NULL ? slash + 1 : path);
     snprintf(seen.name, sizeof seen.name, "%.63s", plain);
@@ -200,18 +199,18 @@ void cli_watch_tell(pid_t pid, const char *path, const char *why, const char *se
 }
 
 /* Returns whether it was there, unrecorded, long enough ago to be sure now. */
-static bool was_doubtful(struct cli_watch *watch, const struct cli_look *seen)
+static bool was_doubtful(struct rec_watch *watch, const struct rec_look *seen)
 {
     for (size_t i = 0; i < watch->doubtful_count; i++) {
-        struct cli_look *before = &watch->doubtful[i];
+        struct rec_look *before = &watch->doubtful[i];
         if (before->pid == seen->pid && before->start_ticks == seen->start_ticks &&
             strcmp(before->name, seen->name) == 0)
             return seen->seen_ns - before->seen_ns >= DOUBT_NS;
     }
-    if (watch->doubtful_count < CLI_WATCH_MAX)
+    if (watch->doubtful_count < REC_WATCH_MAX)
         watch->doubtful[watch->doubtful_count++] = *seen;
     else
-        watch->doubtful[seen->pid % CLI_WATCH_MAX] =
+        watch->doubtful[seen->pid % REC_WATCH_MAX] =
             *seen; /* the older one is named at another time, or never */
     return false;
 }
@@ -222,12 +221,12 @@ static bool is_recorded(pid_t pid, const char *segment)
     char any[PATH_MAX];
     const char *slash = strrchr(segment, '/');
     snprintf(any, sizeof any, "%.*s/mallab-", slash != NULL ? (int)(slash - segment) : 0, segment);
-    return cli_watch_maps_file(pid, any);
+    return rec_watch_maps_file(pid, any);
 }
 
-static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
+static void look_at(struct rec_watch *watch, pid_t pid, const char *segment)
 {
-    struct cli_look seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = cli_now_ns()};
+    struct rec_look seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = fp_now_ns()};
     bool sure = false;
     char words[256]; /* as long as `seen` */
     if (seen.start_ticks == 0 || !find_name(pid, &seen) || is_recorded(pid, segment))
@@ -239,7 +238,7 @@ static void look_at(struct cli_watch *watch, pid_t pid, const char *segment)
     if (!sure && !was_doubtful(watch, &seen))
         return;
     /* It may have ended or become another program while we looked: then what we saw was of two. */
-    struct cli_look again = {.pid = pid};
+    struct rec_look again = {.pid = pid};
     if (start_ticks(pid) == seen.start_ticks && find_name(pid, &again) &&
         strcmp(again.name, seen.name) == 0 && !is_recorded(pid, segment))
         tell_collector(&seen, segment);
@@ -281,7 +280,7 @@ static bool is_in(const struct tree *tree, pid_t pid)
     return false;
 }
 
-static void look_at_tree(struct cli_watch *watch, pid_t command, const char *segment)
+static void look_at_tree(struct rec_watch *watch, pid_t command, const char *segment)
 {
     static struct tree trees[2];
     static int now;
@@ -309,17 +308,17 @@ static void look_at_tree(struct cli_watch *watch, pid_t command, const char *seg
 
 /* ---- the wait --------------------------------------------------------------------------------------- */
 
-/* Until a child ends, or a signal or the time does it; news are taken as they come. */
-static void pause_between(struct cli_watch *watch, const sigset_t *ends, uint64_t pause_ns)
+/* Until a child ends, or a signal or the time does it; messages are taken as they come. */
+static void pause_between(struct rec_watch *watch, const sigset_t *ends, uint64_t pause_ns)
 {
-    const uint64_t until = cli_now_ns() + pause_ns;
+    const uint64_t until = fp_now_ns() + pause_ns;
     const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
     /* poll passes over negative ones */
-    struct pollfd either[] = {{children, POLLIN, 0}, {watch->news.fd, POLLIN, 0}};
+    struct pollfd either[] = {{children, POLLIN, 0}, {watch->messages.fd, POLLIN, 0}};
     struct signalfd_siginfo end;
-    for (uint64_t now = cli_now_ns(); now < until; now = cli_now_ns()) {
+    for (uint64_t now = fp_now_ns(); now < until; now = fp_now_ns()) {
         const int ready = poll(either, 2, (int)((until - now + 999999) / 1000000));
-        cli_news_take(&watch->news);
+        rec_messages_take(&watch->messages);
         if ((either[1].revents & (POLLHUP | POLLERR)) != 0) /* it has ended, as we hear in another way too */
             either[1].fd = -1;
         if (ready <= 0 || either[0].revents != 0 || either[1].revents == 0)
@@ -342,8 +341,8 @@ static void reap_adopted(pid_t command, pid_t collector)
     }
 }
 
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
-                         int *ret_collector_status)
+void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *segment,
+                         struct fp_process *collector)
 {
     uint64_t pause_ns = LOOK_FIRST_NS;
     sigset_t ends, before;
@@ -355,12 +354,11 @@ void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *seg
         siginfo_t info = {0};
         if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
             break;
-        if (*collector > 0 && waitpid(*collector, ret_collector_status, WNOHANG) == *collector) {
-            *collector = -1;
-            cli_news_of_death(&watch->news, *ret_collector_status);
+        if (!collector->ended && fp_process_ends_within(collector, 0)) {
+            rec_messages_of_death(&watch->messages, collector->status);
         }
-        reap_adopted(command, *collector);
-        if (!watch->news.over)
+        reap_adopted(command, collector->pid);
+        if (!watch->messages.over)
             look_at_tree(watch, command, segment);
         pause_between(watch, &ends, pause_ns);
         if (pause_ns < LOOK_LAST_NS)

@@ -5,7 +5,7 @@
  *
  *   note        what a process says itself to the collector: its recorder could not reach the recording, or it starts a
  *               program that can have none. What a look finds is told to the collector in the same way, which keeps the
- *               list, has it in recording.json, and tells us of it as news (shim/collect/collect_tell.c)
+ *               list, has it in recording.json, and tells us of it in a message (shim/collect/collect_tell.c)
  *
  * Looks miss a process that lives for less than a few milliseconds; notes miss one that is started by a process without
  * recorder, or by other calls than shim/preload/exec.c knows. */
@@ -17,13 +17,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "footprint/base/process.h"
 #include "record/collector_messages.h"
 
-#define CLI_WATCH_MAX 32 /* processes that need a second look */
+#define REC_WATCH_MAX 32 /* processes that need a second look */
 
-struct cli_verb;
-
-struct cli_look {
+struct rec_look {
     char name[64]; /* the executable's base name */
     const char *obstacle;
     bool guessed; /* a note of its own tells better */
@@ -32,26 +31,26 @@ struct cli_look {
     uint64_t seen_ns; /* CLOCK_MONOTONIC at its first look */
 };
 
-struct cli_watch {
+struct rec_watch {
     bool alone; /* only the command itself is to be recorded (--no-follow) */
-    struct cli_news news;
-    struct cli_look doubtful[CLI_WATCH_MAX];
+    struct rec_messages messages;
+    struct rec_look doubtful[REC_WATCH_MAX];
     size_t doubtful_count;
 };
 
-/* cli_watch_tell - tell the collector that a process is not recorded, and why, as the process would itself.
+/* rec_watch_tell - tell the collector that a process is not recorded, and why, as the process would itself.
  * path  of its executable. */
-void cli_watch_tell(pid_t pid, const char *path, const char *why, const char *segment);
+void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *segment);
 
-/* cli_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile, and say what the collector
+/* rec_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile, and say what the collector
  * has to tell.
  * segment         path of the shared memory that recorded processes have mapped.
- * collector       waited for at once when it ends first, and then set to -1: the recorded processes take a dead
+ * collector       waited for at once when it ends first: the recorded processes take a dead
  *                 process that nobody waited for to be alive, and would wait for it. */
-void cli_watch_until_end(struct cli_watch *watch, pid_t command, const char *segment, pid_t *collector,
-                         int *ret_collector_status);
+void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *segment,
+                         struct fp_process *collector);
 
-/* cli_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
-bool cli_watch_maps_file(pid_t pid, const char *path);
+/* rec_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
+bool rec_watch_maps_file(pid_t pid, const char *path);
 
 #endif

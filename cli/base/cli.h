@@ -7,7 +7,7 @@
 #ifndef MALLAB_CLI_BASE_CLI_H
 #define MALLAB_CLI_BASE_CLI_H
 
-/* DESIGN: exit codes. `record` keeps 125-127 for itself, as env(1) does. */
+/* DESIGN: exit codes. `record` has more (record/target.h). */
 enum cli_exit {
     CLI_DONE = 0,
     CLI_FAILED = 1,
@@ -15,9 +15,6 @@ enum cli_exit {
     CLI_UNREADABLE = 3,
     CLI_CHECK_OVER = 4,         /* of check only */
     CLI_CHECK_INCONCLUSIVE = 5, /* of check only */
-    CLI_RECORD_FAILED = 125,
-    CLI_RECORD_NOT_EXECUTABLE = 126,
-    CLI_RECORD_NOT_FOUND = 127,
 };
 
 /* Where the command to run stands that a verb takes. */

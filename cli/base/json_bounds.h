@@ -17,24 +17,6 @@ static inline json_t *cli_json_number(uint64_t value)
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-/* cli_json_count - the number at a key; 0 where there is none, or none above 0. */
-static inline uint64_t cli_json_count(const json_t *object, const char *key)
-{
-    const json_int_t value = json_integer_value(json_object_get(object, key));
-    return value > 0 ? (uint64_t)value : 0;
-}
-
-/* cli_json_recording - recording.json of a directory, as it stands. A new reference; NULL when it cannot be read. */
-static inline json_t *cli_json_recording(const char *directory)
-{
-    struct conv_error *error = res_calloc(
-        1, sizeof *error); /* who wants to know why calls conv_recording_load */
-    json_t *recording = NULL;
-    (void)conv_recording_load(directory, &recording, error);
-    free(error);
-    return recording;
-}
-
 /* cli_json_size_class - an object with the sizes that a class of a survey holds. A new reference. */
 static inline json_t *cli_json_size_class(unsigned number)
 {

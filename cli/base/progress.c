@@ -8,7 +8,7 @@
 
 #include "results/measure/base/support.h"
 
-#include "cli/base/clock.h"
+#include "footprint/base/clock.h"
 #include "footprint/base/words.h"
 
 #define FIRST_AFTER_NS   UINT64_C(1000000000)
@@ -21,7 +21,7 @@ void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when wh
     *progress = (struct cli_progress){
         .enabled = when == CLI_PROGRESS_ALWAYS || (when == CLI_PROGRESS_AUTO && terminal),
         .in_place = terminal,
-        .begin_ns = cli_now_ns(),
+        .begin_ns = fp_now_ns(),
     };
 }
 
@@ -39,7 +39,7 @@ void cli_progress_phase(struct cli_progress *progress, enum cli_progress_when wh
 void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t count,
                        uint64_t done, uint64_t total)
 {
-    const uint64_t now = cli_now_ns();
+    const uint64_t now = fp_now_ns();
     const uint64_t elapsed = now - progress->begin_ns;
     const uint64_t step = progress->in_place ? TERMINAL_STEP_NS : FILE_STEP_NS;
     char number[32], remaining[32];

@@ -11,7 +11,7 @@
 #include "cli/describe/describe_lists.h"
 #include "convert/import/formats.h"
 #include "footprint/base/words.h"
-#include "record/unrecorded.h"
+#include "record/recording_words.h"
 #include "results/measure/base/support.h"
 
 #define BAR_COLUMNS 40
@@ -406,12 +406,12 @@ static void print_large(const struct conv_survey *survey)
 
 static void print_unrecorded(const struct conv_survey *survey)
 {
-    json_t *unrecorded = survey->kind == CONV_KIND_RECORDING ? cli_unrecorded_load(survey->input) : NULL;
+    json_t *unrecorded = survey->kind == CONV_KIND_RECORDING ? rec_unrecorded_load(survey->input) : NULL;
     const json_t *object;
     size_t i;
     json_array_foreach(unrecorded, i, object)
     {
-        char *words = cli_unrecorded_words(object);
+        char *words = rec_unrecorded_words(object);
         line(i == 0 ? "unrecorded" : "", "%s", words);
         free(words);
     }

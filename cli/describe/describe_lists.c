@@ -8,7 +8,7 @@
 
 #include "cli/base/json_bounds.h"
 #include "footprint/base/words.h"
-#include "record/unrecorded.h"
+#include "record/recording_words.h"
 #include "results/measure/base/support.h"
 
 #define PROCESSES_AT_A_GLANCE 10 /* with more, a table of programs comes before theirs */
@@ -296,7 +296,7 @@ void cli_survey_lists_json(json_t *object, const struct conv_survey *survey)
     if (survey->kind == CONV_KIND_RECORDING) {
         cli_json_set(object, "window_list", window_array(survey));
         cli_json_set(object, "program_list", program_array(survey));
-        cli_json_set(object, "not_recorded", cli_unrecorded_load(survey->input));
+        cli_json_set(object, "not_recorded", rec_unrecorded_load(survey->input));
     }
     cli_json_set(object, "process_list", process_array(survey));
 }

@@ -162,7 +162,7 @@ static int add_allocators(const struct cli_verb *verb, struct res_doctor *doctor
 
 static void add_tools(struct res_doctor *doctor)
 {
-    char *hyperfine = res_hyperfine_find();
+    char *hyperfine = res_find_in_path("hyperfine", NULL);
     res_doctor_add(doctor, "installed", "hyperfine", hyperfine != NULL ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
                    res_strdup(hyperfine != NULL ? hyperfine : "not here"),
                    "ab --hyperfine needs it; validate times whole programs with it, else with wait4(2)",

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/base/json_bounds.h"
-#include "record/unrecorded.h"
+#include "record/recording_words.h"
 
 #define LISTED_MOST 100 /* threads, processes: a line is to stay readable by simple means */
 
@@ -182,7 +182,7 @@ json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *
     cli_json_set(object, "unfinished_why", view->status.why);
     cli_json_set(object, "complete", view->recording.complete);
     cli_json_set(object, "incomplete_why", view->recording.incomplete_why);
-    cli_json_set(object, "not_recorded", cli_unrecorded_of(view->recording.json));
+    cli_json_set(object, "not_recorded", rec_unrecorded_of(view->recording.json));
     cli_json_set(object, "ended", moment->is_last);
     cli_json_set(object, "collector_pid", cli_json_known(view->status.collector_pid));
     set_numbers(object, view, moment);

@@ -9,7 +9,7 @@
 #include "convert/recording/recording.h"
 #include "convert/recording/unfinished.h"
 #include "footprint/base/words.h"
-#include "record/unrecorded.h"
+#include "record/recording_words.h"
 
 #define HEAD_COLUMNS 41 /* where the second fact of a line begins */
 #define SIDE_COLUMNS 78 /* of two tables side by side */
@@ -137,10 +137,10 @@ static void put_title(struct top_page *page, const struct conv_view *view,
 /* A page has room for one; info has them all. */
 static void put_unrecorded(struct top_page *page, const struct conv_view *view)
 {
-    json_t *unrecorded = cli_unrecorded_of(view->recording.json);
+    json_t *unrecorded = rec_unrecorded_of(view->recording.json);
     const size_t count = json_array_size(unrecorded);
     if (count > 0) {
-        char *words = cli_unrecorded_words(json_array_get(unrecorded, 0));
+        char *words = rec_unrecorded_words(json_array_get(unrecorded, 0));
         top_page_put(page, "%-11snot recorded: %s", "note", words);
         if (count > 1)
             top_page_put(page, "%-11snot recorded: %zu more programs ('mallab info' names them)", "",

@@ -16,7 +16,7 @@ int cli_hyperfine_check(const struct cli_verb *verb, struct cli_hyperfine *hyper
     char *problem = NULL;
     if (!hyperfine->wanted)
         return CLI_DONE;
-    hyperfine->program = res_hyperfine_find();
+    hyperfine->program = res_find_in_path("hyperfine", NULL);
     if (hyperfine->program == NULL) {
         cli_say(
             verb,

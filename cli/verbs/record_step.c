@@ -7,12 +7,12 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
-#include "record/recorder.h"
+#include "record/record_report.h"
 #include "record/target.h"
 #include "results/measure/base/support.h"
 
 /* How the command ended, where the user has to know it. */
-static void tell_end(const struct cli_verb *verb, const struct cli_recorded *recorded, const char *name,
+static void tell_end(const struct cli_verb *verb, const struct rec_recorded *recorded, const char *name,
                      bool again)
 {
     if (recorded->code != 0)
@@ -35,9 +35,9 @@ static void tell_end(const struct cli_verb *verb, const struct cli_recorded *rec
 /* Whether there is something to replay; tells what is wrong with the recording. */
 static bool is_usable(const struct cli_verb *verb, const char *directory, const char *name)
 {
-    const struct cli_totals totals = cli_record_totals(directory);
+    const struct rec_totals totals = rec_totals_read(directory);
     if (totals.events == 0) {
-        cli_record_warn_of_nothing(verb, directory, &totals, false);
+        rec_say_why_nothing(verb->name, directory, &totals, false);
         cli_say(verb, "'%s' was run once, and there is nothing to replay: name a command that calls malloc",
                 name);
     }
@@ -52,27 +52,27 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     const char *slash = strrchr(command[0], '/');
     const char *name = slash != NULL ? slash + 1 : command[0];
     char *recording = res_path_join(step->directory, name);
-    const struct cli_record record = {.directory = recording,
+    const struct rec_settings record = {.directory = recording,
                                       .stdout_to_stderr = step->shows_stdout,
                                       .stdout_dropped = !step->shows_stdout,
-                                      .verb = verb,
+                                      .verb = verb->name,
                                       .quiet = step->quiet};
-    struct cli_target target;
-    struct cli_recorded recorded = {0};
+    struct rec_target target;
+    struct rec_recorded recorded = {0};
     bool usable = false;
-    cli_target_find(command[0], &target);
+    rec_target_find(command[0], &target);
     if (target.code != 0) {
         cli_say(verb, "%s", target.problem);
     } else {
-        cli_record_run(&record, target.path, command, &recorded);
+        rec_run(&record, target.path, command, &recorded);
         tell_end(verb, &recorded, name, step->again);
-        cli_news_report(&recorded.watch.news);
+        rec_messages_report(&recorded.watch.messages);
         usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(verb, recording, name);
     }
     if (ret_status != NULL)
         *ret_status = recorded.status;
-    cli_target_release(&target);
-    cli_recorded_release(&recorded);
+    rec_target_release(&target);
+    rec_recorded_release(&recorded);
     if (!usable) {
         free(recording);
         return CLI_FAILED;

@@ -35,10 +35,23 @@ static int record(const struct cli_validate_settings *settings, const char *base
     const int code = cli_record_step(&CLI_VALIDATE, settings->command, step, ret_status, ret_recording);
     /* The first time a signal is for the command alone: Ctrl-C is how a server may end. Then its recording is used. */
     if (step->again && cli_stopped_by == 0)
-        cli_stopped_by = cli_relay_asked_to_end();
+        cli_stopped_by = rec_relay_asked_to_end();
     (void)(kept != NULL ? setenv("LD_PRELOAD", kept, 1) : unsetenv("LD_PRELOAD"));
     free(kept);
     return code;
+}
+
+/* ret_file: its footprint. Returns an exit code. */
+static int choose_process(const char *recording, const char *name, char **ret_file)
+{
+    uint32_t process_id;
+    char *problem = NULL;
+    const enum rec_named named = rec_process_named(recording, name, &process_id, ret_file, &problem);
+    if (named == REC_NAMED)
+        return CLI_DONE;
+    cli_say(&CLI_VALIDATE, "%s", problem);
+    free(problem);
+    return named == REC_NAMED_NONE ? CLI_FAILED : CLI_UNREADABLE;
 }
 
 int cli_validate_record(const struct cli_validate_settings *settings, const struct cli_choice *choice,
@@ -55,11 +68,10 @@ int cli_validate_record(const struct cli_validate_settings *settings, const stru
     const struct cli_record_step step = {
         .directory = directory, .quiet = settings->answer.quiet, .again = again};
     char *recording = NULL, *file = NULL;
-    uint32_t process_id;
     *ret = (struct cli_validate_recorded){0};
     int code = record(settings, choice->candidates[0]->path, &step, &ret->status, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
-        code = cli_process_named(&CLI_VALIDATE, recording, settings->process, &process_id, &file);
+        code = choose_process(recording, settings->process, &file);
     /* Its footprint: by its id the programs that it was before would be chosen among, too. */
     convert.process_file = file;
     if (code == CLI_DONE && cli_stopped_by == 0)

@@ -21,7 +21,7 @@
 #include "convert/export/export.h"
 #include "convert/open/detect.h"
 #include "footprint/base/signals.h"
-#include "record/recover.h"
+#include "record/collector.h"
 #include "results/measure/base/support.h"
 
 struct settings {
@@ -160,7 +160,7 @@ static int run_each(const struct settings *settings)
                           "'%s' is no recording's directory: --each is for the processes of one",
                           settings->input);
     else {
-        (void)cli_recover(&CLI_CONVERT, settings->input);
+        (void)rec_recover(CLI_CONVERT.name, settings->input);
         code = cli_convert_each(&CLI_CONVERT, &each);
     }
     free(named);
@@ -204,7 +204,7 @@ static int run_convert(int argc, char **argv)
     char *named = answer->output == NULL ? cli_output_name(settings.input, settings.format.ending) : NULL;
     if (named != NULL)
         answer->output = named;
-    (void)cli_recover(&CLI_CONVERT, settings.input);
+    (void)rec_recover(CLI_CONVERT.name, settings.input);
     code = cli_answer_check(&CLI_CONVERT, answer);
     if (code == CLI_DONE)
         code = cli_convert_file(&CLI_CONVERT, settings.input, answer->output, &settings.convert,

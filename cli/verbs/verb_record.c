@@ -14,8 +14,8 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
-#include "record/attach_to.h"
-#include "record/recorder.h"
+#include "record/control.h"
+#include "record/record_report.h"
 #include "record/target.h"
 #include "results/measure/base/support.h"
 
@@ -28,10 +28,10 @@
 
 struct settings {
     struct cli_answer answer;
-    struct cli_record record;
+    struct rec_settings record;
     const char *attach_to;
     bool requested;
-    enum cli_request request;
+    enum rec_request request;
     bool best_effort;
     char **command;
 };
@@ -64,7 +64,7 @@ static int take_request(const struct cli_verb *verb, const struct cli_option *ro
     if (settings->requested)
         return cli_misuse(verb, "one of --stop, --start, --rotate, --end, --status at a time");
     settings->requested = true;
-    settings->request = (enum cli_request)row->least;
+    settings->request = (enum rec_request)row->least;
     return -1;
 }
 
@@ -115,13 +115,13 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "instead of CMD, for a recording that goes on; the answer goes to stdout"},
     {.name = "attach-to", .argument = "DIR", .how = CLI_TEXT, .at = AT(attach_to),
      .help = "the recording; and one of the following"},
-    {.name = "stop", .how = CLI_CALL, .least = CLI_REQUEST_PAUSE, .take = take_request, .help = "pause"},
-    {.name = "start", .how = CLI_CALL, .least = CLI_REQUEST_RESUME, .take = take_request, .help = "go on"},
-    {.name = "rotate", .how = CLI_CALL, .least = CLI_REQUEST_WINDOW, .take = take_request,
+    {.name = "stop", .how = CLI_CALL, .least = REC_REQUEST_PAUSE, .take = take_request, .help = "pause"},
+    {.name = "start", .how = CLI_CALL, .least = REC_REQUEST_RESUME, .take = take_request, .help = "go on"},
+    {.name = "rotate", .how = CLI_CALL, .least = REC_REQUEST_WINDOW, .take = take_request,
      .help = "begin the next window now"},
-    {.name = "end", .how = CLI_CALL, .least = CLI_REQUEST_END, .take = take_request,
+    {.name = "end", .how = CLI_CALL, .least = REC_REQUEST_END, .take = take_request,
      .help = "finish the recording; its programs run on"},
-    {.name = "status", .how = CLI_CALL, .least = CLI_REQUEST_STATUS, .take = take_request,
+    {.name = "status", .how = CLI_CALL, .least = REC_REQUEST_STATUS, .take = take_request,
      .help = "write all calls made so far, and tell how it stands; 'mallab top DIR' shows more"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the answer as JSON"},
 
@@ -186,12 +186,12 @@ static int run_unrecorded(char *const *command, const char *problem)
     execvp(command[0], command);
     error = errno;
     cli_say(&CLI_RECORD, "cannot run '%s': %s", command[0], strerror(error));
-    return error == ENOENT ? CLI_RECORD_NOT_FOUND : CLI_RECORD_NOT_EXECUTABLE;
+    return error == ENOENT ? REC_NOT_FOUND : REC_NOT_EXECUTABLE;
 }
 
 static int refuse(const struct settings *settings, char *const *command, int code, const char *problem)
 {
-    if (code == CLI_RECORD_FAILED && settings->best_effort)
+    if (code == REC_FAILED && settings->best_effort)
         return run_unrecorded(command, problem);
     cli_say(&CLI_RECORD, "%s", problem);
     return code;
@@ -199,23 +199,54 @@ static int refuse(const struct settings *settings, char *const *command, int cod
 
 static int record_command(const struct settings *settings, char **command)
 {
-    struct cli_target target;
-    struct cli_recorded recorded;
+    struct rec_target target;
+    struct rec_recorded recorded;
     int code;
-    cli_target_find(command[0], &target);
+    rec_target_find(command[0], &target);
     if (target.code != 0) {
         code = refuse(settings, command, target.code, target.problem);
-        cli_target_release(&target);
+        rec_target_release(&target);
         return code;
     }
-    cli_record_run(&settings->record, target.path, command, &recorded);
-    cli_target_release(&target);
+    rec_run(&settings->record, target.path, command, &recorded);
+    rec_target_release(&target);
     if (recorded.code == 0)
-        cli_record_report(&recorded, settings->record.quiet);
-    cli_news_report(&recorded.watch.news);
+        rec_report(CLI_RECORD.name, &recorded, settings->record.quiet);
+    rec_messages_report(&recorded.watch.messages);
     code = recorded.code != 0 ? refuse(settings, command, recorded.code, recorded.problem)
                               : end_as(recorded.status);
-    cli_recorded_release(&recorded);
+    rec_recorded_release(&recorded);
+    return code;
+}
+
+static int print_status(const struct rec_control *control, bool json)
+{
+    if (json)
+        return cli_print_json(rec_control_status_json(control));
+    char *text = rec_control_status_text(control);
+    cli_put(text, strlen(text));
+    free(text);
+    return CLI_DONE;
+}
+
+/* --attach-to. The figures of a recording that has ended are an answer too, and to end it was done before; to pause it or go on
+ * is too late. */
+static int control_recording(const struct settings *settings)
+{
+    struct rec_control control;
+    char *problem = NULL;
+    const enum rec_control_state state = rec_control_open(settings->attach_to, &control, &problem);
+    const bool heeded = state == REC_CONTROL_OPEN ? rec_control_do(&control, settings->request, &problem)
+                                                  : state == REC_CONTROL_ENDED &&
+                                                        (settings->request == REC_REQUEST_STATUS ||
+                                                         settings->request == REC_REQUEST_END);
+    int code = state == REC_CONTROL_FAILED ? CLI_UNREADABLE : CLI_FAILED;
+    if (heeded)
+        code = print_status(&control, settings->answer.json);
+    else
+        cli_say(&CLI_RECORD, "%s", problem);
+    free(problem);
+    rec_control_release(&control);
     return code;
 }
 
@@ -226,10 +257,10 @@ static int run_record(int argc, char **argv)
     if (misuse >= 0)
         return misuse;
     if (settings.attach_to != NULL)
-        return cli_attach(&CLI_RECORD, settings.attach_to, settings.request, settings.answer.json);
+        return control_recording(&settings);
     if (settings.record.only == NULL)
         settings.record.only = getenv("MALLAB_ONLY");
-    settings.record.verb = &CLI_RECORD;
+    settings.record.verb = CLI_RECORD.name;
     settings.record.numbered = true;
     return record_command(&settings, settings.command);
 }

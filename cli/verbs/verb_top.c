@@ -95,7 +95,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 struct top {
     struct settings settings;
     struct conv_view *view;
-    struct cli_control control;
+    struct rec_control control;
     struct cli_progress progress;
     bool may_ask;  /* control is open */
     bool answered; /* the last time that it was asked */
@@ -276,9 +276,9 @@ static void ask_for_fresh_numbers(struct top *top)
 {
     char *problem = NULL;
     if (top->frames == 0)
-        top->may_ask = cli_control_open(top->view->directory, &top->control, &problem) == CLI_CONTROL_OPEN;
+        top->may_ask = rec_control_open(top->view->directory, &top->control, &problem) == REC_CONTROL_OPEN;
     if (top->may_ask)
-        top->answered = cli_control_ask(&top->control, CLI_REQUEST_STATUS, ANSWER_NS, &problem);
+        top->answered = rec_control_ask(&top->control, REC_REQUEST_STATUS, ANSWER_NS, &problem);
     free(problem);
     top->seen_ns = now_ns(CLOCK_MONOTONIC);
 }
@@ -386,7 +386,7 @@ static int run(struct top *top)
         code = follow(top, error);
     }
     leave_terminal(top);
-    cli_control_release(&top->control);
+    rec_control_release(&top->control);
     conv_view_free(top->view);
     free(error);
     if (top->signal != 0 && top->signal != SIGINT)
@@ -404,11 +404,16 @@ static int run_top(int argc, char **argv)
     if (is_a_file(&top))
         return CLI_UNREADABLE;
     uint32_t process_id = 0;
-    const int code = top.settings.process != NULL ? cli_process_named(&CLI_TOP, top.settings.path,
-                                                                      top.settings.process, &process_id, NULL)
-                                                  : CLI_DONE;
-    if (code != CLI_DONE)
-        return code;
+    char *problem = NULL;
+    const enum rec_named named = top.settings.process != NULL
+                                     ? rec_process_named(top.settings.path, top.settings.process, &process_id,
+                                                         NULL, &problem)
+                                     : REC_NAMED;
+    if (named != REC_NAMED) {
+        cli_say(&CLI_TOP, "%s", problem);
+        free(problem);
+        return named == REC_NAMED_NONE ? CLI_FAILED : CLI_UNREADABLE;
+    }
     if (process_id != 0)
         top.settings.process_id = process_id;
     return run(&top);

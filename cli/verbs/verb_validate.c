@@ -110,11 +110,11 @@ static int prepare(struct validate *validate)
 {
     const struct cli_validate_settings *settings = &validate->settings;
     const char *command = settings->command[0];
-    struct cli_target target;
-    cli_target_find(command, &target);
+    struct rec_target target;
+    rec_target_find(command, &target);
     if (target.code == 0)
         validate->program = res_strdup(target.path);
-    cli_target_release(&target);
+    rec_target_release(&target);
     char *phase = settings->recordings > 1
                       ? res_printf("recording 1 of %u of '%s'", (unsigned)settings->recordings, command)
                       : res_printf("recording '%s' once", command);
@@ -259,7 +259,7 @@ static int give_replays(const struct validate *validate, const struct res_experi
 
 static int run_all(struct validate *validate)
 {
-    char *hyperfine = res_hyperfine_find();
+    char *hyperfine = res_find_in_path("hyperfine", NULL);
     char *apart = res_own_library("libmallab-apart.so");
     struct res_experiment experiment;
     struct res_validation validation = {0};

@@ -17,7 +17,7 @@
 #include "convert/open/detect.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
-#include "record/recover.h"
+#include "record/collector.h"
 #include "record/target.h"
 #include "results/measure/base/support.h"
 #include "results/measure/result/json_kind.h"
@@ -102,12 +102,12 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
 /* `mallab ab ls`: a command, where recordings are named. Returns whether it was one. */
 static bool tell_command(const struct cli_verb *verb, const char *input)
 {
-    struct cli_target target;
+    struct rec_target target;
     struct stat facts;
     const bool is_there = stat(input, &facts) == 0;
     if (is_there && (!S_ISREG(facts.st_mode) || access(input, X_OK) != 0))
         return false;
-    cli_target_find(input, &target);
+    rec_target_find(input, &target);
     const bool found = target.code == 0;
     if (found && is_there)
         cli_say(verb, "'%s' is a program, no recording: to record and replay it, 'mallab %s -- %s'", input,
@@ -115,7 +115,7 @@ static bool tell_command(const struct cli_verb *verb, const char *input)
     else if (found)
         cli_say(verb, "there is no file '%s'; to record and replay the command '%s', 'mallab %s -- %s'",
                 input, input, verb->name, input);
-    cli_target_release(&target);
+    rec_target_release(&target);
     return found;
 }
 
@@ -124,7 +124,7 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
 {
     const enum conv_kind kind = conv_detect(input);
     if (kind == CONV_KIND_RECORDING)
-        (void)cli_recover(verb, input);
+        (void)rec_recover(verb->name, input);
     if (strcmp(input, "-") == 0) {
         cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file, which "
                       "'mallab convert -o FILE.wl -' makes of a pipe");

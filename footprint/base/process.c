@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -92,32 +90,6 @@ bool fp_pidfd_signal(int pidfd, int number)
 
 /* ---- in the child --------------------------------------------------------------------------- */
 
-/* A script without '#!': what execvp and every shell do. */
-static void execute_as_shell(const struct fp_process_plan *plan, char *const *environment)
-{
-    static char shell[] = "/bin/sh";
-    size_t words = 0;
-    while (plan->arguments[words] != NULL)
-        words++;
-    char **script = calloc(words + 2, sizeof *script);
-    if (script == NULL)
-        return;
-    script[0] = shell;
-    script[1] = strdup(plan->program);
-    for (size_t i = 1; script[1] != NULL && i < words; i++)
-        script[i + 1] = plan->arguments[i];
-    if (script[1] != NULL)
-        (void)execve(shell, script, environment); /* returns where it failed */
-}
-
-static void settle_signals(const struct fp_process_plan *plan)
-{
-    for (int number = 1; plan->default_signals && number < NSIG; number++)
-        (void)signal(number, SIG_DFL); /* fails for those that are always so */
-    if (plan->mask != NULL)
-        (void)sigprocmask(SIG_SETMASK, plan->mask, NULL); /* cannot fail */
-}
-
 /* theirs: a descriptor for each stream, 0: ours stays. Returns 0 or an errno. */
 static int settle(const struct fp_process_plan *plan, const int theirs[3], pid_t parent)
 {
@@ -130,7 +102,10 @@ static int settle(const struct fp_process_plan *plan, const int theirs[3], pid_t
     for (int stream = 0; stream < 3; stream++)
         if (theirs[stream] != 0 && dup2(theirs[stream], stream) < 0)
             return errno;
-    settle_signals(plan);
+    for (int number = 1; plan->default_signals && number < NSIG; number++)
+        (void)signal(number, SIG_DFL); /* fails for those that are always so */
+    if (plan->mask != NULL)
+        (void)sigprocmask(SIG_SETMASK, plan->mask, NULL); /* cannot fail */
     return 0;
 }
 
@@ -147,9 +122,8 @@ static __attribute__((noreturn)) void become(const struct fp_process_plan *plan,
         if (plan->program == NULL || code != 0)
             _exit(code);
         char *const *environment = plan->environment != NULL ? plan->environment : environ;
-        (void)execve(plan->program, plan->arguments, environment); /* returns where it failed */
-        if (errno == ENOEXEC && plan->as_shell)
-            execute_as_shell(plan, environment);
+        /* Both return where they failed; the one for shells searches no PATH for a name with a slash. */
+        (void)(plan->as_shell ? execvpe : execve)(plan->program, plan->arguments, environment);
         error = errno;
     }
     (void)!write(failed, &error, sizeof error); /* where nobody reads it, nobody wants to know */

@@ -27,7 +27,7 @@
 #define FP_PROCESS_NOT_EXECUTABLE 126
 
 struct fp_process_plan {
-    const char *program;      /* path; NULL: body alone runs, and what it returns is the exit code */
+    const char *program; /* path, with a slash; NULL: body alone runs, and what it returns is the exit code */
     char *const *arguments;   /* argv, arguments[0] included */
     char *const *environment; /* NULL: ours, as body leaves it */
     int (*body)(void *data);  /* where it does not return 0, the child ends with that code; may be NULL */

@@ -184,6 +184,28 @@ char *res_find_program(const char *const *directories, const char *name)
     return NULL;
 }
 
+char *res_find_in_path(const char *name, bool *ret_denied)
+{
+    const char *list = getenv("PATH");
+    list = list != NULL ? list : "/bin:/usr/bin"; /* glibc's default, confstr(_CS_PATH) */
+    for (;;) {
+        struct stat facts;
+        const size_t length = strcspn(list, ":");
+        char *directory = res_strndup(length > 0 ? list : ".", length > 0 ? length : 1);
+        char *path = res_path_join(directory, name);
+        const bool is_file = stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+        free(directory);
+        if (is_file && access(path, X_OK) == 0)
+            return path;
+        if (is_file && ret_denied != NULL)
+            *ret_denied = true;
+        free(path);
+        if (list[length] == '\0')
+            return NULL;
+        list += length + 1;
+    }
+}
+
 bool res_file_begin(const char *root, const char *path, char *ret_text, size_t size)
 {
     char *full = res_printf("%s%s", root, path);

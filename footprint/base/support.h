@@ -54,6 +54,10 @@ char *res_path_join(const char *directory, const char *name);
  * Returns the path, or NULL when none does. */
 char *res_find_program(const char *const *directories, const char *name);
 
+/* res_find_in_path - as execvp(3) finds a program: the first executable one in $PATH. The caller's to free.
+ * ret_denied   set to true when one is there but not executable; may be NULL. */
+char *res_find_in_path(const char *name, bool *ret_denied);
+
 /* res_file_begin - the first bytes of the file `path` below `root` ("": the root of all), at most size - 1, as a string.
  * Returns false, with "", when it cannot be opened. */
 bool res_file_begin(const char *root, const char *path, char *ret_text, size_t size);

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "footprint/base/clock.h"
 #include "results/measure/base/random.h"
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/until.h"
@@ -21,13 +21,6 @@ enum phase {
     PHASE_MEMORY,
     PHASE_PASS,
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 struct state {
     const struct res_options *options;
@@ -341,7 +334,7 @@ static void run_passes(struct state *state, struct res_trial *trial)
 /* The time budget that is left, in equal parts for the workloads that are left. Those that stop early leave theirs to the others. */
 static uint64_t share_ns(const struct res_options *options, uint64_t begun_ns, size_t workload)
 {
-    const uint64_t spent_ns = now_ns() - begun_ns;
+    const uint64_t spent_ns = fp_now_ns() - begun_ns;
     if (options->time_budget_ns == 0)
         return 0;
     if (spent_ns >= options->time_budget_ns)
@@ -354,7 +347,7 @@ static void run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
     const struct res_options *options = state->options;
     const unsigned memory_rounds = memory_rounds_of(options, trial->workload);
     const size_t runs_before = state->runs_done;
-    const uint64_t begun_ns = now_ns();
+    const uint64_t begun_ns = fp_now_ns();
     bool ended = false;
     if (options->check)
         check(state, trial);
@@ -363,7 +356,7 @@ static void run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
         run_round(state, trial, round, false);
         if (round < memory_rounds && !state->stopped)
             run_round(state, trial, round, true);
-        trial->elapsed_ns = now_ns() - begun_ns;
+        trial->elapsed_ns = fp_now_ns() - begun_ns;
         ended = !state->stopped && res_until_ended(trial, options, share, trial->elapsed_ns);
     }
     if (state->stopped)
@@ -378,7 +371,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         .options = options,
         .random = res_random_from(options->seed),
     };
-    const uint64_t begun_ns = now_ns();
+    const uint64_t begun_ns = fp_now_ns();
     for (size_t i = 0; i < options->workload_count; i++)
         state.runs_all += runs_of(options, &options->workloads[i]);
     assert(options->candidate_count > 0 && options->rounds > 0);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/clock.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
@@ -27,13 +27,6 @@
 #define CPUS_MAX 1024
 
 enum { TICKS_ALL, TICKS_IDLE, TICKS_STOLEN };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -206,7 +199,7 @@ void res_disturbances_begin(struct res_disturbances *disturbances, const char *r
     look_at_memory(disturbances, "before");
     look_at_huge_pages(disturbances);
     look_at_power(disturbances);
-    disturbances->begin_ns = now_ns();
+    disturbances->begin_ns = fp_now_ns();
     (void)getrusage(RUSAGE_CHILDREN, &disturbances->children); /* cannot fail */
     processor_ticks(disturbances, disturbances->processor_ticks);
     disturbances->swapped_pages = swapped_pages(disturbances);
@@ -250,7 +243,7 @@ static void look_at_processors(struct res_disturbances *disturbances)
 
 void res_disturbances_end(struct res_disturbances *disturbances)
 {
-    const double elapsed_us = (double)(now_ns() - disturbances->begin_ns) / 1e3;
+    const double elapsed_us = (double)(fp_now_ns() - disturbances->begin_ns) / 1e3;
     const double pressed = 100 * (pressed_us(disturbances) - disturbances->pressed_us) / elapsed_us;
     const double swapped = swapped_pages(disturbances) - disturbances->swapped_pages;
     look_at_processors(disturbances);

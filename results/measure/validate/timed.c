@@ -15,21 +15,6 @@
 #define RESULT_BYTES_MAX (1u << 20)
 #define ENV_PROGRAM      "/usr/bin/env"
 
-char *res_hyperfine_find(void)
-{
-    const char *list = getenv("PATH");
-    char *copy = res_strdup(list != NULL ? list : "/usr/bin:/bin");
-    char *rest = copy;
-    const char *directory;
-    char *found = NULL;
-    while (found == NULL && (directory = strsep(&rest, ":")) != NULL) {
-        const char *const directories[] = {*directory != '\0' ? directory : ".", NULL};
-        found = res_find_program(directories, "hyperfine");
-    }
-    free(copy);
-    return found;
-}
-
 char *res_shell_words(char *const *words)
 {
     struct res_text text = {0};

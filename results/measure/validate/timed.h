@@ -31,7 +31,4 @@ bool res_timed_parse(const char *text, size_t length, struct res_timed *ret, cha
 /* res_shell_words - a command line that hyperfine and sh(1) split into these words again. The caller's to free. */
 char *res_shell_words(char *const *words);
 
-/* res_hyperfine_find - its path, from $PATH; NULL: not there. The caller's to free. */
-char *res_hyperfine_find(void);
-
 #endif

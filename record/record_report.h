@@ -1,0 +1,38 @@
+/* record_report.h - what a recording holds, and what is said of that on stderr when its command has ended. */
+#ifndef MALLAB_RECORD_RECORD_REPORT_H
+#define MALLAB_RECORD_RECORD_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/recorder.h"
+
+#define REC_NAMES_BYTES 256
+
+/* What the recording says of itself, from its recording.json; of an unfinished one, what its footprints hold. */
+struct rec_totals {
+    bool known;      /* either could be read */
+    bool unfinished; /* events is then about right: some marks are no events; bytes and lost are 0 */
+    uint64_t events, processes, bytes, lost;
+    char lost_by_cause[REC_NAMES_BYTES]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
+    uint64_t unattached;                 /* processes that were more than can be recorded at one time */
+    uint64_t others;                     /* processes whose names `only` leaves out */
+    char other_names[REC_NAMES_BYTES];   /* "'a', 'b'": of some of them */
+    uint64_t pauses, paused_ns;
+    char stopped_by[16]; /* as rec_stop has it; "": nothing stopped it before the command's end */
+    uint64_t stopped_ns; /* since recording began */
+    uint64_t windows, windows_removed, events_removed;
+    char silent[REC_NAMES_BYTES]; /* "'a', 'b'": programs that loaded the recorder and made no call */
+};
+
+/* rec_totals_read - read them. */
+struct rec_totals rec_totals_read(const char *directory);
+
+/* rec_report - the summary, in the name of `verb`; what a killed collector left is written first. quiet: only what is missing. */
+void rec_report(const char *verb, const struct rec_recorded *recorded, bool quiet);
+
+/* rec_say_why_nothing - why a recording holds no call. others_were_not: programs of the tree could not be recorded. */
+void rec_say_why_nothing(const char *verb, const char *directory, const struct rec_totals *totals,
+                         bool others_were_not);
+
+#endif
