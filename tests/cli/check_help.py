@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Help and man pages agree and fit: every verb has both, every option of --help is in the man page and the other way
-round, completion offers exactly these, lines fit 80 columns, --help and -h exit 0, an unknown option exits 2 with a hint."""
+round, completion offers exactly these, and only words that they take, lines fit 80 columns, --help and -h exit 0, an
+unknown option exits 2 with a hint."""
 import os
 import pathlib
 import re
@@ -57,6 +58,10 @@ for verb in verbs:
         # A prefix of one option must not be taken for another by accident: each is accepted as it stands.
         answer = mallab(verb, option, "--help")
         check("unknown option" not in answer.stderr, f"{verb}: {option} is in the help, but refused")
+        words = mallab("--complete", verb, option, "").stdout.splitlines()
+        for word in (line.split("\t")[0] for line in words if ":nospace" not in words and line[0] != ":"):
+            answer = mallab(verb, option, word, "--help")
+            check(answer.returncode == 0, f"{verb} {option}: completion offers '{word}', which is refused: {answer.stderr!r}")
     offered = {line.split("\t")[0] for line in mallab("--complete", verb, "-").stdout.splitlines()}
     check(offered == of_help, f"{verb}: options differ between help and completion: {sorted(offered ^ of_help)}")
     for wrong in ("--no-such-option", "-Z"):
