@@ -34,22 +34,6 @@ int cli_answer_take_format(const struct cli_verb *verb, const struct cli_option 
     return -1;
 }
 
-static int take_output(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    if (*value == '\0')
-        return cli_misuse(verb, "-o takes a name, or - for stdout");
-    *(const char **)at = value;
-    return -1;
-}
-
-static int take_keep(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    if (*value == '\0')
-        return cli_misuse(verb, "--keep takes the name of a directory");
-    *(const char **)at = value;
-    return -1;
-}
-
 static int take_json(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
     struct cli_answer *answer = at;
@@ -90,8 +74,8 @@ static int take_max_memory(const struct cli_verb *verb, const struct cli_option 
 
 /* clang-format off */
 const struct cli_option cli_answer_output[] = {
-    {.name = "output", .letter = 'o', .argument = "OUT", .how = CLI_CALL, .at = AT(output),
-     .take = take_output, .help = "write to a file; '-' is stdout [-]"},
+    {.name = "output", .letter = 'o', .argument = "OUT", .how = CLI_TEXT, .at = AT(output),
+     .takes = "a name, or - for stdout", .help = "write to a file; '-' is stdout [-]"},
     {0},
 };
 
@@ -119,7 +103,7 @@ const struct cli_option cli_answer_details[] = {
 };
 
 const struct cli_option cli_answer_keep[] = {
-    {.name = "keep", .argument = "DIR", .how = CLI_CALL, .at = AT(keep), .take = take_keep,
+    {.name = "keep", .argument = "DIR", .how = CLI_TEXT, .at = AT(keep), .takes = "the name of a directory",
      .help = "keep recording and workloads in DIR [removed at the end]"},
     {0},
 };

@@ -18,7 +18,7 @@
 enum cli_how {
     CLI_FLAG,     /* bool; the option has no argument */
     CLI_SET,      /* int or an enum: it becomes the row's `least`; no argument */
-    CLI_TEXT,     /* const char *, of argv */
+    CLI_TEXT,     /* const char *, of argv; not empty where the row says what it takes */
     CLI_WORD,     /* const char *: one of the row's words or values */
     CLI_CHOICE,   /* int or an enum: the place of the value among the row's words */
     CLI_COUNT,    /* uint64_t: a number from `least` to `most` */

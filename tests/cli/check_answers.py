@@ -67,7 +67,7 @@ def ended_well(answer):
 
 def check_output(verb):
     operands = OPERANDS[verb]
-    refused(verb, ["-o", "", *operands], 2, "-o takes a name, or - for stdout")
+    refused(verb, ["-o", "", *operands], 2, "--output takes a name, or - for stdout, not ''")
     if verb == "record":
         refused(verb, ["-o", "-", *operands], 2, "-o takes a directory: a recording does not go to stdout")
         return
@@ -109,7 +109,7 @@ def check_values(verb, options):
         "--rounds": ("0", r"--rounds takes a number from 1 to 1000, not '0'"),
         "--pin": ("x", r"--pin takes 'no', 'auto' or processors as 0,2-3, not 'x'"),
         "--nice": ("20", r"--nice takes a number from -20 to 19, not '20'"),
-        "--keep": ("", r"--keep takes (the name of a directory|a number of windows, not '')"),
+        "--keep": ("", r"--keep takes (the name of a directory|a number of windows), not ''"),
     }
     for option, (value, pattern) in bad.items():
         if option not in options:
