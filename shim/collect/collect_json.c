@@ -16,10 +16,9 @@
 #include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_tell.h"
 
-#define TEMPORARY      "recording.json.new"
-#define OVER_BYTES     4096
-#define WHY_BYTES      1024
-#define JSON_OUT_BYTES 16384u
+#define TEMPORARY  "recording.json.new"
+#define OVER_BYTES 4096
+#define WHY_BYTES  1024
 
 static json_t *number(uint64_t value)
 {
@@ -297,48 +296,24 @@ static json_t *whole(struct collector *collector, bool final)
     return object;
 }
 
-/* Jansson writes each word and each comma by itself: a system call for each made half of what a process costs us. */
-struct json_out {
-    int fd;
-    size_t size;
-    char text[JSON_OUT_BYTES];
-};
-
-static int flush_json(struct json_out *out)
-{
-    size_t done = 0;
-    while (done < out->size) {
-        const ssize_t written = write(out->fd, out->text + done, out->size - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return -1;
-        done += (size_t)written;
-    }
-    out->size = 0;
-    return 0;
-}
-
-static int put_json(const char *text, size_t size, void *to)
-{
-    struct json_out *out = to;
-    while (size > 0) {
-        const size_t room = sizeof out->text - out->size, part = size < room ? size : room;
-        memcpy(out->text + out->size, text, part);
-        out->size += part;
-        text += part;
-        size -= part;
-        if (out->size == sizeof out->text && flush_json(out) != 0)
-            return -1;
-    }
-    return 0;
-}
-
+/* In one piece: jansson would write each word and each comma by itself, with a system call for each. */
 static bool dump(const json_t *object, int fd, size_t layout)
 {
-    struct json_out out = {.fd = fd};
-    return lseek(fd, 0, SEEK_SET) == 0 && json_dump_callback(object, put_json, &out, layout) == 0 &&
-           put_json("\n", 1, &out) == 0 && flush_json(&out) == 0;
+    char *text = json_dumps(object, layout);
+    const size_t length = text != NULL ? strlen(text) : 0;
+    size_t done = 0;
+    bool written = text != NULL && lseek(fd, 0, SEEK_SET) == 0;
+    if (written)
+        text[length] = '\n'; /* in place of its end */
+    while (written && done <= length) {
+        const ssize_t now = write(fd, text + done, length + 1 - done);
+        written = now > 0 || (now < 0 && errno == EINTR);
+        done += now > 0 ? (size_t)now : 0;
+    }
+    const int saved = errno; /* the reason of a failure */
+    free(text);
+    errno = saved;
+    return written;
 }
 
 /* Write into blocks that are ours already: on a disk that is full by now, this is the only way. */

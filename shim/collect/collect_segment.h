@@ -50,8 +50,7 @@ static inline uint32_t segment_ready(struct collect_segment *segment)
 {
     uint32_t seen = get_acquire(&segment->view.shared->ready);
     if (seen < segment->ready)
-        (void)atomic_compare_exchange_strong_explicit(&segment->view.shared->ready, &seen, segment->ready,
-                                                      memory_order_relaxed, memory_order_relaxed);
+        (void)swap_relaxed(&segment->view.shared->ready, &seen, segment->ready);
     if (segment->by_need)
         segment_take_beyond(segment);
     seen = seg_ready(&segment->view);

@@ -163,10 +163,8 @@ static bool take_abandoned(struct collector *collector, uint32_t index, uint64_t
     const struct collect_image *image = collect_image_in(collector, slot);
     return image != NULL && thread_is_gone(image, seg_chunk_thread_of(word)) &&
            get_acquire(&chunk->magic) == SEG_CHUNK_MAGIC &&
-           atomic_compare_exchange_strong_explicit(
-               &collector->segment.view.states[index], &word,
-               seg_chunk_word(SEG_CHUNK_FULL, slot, seg_chunk_stream_of(word), 0), memory_order_acquire,
-               memory_order_relaxed);
+           swap_acquire(&collector->segment.view.states[index], &word,
+                        seg_chunk_word(SEG_CHUNK_FULL, slot, seg_chunk_stream_of(word), 0));
 }
 
 void take_dead_threads(struct collector *collector)

@@ -43,8 +43,7 @@ static bool may_follow(uint32_t pid)
     uint32_t leader = 0;
     if (pid == 0)
         return !(shim_segment.fixed.flags & SEG_FLAG_NO_FOLLOW);
-    if (atomic_compare_exchange_strong_explicit(&shim_segment.shared->leader_pid, &leader, pid,
-                                                memory_order_relaxed, memory_order_relaxed))
+    if (swap_relaxed(&shim_segment.shared->leader_pid, &leader, pid))
         return true;
     return leader == pid || !(shim_segment.fixed.flags & SEG_FLAG_NO_FOLLOW);
 }

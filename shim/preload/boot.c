@@ -36,8 +36,7 @@ void *boot_allocate(size_t alignment, size_t size)
         start = (uint32_t)((used + BOOT_HEADER + alignment - 1) & ~(alignment - 1));
         if (start + size > BOOT_BUFFER_BYTES)
             return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(&boot_used, &used, start + (uint32_t)size,
-                                                    memory_order_relaxed, memory_order_relaxed));
+    } while (!try_swap_relaxed(&boot_used, &used, start + (uint32_t)size));
     memcpy(boot_buffer + start - BOOT_HEADER, &size, sizeof size);
     return boot_buffer + start;
 }

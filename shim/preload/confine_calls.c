@@ -49,9 +49,7 @@ void confine_begin(unsigned what)
     if (what & CONFINE_CLOCK) {
         uint64_t now = shim_segment.header != NULL ? lane_clock() : 0;
         uint64_t floor = get_relaxed(&shim_confine.floor);
-        while (floor < now &&
-               !atomic_compare_exchange_weak_explicit(&shim_confine.floor, &floor, now, memory_order_relaxed,
-                                                      memory_order_relaxed))
+        while (floor < now && !try_swap_relaxed(&shim_confine.floor, &floor, now))
             ;
         atomic_fetch_add_explicit(&shim_confine.no_clock, 1, memory_order_seq_cst);
     }

@@ -69,9 +69,8 @@ bool lane_inherit_chunk(struct lane *lane, uint32_t former)
     uint64_t left = seg_chunk_word(SEG_CHUNK_LEFT, shim_process->slot_index, lane->stream, former);
     /* The collector may have taken it before us: then it is somebody else's by now, and has another word. */
     if (lane->cursor != NULL &&
-        atomic_compare_exchange_strong_explicit(&shim_segment.states[lane->chunk], &left,
-                                                word_of(lane, fits ? SEG_CHUNK_OPEN : SEG_CHUNK_FULL),
-                                                memory_order_acq_rel, memory_order_relaxed) &&
+        swap_acq_rel(&shim_segment.states[lane->chunk], &left,
+                     word_of(lane, fits ? SEG_CHUNK_OPEN : SEG_CHUNK_FULL)) &&
         fits)
         return true;
     lane->cursor = NULL;
@@ -101,8 +100,7 @@ static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready,
         if (word != SEG_CHUNK_FREE)
             continue;
         /* acquire: pairs with the collector's release of FREE after zeroing */
-        if (!atomic_compare_exchange_strong_explicit(&states[index], &word, mine, memory_order_acquire,
-                                                     memory_order_relaxed))
+        if (!swap_acquire(&states[index], &word, mine))
             continue;
         if (index >= ready / 2)
             lane_wake(SEG_NAP);

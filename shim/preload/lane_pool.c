@@ -37,8 +37,7 @@ static bool lane_try_claim(struct lane *lane, uint32_t index)
     uint32_t state = get_relaxed(&lane->state);
     if (state == LANE_LIVE || (state == LANE_EXITED && !thread_is_gone(lane->thread_id)))
         return false;
-    if (!atomic_compare_exchange_strong_explicit(&lane->state, &state, LANE_LIVE, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!swap_acquire(&lane->state, &state, LANE_LIVE))
         return false;
     lane->stream = index - get_relaxed(&lane_floor);
     return true;

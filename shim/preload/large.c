@@ -118,8 +118,7 @@ static void place(uintptr_t address, const struct object *object)
     struct entry *const bucket = bucket_of(address);
     for (unsigned way = 0; way < WAYS; way++) {
         uintptr_t vacant = 0;
-        if (atomic_compare_exchange_strong_explicit(&bucket[way].address, &vacant, address,
-                                                    memory_order_relaxed, memory_order_relaxed)) {
+        if (swap_relaxed(&bucket[way].address, &vacant, address)) {
             keep(&bucket[way], object);
             return;
         }

@@ -57,9 +57,7 @@ void patience_give_up(uint64_t heartbeat)
 {
     uint64_t given_up = get_relaxed(&shim_process->given_up);
     /* If several threads give up at one time, one counts. */
-    if (given_up != heartbeat &&
-        atomic_compare_exchange_strong_explicit(&shim_process->given_up, &given_up, heartbeat,
-                                                memory_order_relaxed, memory_order_relaxed))
+    if (given_up != heartbeat && swap_relaxed(&shim_process->given_up, &given_up, heartbeat))
         add_relaxed(&shim_process->silences, 1);
 }
 

@@ -12,4 +12,14 @@
 #define sub_relaxed(word, value) atomic_fetch_sub_explicit(word, value, memory_order_relaxed)
 #define add_acq_rel(word, value) atomic_fetch_add_explicit(word, value, memory_order_acq_rel)
 
+/* The compare-and-swaps, named by the order of success; a failure is relaxed. Only the last may fail for nothing. */
+#define swap_relaxed(word, seen, value)                                                                      \
+    atomic_compare_exchange_strong_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
+#define swap_acquire(word, seen, value)                                                                      \
+    atomic_compare_exchange_strong_explicit(word, seen, value, memory_order_acquire, memory_order_relaxed)
+#define swap_acq_rel(word, seen, value)                                                                      \
+    atomic_compare_exchange_strong_explicit(word, seen, value, memory_order_acq_rel, memory_order_relaxed)
+#define try_swap_relaxed(word, seen, value)                                                                  \
+    atomic_compare_exchange_weak_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
+
 #endif

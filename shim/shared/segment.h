@@ -327,10 +327,7 @@ static inline bool seg_grow_ready(const struct seg_view *view, uint32_t seen, ui
     if (until > held)
         until = held;
     /* release: what the holder knew of held, whoever sees the new index knows too */
-    return until > seen &&
-           (atomic_compare_exchange_strong_explicit(&view->shared->ready, &expected, until,
-                                                    memory_order_acq_rel, memory_order_relaxed) ||
-            expected > seen);
+    return until > seen && (swap_acq_rel(&view->shared->ready, &expected, until) || expected > seen);
 }
 
 #endif
