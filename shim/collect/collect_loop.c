@@ -139,57 +139,72 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
     finish_all(collector);
 }
 
+/* What the loop remembers from round to round. */
+struct pace {
+    uint64_t looked_ns, seldom_ns,
+        left_ns; /* CLOCK_MONOTONIC of the last look, rarer look, look for others */
+    uint32_t doorbell, idle_rounds, empty_rings;
+};
+
+/* Returns how much work there was: chunks taken and freed. */
+static uint32_t work(struct collector *collector, uint64_t now, struct pace *pace)
+{
+    const bool look = now - pace->looked_ns >= LOOK_NS;
+    put_relaxed(&collector->segment.view.header->heartbeat_ns, now);
+    clock_anchor(&collector->clock);
+    clock_share(&collector->clock, collector->segment.view.header);
+    if (look) { /* the counts of serials and of ready chunks may have been written over */
+        pace->looked_ns = now;
+        collector->attaching = true;
+        (void)segment_ready_all(&collector->segment);
+    }
+    (void)image_discover(collector); /* the others in the next round */
+    (void)image_bump_epochs(collector);
+    const uint32_t taken = take_scan(collector), freed = drain_blocks(collector);
+    segment_hold_more(&collector->segment);
+    image_check_ends(collector, look);
+    watch_control(collector);
+    if (now - pace->seldom_ns >= SELDOM_NS) {
+        pace->seldom_ns = now;
+        take_dead_threads(collector);
+        drain_waiting(collector);
+        reserve_renew(collector);
+    }
+    return taken + freed;
+}
+
+static bool is_over(struct collector *collector, uint64_t now, struct pace *pace)
+{
+    const uint64_t duration_ns = collector->options.duration_ns;
+    if (control_heed(collector)) {
+        stop_recording(collector, STOP_ASKED);
+        return true;
+    }
+    if (duration_ns != 0 && now - collector->started_ns >= duration_ns) {
+        stop_recording(collector, STOP_DURATION);
+        return true;
+    }
+    /* The walk over /proc is the dear part: not in every round while somebody unattached stays away. */
+    if (!nobody_is_left(collector) || (pace->left_ns != 0 && now - pace->left_ns < LOOK_NS))
+        return false;
+    pace->left_ns = now;
+    return may_close(collector);
+}
+
 void loop_run(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
-    struct seg_shared *shared = collector->segment.view.shared;
-    uint64_t looked_ns = 0, seldom_ns = 0, left_ns = 0, doorbell = 0;
-    uint32_t idle_rounds = 0, empty_rings = 0;
+    struct pace pace = {0};
     for (;;) {
         const uint64_t now = clock_monotonic_ns();
-        const uint64_t rung = get_acquire(&shared->doorbell);
-        const bool look = now - looked_ns >= LOOK_NS;
-        put_relaxed(&segment->heartbeat_ns, now);
-        clock_anchor(&collector->clock);
-        clock_share(&collector->clock, segment);
-        if (look)
-            collector->attaching = true; /* the count of serials may have been written over */
-        if (look)
-            (void)segment_ready_all(&collector->segment);
-        (void)image_discover(collector); /* the others in the next round */
-        (void)image_bump_epochs(collector);
-        uint32_t work = take_scan(collector);
-        work += drain_blocks(collector);
-        segment_hold_more(&collector->segment);
-        image_check_ends(collector, look);
-        watch_control(collector);
-        if (look)
-            looked_ns = now;
-        if (now - seldom_ns >= SELDOM_NS) {
-            seldom_ns = now;
-            take_dead_threads(collector);
-            drain_waiting(collector);
-            reserve_renew(collector);
-        }
-        if (control_heed(collector)) {
-            stop_recording(collector, STOP_ASKED);
+        const uint32_t rung = get_acquire(&collector->segment.view.shared->doorbell);
+        const bool rings = rung != pace.doorbell;
+        const uint32_t done = work(collector, now, &pace);
+        if (is_over(collector, now, &pace))
             return;
-        }
-        if (collector->options.duration_ns != 0 &&
-            now - collector->started_ns >= collector->options.duration_ns) {
-            stop_recording(collector, STOP_DURATION);
-            return;
-        }
-        /* The walk over /proc is the dear part: not in every round while somebody unattached stays away. */
-        if (nobody_is_left(collector) && (left_ns == 0 || now - left_ns >= LOOK_NS)) {
-            left_ns = now;
-            if (may_close(collector))
-                return;
-        }
-        empty_rings = work == 0 && rung != doorbell ? empty_rings + 1 : 0;
-        idle_rounds = work > 0 || rung != doorbell ? 0 : idle_rounds + 1;
-        doorbell = rung;
-        if (work < COLLECT_CHUNKS_PER_BLOCK)
-            rest(collector, idle_rounds, empty_rings > EMPTY_RINGS);
+        pace.empty_rings = done == 0 && rings ? pace.empty_rings + 1 : 0;
+        pace.idle_rounds = done > 0 || rings ? 0 : pace.idle_rounds + 1;
+        pace.doorbell = rung;
+        if (done < COLLECT_CHUNKS_PER_BLOCK)
+            rest(collector, pace.idle_rounds, pace.empty_rings > EMPTY_RINGS);
     }
 }

@@ -224,15 +224,12 @@ static int refuse_place(struct collector *collector, const struct fp_error *erro
     }
 }
 
-/* Returns EXIT_DONE with the segment published, or another code after answering. */
-static int prepare(struct collector *collector, bool *ret_joined)
+/* Returns EXIT_DONE with the directory open, or what comes of another's, after answering. */
+static int take_place(struct collector *collector, uint32_t *ret_number, bool *ret_joined)
 {
-    const char *reason = NULL;
     struct fp_error error;
-    char place[sizeof collector->segment.path + sizeof collector->directory];
-    uint32_t number;
     *ret_joined = false;
-    switch (place_find(collector, &number, &error)) {
+    switch (place_find(collector, ret_number, &error)) {
     case PLACE_UNTRUSTED:
         return refuse_place(collector, &error);
     case PLACE_FAILED:
@@ -245,10 +242,22 @@ static int prepare(struct collector *collector, bool *ret_joined)
     case PLACE_JOINED:
         answer(collector, "ok", collector->segment.path);
         *ret_joined = true;
-        return EXIT_DONE;
+        break;
     case PLACE_OURS:
         break;
     }
+    return EXIT_DONE;
+}
+
+/* Returns EXIT_DONE with the segment published, or another's joined; or another code after answering. */
+static int prepare(struct collector *collector, bool *ret_joined)
+{
+    const char *reason = NULL;
+    char place[sizeof collector->segment.path + sizeof collector->directory];
+    uint32_t number;
+    const int code = take_place(collector, &number, ret_joined);
+    if (code != EXIT_DONE || *ret_joined)
+        return code;
     segment_remove_stale();
     clock_start(&collector->clock, collector->options.no_tsc);
     collector->options.out = collector->directory;
