@@ -111,7 +111,7 @@ struct collect_image {
     uint64_t events;   /* of the parts that are kept; likewise bytes */
     uint64_t bytes;
     uint64_t lost[FP_LOSS_COUNT];     /* ours; the slot's are added at the end */
-    uint64_t own_lost[FP_LOSS_COUNT]; /* the slot's, as counts_take saw them last */
+    uint64_t own_lost[FP_LOSS_COUNT]; /* the slot's, as complete_take_counts saw them last */
     bool counts_spoiled;              /* there stood one that cannot be */
     uint64_t told[FP_LOSS_COUNT];     /* of all losses, those that stand in a trailer */
     uint64_t stalls, stall_ns;

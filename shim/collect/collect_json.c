@@ -96,13 +96,9 @@ static json_t *process(const struct collect_image *image)
 static json_t *collector_object(const struct collector *collector)
 {
     json_t *object = json_object();
-    char boot[64] = "";
+    char boot[64];
     struct stat directory;
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (file != NULL) {
-        (void)!fgets(boot, sizeof boot, file); /* stays empty */
-        (void)fclose(file);                    /* only read */
-    }
+    (void)proc_read("/proc/sys/kernel/random/boot_id", boot, sizeof boot); /* stays empty */
     boot[strcspn(boot, "\n")] = '\0';
     json_object_set_new(object, "pid", number((uint64_t)getpid()));
     json_object_set_new(object, "start_ticks", number(process_start_ticks((uint32_t)getpid())));
@@ -121,13 +117,11 @@ static void put_cost(json_t *object, const struct collect_segment *segment)
     const uint64_t held = seg_held(view);
     const uint64_t used = segment->ready;
     unsigned long long pages = 0, shared = 0;
+    char text[128];
     struct rusage usage;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file != NULL) {
-        if (fscanf(file, "%*u %llu %llu", &pages, &shared) != 2)
-            pages = shared = 0;
-        (void)fclose(file); /* only read */
-    }
+    if (!proc_read("/proc/self/statm", text, sizeof text) ||
+        sscanf(text, "%*u %llu %llu", &pages, &shared) != 2)
+        pages = shared = 0;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         json_object_set_new(
             object, "collector_cpu_ns",

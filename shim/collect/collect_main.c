@@ -128,15 +128,10 @@ static void settle(struct collector *collector)
 
 static uint32_t filters_of_ours(void)
 {
-    char line[256];
-    uint32_t filters = 0;
-    FILE *status = fopen("/proc/self/status", "re");
-    if (status == NULL)
-        return 0;
-    while (fgets(line, sizeof line, status) != NULL && sscanf(line, "Seccomp_filters: %u", &filters) != 1)
-        ;
-    (void)fclose(status); /* only read */
-    return filters;
+    char text[4096];
+    (void)proc_read("/proc/self/status", text, sizeof text); /* stays empty */
+    const char *at = strstr(text, "\nSeccomp_filters:");
+    return at != NULL ? (uint32_t)strtoul(at + strlen("\nSeccomp_filters:"), NULL, 10) : 0;
 }
 
 /* A filter may refuse or kill. */

@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns false, with an empty text, where the file cannot be read. */
-static bool read_file(const char *path, char *ret_text, size_t size)
+bool proc_read(const char *path, char *ret_text, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd >= 0 ? read(fd, ret_text, size - 1) : -1;
@@ -27,7 +26,7 @@ static bool read_of(uint32_t pid, const char *name, char *ret_text, size_t size)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%u/%s", pid, name); /* fits */
-    return read_file(path, ret_text, size);
+    return proc_read(path, ret_text, size);
 }
 
 /* ---- one process -------------------------------------------------------------------------------------- */
@@ -69,7 +68,7 @@ bool process_has_fixed_addresses(uint32_t pid)
     static char randomized[16]; /* read once: later there may be no descriptor for it */
     char text[16];
     if (randomized[0] == '\0')
-        (void)read_file("/proc/sys/kernel/randomize_va_space", randomized, sizeof randomized);
+        (void)proc_read("/proc/sys/kernel/randomize_va_space", randomized, sizeof randomized);
     if (randomized[0] == '0')
         return true;
     return read_of(pid, "personality", text, sizeof text) &&

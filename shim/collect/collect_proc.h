@@ -4,6 +4,9 @@
 
 #include "shim/collect/collect.h"
 
+/* proc_read - the beginning of a file of the kernel's. Returns false, with an empty text, where it cannot be read. */
+bool proc_read(const char *path, char *ret_text, size_t size);
+
 /* process_exists - whether there is a process of that id, be it a zombie.
  * process_is_zombie - whether its leading thread has ended and nobody has waited for it: the other threads may run on, but its
  *                     memory is not shown under its id. False where /proc cannot tell.

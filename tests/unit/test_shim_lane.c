@@ -412,7 +412,7 @@ static void *call_and_end(void *calls)
 }
 
 /* pthread_join returns when the thread has left its memory. The kernel knows its id for a moment longer, and as long as
- * it does, the lane is not given to another thread: lane.c asks by the same tgkill. */
+ * it does, the lane is not given to another thread: lane_pool.c asks by the same tgkill. */
 static void run_thread(uintptr_t calls)
 {
     pthread_t thread;
