@@ -12,9 +12,6 @@ const char *attach_find_segment(const char *name);
 /* The reason that may be a passing one: the segment was there when its directory was looked into. */
 extern const char ATTACH_OUT_OF_REACH[];
 
-/* attach_is_named - whether our starter named the segment. */
-bool attach_is_named(void);
-
 /* attach_count_other - a process that is not asked for is counted, with some names for whoever mistyped one; and keeps nothing
  * mapped, so that its recording does not wait for it. */
 void attach_count_other(const char *program);
