@@ -39,9 +39,4 @@ struct cli_verb {
     int (*run)(int argc, char **argv);
 };
 
-/* record/ finds these here until it is a room of its own. */
-extern const struct cli_verb CLI_RECORD;
-#include "cli/base/output.h"
-#include "cli/base/say.h"
-
 #endif

@@ -53,10 +53,10 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     const char *name = slash != NULL ? slash + 1 : command[0];
     char *recording = res_path_join(step->directory, name);
     const struct rec_settings record = {.directory = recording,
-                                      .stdout_to_stderr = step->shows_stdout,
-                                      .stdout_dropped = !step->shows_stdout,
-                                      .verb = verb->name,
-                                      .quiet = step->quiet};
+                                        .stdout_to_stderr = step->shows_stdout,
+                                        .stdout_dropped = !step->shows_stdout,
+                                        .verb = verb->name,
+                                        .quiet = step->quiet};
     struct rec_target target;
     struct rec_recorded recorded = {0};
     bool usable = false;

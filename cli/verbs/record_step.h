@@ -2,6 +2,8 @@
 #ifndef MALLAB_CLI_VERBS_RECORD_STEP_H
 #define MALLAB_CLI_VERBS_RECORD_STEP_H
 
+#include <stdbool.h>
+
 #include "cli/base/cli.h"
 
 /* How it is recorded. */

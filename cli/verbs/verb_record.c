@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
 #include "cli/options/answer_options.h"
@@ -236,10 +237,10 @@ static int control_recording(const struct settings *settings)
     struct rec_control control;
     char *problem = NULL;
     const enum rec_control_state state = rec_control_open(settings->attach_to, &control, &problem);
-    const bool heeded = state == REC_CONTROL_OPEN ? rec_control_do(&control, settings->request, &problem)
-                                                  : state == REC_CONTROL_ENDED &&
-                                                        (settings->request == REC_REQUEST_STATUS ||
-                                                         settings->request == REC_REQUEST_END);
+    const bool heeded = state == REC_CONTROL_OPEN
+                            ? rec_control_do(&control, settings->request, &problem)
+                            : state == REC_CONTROL_ENDED && (settings->request == REC_REQUEST_STATUS ||
+                                                             settings->request == REC_REQUEST_END);
     int code = state == REC_CONTROL_FAILED ? CLI_UNREADABLE : CLI_FAILED;
     if (heeded)
         code = print_status(&control, settings->answer.json);
