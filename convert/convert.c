@@ -197,7 +197,7 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     return FP_OK;
 }
 
-/* Events: straight to a workload, or by way of one without a name to another format. */
+/* Events become a workload, or by way of one without a name another format. */
 static enum fp_status convert_events(const char *in_path, const char *out_path,
                                      const struct conv_export_format *format,
                                      const struct conv_options *options, struct conv_report *report,
@@ -228,7 +228,7 @@ static enum fp_status convert_events(const char *in_path, const char *out_path,
     return status;
 }
 
-/* What is a workload already, as a file or as text. */
+/* The input is a workload already, as a file or as text. */
 static enum fp_status convert_workload(const char *in_path, const char *out_path, bool is_text,
                                        const struct conv_export_format *format,
                                        const struct conv_options *options, struct conv_report *report,

@@ -116,7 +116,7 @@ static void name_recording(struct conv_survey *survey)
         snprintf(survey->program, sizeof survey->program, "%s", largest->name);
 }
 
-/* What is meant: the one that is asked for, or all whose footprints are there. */
+/* The process that is asked for is meant, or all whose footprints are there. */
 static enum fp_status choose_processes(const struct conv_options *options, struct conv_survey *survey,
                                        size_t *ret_count, struct conv_error *error)
 {

@@ -11,7 +11,7 @@
 
 #define CONV_PATH_BYTES 4096u
 
-/* What went wrong, with its own storage: valid as long as the struct. */
+/* One failure. It has its own storage, valid as long as the struct. */
 struct conv_error {
     struct fp_error cause;      /* cause.what may point into `what` */
     bool output;                /* path is the output, not the input */

@@ -23,7 +23,7 @@ struct conv_when {
 #define CONV_SHARE_WHOLE 1000000u
 #define CONV_SAMPLE_MAX  1000000u
 
-/* What of an input is converted: docs/selections.md. They act in this order, each on what the one before left. Strings
+/* The part of an input that is converted (docs/selections.md). These act in this order, each on what the one before left. Strings
  * are borrowed until the conversion is done. Zeroes: all of it. */
 struct conv_selection {
     const char

@@ -73,6 +73,19 @@ struct conv_sink {
     enum fp_status (*inherit)(void *data, const struct conv_event *objects, size_t count);
 };
 
+/* conv_pass_inherit, conv_pass_is_live - for a sink that leaves these to another one: its data begins with that. */
+static inline enum fp_status conv_pass_inherit(void *data, const struct conv_event *objects, size_t count)
+{
+    const struct conv_sink *next = data;
+    return next->inherit(next->data, objects, count);
+}
+
+static inline bool conv_pass_is_live(void *data, uint64_t address, uint64_t *ret_bytes)
+{
+    const struct conv_sink *next = data;
+    return next->is_live(next->data, address, ret_bytes);
+}
+
 /* Names lanes: called once a lane, before its first op. */
 struct conv_namer {
     void *data;

@@ -53,7 +53,7 @@ struct conv_process {
     uint64_t until_ns;            /* when recording ended, since it began; 0 when unknown */
 };
 
-/* What was selected of the input, as the workload's meta data has it too. All zeroes: all of it. */
+/* The part of the input that was selected, as the workload's meta data has it too. All zeroes: all of it. */
 struct conv_selected {
     char text[512];          /* in words: "threads 7,9; 1 s to 2 s; sampled 1/8"; "" */
     char threads[256];       /* as asked, cut when longer; "" */
@@ -103,7 +103,7 @@ enum conv_liveness {
 /* conv_liveness_name - "known", "from_middle", "paused", "left_behind"; NULL outside the enum. Static. */
 const char *conv_liveness_name(enum conv_liveness live);
 
-/* What a pass saw. conv_survey fills it without writing; conv_file fills it too. */
+/* The facts that a pass found. conv_survey_file fills it without writing; conv_file fills it too. */
 struct conv_survey {
     enum conv_kind kind;
     char input[CONV_PATH_BYTES]; /* the file read: for a recording, the chosen footprint or the directory */
@@ -157,7 +157,7 @@ struct conv_survey {
     size_t window_list_count;   /* by number; none where nobody called. 0: it is not cut */
     struct conv_window *window_list;
     const char *stop_words; /* why recording stopped before the program did, static; NULL: not known */
-    /* Of a finished one: what of its tree is missing, as recording.json says; "" when nothing is. */
+    /* A finished one lacks this of its tree, as recording.json says; "" when nothing is missing. */
     char recording_why[256];
     size_t process_count;
     struct conv_process *processes;
@@ -181,7 +181,7 @@ uint64_t conv_survey_class_min(unsigned size_class);
 struct conv_report {
     struct conv_survey survey;
     char format[16]; /* of the output, as options.to has it */
-    /* What that format cannot hold, of what this input has: a few words each. */
+    /* This input has these, and the format cannot hold them: a few words each. */
     char lacks[CONV_LACKS_MAX][96];
     size_t lack_count;
     uint64_t bytes_out; /* size of the output */

@@ -86,7 +86,7 @@ enum fp_status conv_temporary_open(const char *beside, struct conv_temporary *re
     return FP_OK;
 }
 
-/* What could not be written has no name: tell whose disk was full. */
+/* The file has no name: its directory tells whose disk was full. */
 void conv_temporary_name(const struct conv_temporary *temporary, struct conv_error *error)
 {
     if (error->output && error->cause.status == FP_ERR_WRITE)

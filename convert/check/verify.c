@@ -157,7 +157,7 @@ static enum fp_status verify_recorded(const char *path, const struct conv_option
     return FP_OK;
 }
 
-/* What a conversion would make of a text is looked at as any workload. */
+/* A text is converted, and the workload looked at as any other. */
 static enum fp_status verify_text(const char *path, const struct conv_options *options,
                                   struct conv_verdict *verdict, struct conv_error *error)
 {

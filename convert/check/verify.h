@@ -11,7 +11,7 @@
 #include "convert/base/kind.h"
 #include "convert/base/request.h"
 
-/* What kind of thing is wrong; named in JSON. */
+/* The kinds of faults; they are named in JSON. */
 enum conv_fault {
     CONV_FAULT_NONE = 0,
     CONV_FAULT_REFUSED,   /* what the file's own reader does not accept: frame, columns, checksums, limits */

@@ -14,7 +14,7 @@ static const struct conv_format *const FORMATS[] = {CONV_TRACES(LISTED)};
 
 #define FORMATS_LENGTH (sizeof FORMATS / sizeof FORMATS[0])
 
-/* What --from takes besides: our own. */
+/* --from takes our own kinds of files, too. */
 static const enum conv_kind OWN[] = {CONV_KIND_FOOTPRINT, CONV_KIND_RECORDING, CONV_KIND_WORKLOAD,
                                      CONV_KIND_TEXT};
 

@@ -329,7 +329,7 @@ static enum fp_status take_turn(struct conv_import *import, uint32_t number)
     return FP_OK;
 }
 
-/* What is left of the thread cannot be read. */
+/* The rest of the thread cannot be read. */
 static enum fp_status salvage_turn(struct conv_import *import, uint32_t number, enum fp_status status)
 {
     const struct conv_error *error = import->error;

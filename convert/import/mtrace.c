@@ -47,7 +47,7 @@ static const char *take_note(struct mtrace *mtrace, struct conv_scan *scan, stru
 {
     conv_scan_blanks(scan);
     if (conv_scan_text(scan, "Start") && conv_scan_ended(scan)) {
-        /* What was called between muntrace() and the next mtrace() is not here. */
+        /* Calls between muntrace() and the next mtrace() are not here. */
         ret->call = mtrace->ended ? FP_MARK_GAP : FP_CALL_NONE;
         ret->extra = FP_GAP_PAUSE;
         mtrace->ended = false;

@@ -8,7 +8,7 @@
 #include "convert/text/text_input.h"
 #include "footprint/base/words.h"
 
-/* What was left out before anything was understood is not damage to a trace of this format: it is no such trace. */
+/* A file of which nothing was understood is not a damaged trace of this format: it is no such trace. */
 enum fp_status conv_import_give_up(struct conv_import *import)
 {
     const enum fp_status status = conv_fail(

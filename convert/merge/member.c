@@ -52,7 +52,7 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     return FP_OK;
 }
 
-/* What the pairing of a member's events counted may need another name at its end (process_image.c): keep it apart. */
+/* The pairing's counts of a member's events may need other names at its end (footprint_input.c): keep them apart. */
 static const enum conv_irregularity PAIRED[] = {CONV_FREE_OF_UNKNOWN, CONV_RESIZE_OF_UNKNOWN, CONV_LOST_FREE,
                                                 CONV_GAPS, CONV_PAUSES};
 #define PAIRED_COUNT (sizeof PAIRED / sizeof PAIRED[0])

@@ -12,7 +12,7 @@
 
 struct conv_member;
 
-/* What all members share. */
+/* All members share this. */
 struct conv_merge {
     struct conv_options options; /* of the members */
     struct conv_member *members;

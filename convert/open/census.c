@@ -42,21 +42,10 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     return census->next.events(census->next.data, events, count);
 }
 
-static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
-{
-    const struct conv_census *census = data;
-    return census->next.inherit(census->next.data, objects, count);
-}
-
-static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
-{
-    const struct conv_census *census = data;
-    return census->next.is_live(census->next.data, address, ret_bytes);
-}
-
 struct conv_sink conv_census_sink(struct conv_census *census)
 {
-    return (struct conv_sink){.data = census, .events = take_events, .is_live = is_live, .inherit = inherit};
+    return (struct conv_sink){
+        .data = census, .events = take_events, .is_live = conv_pass_is_live, .inherit = conv_pass_inherit};
 }
 
 bool conv_census_list(const struct conv_census *census, struct conv_namer namer, struct conv_survey *survey)

@@ -14,9 +14,9 @@
 #define PROGRESS_EVENTS (UINT64_C(1) << 20)
 
 struct pass {
+    struct conv_sink next; /* the selection's filters, or the pairing */
     const struct conv_input *input;
     const struct conv_options *options;
-    struct conv_sink next; /* the selection's filters, or the pairing */
     uint64_t events, next_progress;
 };
 
@@ -46,18 +46,6 @@ static enum fp_status take_marks(void *data, const struct conv_slice *slice, uin
     return status;
 }
 
-static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
-{
-    const struct pass *pass = data;
-    return pass->next.inherit(pass->next.data, objects, count);
-}
-
-static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
-{
-    const struct pass *pass = data;
-    return pass->next.is_live(pass->next.data, address, ret_bytes);
-}
-
 static void conclude(const struct conv_input *input, const struct conv_options *options,
                      const struct conv_pair *pair, struct conv_survey *survey)
 {
@@ -71,7 +59,8 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
                              struct wl_writer *writer, struct conv_survey *survey, struct conv_error *error)
 {
     struct pass pass = {.input = input, .options = options, .next_progress = PROGRESS_EVENTS};
-    struct conv_sink sink = {.data = &pass, .events = take_events, .is_live = is_live, .inherit = inherit};
+    struct conv_sink sink = {
+        .data = &pass, .events = take_events, .is_live = conv_pass_is_live, .inherit = conv_pass_inherit};
     struct conv_chain *chain = calloc(1, sizeof *chain);
     struct conv_census census = {0};
     struct conv_pair pair;

@@ -73,7 +73,7 @@ static enum conv_liveness live_from(const char *name)
     return CONV_LIVE_FROM_MIDDLE;
 }
 
-/* What the conversion noted of its input. */
+/* The notes that the conversion left about its input. */
 static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
 {
     const char *program = wl_reader_meta(reader, "program");

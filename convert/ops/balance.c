@@ -10,7 +10,7 @@
 #define NO_NOTE     UINT32_MAX
 #define VACANT_MOST 65536u /* 3 MiB of notes and table: below, nothing is looked for */
 
-/* Of an address. */
+/* A note is about one address. */
 struct conv_balance_note {
     uint64_t epoch;  /* the newest seen */
     uint32_t lane;   /* of the first event of that epoch */

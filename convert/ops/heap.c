@@ -87,7 +87,7 @@ enum fp_status conv_heap_take(struct conv_heap *heap, const struct conv_event *e
         free_slot(heap, step.object.id);
     if (step.what != CONV_TRACK_BORN && step.what != CONV_TRACK_MOVED)
         return FP_OK;
-    /* What was resized is created by malloc, of the size that it has by now: only malloc's objects may be resized. */
+    /* A resized object is created by malloc, of its present size: only malloc's objects may be resized. */
     if (fp_call_kind_of(event->call) == FP_KIND_RESIZE) {
         made.call = FP_CALL_MALLOC;
         made.size = step.bytes;

@@ -44,7 +44,7 @@ void conv_epoch_group_release(struct conv_epoch_group *group)
     *group = (struct conv_epoch_group){0};
 }
 
-/* What an event does to an address, and which. */
+/* An event's effect, and the address that it is about. */
 static inline int effect_of(const struct conv_event *event, uint64_t *ret_address)
 {
     *ret_address = event->address;

@@ -102,7 +102,7 @@ static bool is_safe(const struct conv_epoch_group *group, const struct conv_epoc
     return group->addresses[step->address].left == step->own_left;
 }
 
-/* What a position has tried: nothing, up to and with a lane, or all there is to try. */
+/* A position has tried nothing, or all lanes up to one, or all there is to try. */
 #define TRIED_NOTHING UINT32_MAX
 #define TRIED_ALL     (UINT32_MAX - 1)
 

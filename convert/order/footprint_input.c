@@ -43,7 +43,7 @@ static enum fp_status run_inherited(struct footprint *footprint, const struct co
     return status;
 }
 
-/* What is damaged, or not all there, and has no call left is no input; what is whole and empty is. */
+/* A footprint that is damaged, or cut, and has no call left is refused; one that is whole may be empty. */
 static enum fp_status check_left(const struct footprint *footprint, struct conv_error *error)
 {
     const struct conv_part *cut = footprint->image.parts.cut;
@@ -94,7 +94,7 @@ static void close_footprint(void *data)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* What the trailers tell, or the recording's list where that knows of more: the disk took no trailer for a loss, or no
+/* The trailers tell the losses, or the recording's list where that knows of more: the disk took no trailer for a loss, or no
  * footprint at all of the windows in which it fell. */
 static void conclude_losses(struct footprint *footprint, uint64_t gap_calls, struct conv_survey *survey)
 {
@@ -174,7 +174,7 @@ static void conclude_cut(const struct footprint *footprint, struct conv_survey *
                                                          : "the file is damaged, and left out from there on");
     if (tail->status != FP_ERR_TRUNCATED)
         survey->irregular[CONV_LOST_TAILS]++;
-    /* What is being written has lost nothing so far. */
+    /* A footprint that is being written has lost nothing so far. */
     survey->uncounted |= survey->recording_state != CONV_RECORDING_GOING_ON;
 }
 
@@ -188,7 +188,7 @@ static void conclude_tail(const struct footprint *footprint, struct conv_survey 
                         (unsigned long long)tail->offset);
 }
 
-/* Of one window nothing is expected but itself. */
+/* One window by itself lacks no others. */
 static void conclude_windows(const struct footprint *footprint, struct conv_survey *survey)
 {
     const struct conv_parts *parts = &footprint->image.parts;

@@ -143,7 +143,7 @@ static enum fp_status live_through(struct heirs *heirs, const struct ancestor *a
     return conv_track_settle(&heirs->heap.track);
 }
 
-/* What is alive, as the estate. */
+/* The objects that are alive become the estate. */
 static enum fp_status settle_estate(const struct conv_heap *heap, struct conv_estate *estate)
 {
     struct conv_heir *heirs;
@@ -180,7 +180,7 @@ enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
         const struct ancestor *ancestor = &ancestors[--count];
         status = live_through(&heirs, ancestor, options);
         if (status == FP_OK && !heirs.reached) {
-            /* What is alive now is not what was alive then. */
+            /* The objects alive now are not those that were alive at the fork. */
             conv_heap_release(&heirs.heap);
             status = conv_heap_init(&heirs.heap) ? FP_OK : FP_ERR_MEMORY;
             if (estate->why[0] != '\0')

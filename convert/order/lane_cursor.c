@@ -47,7 +47,7 @@ static bool account(struct conv_buffer_pool *pool, struct conv_lane_cursor *lane
     lane->buffer_bytes = bytes;
     if (pool->held_bytes > pool->limit_bytes)
         return false;
-    /* What is given back stays allocated: the most that was lent is what there is. */
+    /* A buffer that is given back stays allocated: as much is taken as was lent at most. */
     if (pool->held_bytes > pool->counted_bytes) {
         if (!fp_memory_take(pool->held_bytes - pool->counted_bytes))
             return false;
@@ -175,7 +175,7 @@ static void push_pending(struct conv_lane_cursor *lane, uint64_t address)
     lane->pending[lane->pending_count++] = address;
 }
 
-/* What events of the rarer calls need. */
+/* The rarer calls need more than their mark has. */
 static void complete_event(struct conv_lane_cursor *lane, struct conv_event *event)
 {
     switch (event->call) {

@@ -17,7 +17,7 @@
 #include "convert/base/error.h"
 #include "footprint/fp/footprint.h"
 
-/* Which of an image's parts are meant, when one of them is named. */
+/* The parts of an image that are meant when one of them is named. */
 enum conv_extent {
     CONV_EXTENT_ONE,    /* only that one */
     CONV_EXTENT_ALL,    /* all that are there */

@@ -50,7 +50,7 @@ static bool add_process(struct conv_survey *survey, const struct conv_process *f
     return process->file != NULL && process->name != NULL && process->ended != NULL;
 }
 
-/* What a footprint says of itself, where recording.json does not, or not yet. Returns FP_OK, or why it cannot be read. */
+/* Ask a footprint itself, where recording.json does not tell, or not yet. Returns FP_OK, or why it cannot be read. */
 static enum fp_status look_into(const char *path, struct conv_process *process, char *ret_name,
                                 size_t name_size, struct fp_error *ret_error)
 {
@@ -83,7 +83,7 @@ static bool is_absent(const char *directory, const char *file)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* Of a process in windows any of them is enough: --keep removes the first ones. */
+/* A process in windows is there with any of them: --keep removes the first ones. */
 static bool is_missing(const char *directory, const char *file)
 {
     char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];

@@ -15,7 +15,7 @@ __attribute__((format(printf, 2, 3))) void conv_process_list_explain(struct conv
 enum fp_status conv_process_list_take(const char *directory, const struct conv_recording *recording,
                                       struct conv_survey *survey, struct conv_error *error);
 
-/* What the scan of a directory passed over. */
+/* The files that the scan of a directory passed over. */
 struct conv_passed_over {
     size_t empty;   /* created, nothing in them yet */
     size_t damaged; /* or foreign, or closed to us */

@@ -19,18 +19,6 @@ static enum fp_status take_first(void *data, const struct conv_event *events, si
     return status == FP_OK && head->left == 0 ? FP_END : status;
 }
 
-static enum fp_status inherit_first(void *data, const struct conv_event *objects, size_t count)
-{
-    const struct conv_first_calls *head = data;
-    return head->next.inherit(head->next.data, objects, count);
-}
-
-static bool is_live_first(void *data, uint64_t address, uint64_t *ret_bytes)
-{
-    const struct conv_first_calls *head = data;
-    return head->next.is_live(head->next.data, address, ret_bytes);
-}
-
 /* ---- the chain ------------------------------------------------------------------------------ */
 
 /* The process' main thread, where its calls are selected; else the lane itself. */
@@ -53,8 +41,10 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
     *chain = (struct conv_chain){.input = input, .sink = pairing};
     if (select->head != 0) {
         chain->head = (struct conv_first_calls){.left = select->head, .next = chain->sink};
-        chain->sink = (struct conv_sink){
-            .data = &chain->head, .events = take_first, .is_live = is_live_first, .inherit = inherit_first};
+        chain->sink = (struct conv_sink){.data = &chain->head,
+                                         .events = take_first,
+                                         .is_live = conv_pass_is_live,
+                                         .inherit = conv_pass_inherit};
     }
     if (select->sample_of != 0) {
         chain->has_sample = true;
@@ -90,7 +80,7 @@ void conv_chain_release(struct conv_chain *chain)
         conv_sample_release(&chain->sample);
 }
 
-/* Of the whole duration, what the section and the head leave. */
+/* The part of the whole duration that the section and the head leave. */
 static uint64_t duration_of(const struct conv_chain *chain, const struct conv_selection *select, bool stopped,
                             uint64_t last_ns, uint64_t whole_ns)
 {

@@ -11,8 +11,8 @@
 
 /* Lets the first calls pass, of all threads together. */
 struct conv_first_calls {
-    uint64_t left; /* calls that may still pass; marks are no calls */
     struct conv_sink next;
+    uint64_t left; /* calls that may still pass; marks are no calls */
 };
 
 struct conv_chain {

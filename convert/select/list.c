@@ -41,7 +41,7 @@ static const char *parse_item(const char *at, const char *end, struct conv_list_
     return at == end ? NULL : "threads are ids, ranges FIRST-LAST of them, 'main' or 'all'";
 }
 
-/* Of each item: whether it can be meant, and where items are kept, what it means. Returns NULL, or what is wrong. */
+/* Check each item, and keep it where there is a list. Returns NULL, or what is wrong. */
 static const char *parse_items(const char *text, struct conv_list *list, bool *ret_all)
 {
     const char *wrong = NULL;

@@ -48,7 +48,7 @@ static void grow(struct conv_sample *sample, uint64_t bytes, uint64_t objects)
         sample->figures->all_live_objects_peak = sample->live_objects;
 }
 
-/* What the pairing would count, had it seen everything. */
+/* Count as the pairing would, had it seen everything. */
 static void count_whole(struct conv_sample *sample, const struct conv_event *event,
                         const struct conv_track_step *step)
 {
@@ -116,7 +116,7 @@ static bool is_chosen(struct conv_sample *sample, const struct conv_event *event
     return true;
 }
 
-/* What is not chosen comes to stand where something chosen lost its release. */
+/* An object that is not chosen takes the place of a chosen one, whose release was lost. */
 static enum fp_status make_room(struct conv_sample *sample, const struct conv_event *event, bool chosen,
                                 const struct conv_track_step *step)
 {

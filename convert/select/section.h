@@ -10,7 +10,7 @@
 #include "convert/ops/heap.h"
 #include "convert/select/batch.h"
 
-/* Which lane creates an object of a lane that was there before. False: no memory. */
+/* Tells which lane creates an object that was there before, by the lane that made it. False: no memory. */
 typedef bool conv_home_fn(void *data, uint32_t lane, uint32_t *ret_lane);
 
 struct conv_section {

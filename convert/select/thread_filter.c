@@ -140,7 +140,7 @@ static enum fp_status pass_on(struct conv_threads *threads, const struct conv_ev
     return conv_batch_add(&threads->out, &passing);
 }
 
-/* What stands where a foreign object is put has lost its release; where a selected thread's is put, the pairing sees that
+/* An object that stands where a foreign one is put has lost its release; where a selected thread's is put, the pairing sees that
  * for itself. */
 static enum fp_status make_room(struct conv_threads *threads, const struct conv_event *event, bool selected,
                                 const struct conv_track_step *step)

@@ -113,7 +113,7 @@ static ssize_t hand_on(struct conv_gunzip *gunzip, const void **ret_bytes)
     return size;
 }
 
-/* What stands behind a member, byte by byte. */
+/* Look at the bytes behind a member, one by one. */
 static void look_behind(struct conv_gunzip *gunzip)
 {
     z_stream *stream = &gunzip->stream;

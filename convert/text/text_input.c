@@ -103,7 +103,7 @@ static enum fp_status refuse_second_layer(struct conv_text *text, struct conv_er
                      is_gzip ? "gzip" : archive_filter_name(text->archive, filters - 1));
 }
 
-/* What was unpacked is held against what it was made of. */
+/* The unpacked bytes are compared with the packed bytes that they were made of. */
 static enum fp_status check_ratio(const struct conv_text *text, struct conv_error *error)
 {
     const uint64_t packed = conv_text_position(text);
@@ -170,7 +170,7 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
     return FP_OK;
 }
 
-/* What cannot be unpacked is the end, when that is wanted. Failures of reading and memory are not the file's. */
+/* With salvage, the text ends where it cannot be unpacked. Failures of reading and memory are not the file's. */
 static enum fp_status end_unpacking(struct conv_text *text, struct conv_error *error)
 {
     const enum fp_status status = text->failed->cause.status;

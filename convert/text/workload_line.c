@@ -65,7 +65,7 @@ static enum fp_call call_of(const struct conv_word *word)
     return fp_call_from_name(name);
 }
 
-/* What follows size: `x COUNT` or `align BYTES`, as the call has it, and `fresh`. Returns NULL, or what is wrong. */
+/* The words behind the size: `x COUNT` or `align BYTES`, as the call has it, and `fresh`. Returns NULL, or what is wrong. */
 static const char *parse_extra(struct conv_words *words, struct wl_op *op)
 {
     const enum fp_extra extra = fp_call_extra_of(op->call);

@@ -8,7 +8,7 @@
 
 #include "footprint/wl/workload.h"
 
-/* What is left of a line; borrowed, not terminated. */
+/* The rest of a line; borrowed, not terminated. */
 struct conv_words {
     const char *at, *end;
 };

@@ -86,7 +86,7 @@ static enum fp_status read_block(struct conv_view *view, struct conv_view_part *
     return FP_OK;
 }
 
-/* What only the end of a part says. */
+/* A part's end says more than its blocks. */
 static void finish_part(struct conv_view_part *part)
 {
     const struct fp_trailer *trailer = &fp_reader_info(part->reader)->trailer;
@@ -104,7 +104,7 @@ static void finish_part(struct conv_view_part *part)
     part->done = true;
 }
 
-/* What is live in a process at its end moves from one sum to the other. */
+/* Objects live in a process at its end move from one sum to the other. */
 static enum fp_status end_process(struct conv_view *view, struct conv_tally *tally)
 {
     const struct conv_live_sum before = view->sum.live;
@@ -119,7 +119,7 @@ static enum fp_status end_process(struct conv_view *view, struct conv_tally *tal
     return status;
 }
 
-/* What a recording does not tell of when it breaks off is taken to have run. */
+/* A process of which a recording does not tell when it breaks off is taken to have run. */
 static bool ran_on(const struct conv_view *view, const struct conv_view_process *process)
 {
     if (process->gone || view->status.state == CONV_RECORDING_FINISHED)

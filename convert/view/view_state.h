@@ -7,7 +7,7 @@
 #include "convert/recording/recording_json.h"
 #include "convert/view/tally.h"
 
-/* What the collector has put into recording.json. Figures are 0 while it has told none. */
+/* The collector's words in recording.json. Figures are 0 while it has told none. */
 struct conv_view_status {
     enum conv_recording_state state;
     bool paused;

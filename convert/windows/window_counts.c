@@ -22,8 +22,8 @@ struct lane_place {
 
 /* Stands between an input and the pairing. */
 struct counting {
+    struct conv_sink next;
     const struct conv_input *input;
-    const struct conv_sink *sink;
     const struct conv_parts *parts;
     struct conv_survey *survey;
     struct conv_window *windows; /* one a part; live figures: what it adds to those before */
@@ -74,7 +74,7 @@ static bool index_stretches(struct counting *counting)
     return true;
 }
 
-/* What stands in a footprint: neither a lane's end nor the gap where a block is missing does. */
+/* Whether it stands in a footprint: a lane's end does not, nor does the gap where a block is missing. */
 static bool is_mark(const struct conv_event *event)
 {
     return event->call != CONV_MARK_LANE_END && !(event->call == FP_MARK_GAP && event->size == 0);
@@ -101,7 +101,7 @@ static enum fp_status hand_over(struct counting *counting, uint32_t part, const 
     struct conv_window *window = &counting->windows[part];
     const uint64_t events_before = survey->events, bytes = survey->live_bytes_end,
                    objects = survey->live_objects_end;
-    const enum fp_status status = counting->sink->events(counting->sink->data, events, count);
+    const enum fp_status status = counting->next.events(counting->next.data, events, count);
     window->events += survey->events - events_before;
     window->live_bytes_end += survey->live_bytes_end - bytes;
     window->live_objects_end += survey->live_objects_end - objects;
@@ -125,18 +125,6 @@ static enum fp_status events(void *data, const struct conv_event *events, size_t
     return status == FP_OK && done < count ? hand_over(counting, part, events + done, count - done) : status;
 }
 
-static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
-{
-    const struct counting *counting = data;
-    return counting->sink->is_live(counting->sink->data, address, ret_bytes);
-}
-
-static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
-{
-    const struct counting *counting = data;
-    return counting->sink->inherit(counting->sink->data, objects, count);
-}
-
 /* A thread may be ahead of others by a window, and free what they allocate there. */
 static uint64_t not_below_zero(uint64_t sum)
 {
@@ -147,10 +135,11 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
                           struct conv_error *error)
 {
     struct counting *counting = data;
-    const struct conv_sink own = {.data = counting, .events = events, .is_live = is_live, .inherit = inherit};
+    const struct conv_sink own = {
+        .data = counting, .events = events, .is_live = conv_pass_is_live, .inherit = conv_pass_inherit};
     uint64_t bytes = 0, objects = 0;
     enum fp_status status;
-    counting->sink = sink;
+    counting->next = *sink;
     counting->survey = survey;
     status = counting->input->run(counting->input->data, &own, survey, error);
     for (size_t i = 0; i < counting->parts->count; i++) {

@@ -1,4 +1,4 @@
-/* test_convert_straight.c - the short cut for plain calls gives what the rules give, event by event: the same workload,
+/* test_convert_pair_fast.c - the short cut for plain calls gives what the rules give, event by event: the same workload,
  * byte for byte, and the same figures, on footprints of mostly plain calls with every oddity among them. */
 #include <fcntl.h>
 
@@ -207,14 +207,14 @@ static void check_survey(const struct conv_survey *one, const struct conv_survey
 
 static void check_both_ways(const char *fp, uint32_t window_ops)
 {
-    const struct conv_options straight = {.overwrite = true, .window_ops = window_ops};
+    const struct conv_options fast = {.overwrite = true, .window_ops = window_ops};
     const struct conv_options by_event = {.overwrite = true, .window_ops = window_ops, .by_event = true};
-    const char *one = scratch_path("straight.wl"), *other = scratch_path("by-event.wl");
+    const char *one = scratch_path("fast.wl"), *other = scratch_path("by-event.wl");
     struct conv_report report, report_by_event;
     struct conv_error error;
     char *bytes, *bytes_by_event;
     size_t size, size_by_event;
-    CHECK_U64(conv_file(fp, one, &straight, &report, &error), FP_OK);
+    CHECK_U64(conv_file(fp, one, &fast, &report, &error), FP_OK);
     CHECK_U64(conv_file(fp, other, &by_event, &report_by_event, &error), FP_OK);
     check_survey(&report.survey, &report_by_event.survey);
     bytes = bytes_of(one, &size);
