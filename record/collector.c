@@ -10,8 +10,8 @@
 #include "convert/recording/unfinished.h"
 #include "footprint/base/places.h"
 #include "footprint/base/support.h"
+#include "record/record_settings.h"
 #include "record/recording_words.h"
-#include "record/settings.h"
 #include "record/target.h"
 
 #define READY_BYTES_MAX 8192
@@ -84,7 +84,7 @@ static char **collector_arguments(const struct rec_settings *settings, const cha
 
 static int unset_ours(void)
 {
-    /* It is not to be recorded, nor to run on an allocator under test. */
+    /* The collector is not to be recorded, nor to run on an allocator under test. */
     return unsetenv("LD_PRELOAD") == 0 && unsetenv("MALLAB_SEGMENT") == 0 ? 0 : REC_FAILED;
 }
 
@@ -142,7 +142,7 @@ bool rec_collector_start(const struct rec_settings *settings, const char *progra
     }
     struct handed handed = {.ready = ready[1], .control = control[0], .library = library};
     char **words = collector_arguments(settings, program, directory, &handed);
-    /* It may outlive us: it must not keep the reader of our output waiting. It answers through `ready`. */
+    /* The collector may outlive us: it must not keep whoever reads our output waiting. It answers by `ready`. */
     const struct fp_process_plan plan = {
         .program = program,
         .arguments = words,

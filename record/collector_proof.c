@@ -76,7 +76,8 @@ static bool lock_is_held(const char *directory, const json_t *recording)
     return held;
 }
 
-/* What is against it by recording.json's words (boot, namespace, start time, copy), by the lock, by the process; NULL: nothing. */
+/* Why the process is not the recording's collector: by what recording.json says (boot, namespace, start time, copy), by the
+ * lock, by the process itself. NULL: it is. */
 static char *find_objection(pid_t pid, const char *directory, const json_t *recording)
 {
     struct conv_survey *survey = res_calloc(1, sizeof *survey);

@@ -40,7 +40,7 @@ uint64_t rec_control_windows(const struct rec_control *control)
     return rec_count(control->recording, "windows");
 }
 
-/* Why a directory is none whose collector we may tell something. */
+/* Why we may not ask the collector of this directory. */
 static char *no_directory(const char *directory, const struct fp_error *error)
 {
     char text[CONV_PATH_BYTES + 512];
@@ -233,7 +233,7 @@ bool rec_control_do(struct rec_control *control, enum rec_request request, char 
 
 /* ---- how it stands ---------------------------------------------------------------------------- */
 
-/* Of one that has ended these are the processes that ran on; whether they still do, nobody looks. */
+/* In a recording that has ended these processes ran on then; whether they still do, nobody looks. */
 static size_t count_running(const json_t *recording)
 {
     size_t index, running = 0;

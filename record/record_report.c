@@ -28,7 +28,7 @@ static void add_name(char list[REC_NAMES_BYTES], const char *name)
         snprintf(list + used, REC_NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", quoted);
 }
 
-/* Of what the collector did not finish, the footprints tell, without their events being read. */
+/* The footprints of a recording that the collector did not finish tell this without their events being read. */
 static void total_footprints(const char *directory, struct rec_totals *totals)
 {
     struct conv_survey survey = {0};
@@ -42,7 +42,7 @@ static void total_footprints(const char *directory, struct rec_totals *totals)
     free(error);
 }
 
-/* As keys, the names of programs of which a call was seen: a child that makes none says nothing of such. */
+/* The names of programs of which a call was seen, as keys: a child of one that makes no call is no sign of anything. */
 static json_t *names_heard(const struct conv_recording *recording)
 {
     json_t *names = json_object();
@@ -57,7 +57,7 @@ static void list_silent(const struct conv_recording *recording, struct rec_total
     json_t *heard = names_heard(recording);
     for (size_t i = 0; i < recording->process_count; i++) {
         const struct conv_recorded_process *process = &recording->processes[i];
-        /* Of one whose windows are gone nobody knows any more that it made no call. */
+        /* Where its windows are gone, nobody knows any more whether it made a call. */
         if (process->name != NULL && json_object_get(heard, process->name) == NULL && process->threads <= 1 &&
             fp_loss_sum(process->lost) == 0 && !process->gone_with_windows)
             add_name(totals->silent, process->name);
@@ -150,7 +150,7 @@ void rec_say_why_nothing(const char *verb, const char *directory, const struct r
                 "is not called through malloc (PYTHONMALLOC=malloc makes Python call it)");
 }
 
-/* Its death is none of the command's doing, but the recording ends there. */
+/* The collector has died early: the command did nothing wrong, but its recording ends there. */
 static void report_collector(const char *verb, const struct rec_recorded *recorded,
                              const struct rec_totals *totals, const char *shown)
 {
@@ -168,7 +168,7 @@ static void report_collector(const char *verb, const struct rec_recorded *record
                 how, shown);
 }
 
-/* It was told when it happened; here it stands with what is lost by it. */
+/* The stop was told when it happened; it is told again beside the calls that were lost by it. */
 static bool stop_lost_calls(const struct rec_totals *totals)
 {
     return totals->lost > 0 &&

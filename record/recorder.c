@@ -38,8 +38,8 @@ struct command {
     struct fp_process process;
 };
 
-/* The shim in front of what is preloaded already, but for another recording's shim, which lies elsewhere: two of them would
- * record each other. */
+/* LD_PRELOAD with the shim in front of what is preloaded already. The shim of another recording is left out: two of them
+ * would record each other. */
 static char *preload_with(const char *shim)
 {
     const char *before = getenv("LD_PRELOAD");
@@ -119,7 +119,7 @@ static void let_go(struct command *command, const char *directory, const char *s
 {
     char *message = res_printf("%s%c%s%c", directory, '\0', segment, '\0');
     const size_t length = strlen(directory) + strlen(segment) + 2;
-    /* It fits a pipe, so it is never written in parts; where it is not written, the command ends unrun. */
+    /* A pipe takes it in one piece. Where it cannot be written, the command ends without having run. */
     (void)!write(command->gate[1], message, length);
     free(message);
     fp_close(&command->gate[1]);
@@ -163,12 +163,12 @@ static void finish_collector(struct rec_collector *collector, struct rec_recorde
     (void)shutdown(collector->control, SHUT_WR); /* the command has ended */
     while (!fp_process_ends_within(&collector->process, COLLECTOR_WAITS_NS)) {
         recorded->still_running = recorded_process(collector);
-        /* As the first process of a pid namespace we take everybody with us, and the collector before it is done. */
+        /* When the first process of a pid namespace ends, all others are killed, also a collector at its work. */
         if (recorded->still_running != 0 && getpid() == 1 && kill(recorded->still_running, SIGKILL) == 0) {
             recorded->still_running = 0;
             continue;
         }
-        /* Where nobody runs, it is writing what is left, for which it may need its time. */
+        /* Where nobody runs, the collector is writing what is left, and may need its time. */
         if (recorded->still_running != 0 || fp_now_ns() - begin > COLLECTOR_LONGEST_NS)
             return;
     }
@@ -246,7 +246,7 @@ static void take_place(const struct rec_settings *settings, struct rec_collector
     }
 }
 
-/* As the user would write it: what was given, or the default's name in this directory. */
+/* The directory as the user would write it: what was given, or the default name in this directory. */
 static char *shown_directory(const struct rec_settings *settings, const char *directory)
 {
     const char *slash = strrchr(directory, '/');
@@ -271,7 +271,7 @@ static char *check_programs(const char *shim, const char *program)
     return NULL;
 }
 
-/* Of a collector that was not ready: why, and the command ends without having run. */
+/* The collector did not become ready: say why, and let the command end without having run. */
 static void give_up(struct command *command, struct rec_collector *collector, struct rec_recorded *recorded)
 {
     recorded->problem = with_limit(collector->problem);

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "record/settings.h"
-#include "record/watch.h"
+#include "record/record_settings.h"
+#include "record/tree_watch.h"
 
 struct rec_recorded {
     int code; /* 0: the command ran; else 125-127, problem is set, and at 125 it did not begin to run */

@@ -42,7 +42,7 @@ struct seen {
     bool asked_about;
 };
 
-/* What the witness is started with. */
+/* The arguments of the witness. */
 struct start {
     int ends[2]; /* ours: questions out, answers in; its own */
     char *const *arguments;
@@ -105,7 +105,7 @@ static char answer(int signals, struct seen *seen, const struct question *questi
     return 'y';
 }
 
-/* In a process of its own: body of its plan. */
+/* The body of the witness, a process of its own. */
 static int watch(void *data)
 {
     static struct seen seen[NSIG];

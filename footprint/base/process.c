@@ -258,7 +258,7 @@ static bool drain(struct fp_process *process, int stream, const struct fp_proces
     return count <= 0 || bounds->take == NULL || bounds->take(bounds->data, stream, bytes, (size_t)count);
 }
 
-/* Until something of it comes, or it ends, or the bounds are to be looked at again. */
+/* Wait until something comes from it, or it ends, or the bounds are to be looked at again. */
 static enum fp_process_end wait_once(struct fp_process *process, const struct fp_process_bounds *bounds)
 {
     struct pollfd ends[3] = {{.fd = process->pipes[1], .events = POLLIN},

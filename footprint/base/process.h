@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What a stream of the child is to be, instead of a descriptor. */
+/* Instead of a descriptor, for a stream of the child. */
 #define FP_STREAM_OURS 0    /* the same as ours */
 #define FP_STREAM_NULL (-1) /* /dev/null */
 #define FP_STREAM_PIPE (-2) /* to us; not for stdin */
@@ -73,7 +73,7 @@ enum fp_process_end {
 struct fp_process_bounds {
     uint64_t deadline_ns;        /* on fp_now_ns' clock; 0: none */
     volatile sig_atomic_t *stop; /* not 0: end it; may be NULL */
-    /* What came by the pipe of a stream, 1 or 2. Returns whether more is wanted. NULL: it is dropped. */
+    /* Takes bytes that came by the pipe of a stream, 1 or 2. Returns whether more is wanted. NULL: they are dropped. */
     bool (*take)(void *data, int stream, const char *bytes, size_t count);
     void *data;
 };

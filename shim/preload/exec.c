@@ -64,7 +64,7 @@ static bool names_loader(int fd, const ElfW(Ehdr) * head)
     return head->e_phnum > HEADERS_MOST;
 }
 
-/* The words are those of record/target.c and record/watch.c, so that one program is named once. */
+/* The words are those of record/target.c and record/tree_watch.c, so that one program is named once. */
 static const char *obstacle_in_file(int fd)
 {
     ElfW(Ehdr) head;

@@ -127,7 +127,7 @@ static char *first_words(const struct replay *replay)
     return plain;
 }
 
-/* What a failed run printed of its end; NULL when it did not. A new reference. */
+/* A failed run may have printed how it ended: a new reference; NULL: it did not. */
 static json_t *failure_of(const struct replay *replay)
 {
     json_error_t error;
@@ -175,7 +175,7 @@ static char *reason_of(const struct replay *replay, const struct res_run_request
     return reason;
 }
 
-/* What the kernel did says more than what the run could. Takes over reason and gives back the better one. */
+/* A kill by the kernel says more than the run could. Takes over reason and gives back the better one. */
 static char *explain(const struct replay *replay, const struct res_run_request *request,
                      const struct res_group *group, char *reason)
 {

@@ -1,4 +1,4 @@
-/* watch.h - processes of a recorded command's tree that are not recorded, and why.
+/* tree_watch.h - processes of a recorded command's tree that are not recorded, and why.
  *
  *   look        a walk over the command's descendants, as /proc shows them
  *   obstacle    why a process has no recorder in it
@@ -9,8 +9,8 @@
  *
  * Looks miss a process that lives for less than a few milliseconds; notes miss one that is started by a process without
  * recorder, or by other calls than shim/preload/exec.c knows. */
-#ifndef MALLAB_RECORD_WATCH_H
-#define MALLAB_RECORD_WATCH_H
+#ifndef MALLAB_RECORD_TREE_WATCH_H
+#define MALLAB_RECORD_TREE_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

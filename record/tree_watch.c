@@ -1,5 +1,5 @@
-/* watch.c - look at a tree of processes from outside, ever more seldom while it lasts. */
-#include "record/watch.h"
+/* tree_watch.c - look at a tree of processes from outside, ever more seldom while it lasts. */
+#include "record/tree_watch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ bool rec_watch_maps_file(pid_t pid, const char *path)
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-/* Field 22 of its stat: tells a process from a later one of the same id. 0 for one that is gone or a zombie. */
+/* When it started (field 22 of its stat), which tells a process from a later one of the same id. 0: it is gone or a zombie. */
 static uint64_t start_ticks(pid_t pid)
 {
     char path[64], text[1024];
@@ -81,8 +81,8 @@ static char *read_whole(pid_t pid, const char *name, size_t *ret_size)
     return text;
 }
 
-/* Of the environment that it was started with. True when that cannot be told: of a process that is loading or ending,
- * neither environment nor command line can be read. */
+/* Whether the environment that it was started with preloads the recorder. True when that cannot be told: neither environment
+ * nor command line of a process that is loading or ending can be read. */
 static bool was_preloaded(pid_t pid)
 {
     size_t size = 0, command_size = 0;
@@ -106,7 +106,7 @@ static bool is_ours(const char *name)
            strncmp(name, "mallab-replay-", 14) == 0;
 }
 
-/* Both by /proc/PID/exe, which works whatever the process's root, and whether or not the file is still there.
+/* The name of its executable, by /proc/PID/exe, which works whatever its root is, and whether or not the file is still there.
  * Returns false for a process that cannot be looked at, that is one of ours, or a thread of the kernel's. */
 static bool find_name(pid_t pid, struct rec_look *ret)
 {
@@ -133,7 +133,8 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t 
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     obstacle = fd >= 0 ? rec_target_obstacle(fd, ret_sure) : NULL;
-    if (obstacle == NULL && !was_preloaded(pid)) {
+    const bool preloaded = obstacle != NULL || was_preloaded(pid);
+    if (!preloaded) {
         char *sanitized = rec_target_sanitizer(path);
         snprintf(words, size, "%s", sanitized != NULL ? sanitized : "");
         *ret_sure = sanitized != NULL;
@@ -142,7 +143,7 @@ static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t 
     }
     if (fd >= 0)
         close(fd);
-    if (obstacle == NULL && !was_preloaded(pid)) {
+    if (obstacle == NULL && !preloaded) {
         *ret_sure = true;
         obstacle =
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
@@ -215,7 +216,7 @@ static bool was_doubtful(struct rec_watch *watch, const struct rec_look *seen)
     return false;
 }
 
-/* Also by a recording within this one. Its segment lies where ours does. */
+/* Whether it is recorded, also by a recording within this one, whose segment lies where ours does. */
 static bool is_recorded(pid_t pid, const char *segment)
 {
     char any[PATH_MAX];
@@ -237,7 +238,7 @@ static void look_at(struct rec_watch *watch, pid_t pid, const char *segment)
         return;
     if (!sure && !was_doubtful(watch, &seen))
         return;
-    /* It may have ended or become another program while we looked: then what we saw was of two. */
+    /* If it ended or became another program while we looked, we have seen parts of two. */
     struct rec_look again = {.pid = pid};
     if (start_ticks(pid) == seen.start_ticks && find_name(pid, &again) &&
         strcmp(again.name, seen.name) == 0 && !is_recorded(pid, segment))
@@ -308,7 +309,7 @@ static void look_at_tree(struct rec_watch *watch, pid_t command, const char *seg
 
 /* ---- the wait --------------------------------------------------------------------------------------- */
 
-/* Until a child ends, or a signal or the time does it; messages are taken as they come. */
+/* Wait until a child or the time ends; take messages as they come. */
 static void pause_between(struct rec_watch *watch, const sigset_t *ends, uint64_t pause_ns)
 {
     const uint64_t until = fp_now_ns() + pause_ns;
@@ -330,7 +331,7 @@ static void pause_between(struct rec_watch *watch, const sigset_t *ends, uint64_
     }
 }
 
-/* As the first process of a container we are given every orphan; nobody else waits for those. */
+/* The first process of a container is given every orphan, and nobody else waits for them. */
 static void reap_adopted(pid_t command, pid_t collector)
 {
     siginfo_t info = {0};

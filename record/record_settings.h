@@ -1,6 +1,6 @@
-/* settings.h - how a command is to be recorded; the part of it that the collector is told, and the recorder's own. Types only. */
-#ifndef MALLAB_RECORD_SETTINGS_H
-#define MALLAB_RECORD_SETTINGS_H
+/* record_settings.h - how a command is to be recorded; the part of it that the collector is told, and the recorder's own. Types only. */
+#ifndef MALLAB_RECORD_RECORD_SETTINGS_H
+#define MALLAB_RECORD_RECORD_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
