@@ -83,7 +83,6 @@ bool cli_keep(const char *path, bool force, const struct res_result *result, con
 
 struct gathering {
     struct res_history history;
-    json_t *left_out;
     bool damaged;
 };
 
@@ -99,10 +98,7 @@ bool cli_history_asked(char **paths, int count)
 /* Takes over why. */
 static void leave_out(struct gathering *gathering, const char *path, char *why)
 {
-    char *name = res_text_plain(path), *reason = res_text_plain(why);
-    json_array_append_new(gathering->left_out, json_pack("{s:s, s:s}", "file", name, "why", reason));
-    free(name);
-    free(reason);
+    res_history_leave_out(&gathering->history, path, why);
     free(why);
 }
 
@@ -179,7 +175,7 @@ static void say_none(const struct cli_verb *verb, const char *path)
     free(sign);
 }
 
-static char *show(const json_t *history, const char *format, const struct res_style *style)
+static char *show(const struct res_history *history, const char *format, const struct res_style *style)
 {
     if (strcmp(format, "md") == 0)
         return res_history_markdown(history);
@@ -187,11 +183,12 @@ static char *show(const json_t *history, const char *format, const struct res_st
         return res_history_csv(history);
     if (strcmp(format, "table") == 0)
         return res_history_text(history, style);
-    if (strcmp(format, "html") == 0)
-        return res_html_history(history);
-    char *compact = json_dumps(history, JSON_INDENT(1));
-    char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
+    json_t *document = res_described_write(&RES_HISTORY, history);
+    const bool page = strcmp(format, "html") == 0;
+    char *compact = page ? NULL : json_dumps(document, JSON_INDENT(1));
+    char *text = page ? res_html_history(document) : res_printf("%s\n", compact != NULL ? compact : "{}");
     free(compact);
+    json_decref(document);
     return text;
 }
 
@@ -204,19 +201,13 @@ int cli_history_show(const struct cli_verb *verb, char **paths, int count, const
         cli_say(verb, "no HTML: %s", res_html_missing());
         return CLI_FAILED;
     }
-    gathering.left_out = json_array();
     for (int i = 0; i < count && code == CLI_DONE; i++)
         code = add_path(verb, &gathering, paths[i]);
-    const size_t results = gathering.history.results;
-    json_t *history = res_history_finish(&gathering.history, gathering.left_out);
-    size_t index;
-    json_t *one;
-    json_array_foreach(json_object_get(history, "left_out"), index, one)
-    {
-        cli_say(verb, "left out '%s': %s", json_string_value(json_object_get(one, "file")),
-                json_string_value(json_object_get(one, "why")));
-    }
-    if (code == CLI_DONE && results == 0) {
+    struct res_history *history = &gathering.history;
+    res_history_finish(history);
+    for (size_t i = 0; i < history->left_out_count; i++)
+        cli_say(verb, "left out '%s': %s", history->left_out[i].file, history->left_out[i].why);
+    if (code == CLI_DONE && history->results == 0) {
         say_none(verb, paths[0]);
         code = CLI_UNREADABLE;
     } else if (code == CLI_DONE) {
@@ -225,6 +216,6 @@ int cli_history_show(const struct cli_verb *verb, char **paths, int count, const
         free(shown);
         code = gathering.damaged ? CLI_UNREADABLE : CLI_DONE;
     }
-    json_decref(history);
+    res_described_release(&RES_HISTORY, history);
     return code;
 }

@@ -102,11 +102,12 @@ static void check_history(const struct res_result *result)
     res_history_add(&history, "one.json", result);
     res_history_add(&history, "two.json", result);
     check_shown(res_history_name(result, 2), false);
-    json_t *document = res_history_finish(&history, NULL);
-    check_shown(res_history_text(document, &plain), false);
-    check_shown(res_history_markdown(document), false);
-    check_shown(res_history_csv(document), false);
-    check_dumped(document);
+    res_history_finish(&history);
+    check_shown(res_history_text(&history, &plain), false);
+    check_shown(res_history_markdown(&history), false);
+    check_shown(res_history_csv(&history), false);
+    check_dumped(res_described_write(&RES_HISTORY, &history));
+    res_described_release(&RES_HISTORY, &history);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

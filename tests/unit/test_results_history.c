@@ -77,7 +77,7 @@ static json_t *result_of(const struct day *day)
 }
 
 /* Added from the last to the first: the history sorts. */
-static json_t *history_of(const struct day *days, size_t count)
+static struct res_history gathered(const struct day *days, size_t count)
 {
     struct res_history history = {0};
     for (size_t i = count; i-- > 0;) {
@@ -91,7 +91,22 @@ static json_t *history_of(const struct day *days, size_t count)
         json_decref(result);
     }
     CHECK_U64(history.results, count);
-    return res_history_finish(&history, NULL);
+    res_history_finish(&history);
+    return history;
+}
+
+/* As it is written; releases it. */
+static json_t *written(struct res_history *history)
+{
+    json_t *document = res_described_write(&RES_HISTORY, history);
+    res_described_release(&RES_HISTORY, history);
+    return document;
+}
+
+static json_t *history_of(const struct day *days, size_t count)
+{
+    struct res_history history = gathered(days, count);
+    return written(&history);
 }
 
 static json_t *points_of(const json_t *history, size_t series, size_t candidate)
@@ -264,11 +279,13 @@ TEST(names_of_files)
 
 TEST(text_of_hostile_results)
 {
-    HISTORY({.number = 1, .workload = "\033[2J|x\"y\n", .machine = "<b>"},
-            {.number = 2, .ratio = 1.3, .workload = "\033[2J|x\"y\n", .machine = "<b>", .version = "5.4"});
+    const struct day days[] = {
+        {.number = 1, .workload = "\033[2J|x\"y\n", .machine = "<b>"},
+        {.number = 2, .ratio = 1.3, .workload = "\033[2J|x\"y\n", .machine = "<b>", .version = "5.4"}};
+    struct res_history history = gathered(days, 2);
     const struct res_style style = {0}, coloured = {.colour = true};
-    char *text = res_history_text(history, &style), *colour = res_history_text(history, &coloured);
-    char *markdown = res_history_markdown(history), *csv = res_history_csv(history);
+    char *text = res_history_text(&history, &style), *colour = res_history_text(&history, &coloured);
+    char *markdown = res_history_markdown(&history), *csv = res_history_csv(&history);
     CHECK(strchr(text, '\033') == NULL && strchr(markdown, '\033') == NULL && strchr(csv, '\033') == NULL);
     CHECK(strstr(colour, "\033[31mslower\033[0m") != NULL);
     CHECK(strstr(text, "95 % range") != NULL);
@@ -280,7 +297,7 @@ TEST(text_of_hostile_results)
     free(colour);
     free(markdown);
     free(csv);
-    json_decref(history);
+    res_described_release(&RES_HISTORY, &history);
 }
 
 TEST(figures_that_are_none)
@@ -300,14 +317,16 @@ TEST(figures_that_are_none)
         res_history_add(&history, keys[i], typed(result));
         json_decref(result);
     }
-    json_t *document = res_history_finish(&history, NULL);
-    char *text = res_history_text(document, &style), *csv = res_history_csv(document);
+    res_history_finish(&history);
+    char *text = res_history_text(&history, &style), *csv = res_history_csv(&history);
+    json_t *document = written(&history);
     CHECK_STR(moves(document, "time_moved"), "- - - -");
     CHECK(strlen(text) > 0 && strlen(csv) > 0);
     free(text);
     free(csv);
     json_decref(document);
-    document = res_history_finish(&history, NULL); /* of nothing */
+    res_history_finish(&history); /* of nothing */
+    document = written(&history);
     CHECK_U64(json_array_size(json_object_get(document, "series")), 0);
     json_decref(document);
 }

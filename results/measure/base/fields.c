@@ -172,6 +172,7 @@ static bool read_texts(const json_t *array, struct res_texts *ret_texts)
     return json_is_array(array);
 }
 
+/* A value that is no text is left out. */
 static bool read_pairs(const json_t *object, struct res_pairs *ret_pairs)
 {
     const char *name;
@@ -180,10 +181,9 @@ static bool read_pairs(const json_t *object, struct res_pairs *ret_pairs)
     json_object_foreach((json_t *)(uintptr_t)object, name, value)
     {
         const char *text = json_string_value(value);
-        ret_pairs->items[ret_pairs->count++] = (struct res_pair){res_text_plain(name),
-                                                                 text != NULL ? res_text_plain(text) : NULL};
-        if (!json_is_string(value) && !json_is_null(value))
-            return false;
+        if (text != NULL || json_is_null(value))
+            ret_pairs->items[ret_pairs->count++] = (struct res_pair){
+                res_text_plain(name), text != NULL ? res_text_plain(text) : NULL};
     }
     return json_is_object(object);
 }

@@ -30,10 +30,9 @@ static const struct res_column COLUMNS[] = {
 /* ---- cells ---------------------------------------------------------------------------------- */
 
 /* With seconds where two points share a minute, or they would look alike. */
-static char *date_of(const json_t *point, bool has_seconds)
+static char *date_of(const struct res_history_point *point, bool has_seconds)
 {
-    const time_t seconds = (time_t)(json_integer_value(json_object_get(point, "created_unix_ns")) /
-                                    1000000000);
+    const time_t seconds = (time_t)(point->created_unix_ns / 1000000000);
     struct tm parts;
     char text[32];
     if (gmtime_r(&seconds, &parts) == NULL ||
@@ -47,119 +46,90 @@ static char *megabytes(double bytes)
     return isfinite(bytes) ? res_printf(bytes < 1e7 ? "%.2f" : "%.1f", bytes / 1e6) : res_strdup("-");
 }
 
-static const char *percent(const json_t *point, const char *key, char *room)
+static const char *percent(double ratio, char *room)
 {
-    const double ratio = res_cell_number(point, key);
     return isfinite(ratio) ? res_percent_words(ratio, room) : "";
 }
 
-static char *changes_of(const json_t *point)
+static char *changes_of(const struct res_history_point *point)
 {
     struct res_text words = {0};
-    size_t index;
-    json_t *word;
-    json_array_foreach(json_object_get(point, "changed"), index, word)
-    {
-        res_text_printf(&words, "%s%s", index > 0 ? ", " : "", json_string_value(word));
-    }
-    if (json_is_true(json_object_get(point, "failed")))
+    for (size_t i = 0; i < point->changed.count; i++)
+        res_text_printf(&words, "%s%s", i > 0 ? ", " : "", point->changed.items[i]);
+    if (point->failed)
         res_text_printf(&words, "%sfailed", words.length > 0 ? ", " : "");
     return words.text != NULL ? words.text : res_strdup("");
 }
 
 /* Points are in the order of their time. */
-static bool share_a_minute(const json_t *points)
+static bool share_a_minute(const struct res_history_candidate *candidate)
 {
-    const json_int_t minute_ns = 60 * (json_int_t)1000000000;
-    for (size_t i = 1; i < json_array_size(points); i++) {
-        const json_t *one = json_object_get(json_array_get(points, i - 1), "created_unix_ns");
-        const json_t *next = json_object_get(json_array_get(points, i), "created_unix_ns");
-        if (json_integer_value(one) / minute_ns == json_integer_value(next) / minute_ns)
+    const uint64_t minute_ns = UINT64_C(60000000000);
+    for (size_t i = 1; i < candidate->point_count; i++) {
+        const struct res_history_point *point = &candidate->points[i];
+        if (point[-1].created_unix_ns / minute_ns == point->created_unix_ns / minute_ns)
             return true;
     }
     return false;
 }
 
-static void add_moved(struct res_grid *grid, const json_t *point, const char *key)
+static void add_moved(struct res_grid *grid, const char *word)
 {
-    const char *word = res_cell_string(point, key, "");
     res_grid_add(grid, word);
-    res_grid_role(grid, res_cell_role(word));
+    res_grid_role(grid, res_cell_role(word != NULL ? word : ""));
 }
 
 /* The points of a candidate. */
-static void add_rows(struct res_grid *grid, const json_t *candidate)
+static void add_rows(struct res_grid *grid, const struct res_history_candidate *candidate)
 {
-    const json_t *points = json_object_get(candidate, "points");
-    const bool is_baseline = json_is_true(json_object_get(candidate, "is_baseline"));
-    const bool has_seconds = share_a_minute(points);
-    size_t index;
-    json_t *point;
-    json_array_foreach(points, index, point)
-    {
+    const bool is_baseline = candidate->is_baseline, has_seconds = share_a_minute(candidate);
+    for (size_t i = 0; i < candidate->point_count; i++) {
+        const struct res_history_point *point = &candidate->points[i];
+        const struct res_interval range = point->time.interval;
         res_grid_own(grid, date_of(point, has_seconds));
-        res_grid_add(grid, res_cell_string(point, "mallab_version", "-"));
-        res_grid_add(grid, res_cell_string(point, "version", "-"));
-        res_grid_add(grid, RES_NS(res_cell_number(point, "quiet_ns_per_op")));
-        res_grid_add(grid, RES_NS(res_cell_number(point, "typical_ns_per_op")));
-        res_grid_add(grid, is_baseline ? "" : percent(point, "ratio", RES_WORDS_ROOM));
-        res_grid_add(grid, is_baseline ? ""
-                                       : RES_INTERVAL(res_cell_number(point, "ratio_low"),
-                                                      res_cell_number(point, "ratio_high")));
-        add_moved(grid, point, "time_moved");
-        res_grid_own(grid, megabytes(res_cell_number(point, "resident_peak_bytes")));
-        res_grid_own(grid, megabytes(res_cell_number(point, "resident_mean_bytes")));
-        res_grid_add(grid, is_baseline ? "" : percent(point, "resident_peak_ratio", RES_WORDS_ROOM));
-        add_moved(grid, point, "peak_moved");
+        res_grid_add(grid, point->mallab_version);
+        res_grid_add(grid, point->version);
+        res_grid_add(grid, RES_NS(point->quiet_ns_per_op));
+        res_grid_add(grid, RES_NS(point->typical_ns_per_op));
+        res_grid_add(grid, is_baseline ? "" : percent(point->time.ratio, RES_WORDS_ROOM));
+        res_grid_add(grid, is_baseline ? "" : RES_INTERVAL(range.low, range.high));
+        add_moved(grid, point->time_moved);
+        res_grid_own(grid, megabytes(point->peak_bytes));
+        res_grid_own(grid, megabytes(point->mean_bytes));
+        res_grid_add(grid, is_baseline ? "" : percent(point->peak.ratio, RES_WORDS_ROOM));
+        add_moved(grid, point->peak_moved);
         res_grid_own(grid, changes_of(point));
     }
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
-static const char *string_of(const json_t *object, const char *key)
+static size_t moves_of(const struct res_history_candidate *candidate)
 {
-    const char *string = json_string_value(json_object_get(object, key));
-    return string != NULL ? string : "?";
-}
-
-static size_t moves_of(const json_t *candidate)
-{
-    size_t moves = 0, index;
-    json_t *point;
-    json_array_foreach(json_object_get(candidate, "points"), index, point)
-    {
-        moves += json_is_string(json_object_get(point, "time_moved"));
-        moves += json_is_string(json_object_get(point, "peak_moved"));
-    }
+    size_t moves = 0;
+    for (size_t i = 0; i < candidate->point_count; i++)
+        moves += (candidate->points[i].time_moved != NULL) + (candidate->points[i].peak_moved != NULL);
     return moves;
 }
 
-static void add_left_out(struct res_text *text, const json_t *history, const char *format)
+static void add_left_out(struct res_text *text, const struct res_history *history, const char *label)
 {
-    size_t index;
-    json_t *one;
-    json_array_foreach(json_object_get(history, "left_out"), index, one)
-    {
-        res_text_printf(text, "%s%s: %s\n", format, string_of(one, "file"), string_of(one, "why"));
-    }
+    for (size_t i = 0; i < history->left_out_count; i++)
+        res_text_printf(text, "%s%s: %s\n", label, history->left_out[i].file, history->left_out[i].why);
 }
 
-char *res_history_text(const json_t *history, const struct res_style *style)
+char *res_history_text(const struct res_history *history, const struct res_style *style)
 {
     struct res_text text = {0};
     struct res_grid grid;
-    size_t index, number, moves = 0;
-    json_t *series, *candidate;
+    size_t moves = 0;
     res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
-    json_array_foreach(json_object_get(history, "series"), index, series)
-    {
-        res_text_printf(&text, "%s on %s, against %s\n", string_of(series, "workload"),
-                        string_of(series, "machine"), string_of(series, "baseline"));
-        json_array_foreach(json_object_get(series, "candidates"), number, candidate)
-        {
-            res_text_printf(&text, "\n%s%s\n", string_of(candidate, "name"),
-                            json_is_true(json_object_get(candidate, "is_baseline")) ? " (baseline)" : "");
+    for (size_t i = 0; i < history->series_count; i++) {
+        const struct res_history_series *series = &history->series[i];
+        res_text_printf(&text, "%s on %s, against %s\n", series->workload, series->machine, series->baseline);
+        for (size_t k = 0; k < series->candidate_count; k++) {
+            const struct res_history_candidate *candidate = &series->candidates[k];
+            res_text_printf(&text, "\n%s%s\n", candidate->name, candidate->is_baseline ? " (baseline)" : "");
             add_rows(&grid, candidate);
             res_grid_text(&grid, style, &text);
             moves += moves_of(candidate);
@@ -184,28 +154,25 @@ char *res_history_text(const json_t *history, const struct res_style *style)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-char *res_history_markdown(const json_t *history)
+char *res_history_markdown(const struct res_history *history)
 {
     struct res_text text = {0};
     struct res_grid grid;
-    size_t index, number;
-    json_t *series, *candidate;
     res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
-    json_array_foreach(json_object_get(history, "series"), index, series)
-    {
-        res_text_printf(&text, "%s## ", index > 0 ? "\n" : "");
-        res_markdown_add(&text, string_of(series, "workload"));
+    for (size_t i = 0; i < history->series_count; i++) {
+        const struct res_history_series *series = &history->series[i];
+        res_text_printf(&text, "%s## ", i > 0 ? "\n" : "");
+        res_markdown_add(&text, series->workload);
         res_text_printf(&text, " on ");
-        res_markdown_add(&text, string_of(series, "machine"));
+        res_markdown_add(&text, series->machine);
         res_text_printf(&text, ", against ");
-        res_markdown_add(&text, string_of(series, "baseline"));
+        res_markdown_add(&text, series->baseline);
         res_text_printf(&text, "\n");
-        json_array_foreach(json_object_get(series, "candidates"), number, candidate)
-        {
+        for (size_t k = 0; k < series->candidate_count; k++) {
             res_text_printf(&text, "\n### ");
-            res_markdown_add(&text, string_of(candidate, "name"));
+            res_markdown_add(&text, series->candidates[k].name);
             res_text_printf(&text, "\n\n");
-            add_rows(&grid, candidate);
+            add_rows(&grid, &series->candidates[k]);
             res_grid_markdown(&grid, &text);
         }
     }
@@ -216,9 +183,8 @@ char *res_history_markdown(const json_t *history)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* The first three are keys of the series; behind the fourth they are of the point. */
-#define CSV_SERIES    3
-#define CSV_CANDIDATE 3
+/* Behind these four the headings are keys of the point. */
+#define CSV_OWN 4
 
 static const struct res_column CSV[] = {
     {.heading = "workload"},
@@ -250,27 +216,27 @@ static const struct res_column CSV[] = {
     {.heading = "peak_moved"},
 };
 
-char *res_history_csv(const json_t *history)
+static void add_csv_row(struct res_grid *grid, const struct res_history_series *series,
+                        const struct res_history_candidate *candidate, const struct res_history_point *point)
 {
-    const size_t count = sizeof CSV / sizeof CSV[0];
+    res_grid_add(grid, series->workload);
+    res_grid_add(grid, series->machine);
+    res_grid_add(grid, series->baseline);
+    res_grid_add(grid, candidate->name);
+    for (size_t i = CSV_OWN; i < sizeof CSV / sizeof CSV[0]; i++)
+        res_grid_field(grid, &RES_HISTORY_POINT, point, CSV[i].heading);
+}
+
+char *res_history_csv(const struct res_history *history)
+{
     struct res_text text = {0};
     struct res_grid grid;
-    size_t index, number, place;
-    json_t *series, *candidate, *point;
-    res_grid_begin(&grid, CSV, count);
-    json_array_foreach(json_object_get(history, "series"), index, series)
-    {
-        json_array_foreach(json_object_get(series, "candidates"), number, candidate)
-        {
-            json_array_foreach(json_object_get(candidate, "points"), place, point)
-            {
-                for (size_t i = 0; i < count; i++)
-                    res_cell_value(&grid,
-                                   i == CSV_CANDIDATE
-                                       ? json_object_get(candidate, "name")
-                                       : json_object_get(i < CSV_SERIES ? series : point, CSV[i].heading));
-            }
-        }
+    res_grid_begin(&grid, CSV, sizeof CSV / sizeof CSV[0]);
+    for (size_t i = 0; i < history->series_count; i++) {
+        const struct res_history_series *series = &history->series[i];
+        for (size_t k = 0; k < series->candidate_count; k++)
+            for (size_t p = 0; p < series->candidates[k].point_count; p++)
+                add_csv_row(&grid, series, &series->candidates[k], &series->candidates[k].points[p]);
     }
     res_grid_csv(&grid, &text);
     res_grid_release(&grid);

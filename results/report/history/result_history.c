@@ -5,39 +5,104 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/base/values.h"
-#include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+#define RATIO(prefix, member)                                                                                \
+    RES_ROW(NUMBER, prefix "ratio", member.ratio, NULL),                                                     \
+        RES_ROW(NUMBER, prefix "ratio_low", member.interval.low, NULL),                                      \
+        RES_ROW(NUMBER, prefix "ratio_high", member.interval.high, NULL)
+
+#define OWNER struct res_history_point
+static const struct res_field POINT_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "workload", workload, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "machine", machine, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "baseline", baseline, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "candidate", candidate, NULL),
+    RES_ROW(TEXT, "file", file, NULL),
+    RES_ROW(COUNT, "created_unix_ns", created_unix_ns, NULL),
+    RES_ROW(TEXT, "mallab_version", mallab_version, NULL),
+    RES_ROW(TEXT, "workload_digest", workload_digest, NULL),
+    RES_ROW(TEXT, "machine_text", machine_text, NULL),
+    RES_ROW(TEXT, "baseline_version", baseline_version, NULL),
+    RES_ROW(TEXT, "touch", touch, NULL),
+    RES_ROW(NUMBER, "limit_bytes", limit_bytes, NULL),
+    RES_ROW(TEXT, "limit_by", limit_by, NULL),
+    RES_ROW(TRUTH, "one_thread", one_thread, NULL),
+    RES_ROW(TEXT, "version", version, NULL),
+    RES_ROW(TEXT, "settings", settings, NULL),
+    RES_ROW(TRUTH, "failed", failed, NULL),
+    RES_ROW(NUMBER, "rounds", rounds, NULL),
+    RES_ROW(NUMBER, "quiet_ns_per_op", quiet_ns_per_op, NULL),
+    RES_ROW(NUMBER, "typical_ns_per_op", typical_ns_per_op, NULL),
+    RES_ROW(NUMBER, "quiet_ratio", quiet_ratio, NULL),
+    RATIO("", time),
+    RATIO("control_", control_time),
+    RES_ROW(NUMBER, "resident_peak_bytes", peak_bytes, NULL),
+    RES_ROW(NUMBER, "resident_mean_bytes", mean_bytes, NULL),
+    RATIO("resident_peak_", peak),
+    RES_ROW(NUMBER, "resident_rounds", resident_rounds, NULL),
+    RATIO("control_peak_", control_peak),
+    RES_ROW(LENT, "time_moved", time_moved, NULL),
+    RES_ROW(NUMBER, "time_change", time_change, NULL),
+    RES_ROW(LENT, "peak_moved", peak_moved, NULL),
+    RES_ROW(NUMBER, "peak_change", peak_change, NULL),
+    RES_ROW(TEXTS, "changed", changed, NULL),
+};
+const struct res_described RES_HISTORY_POINT = RES_DESCRIBE_WHOLLY("a point", POINT_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_history_candidate
+static const struct res_field CANDIDATE_FIELDS[] = {
+    RES_ROW(TEXT, "name", name, NULL),
+    RES_ROW(TRUTH, "is_baseline", is_baseline, NULL),
+    RES_LIST(LIST, PLAIN, "points", points, point_count, &RES_HISTORY_POINT, NULL),
+};
+static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate", CANDIDATE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_history_series
+static const struct res_field SERIES_FIELDS[] = {
+    RES_ROW(TEXT, "workload", workload, NULL),
+    RES_ROW(TEXT, "machine", machine, NULL),
+    RES_ROW(TEXT, "machine_text", machine_text, NULL),
+    RES_ROW(TEXT, "baseline", baseline, NULL),
+    RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &CANDIDATE, NULL),
+};
+static const struct res_described SERIES = RES_DESCRIBE_WHOLLY("a series", SERIES_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_history_left_out
+static const struct res_field LEFT_OUT_FIELDS[] = {
+    RES_ROW(TEXT, "file", file, NULL),
+    RES_ROW(TEXT, "why", why, NULL),
+};
+static const struct res_described LEFT_OUT = RES_DESCRIBE_WHOLLY("a file", LEFT_OUT_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_history
+static const struct res_field HISTORY_FIELDS[] = {
+    RES_ROW(LENT, "schema", schema, NULL),
+    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_ROW(COUNT, "results", results, NULL),
+    RES_LIST(LIST, PLAIN, "left_out", left_out, left_out_count, &LEFT_OUT, NULL),
+    RES_LIST(LIST, PLAIN, "series", series, series_count, &SERIES, NULL),
+};
+const struct res_described RES_HISTORY = RES_DESCRIBE_WHOLLY("a history", HISTORY_FIELDS);
+#undef OWNER
 
 /* ---- gathering ------------------------------------------------------------------------------ */
 
-/* Strings go through here: names of files that anybody wrote end up in terminals and tables. */
-static json_t *plain(const json_t *object, const char *key, const char *otherwise)
+static char *copy_of(const char *words, const char *otherwise)
 {
-    char *text = res_cell_plain(object, key, otherwise);
-    json_t *string = json_string(text);
-    free(text);
-    return string;
+    return res_strdup(words != NULL ? words : otherwise);
 }
 
-static json_t *number(const json_t *object, const char *key)
+static char *machine_text(const struct res_machine *machine)
 {
-    return res_value_number(res_cell_number(object, key));
-}
-
-static json_t *machine_text(const json_t *result)
-{
-    const json_t *machine = json_object_get(result, "machine");
-    char *cpu = res_cell_plain(machine, "cpu", "?"), *kernel = res_cell_plain(machine, "kernel", "?");
-    char *text = res_printf("%s, %lld CPUs, Linux %s", cpu,
-                            (long long)json_integer_value(json_object_get(machine, "cpus")), kernel);
-    json_t *string = json_string(text);
-    free(cpu);
-    free(kernel);
-    free(text);
-    return string;
+    return res_printf("%s, %.0f CPUs, Linux %s", machine->cpu != NULL ? machine->cpu : "?",
+                      fmax(machine->cpus, 0), machine->kernel != NULL ? machine->kernel : "?");
 }
 
 static int compare_words(const void *left, const void *right)
@@ -46,106 +111,87 @@ static int compare_words(const void *left, const void *right)
 }
 
 /* The variables of a candidate as NAME=VALUE, sorted: a result of another mallab may have them in another order. */
-static json_t *settings_text(const json_t *entry)
+static char *settings_text(const struct res_pairs *environment)
 {
-    json_t *environment = json_object_get(entry, "environment");
-    char **words = res_calloc(json_object_size(environment) + 1, sizeof *words);
+    char **words = res_calloc(environment->count + 1, sizeof *words);
     struct res_text text = {0};
     size_t count = 0;
-    const char *name;
-    json_t *value;
-    json_object_foreach(environment, name, value)
-    {
-        if (json_is_string(value))
-            words[count++] = res_printf("%s=%s", name, json_string_value(value));
+    for (size_t i = 0; i < environment->count; i++) {
+        const struct res_pair *one = &environment->items[i];
+        if (one->value != NULL)
+            words[count++] = res_printf("%s=%s", one->name, one->value);
     }
     qsort(words, count, sizeof *words, compare_words);
     for (size_t i = 0; i < count; i++) {
         res_text_printf(&text, "%s%s", i > 0 ? " " : "", words[i]);
         free(words[i]);
     }
-    char *plain_text = res_text_plain(text.text != NULL ? text.text : "");
-    json_t *string = json_string(plain_text);
-    free(plain_text);
-    free(text.text);
     free(words);
-    return string;
+    return text.text != NULL ? text.text : res_strdup("");
 }
 
-static void copy_numbers(json_t *point, const json_t *object, const char *const *keys, const char *prefix)
+static struct res_history_point point_of(const char *file, const struct res_result *result,
+                                         const struct res_result_workload *workload,
+                                         const struct res_result_entry *entry)
 {
-    for (size_t i = 0; keys[i] != NULL; i++) {
-        char *name = res_printf("%s%s", prefix, keys[i]);
-        json_object_set_new(point, name, number(object, keys[i]));
-        free(name);
-    }
+    const struct res_figures *figures = &entry->figures, *control = &workload->control.figures;
+    const bool limited = result->limit_bytes > 0;
+    return (struct res_history_point){
+        .workload = res_strdup(workload->name),
+        .machine = res_history_machine(&result->machine),
+        .baseline = res_strdup(result->baseline),
+        .candidate = res_strdup(entry->name),
+        .file = res_text_plain(file),
+        .created_unix_ns = result->created_unix_ns,
+        .mallab_version = copy_of(result->mallab_version, "?"),
+        .workload_digest = copy_of(workload->file_digest, "?"),
+        .machine_text = machine_text(&result->machine),
+        .baseline_version = copy_of(workload->candidates[0].version, "-"),
+        .touch = copy_of(result->touch, "page"),
+        .limit_bytes = limited ? (double)result->limit_bytes : NAN,
+        /* Results of before knew one way only. */
+        .limit_by = limited ? copy_of(result->limit_by, "RLIMIT_DATA") : NULL,
+        /* One thread of a workload that has one is what it always was. */
+        .one_thread = result->one_thread && workload->threads > 1,
+        .version = copy_of(entry->version, "-"),
+        .settings = settings_text(&entry->environment),
+        .failed = entry->failed != NULL,
+        .rounds = (double)workload->rounds,
+        .quiet_ns_per_op = figures->quiet_ns_per_op,
+        .typical_ns_per_op = figures->typical_ns_per_op,
+        .quiet_ratio = figures->quiet_ratio,
+        .time = figures->time,
+        .control_time = control->time,
+        .peak_bytes = figures->peak_bytes,
+        .mean_bytes = figures->mean_bytes,
+        .resident_rounds = entry->resident_rounds > 0 ? (double)entry->resident_rounds : NAN,
+        .peak = figures->peak,
+        .control_peak = control->peak,
+        .time_change = NAN,
+        .peak_change = NAN,
+        .changed = {.known = true},
+    };
 }
 
-/* One thread of a workload that has one is what it always was. */
-static bool on_one_thread(const json_t *result, const json_t *workload)
+void res_history_add(struct res_history *history, const char *file, const struct res_result *result)
 {
-    return json_is_true(json_object_get(result, "one_thread")) &&
-           json_integer_value(json_object_get(workload, "threads")) > 1;
-}
-
-static json_t *point_of(const char *file, const json_t *result, const json_t *workload, const json_t *entry)
-{
-    static const char *const times[] = {"quiet_ns_per_op", "typical_ns_per_op", "quiet_ratio", "ratio",
-                                        "ratio_low",       "ratio_high",        NULL};
-    static const char *const ratios[] = {"ratio", "ratio_low", "ratio_high", NULL};
-    static const char *const sizes[] = {"peak_bytes",      "mean_bytes", "peak_ratio", "peak_ratio_low",
-                                        "peak_ratio_high", "rounds",     NULL};
-    static const char *const peaks[] = {"peak_ratio", "peak_ratio_low", "peak_ratio_high", NULL};
-    const json_t *control = json_object_get(workload, "control");
-    const json_t *baseline = json_array_get(json_object_get(workload, "candidates"), 0);
-    json_t *point = json_object();
-    char *plain_file = res_text_plain(file), *machine = res_history_machine(result);
-    json_object_set_new(point, "file", json_string(plain_file));
-    json_object_set_new(point, "created_unix_ns",
-                        json_integer(json_integer_value(json_object_get(result, "created_unix_ns"))));
-    json_object_set_new(point, "mallab_version", plain(result, "mallab_version", "?"));
-    json_object_set_new(point, "workload", plain(workload, "name", "?"));
-    json_object_set_new(point, "workload_digest", plain(workload, "file_digest", "?"));
-    json_object_set_new(point, "machine", json_string(machine));
-    json_object_set_new(point, "machine_text", machine_text(result));
-    json_object_set_new(point, "baseline", plain(result, "baseline", "?"));
-    json_object_set_new(point, "baseline_version", plain(baseline, "version", "-"));
-    json_object_set_new(point, "touch", plain(result, "touch", "page"));
-    json_object_set_new(point, "limit_bytes", number(result, "limit_bytes"));
-    if (json_is_number(json_object_get(result, "limit_bytes"))) /* results of before knew one way only */
-        json_object_set_new(point, "limit_by", plain(result, "limit_by", "RLIMIT_DATA"));
-    else
-        json_object_set_new(point, "limit_by", json_null());
-    json_object_set_new(point, "one_thread", json_boolean(on_one_thread(result, workload)));
-    json_object_set_new(point, "candidate", plain(entry, "name", "?"));
-    json_object_set_new(point, "version", plain(entry, "version", "-"));
-    json_object_set_new(point, "settings", settings_text(entry));
-    json_object_set_new(point, "failed", json_boolean(json_is_string(json_object_get(entry, "failed"))));
-    json_object_set_new(point, "rounds", number(workload, "rounds"));
-    copy_numbers(point, json_object_get(entry, "time"), times, "");
-    copy_numbers(point, json_object_get(control, "time"), ratios, "control_");
-    copy_numbers(point, json_object_get(entry, "resident"), sizes, "resident_");
-    copy_numbers(point, json_object_get(control, "resident"), peaks, "control_");
-    free(plain_file);
-    free(machine);
-    return point;
-}
-
-void res_history_add(struct res_history *history, const char *file, const struct res_result *typed_result)
-{
-    const json_t *result = typed_result->json;
-    size_t index, place;
-    json_t *workload, *entry;
-    if (history->points == NULL)
-        history->points = json_array();
     history->results++;
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
-    {
-        json_array_foreach(json_object_get(workload, "candidates"), place, entry)
-        {
-            json_array_append_new(history->points, point_of(file, result, workload, entry));
-        }
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        history->points = res_realloc(history->points, history->point_count + workload->candidate_count + 1,
+                                      sizeof *history->points);
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            history->points[history->point_count++] = point_of(file, result, workload,
+                                                               &workload->candidates[k]);
     }
+}
+
+void res_history_leave_out(struct res_history *history, const char *file, const char *why)
+{
+    history->left_out = res_realloc(history->left_out, history->left_out_count + 1,
+                                    sizeof *history->left_out);
+    history->left_out[history->left_out_count++] = (struct res_history_left_out){res_text_plain(file),
+                                                                                 res_text_plain(why)};
 }
 
 /* ---- moving --------------------------------------------------------------------------------- */
@@ -156,24 +202,23 @@ struct figure {
     double quiet, rounds;
 };
 
-static struct figure figure_of(const json_t *point, bool memory)
+static struct figure figure_of(const struct res_history_point *point, bool memory)
 {
-    const double control_low = log(
-        res_cell_number(point, memory ? "control_peak_ratio_low" : "control_ratio_low"));
-    const double control_high = log(
-        res_cell_number(point, memory ? "control_peak_ratio_high" : "control_ratio_high"));
+    const struct res_difference *own = memory ? &point->peak : &point->time;
+    const struct res_interval noise = (memory ? &point->control_peak : &point->control_time)->interval;
     return (struct figure){
-        .ratio = log(res_cell_number(point, memory ? "resident_peak_ratio" : "ratio")),
-        .low = log(res_cell_number(point, memory ? "resident_peak_ratio_low" : "ratio_low")),
-        .high = log(res_cell_number(point, memory ? "resident_peak_ratio_high" : "ratio_high")),
-        .noise = fmax(fabs(control_low), fabs(control_high)), /* NAN where there is no control */
-        .quiet = memory ? NAN : log(res_cell_number(point, "quiet_ratio")),
-        .rounds = res_cell_number(point, memory ? "resident_rounds" : "rounds"),
+        .ratio = log(own->ratio),
+        .low = log(own->interval.low),
+        .high = log(own->interval.high),
+        .noise = fmax(fabs(log(noise.low)), fabs(log(noise.high))), /* NAN where there is no control */
+        .quiet = memory ? NAN : log(point->quiet_ratio),
+        .rounds = memory ? point->resident_rounds : point->rounds,
     };
 }
 
 /* The quotient of a point's ratio and its level's, and the verdict on it. */
-static enum res_verdict judge(const json_t *first, const json_t *point, bool memory, double *ret_change)
+static enum res_verdict judge(const struct res_history_point *first, const struct res_history_point *point,
+                              bool memory, double *ret_change)
 {
     const struct figure then = figure_of(first, memory), now = figure_of(point, memory);
     const double change = now.ratio - then.ratio;
@@ -193,20 +238,20 @@ static enum res_verdict judge(const json_t *first, const json_t *point, bool mem
     return isnan(hypot(then.noise, now.noise)) ? RES_UNDECIDED : res_judge(&comparison);
 }
 
-static bool differs(const json_t *one, const json_t *other, const char *key)
+static bool differs(const struct res_history_point *one, const struct res_history_point *other,
+                    const char *key)
 {
-    return !json_equal(json_object_get(one, key), json_object_get(other, key));
+    return !res_described_same(&RES_HISTORY_POINT, one, other, key);
 }
 
-static bool begins_anew(const json_t *first, const json_t *point)
+static bool begins_anew(const struct res_history_point *first, const struct res_history_point *point)
 {
     return differs(first, point, "workload_digest") || differs(first, point, "touch") ||
            differs(first, point, "one_thread") || differs(first, point, "limit_bytes") ||
            differs(first, point, "limit_by");
 }
 
-/* What is other than at the point before, which may explain a move. */
-static void add_changes(json_t *point, const json_t *before)
+static void add_changes(struct res_history_point *point, const struct res_history_point *before)
 {
     static const struct {
         const char *key, *word;
@@ -216,35 +261,28 @@ static void add_changes(json_t *point, const json_t *before)
         {"one_thread", "threads"},       {"limit_bytes", "limit"},    {"limit_by", "limit"},
         {"settings", "settings"},
     };
-    json_t *changes = json_array();
-    for (size_t i = 0; before != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const bool again = i > 0 && strcmp(kinds[i].word, kinds[i - 1].word) == 0 &&
                            differs(before, point, kinds[i - 1].key);
         if (differs(before, point, kinds[i].key) && !again)
-            json_array_append_new(changes, json_string(kinds[i].word));
+            res_texts_add(&point->changed, kinds[i].word);
     }
-    json_object_set_new(point, "changed", changes);
 }
 
-static void add_move(json_t *point, const char *name, enum res_verdict verdict, double change, bool memory)
+static void set_move(struct res_history_point *point, enum res_verdict verdict, double change, bool memory)
 {
     const bool moved = verdict == RES_FASTER || verdict == RES_SLOWER;
     const char *word = memory ? res_verdict_memory_name(verdict) : res_verdict_name(verdict);
-    char *key = res_printf("%s_moved", name), *change_key = res_printf("%s_change", name);
-    json_object_set_new(point, key, moved ? json_string(word) : json_null());
-    json_object_set_new(point, change_key, res_json_number(change));
-    free(key);
-    free(change_key);
+    *(memory ? &point->peak_moved : &point->time_moved) = moved ? word : NULL;
+    *(memory ? &point->peak_change : &point->time_change) = change;
 }
 
-/* points: of one candidate of a series, in the order of their dates. */
-static void mark_moves(json_t *points)
+/* Points of one candidate of a series, in the order of their dates. */
+static void mark_moves(struct res_history_point *points, size_t count)
 {
-    const json_t *before = NULL, *levels[2] = {NULL, NULL};
-    size_t index;
-    json_t *point;
-    json_array_foreach(points, index, point)
-    {
+    const struct res_history_point *levels[2] = {NULL, NULL};
+    for (size_t i = 0; i < count; i++) {
+        struct res_history_point *point = &points[i];
         for (int memory = 0; memory < 2; memory++) {
             double change = NAN;
             enum res_verdict verdict = RES_UNDECIDED;
@@ -254,133 +292,113 @@ static void mark_moves(json_t *points)
                 verdict = judge(levels[memory], point, memory, &change);
             if (known && (anew || verdict == RES_FASTER || verdict == RES_SLOWER))
                 levels[memory] = point;
-            add_move(point, memory ? "peak" : "time", verdict, change, memory);
+            set_move(point, verdict, change, memory);
         }
-        add_changes(point, before);
-        before = point;
+        if (i > 0)
+            add_changes(point, point - 1);
     }
 }
 
 /* ---- sorting -------------------------------------------------------------------------------- */
 
-static int compare_strings(const json_t *one, const json_t *other, const char *key)
+static bool is_baseline(const struct res_history_point *point)
 {
-    return strcmp(json_string_value(json_object_get(one, key)),
-                  json_string_value(json_object_get(other, key)));
+    return strcmp(point->candidate, point->baseline) == 0;
 }
 
-static bool is_baseline(const json_t *point)
+static int compare_series(const struct res_history_point *one, const struct res_history_point *other)
 {
-    return strcmp(json_string_value(json_object_get(point, "candidate")),
-                  json_string_value(json_object_get(point, "baseline"))) == 0;
+    int order = strcmp(one->workload, other->workload);
+    if (order == 0)
+        order = strcmp(one->machine, other->machine);
+    return order != 0 ? order : strcmp(one->baseline, other->baseline);
+}
+
+static int compare_candidates(const struct res_history_point *one, const struct res_history_point *other)
+{
+    const int order = (int)is_baseline(other) - (int)is_baseline(one);
+    return order != 0 ? order : strcmp(one->candidate, other->candidate);
 }
 
 /* By series, the baseline first among the candidates, date, and file, so that equal dates have one order. */
 static int compare_points(const void *left, const void *right)
 {
-    const json_t *one = *(json_t *const *)left, *other = *(json_t *const *)right;
-    static const char *const keys[] = {"workload", "machine", "baseline"};
-    int order = 0;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && order == 0; i++)
-        order = compare_strings(one, other, keys[i]);
+    const struct res_history_point *one = left, *other = right;
+    int order = compare_series(one, other);
     if (order == 0)
-        order = (int)is_baseline(other) - (int)is_baseline(one);
+        order = compare_candidates(one, other);
     if (order == 0)
-        order = compare_strings(one, other, "candidate");
-    const json_int_t then = json_integer_value(json_object_get(one, "created_unix_ns"));
-    const json_int_t now = json_integer_value(json_object_get(other, "created_unix_ns"));
-    if (order == 0)
-        order = (then > now) - (then < now);
-    return order != 0 ? order : compare_strings(one, other, "file");
+        order = (one->created_unix_ns > other->created_unix_ns) -
+                (one->created_unix_ns < other->created_unix_ns);
+    return order != 0 ? order : strcmp(one->file, other->file);
 }
 
-static bool is_same(const json_t *one, const json_t *other, const char *const *keys)
-{
-    for (size_t i = 0; keys[i] != NULL; i++) {
-        if (differs(one, other, keys[i]))
-            return false;
-    }
-    return true;
-}
+typedef int compare_fn(const struct res_history_point *one, const struct res_history_point *other);
 
-/* Takes sorted points apart into arrays of those that agree in keys. */
-static json_t *parts_of(json_t *const *points, size_t count, const char *const *keys)
+/* How many of sorted points are as the first of them. */
+static size_t alike(const struct res_history_point *points, size_t count, compare_fn *compare)
 {
-    json_t *parts = json_array();
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || !is_same(points[i - 1], points[i], keys))
-            json_array_append_new(parts, json_array());
-        json_array_append(json_array_get(parts, json_array_size(parts) - 1), points[i]);
-    }
-    return parts;
+    size_t end = 1;
+    while (end < count && compare(&points[0], &points[end]) == 0)
+        end++;
+    return end;
 }
 
 /* What all points of a candidate share is told once. */
-static json_t *candidate_object(json_t *points)
+static void drop_shared(struct res_history_point *point)
 {
-    static const char *const shared[] = {"workload", "machine", "baseline", "candidate"};
-    json_t *object = json_object();
-    json_t *point;
-    size_t index;
-    mark_moves(points);
-    json_object_set(object, "name", json_object_get(json_array_get(points, 0), "candidate"));
-    json_object_set_new(object, "is_baseline", json_boolean(is_baseline(json_array_get(points, 0))));
-    json_array_foreach(points, index, point)
-    {
-        for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-            json_object_del(point, shared[i]);
+    char **const shared[] = {&point->workload, &point->machine, &point->baseline, &point->candidate};
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
+        free(*shared[i]);
+        *shared[i] = NULL;
     }
-    json_object_set(object, "points", points);
-    return object;
 }
 
-static json_t *series_object(const json_t *points)
+static struct res_history_candidate candidate_of(const struct res_history_point *points, size_t count)
 {
-    static const char *const keys[] = {"candidate", NULL};
-    const size_t count = json_array_size(points);
-    json_t **list = res_calloc(count, sizeof *list);
-    json_t *object = json_object(), *candidates = json_array(), *part;
-    size_t index;
+    struct res_history_candidate candidate = {
+        .name = res_strdup(points[0].candidate),
+        .is_baseline = is_baseline(&points[0]),
+        .points = res_calloc(count, sizeof *points),
+        .point_count = count,
+    };
+    memcpy(candidate.points, points, count * sizeof *points);
+    mark_moves(candidate.points, count);
     for (size_t i = 0; i < count; i++)
-        list[i] = json_array_get(points, i);
-    json_object_set(object, "workload", json_object_get(list[0], "workload"));
-    json_object_set(object, "machine", json_object_get(list[0], "machine"));
-    json_object_set(object, "machine_text", json_object_get(list[count - 1], "machine_text"));
-    json_object_set(object, "baseline", json_object_get(list[0], "baseline"));
-    json_t *parts = parts_of(list, count, keys);
-    json_array_foreach(parts, index, part)
-    {
-        json_array_append_new(candidates, candidate_object(part));
-    }
-    json_object_set_new(object, "candidates", candidates);
-    json_decref(parts);
-    free(list);
-    return object;
+        drop_shared(&candidate.points[i]);
+    return candidate;
 }
 
-json_t *res_history_finish(struct res_history *history, json_t *left_out)
+static struct res_history_series series_of(const struct res_history_point *points, size_t count)
 {
-    static const char *const keys[] = {"workload", "machine", "baseline", NULL};
-    const size_t count = json_array_size(history->points);
-    json_t **list = res_calloc(count + 1, sizeof *list);
-    json_t *document = json_object(), *series = json_array(), *part;
-    size_t index;
-    for (size_t i = 0; i < count; i++)
-        list[i] = json_array_get(history->points, i);
-    qsort(list, count, sizeof *list, compare_points);
-    json_t *parts = parts_of(list, count, keys);
-    json_array_foreach(parts, index, part)
-    {
-        json_array_append_new(series, series_object(part));
+    struct res_history_series series = {
+        .workload = res_strdup(points[0].workload),
+        .machine = res_strdup(points[0].machine),
+        .machine_text = res_strdup(points[count - 1].machine_text),
+        .baseline = res_strdup(points[0].baseline),
+        .candidates = res_calloc(count, sizeof *series.candidates),
+    };
+    for (size_t first = 0, part; first < count; first += part) {
+        part = alike(points + first, count - first, compare_candidates);
+        series.candidates[series.candidate_count++] = candidate_of(points + first, part);
     }
-    json_object_set_new(document, "schema", json_string(RES_HISTORY_SCHEMA));
-    json_object_set_new(document, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(document, "results", json_integer((json_int_t)history->results));
-    json_object_set_new(document, "left_out", left_out != NULL ? left_out : json_array());
-    json_object_set_new(document, "series", series);
-    json_decref(parts);
-    free(list);
-    json_decref(history->points);
-    *history = (struct res_history){0};
-    return document;
+    return series;
+}
+
+void res_history_finish(struct res_history *history)
+{
+    struct res_history_point *points = history->points;
+    const size_t count = history->point_count;
+    history->schema = RES_HISTORY_SCHEMA;
+    history->mallab_version = MALLAB_VERSION;
+    history->series = res_calloc(count + 1, sizeof *history->series);
+    if (count > 0)
+        qsort(points, count, sizeof *points, compare_points);
+    for (size_t first = 0, part; first < count; first += part) {
+        part = alike(points + first, count - first, compare_series);
+        history->series[history->series_count++] = series_of(points + first, part);
+    }
+    free(points);
+    history->points = NULL;
+    history->point_count = 0;
 }

@@ -12,31 +12,75 @@
  * within 1 %, but its intervals may have no width at all. A workload that changed (its digest), other writing into new memory or
  * another memory limit begin a level unmarked. Against the first of a level, not the one before, so that what creeps is seen.
  *
- * The document (schema "mallab-history/1") is the one form; text is made from it. Keys: docs/history.md. */
+ * The document has the schema "mallab-history/1" (keys: docs/history.md); text is made of the same struct. */
 #ifndef MALLAB_RESULTS_REPORT_HISTORY_RESULT_HISTORY_H
 #define MALLAB_RESULTS_REPORT_HISTORY_RESULT_HISTORY_H
 
-#include <jansson.h>
-
 #include "results/measure/result/result.h"
-
 #include "results/report/table/table.h"
 
 #define RES_HISTORY_SCHEMA "mallab-history/1"
 #define RES_HISTORY_LEAST  0.01 /* part by which a quotient of ratios must differ from 1 */
 
-/* Results being gathered. Zero-initialise. */
-struct res_history {
-    json_t *points; /* of all results, unsorted */
-    size_t results;
+/* A candidate in a result. */
+struct res_history_point {
+    char *workload, *machine, *baseline,
+        *candidate; /* of the series, which tells them once; NULL when it is made */
+    char *file;
+    uint64_t created_unix_ns;
+    char *mallab_version, *workload_digest, *machine_text, *baseline_version, *touch;
+    double limit_bytes;
+    char *limit_by;
+    bool one_thread; /* of several */
+    char *version, *settings;
+    bool failed;
+    double rounds, quiet_ns_per_op, typical_ns_per_op, quiet_ratio;
+    struct res_difference time, control_time;
+    double peak_bytes, mean_bytes, resident_rounds;
+    struct res_difference peak, control_peak;
+    const char *time_moved, *peak_moved; /* verdict; NULL: it did not */
+    double time_change, peak_change;
+    struct res_texts changed; /* what is other than at the point before, which may explain a move */
 };
 
-/* res_history_add - take what is needed of a result, valid by res_json_check. file: its name, for people; copied. */
-void res_history_add(struct res_history *history, const char *file, const struct res_result *result);
+struct res_history_candidate {
+    char *name;
+    bool is_baseline;
+    struct res_history_point *points;
+    size_t point_count;
+};
 
-/* res_history_finish - the document; a new reference. The history is empty afterwards.
- * left_out  array of {file, why} of what could not be read; takes over the reference; NULL: nothing. */
-json_t *res_history_finish(struct res_history *history, json_t *left_out);
+struct res_history_series {
+    char *workload, *machine, *machine_text, *baseline;
+    struct res_history_candidate *candidates;
+    size_t candidate_count;
+};
+
+struct res_history_left_out {
+    char *file, *why;
+};
+
+/* Zero-initialise; release with res_described_release. */
+struct res_history {
+    const char *schema, *mallab_version;
+    uint64_t results;
+    struct res_history_left_out *left_out; /* what could not be read */
+    size_t left_out_count;
+    struct res_history_series *series; /* by workload, machine and baseline */
+    size_t series_count;
+    struct res_history_point *points; /* gathered, until the series are made of them */
+    size_t point_count;
+};
+
+extern const struct res_described RES_HISTORY, RES_HISTORY_POINT;
+
+/* res_history_add - take what is needed of a result. file: its name, for people; copied.
+ * res_history_leave_out - a file that could not be read, and why; both copied. */
+void res_history_add(struct res_history *history, const char *file, const struct res_result *result);
+void res_history_leave_out(struct res_history *history, const char *file, const char *why);
+
+/* res_history_finish - make the series. */
+void res_history_finish(struct res_history *history);
 
 /* res_history_name - the name under which a result is kept in a directory: WORKLOAD.MACHINE.DATE.json, where DATE is of UTC
  * (20261121T151558Z), so that names sort by workload, machine and date. What is no letter, digit, '_' or '+' becomes
@@ -46,12 +90,12 @@ char *res_history_name(const struct res_result *result, unsigned number);
 
 /* res_history_machine - what the machine of a result is called: its name, where the user gave one ($MALLAB_MACHINE), else its
  * processor and how many there are: machines that are alike are one then. The caller's to free. (history_name.c) */
-char *res_history_machine(const json_t *result);
+char *res_history_machine(const struct res_machine *machine);
 
-/* res_history_text / _markdown / _csv - of a document. Text fits RES_TABLE_COLUMNS where names allow. The caller's to free.
+/* res_history_text / _markdown / _csv - of a finished one. Text fits RES_TABLE_COLUMNS where names allow. The caller's to free.
  * (history_text.c) */
-char *res_history_text(const json_t *history, const struct res_style *style);
-char *res_history_markdown(const json_t *history);
-char *res_history_csv(const json_t *history);
+char *res_history_text(const struct res_history *history, const struct res_style *style);
+char *res_history_markdown(const struct res_history *history);
+char *res_history_csv(const struct res_history *history);
 
 #endif
