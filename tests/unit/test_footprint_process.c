@@ -183,6 +183,31 @@ TEST(a_gate_holds_the_program_back)
     fp_process_release(&process);
 }
 
+/* As on kernels before 5.3: it is looked at again and again, with and without pipes. */
+TEST(without_a_pidfd_it_is_waited_for_too)
+{
+    for (int piped = 0; piped < 2; piped++) {
+        char *arguments[] = {(char[]){"sh"}, (char[]){"-c"}, (char[]){"echo out; exit 4"}, NULL};
+        struct said said = {.most = 0};
+        const struct fp_process_bounds bounds = {
+            .deadline_ns = fp_now_ns() + UINT64_C(60000000000), .take = take, .data = &said};
+        const struct fp_process_plan plan = {
+            .program = "/bin/sh",
+            .arguments = arguments,
+            .streams = {FP_STREAM_NULL, piped ? FP_STREAM_PIPE : FP_STREAM_NULL, FP_STREAM_OURS}};
+        struct fp_process process;
+        CHECK_U64(fp_process_start(&plan, &process), 0);
+        fp_close(&process.pidfd);
+        if (piped)
+            CHECK_U64(fp_process_wait(&process, &bounds), FP_PROCESS_ENDED);
+        else
+            CHECK(fp_process_ends_within(&process, UINT64_C(60000000000)));
+        CHECK_U64(fp_status_code(process.status), 4);
+        CHECK_STR(said.text[1], piped ? "out\n" : "");
+        fp_process_release(&process);
+    }
+}
+
 /* SIGHUP is ignored, as under nohup; SIGTERM is taken. */
 TEST(ignored_signals_stay_ignored)
 {
@@ -208,4 +233,4 @@ TEST(ignored_signals_stay_ignored)
 RUN_TESTS(T(what_it_prints_and_how_it_ends_is_told), T(bounds_end_it), T(a_group_is_killed_as_a_whole),
           T(a_program_that_cannot_be_executed_is_no_child), T(a_file_without_first_line_is_the_shells),
           T(a_body_runs_in_place_of_a_program), T(a_gate_holds_the_program_back),
-          T(ignored_signals_stay_ignored))
+          T(without_a_pidfd_it_is_waited_for_too), T(ignored_signals_stay_ignored))
