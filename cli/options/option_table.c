@@ -168,7 +168,7 @@ static int take_value(const struct cli_verb *verb, const struct cli_option *row,
         if (taken && row->how == CLI_WORD)
             *(const char **)at = value;
         else if (taken)
-            *(int *)at = number;
+            *(int *)at = (int)row->least + number;
         break;
     case CLI_COUNT:
     case CLI_SIZE:

@@ -20,7 +20,7 @@ enum cli_how {
     CLI_SET,      /* int or an enum: it becomes the row's `least`; no argument */
     CLI_TEXT,     /* const char *, of argv; not empty where the row says what it takes */
     CLI_WORD,     /* const char *: one of the row's words or values */
-    CLI_CHOICE,   /* int or an enum: the place of the value among the row's words */
+    CLI_CHOICE,   /* int or an enum: the place of the value among the row's words, the first is `least` */
     CLI_COUNT,    /* uint64_t: a number from `least` to `most` */
     CLI_SIZE,     /* uint64_t, bytes: 64M, 1.5G */
     CLI_DURATION, /* uint64_t, nanoseconds: 90s, 5m; where `zero` also 0 */

@@ -74,15 +74,6 @@ static int take_budget(const struct cli_verb *verb, const struct cli_option *row
     return refused ? CLI_MISUSE : -1;
 }
 
-static int take_doubt(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    enum res_doubt *doubt = at;
-    if (strcmp(value, "pass") != 0 && strcmp(value, "fail") != 0)
-        return cli_option_refuse(verb, row, value);
-    *doubt = strcmp(value, "pass") == 0 ? RES_DOUBT_PASSES : RES_DOUBT_FAILS;
-    return -1;
-}
-
 static int take_file(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
     if (strcmp(value, "-") == 0 || *value == '\0')
@@ -104,8 +95,9 @@ static const struct cli_option OPTIONS[] = {
      .help = "also when OLD is another machine's"},
     {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
      .help = "also when OLD is of another workload"},
-    {.name = "inconclusive", .argument = "WHAT", .how = CLI_CALL, .at = AT(doubt), .take = take_doubt,
-     .words = "pass fail", .help = "what is inconclusive is to 'pass' or to 'fail' [exit 5]"},
+    {.name = "inconclusive", .argument = "WHAT", .how = CLI_CHOICE, .at = AT(doubt),
+     .least = RES_DOUBT_PASSES, .words = "pass fail", /* in the order of res_doubt */
+     .help = "what is inconclusive is to 'pass' or to 'fail' [exit 5]"},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
      .take = cli_answer_take_format, .words = "table md json",
      .help = "table, md (Markdown) or json, on stdout [table]"},
