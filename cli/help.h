@@ -10,8 +10,8 @@
 const struct cli_verb *cli_verb_find(const char *name);
 const struct cli_verb *const *cli_verbs(void);
 
-/* cli_verb_unknown - word that a name is no verb, in the name of `verb` (NULL: mallab), with the nearest one. Returns
- * CLI_MISUSE. */
+/* cli_verb_unknown - word that a name is no verb, in the name of `verb` (NULL: mallab), with the
+ * nearest one. Returns CLI_MISUSE. */
 int cli_verb_unknown(const struct cli_verb *verb, const char *name);
 
 /* cli_print_verbs - how the program is used, and the list of verbs. */

@@ -11,7 +11,8 @@
 #include "results/measure/base/support.h"
 #include "results/measure/figures/metric.h"
 
-/* Print a word, if it begins as `typed` does. before: what of the word on the command line is no part of it, "--format=". */
+/* Print a word, if it begins as `typed` does. before: what of the word on the command line is no
+ * part of it, "--format=". */
 static void offer(const char *typed, const char *before, const char *word, const char *description)
 {
     if (strncmp(word, typed, strlen(typed)) == 0)
@@ -26,7 +27,8 @@ static void offer_verbs(const struct cli_verb *const *verbs, const char *typed)
 
 /* ---- candidates and budgets ----------------------------------------------------------------- */
 
-/* Looked for by name only: probing every library would take longer than people wait for a completion. */
+/* Looked for by name only: probing every library would take longer than people wait for a
+ * completion. */
 static bool can_run(const struct res_candidate *candidate)
 {
     char *name = res_printf("mallab-replay-%s", candidate->replay);
@@ -120,7 +122,8 @@ static void offer_budget_candidates(const char *typed, const char *stem)
     res_registry_release(&registry);
 }
 
-/* A budget names metrics, and candidates with a colon behind. The limit is left to the user, who has to quote its '<'. */
+/* A budget names metrics, and candidates with a colon behind. The limit is left to the user, who
+ * has to quote its '<'. */
 static void offer_budget(const char *before, const char *word)
 {
     const char *comma = strrchr(word, ','), *item = comma != NULL ? comma + 1 : word;
@@ -196,7 +199,8 @@ static void offer_options(const struct rows *rows, const char *typed)
     }
 }
 
-/* The option whose value the word behind these is; NULL: it is a word of its own. ret_command: "--" was among them. */
+/* The option whose value the word behind these is; NULL: it is a word of its own. ret_command: "--"
+ * was among them. */
 static const struct cli_option *waiting(const struct rows *rows, int count, char **words, bool *ret_command)
 {
     const struct cli_option *option = NULL;

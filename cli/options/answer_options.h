@@ -1,7 +1,9 @@
-/* answer_options.h - the options that verbs share on their answer: where it goes, in which form, and what is told beside it.
+/* answer_options.h - the options that verbs share on their answer: where it goes, in which form,
+ * and what is told beside it.
  *
- * Each has one meaning, one message when its value is none, and one line of help, whichever verb has it. A verb puts the groups
- * that it wants among its rows: {.group = cli_answer_json, .at = offsetof(struct settings, answer)}. */
+ * Each has one meaning, one message when its value is none, and one line of help, whichever verb
+ * has it. A verb puts the groups that it wants among its rows:
+ * {.group = cli_answer_json, .at = offsetof(struct settings, answer)}. */
 #ifndef MALLAB_CLI_OPTIONS_ANSWER_OPTIONS_H
 #define MALLAB_CLI_OPTIONS_ANSWER_OPTIONS_H
 
@@ -32,13 +34,15 @@ extern const struct cli_option cli_answer_progress[]; /* --progress and --no-pro
 extern const struct cli_option
     cli_answer_result[]; /* -o, -f, --max-memory, --json of a verb that makes a result */
 
-/* cli_answer_take_format - for a verb's row of --format, whose words are the formats that it knows; `at` is a struct cli_answer. */
+/* cli_answer_take_format - for a verb's row of --format, whose words are the formats that it knows;
+ * `at` is a struct cli_answer. */
 int cli_answer_take_format(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                            void *at);
 
 struct cli_answer cli_answer_defaults(void);
 
-/* cli_answer_check - before any work: can the answer be written where -o says? Returns CLI_DONE, or CLI_FAILED, told. */
+/* cli_answer_check - before any work: can the answer be written where -o says? Returns CLI_DONE, or
+ * CLI_FAILED, told. */
 int cli_answer_check(const struct cli_verb *verb, const struct cli_answer *answer);
 
 /* cli_answer_write - a text to where -o says, or stdout. Returns CLI_DONE, or CLI_FAILED, told. */

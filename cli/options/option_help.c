@@ -22,7 +22,8 @@ static size_t word_length(const char *words)
     return length + strcspn(words + length, " \n");
 }
 
-/* Words to lines: the first goes on at `column`, others begin at `indent`. '\n' ends a line, "\n\n" a paragraph. */
+/* Words to lines: the first goes on at `column`, others begin at `indent`. '\n' ends a line, "\n\n"
+ * a paragraph. */
 static void add_wrapped(struct res_text *text, const char *words, size_t column, size_t indent)
 {
     bool begins = true;

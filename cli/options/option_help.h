@@ -1,4 +1,5 @@
-/* option_help.h - a verb as people read it: its help, and the options of its man page, both made of its rows. */
+/* option_help.h - a verb as people read it: its help, and the options of its man page, both made of
+ * its rows. */
 #ifndef MALLAB_CLI_OPTIONS_OPTION_HELP_H
 #define MALLAB_CLI_OPTIONS_OPTION_HELP_H
 
@@ -6,7 +7,8 @@
 
 /* cli_option_help - what `mallab help VERB` prints: 80 columns at most. The caller's to free.
  * cli_option_help_print - on stdout.
- * cli_option_roff - the OPTIONS of its man page: headings as .SS, options as .TP. The caller's to free. */
+ * cli_option_roff - the OPTIONS of its man page: headings as .SS, options as .TP. The caller's to
+ * free. */
 char *cli_option_help(const struct cli_verb *verb);
 void cli_option_help_print(const struct cli_verb *verb);
 char *cli_option_roff(const struct cli_verb *verb);

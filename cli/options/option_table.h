@@ -1,10 +1,14 @@
 /* option_table.h - the options of a verb as rows, and all that is made of the rows.
  *
- *   row      one option: its names, its argument, one paragraph of help, how its value is taken and where it goes
- *   group    rows that several verbs share (answer_options.h, measure_options.h, select_options.h): an array
- *   list     a verb's rows with its groups put in, as getopt, --help, "did you mean", completion and the man pages use it
+ *   row    one option: its names, its argument, one paragraph of help, how its value is taken and
+ *          where it goes
+ *   group  an array of rows that several verbs share (answer_options.h, measure_options.h,
+ *          select_options.h)
+ *   list   a verb's rows with its groups put in, as getopt, --help, "did you mean", completion and
+ *          the man pages use it
  *
- * An array of rows ends with a row of zeros. The row of --help is added to every list. A new option is one row. */
+ * An array of rows ends with a row of zeros. The row of --help is added to every list. A new option
+ * is one row. */
 #ifndef MALLAB_CLI_OPTIONS_OPTION_TABLE_H
 #define MALLAB_CLI_OPTIONS_OPTION_TABLE_H
 
@@ -51,19 +55,22 @@ struct cli_option {
     uint64_t least, most; /* bounds of a count, size or duration; most 0: none */
     bool zero;
     const char *words; /* with blanks between them */
-    /* Words with their meaning, by number from 0; false: there are fewer. `lists`: help lists them below. */
+    /* Words with their meaning, by number from 0; false: there are fewer. `lists`: help lists them
+     * below. */
     bool (*values)(size_t number, const char **ret_word, const char **ret_meaning);
     bool lists;
     const char
         *takes; /* what is said of a wrong value: "--NAME takes ..., not 'VALUE'"; NULL: made of the row */
-    /* CLI_CALL. at: where the row's offset points. Returns -1; else an exit code, told: cli_option_refuse words one. */
+    /* CLI_CALL. at: where the row's offset points. Returns -1; else an exit code, told:
+     * cli_option_refuse words one. */
     int (*take)(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at);
     enum cli_offer offer;
 };
 
 #define CLI_OPTIONS_MAX 64u /* rows of a list, headings among them */
 
-/* cli_option_list - a verb's rows, groups put in, with --help at the end. Strings are the rows'. Returns how many there are. */
+/* cli_option_list - a verb's rows, groups put in, with --help at the end. Strings are the rows'.
+ * Returns how many there are. */
 size_t cli_option_list(const struct cli_verb *verb, struct cli_option ret_rows[CLI_OPTIONS_MAX]);
 
 /* cli_option_refuse - say what the option takes. Returns CLI_MISUSE. */
@@ -84,8 +91,8 @@ struct cli_operands {
     char **command; /* NULL-terminated; NULL: none was given */
 };
 
-/* cli_options_take - take all options into the verb's settings, which hold the defaults. --help is answered, whatever else
- * is missing.
+/* cli_options_take - take all options into the verb's settings, which hold the defaults. --help is
+ * answered, whatever else is missing.
  * Returns -1 to go on; else an exit code: of --help, or of misuse, which has been told. */
 int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *settings,
                      struct cli_operands *ret_operands);
