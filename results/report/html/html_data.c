@@ -13,6 +13,7 @@
 #include "results/report/notes/deploy.h"
 #include "results/report/notes/noise_words.h"
 #include "results/report/notes/notes.h"
+#include "results/report/table/columns.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_words.h"
 
@@ -196,8 +197,10 @@ static void set_words(json_t *object, const char *key, char *words)
     free(words);
 }
 
-static json_t *workload_object(const json_t *result, const json_t *workload)
+static json_t *workload_object(const struct res_result *typed_result,
+                               const struct res_result_workload *typed_workload)
 {
+    const json_t *result = typed_result->json, *workload = typed_workload->json;
     static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor", NULL};
     json_t *object = without(workload, raw), *candidates = json_array(), *pareto = res_pareto(workload);
     size_t index;
@@ -220,6 +223,7 @@ static json_t *workload_object(const json_t *result, const json_t *workload)
     set_words(object, "end_words", res_end_words(workload));
     set_words(object, "unproven_words", res_unproven_words(workload));
     json_object_set_new(object, "deploy", res_deploy_advised(result, workload));
+    json_object_set_new(object, "columns", res_columns_json(typed_result, typed_workload));
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
     json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));
@@ -288,12 +292,8 @@ static json_t *result_object(const struct res_html_source *source)
     static const char *const validation_raw[] = {"control_timed_runs", NULL};
     json_t *object = without(source->result->json, raw), *workloads = json_array();
     char *name = res_text_plain(source->name);
-    size_t index;
-    json_t *workload;
-    json_array_foreach(json_object_get(source->result->json, "workloads"), index, workload)
-    {
-        json_array_append_new(workloads, workload_object(source->result->json, workload));
-    }
+    for (size_t i = 0; i < source->result->workload_count; i++)
+        json_array_append_new(workloads, workload_object(source->result, &source->result->workloads[i]));
     json_object_set_new(object, "file", json_string(name));
     json_object_set_new(object, "workloads", workloads);
     const json_t *validation = json_object_get(source->result->json, "validation");

@@ -74,46 +74,43 @@ function unbeatenOf(entries) {
   return new Set(compared.length > 1 ? compared.filter((entry) => entry.beaten_by.length === 0) : []);
 }
 
-// One unit for a column, in its head: sizes side by side then compare at a glance.
-function memoryUnit(entries) {
-  const largest = Math.max(1, ...entries.map((entry) => objectOf(entry.resident).peak_bytes).filter(isNumber));
-  return largest < 1e6 ? [1e3, "kB"] : largest < 1e10 ? [1e6, "MB"] : [1e9, "GB"];
-}
-
 // Without it a figure on the recorded clock is what the replay had, which the program would not.
 const isPredicted = (entry) => !(objectOf(entry.resident).clock === "recorded" && objectOf(entry.resident).predicted === false);
 
+const valueAt = (entry, key) => key.split(".").reduce((object, part) => objectOf(object)[part], entry);
+
+// How a figure of a row of the result's fields (results/measure/result/result_fields.c) is written.
+const WRITTEN = {
+  ns: (value) => [significant(value)],
+  bytes: (value) => [significant(value)],
+  factor: (value) => [`${value.toFixed(2)}×`],
+  number: (value) => [countText(value)],
+  spread: (value, deviation) =>
+    [significant(value), element("span", {class: "small"}, isNumber(deviation) ? ` ±${significant(deviation, 2)}` : "")],
+};
+
+function figureColumn({key, title, unit, as, divisor, hint}) {
+  const read = (entry) => valueAt(entry, key);
+  const show = (entry) => (isNumber(read(entry)) && WRITTEN[as]
+    ? WRITTEN[as](read(entry) / divisor, valueAt(entry, `${key}_deviation`)) : [DASH]);
+  return {title, unit, read, show, hint: String(hint).replaceAll("`", ""), isFigure: true};
+}
+
 function columnsOf(workload) {
   const entries = listOf(workload.candidates);
-  const has = (read) => entries.some((entry) => isNumber(read(entry)));
-  const columns = [];
-  const add = (title, unit, read, show, hint, isFigure = true) =>
-    (has(read) || title === "Time change") && columns.push({title, unit, read, show: show || ((entry) => [significant(read(entry))]), hint, isFigure});
   const time = (entry) => objectOf(entry.time), resident = (entry) => objectOf(entry.resident);
   const timeScale = scaleOf(workload, "time", ""), timeNoise = noiseOf(workload, "time", "");
   const peakScale = scaleOf(workload, "resident", "peak_"), peakNoise = noiseOf(workload, "resident", "peak_");
-  const [unitBytes, unitName] = memoryUnit(entries);
-  const bytes = (read) => (entry) => [isNumber(read(entry)) ? significant(read(entry) / unitBytes) : DASH];
+  const change = {unit: "95 % range", hint: "To the baseline; the grey band is the noise", isFigure: false};
   // The decision first: where there is little width, it is what is seen without scrolling.
-  add("Time change", "95 % range", (e) => time(e).ratio,
-    (e) => (isNamed(e.failed) ? [failedMark(e)] : changeCell(time(e), "", timeScale, timeNoise, e === entries[0])), "To the baseline; the grey band is the noise", false);
-  add("Peak change", "95 % range", (e) => resident(e).peak_ratio,
-    (e) => changeCell(resident(e), "peak_", peakScale, peakNoise, e === entries[0], isPredicted(e)), "To the baseline; the grey band is the noise", false);
-  add("Time", "ns a call", (e) => time(e).typical_ns_per_op, (e) => [significant(time(e).typical_ns_per_op),
-    element("span", {class: "small"}, isNumber(time(e).typical_ns_per_op_deviation)
-      ? ` ±${significant(time(e).typical_ns_per_op_deviation, 2)}` : "")], "Median of the rounds, with its deviation");
-  add("Quiet", "ns a call", (e) => time(e).quiet_ns_per_op, null, "The fastest of the rounds, piece by piece");
-  add("p99", "ns", (e) => objectOf(e.latency).p99_ns, (e) => [timeText(objectOf(e.latency).p99_ns)], "99 of 100 calls are faster");
-  add("p99.9", "ns", (e) => objectOf(e.latency).p99_9_ns, (e) => [timeText(objectOf(e.latency).p99_9_ns)],
-    "999 of 1,000 calls are faster");
-  add("Peak", unitName, (e) => resident(e).peak_bytes, bytes((e) => resident(e).peak_bytes), "Resident. The highest of the replay");
-  add("Mean", unitName, (e) => resident(e).mean_bytes, bytes((e) => resident(e).mean_bytes), "Resident. Over recorded time");
-  add("End", unitName, (e) => resident(e).end_bytes, bytes((e) => resident(e).end_bytes), "Resident. After the last call");
-  add("Idle", unitName, (e) => resident(e).idle_bytes, bytes((e) => resident(e).idle_bytes), "Resident. After a rest");
-  add("Peak over live", "", (e) => e.blow_up, (e) => [isNumber(e.blow_up) ? `${e.blow_up.toFixed(2)}×` : DASH],
-    "Peak resident over the most bytes that were live at a time");
-  add("Faults", "minor", (e) => e.faults_minor, (e) => [countText(e.faults_minor)], "Median page faults of a run");
-  return columns;
+  const changes = [
+    {...change, title: "Time change", read: (e) => time(e).ratio,
+      show: (e) => (isNamed(e.failed) ? [failedMark(e)] : changeCell(time(e), "", timeScale, timeNoise, e === entries[0]))},
+    {...change, title: "Peak change", read: (e) => resident(e).peak_ratio,
+      show: (e) => changeCell(resident(e), "peak_", peakScale, peakNoise, e === entries[0], isPredicted(e))},
+  ];
+  return [...changes, ...listOf(workload.columns).map(figureColumn)]
+    .filter((column) => column.title === "Time change" || entries.some((entry) => isNumber(column.read(entry))));
 }
 
 const UNBEATEN = "No other candidate is shown to be better in time or peak memory and surely at most 5 % worse in the other";

@@ -24,4 +24,9 @@ bool res_columns_unbeaten(const struct res_result_workload *workload, const stru
 /* res_columns_csv - begin a grid and put a line for each candidate, control and floor of all workloads into it. */
 void res_columns_csv(struct res_grid *grid, const struct res_result *result);
 
+/* res_columns_json - the plain figures among the columns, for the HTML page: {key, title, unit, as, divisor, hint}.
+ * key: dotted, in a candidate's object; as: "ns", "spread" (with its KEY_deviation), "bytes", "factor" or "number"; a figure is
+ * shown over the divisor. A new reference. */
+json_t *res_columns_json(const struct res_result *result, const struct res_result_workload *workload);
+
 #endif
