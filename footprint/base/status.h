@@ -14,21 +14,20 @@
 /* Values are part of the interface: new ones go to the end, old ones are never renumbered. */
 enum fp_status {
     FP_OK = 0,
-    FP_END = 1,           /* nothing more to read; the file is whole */
-    FP_ERR_OPEN = 2,      /* sys_errno says why */
-    FP_ERR_READ = 3,      /* sys_errno says why */
-    FP_ERR_WRITE = 4,     /* sys_errno says why */
-    FP_ERR_MEMORY = 5,    /* no memory, or more than the declared bound would be needed */
-    FP_ERR_FOREIGN = 6,   /* not a file of this kind */
-    FP_ERR_VERSION = 7,   /* written by a newer mallab */
-    FP_ERR_TRUNCATED = 8, /* the file ends inside a block, or before its trailer */
-    FP_ERR_CORRUPT = 9,   /* a field or a column contradicts docs/format.md */
-    FP_ERR_CHECKSUM = 10, /* the bytes are not those that were written */
-    FP_ERR_EXISTS = 11,   /* the output exists already */
-    FP_ERR_LIMIT = 12,    /* a documented limit of the format is exceeded */
-    FP_ERR_ARGUMENT = 13, /* the caller broke the contract in a way that data can cause */
-    FP_ERR_UNTRUSTED =
-        14, /* another user's, or others may write to it: fp_error.distrust says which (trusted.h) */
+    FP_END = 1,            /* nothing more to read; the file is whole */
+    FP_ERR_OPEN = 2,       /* sys_errno says why */
+    FP_ERR_READ = 3,       /* sys_errno says why */
+    FP_ERR_WRITE = 4,      /* sys_errno says why */
+    FP_ERR_MEMORY = 5,     /* no memory, or more than the declared bound would be needed */
+    FP_ERR_FOREIGN = 6,    /* not a file of this kind */
+    FP_ERR_VERSION = 7,    /* written by a newer mallab */
+    FP_ERR_TRUNCATED = 8,  /* the file ends inside a block, or before its trailer */
+    FP_ERR_CORRUPT = 9,    /* a field or a column contradicts docs/format.md */
+    FP_ERR_CHECKSUM = 10,  /* the bytes are not those that were written */
+    FP_ERR_EXISTS = 11,    /* the output exists already */
+    FP_ERR_LIMIT = 12,     /* a documented limit of the format is exceeded */
+    FP_ERR_ARGUMENT = 13,  /* the caller broke the contract in a way that data can cause */
+    FP_ERR_UNTRUSTED = 14, /* another user's, or others may write to it: see fp_error.distrust (trusted.h) */
 };
 
 /* The place and the cause of an error. `what` is a static English phrase, lower case, no full stop; never freed. */

@@ -28,11 +28,10 @@
 
 /* Why calls are missing. Stored by number: append only. */
 enum fp_loss {
-    FP_LOSS_RING_FULL = 0, /* the collector could not keep up, or was gone */
-    FP_LOSS_REENTRANT =
-        1, /* a signal handler called while a record was being stored, or left a call by a jump */
-    FP_LOSS_DISK_FULL = 2,    /* the file system, a quota or RLIMIT_FSIZE refused */
-    FP_LOSS_SIZE_LIMIT = 3,   /* --max-size was reached */
+    FP_LOSS_RING_FULL = 0,  /* the collector could not keep up, or was gone */
+    FP_LOSS_REENTRANT = 1,  /* a signal handler called while a record was stored, or left a call by a jump */
+    FP_LOSS_DISK_FULL = 2,  /* the file system, a quota or RLIMIT_FSIZE refused */
+    FP_LOSS_SIZE_LIMIT = 3, /* --max-size was reached */
     FP_LOSS_BEFORE_START = 4, /* calls before the shim could attach */
     FP_LOSS_COLLECTOR = 5, /* the collector ended before it had written everything, or had no memory for it */
     FP_LOSS_CONFINED = 6,  /* a sandboxed thread for which the recorder would have had to ask the kernel */
@@ -88,8 +87,8 @@ struct fp_trailer {
     uint32_t lane_count;
     const struct fp_lane *lanes;
     bool ran_on; /* the process went on when recording ended */
-    bool
-        uncounted; /* the collector was killed: calls lost then, if the process went on, are nobody's to count */
+    /* The collector was killed. If the process went on, nobody counted the calls lost then. */
+    bool uncounted;
 };
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -101,8 +100,8 @@ struct fp_writer_options {
     uint64_t start_unix_ns;    /* wall clock at time 0 */
     int zstd_level;            /* 0: the default, 1 */
     uint64_t size_limit_bytes; /* 0: none. A block that would pass it is refused with FP_ERR_LIMIT */
-    bool
-        resident; /* FP_MARK_RESIDENT may come: the file is of version 2, else of 1, which has no such mark */
+    /* FP_MARK_RESIDENT may come. The file is of version 2 then; version 1 has no such mark. */
+    bool resident;
 };
 
 /* fp_writer_create - create a footprint exclusively, mode 0600, never through a symbolic link.

@@ -35,9 +35,8 @@
 #define WL_THREADS_IDLE   65536u /* threads that a file may name beyond its ops */
 #define WL_IDS_MAX        (UINT32_C(1) << 31)
 #define WL_TIME_STRIDE    16u /* a recorded time for every 16th op of a window */
-#define WL_PAUSE_NS                                                                                          \
-    UINT64_C(                                                                                                \
-        250000) /* as the recorder: from there on it looks at the clock at each call (shim/preload/lane_record.c) */
+/* From this long on the recorder looks at the clock at each call (shim/preload/lane_record.c). */
+#define WL_PAUSE_NS UINT64_C(250000)
 
 /* One op. It has 16 bytes, so that a batch stays in cache. */
 struct wl_op {
@@ -113,9 +112,9 @@ struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
     bool touched;        /* wl_writer_touched may come: the file is of version 2 or above, else of 1 */
-    uint64_t
-        pause_ns; /* above 0: version 3. The times of ops that are so far apart are noted; UINT64_MAX: only those
-                            of wl_writer_note_time */
+    /* Above 0 the file is of version 3: the times of ops that are so far apart are noted. UINT64_MAX: only
+     * those of wl_writer_note_time are. */
+    uint64_t pause_ns;
     bool in_place;  /* no thread of the writer's own. The bytes written are the same */
     int descriptor; /* above 0: write there, sequentially; never closed, and path only names it in errors */
 };
@@ -232,8 +231,8 @@ struct wl_window {
     const struct wl_wait *waits; /* by rising op */
     const uint64_t *times_ns;    /* recorded time of ops 0, 16, 32, ... */
     uint32_t noted_count;
-    const struct wl_noted
-        *noted; /* by rising op; in files of version 3 the last op is among them, if it has no other time */
+    /* By rising op. In files of version 3 the last op is among them, if it has no other time. */
+    const struct wl_noted *noted;
     uint32_t touched_count;
     const struct wl_touched *touched; /* of this window's ops */
 };

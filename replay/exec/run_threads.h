@@ -51,17 +51,16 @@ struct rep_exec_options {
     const struct rep_loop *loop;
     const struct rep_clock *clock;
     const struct wl_summary *summary;
-    uint64_t
-        untimed_ops; /* of the begin, that are not what is measured: windows that hold no others count only in ops
-                             and digest */
+    /* So many ops at the begin are not measured: windows that hold no others count only in ops and digest. */
+    uint64_t untimed_ops;
     struct rep_check *check; /* execute all ops one by one by this, and time nothing; NULL: do not check */
     bool serial;             /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
     struct rep_latency *latency;       /* of the latency pass; NULL in others */
     struct rep_syscalls *syscalls;     /* of the syscalls pass; NULL in others */
     const struct rep_binding *binding; /* NULL: threads run where the kernel puts them */
-    struct rep_pace
-        *pace; /* NULL, or follows no clock: windows run through without a look at recorded time */
+    /* NULL, or one that follows no clock: windows run through without a look at recorded time. */
+    struct rep_pace *pace;
 
     /* Hand out the next window, as wl_reader_next does: what it points at must last until the call after the next.
      * Called by any thread, by one at a time, while others execute the window before. */
@@ -76,8 +75,8 @@ struct rep_exec_options {
 /* What a run adds up to. */
 struct rep_exec_totals {
     uint64_t ops, untimed_ops;
-    uint64_t
-        windows; /* that are timed. What follows is of those too, but for the digest and threads_started */
+    /* Timed windows only. The fields below count in them too, but for the digest and threads_started. */
+    uint64_t windows;
     uint64_t timed_runs;
     uint64_t waits;      /* how often a thread found another's op not yet done */
     uint64_t sleeps;     /* and slept until it was */

@@ -22,8 +22,8 @@ struct rep_meters {
     uint64_t *live_bytes;     /* of the recording, at the same moment */
     uint64_t *time_ns;        /* recorded time of that moment */
     uint64_t window_count, window_max;
-    uint64_t
-        window_max_ns; /* recorded time of the longest: no thread is further ahead of another than this */
+    /* Recorded time of the longest window: no thread is further ahead of another than this. */
+    uint64_t window_max_ns;
 
     uint64_t start_bytes;
     uint64_t peak_bytes; /* the highest sample, or what the kernel saw between samples */

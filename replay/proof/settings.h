@@ -69,17 +69,17 @@ void rep_settings_names(const struct rep_settings *settings, rep_settings_told *
 /* One of these for each kind of allocator. */
 struct rep_settings_kind {
     const char *kind;
-    const char
-        *symbol; /* that only its library exports: tells the kind where `address` is all that is proven */
+    /* Only its library exports this: it tells the kind where `address` is all that is proven. */
+    const char *symbol;
     const char *family; /* beginning of the variables that it reads; NULL: only those that take() accepts */
     /* Put the settings of a variable onto the list. Returns false, why untouched, when it reads no such variable;
      * also false, why set, when the value cannot be understood. */
     bool (*take)(struct rep_settings *settings, const char *variable, const char *value);
     /* Fill found and from. Returns false when nobody tells: why may say more. */
     bool (*read)(struct rep_settings *settings, struct rep_setting *setting);
-    bool (*after)(struct rep_settings *settings,
-                  const struct rep_calls *calls); /* NULL: nothing to measure */
-    void (*names)(rep_settings_told *told);       /* as rep_settings_names */
+    /* NULL: there is nothing to measure. */
+    bool (*after)(struct rep_settings *settings, const struct rep_calls *calls);
+    void (*names)(rep_settings_told *told); /* as rep_settings_names */
 };
 
 extern const struct rep_settings_kind rep_settings_glibc, rep_settings_jemalloc, rep_settings_mimalloc,

@@ -30,13 +30,13 @@ struct rep_limit {
     const char *by;      /* "RLIMIT_DATA", "cgroup v1" or "cgroup v2" */
     uint64_t bytes;      /* 0: there is none, and the rest means nothing */
     uint64_t base_bytes; /* the harness' own, which is added */
-    uint64_t
-        early_bytes; /* what was there before: the limit cannot take that back, so where it is more than bytes the
-                             run must not go on */
+    /* The allocator had this before. The limit cannot take it back, so where it is more than bytes the run
+     * must not go on. */
+    uint64_t early_bytes;
     bool has_peak;       /* of a group whose kernel tells */
     uint64_t peak_bytes; /* highest usage, less base_bytes */
-    uint64_t
-        at_limit; /* of a group: how often the kernel had to take pages back; each time may have been a kill */
+    /* How often the kernel had to take pages back, in a group; each time could have been a kill. */
+    uint64_t at_limit;
 };
 
 /* rep_limit_begin - the allocator is loaded and proven, the harness has mapped nothing yet: join the group.
