@@ -6,8 +6,10 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
+#include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/html/html.h"
+#include "results/report/notes/notes.h"
 
 static int load_all(const struct cli_verb *verb, char **paths, int count, struct res_html_source *sources,
                     struct res_result *results)
@@ -21,6 +23,8 @@ static int load_all(const struct cli_verb *verb, char **paths, int count, struct
             return CLI_UNREADABLE;
         }
         const char *slash = strrchr(paths[i], '/');
+        res_entry_figures_complete(&results[i]);
+        res_notes_fill(&results[i]);
         sources[i] = (struct res_html_source){.name = slash != NULL ? slash + 1 : paths[i],
                                               .result = &results[i]};
     }

@@ -17,6 +17,7 @@
 #include "results/measure/base/support.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result_json.h"
+#include "results/report/notes/notes.h"
 
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 {
@@ -76,6 +77,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
         free(problem);
         return CLI_FAILED;
     }
+    res_notes_fill(&result);
     json_t *written = res_result_write(&result);
     char *compact = json_dumps(written, JSON_INDENT(1));
     json_decref(written);

@@ -16,7 +16,7 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 /* cli_result_load - read one. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then. */
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result);
 
-/* cli_result_give - keep it where -o says; on stdout its JSON, or what show makes of it.
+/* cli_result_give - keep it, with its notes, where -o says; on stdout its JSON, or what show makes of it.
  * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then (rescue.h), or, where no place takes it and
  * stdout is no terminal, its JSON is the answer. Shown it is in any case. */
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,

@@ -19,6 +19,7 @@
 #include "convert/open/detect.h"
 #include "results/measure/base/support.h"
 #include "results/measure/result/result_json.h"
+#include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
 struct settings {
@@ -86,6 +87,7 @@ static int tell_result(const struct settings *settings)
         return cli_print_json(json);
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
+    res_notes_fill(&result);
     char *text = res_table_text(&result, &style);
     cli_put(text, strlen(text));
     free(text);

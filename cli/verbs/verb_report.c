@@ -13,6 +13,7 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "results/measure/base/support.h"
+#include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
 #include "results/report/table/validation_table.h"
@@ -99,6 +100,7 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
         const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
         if (code != CLI_DONE)
             return code;
+        res_notes_fill(&result);
         char *shown = show(&result, format, style);
         /* CSV has one heading, the others a blank line between results. */
         const char *begin = i > 0 && format == CLI_FORMAT_CSV ? strchr(shown, '\n') + 1 : shown;

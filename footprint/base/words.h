@@ -18,4 +18,7 @@ char *fp_text_grouped(uint64_t number, char *ret_text);
 /* fp_text_bytes - bytes in decimal units: "512 B", "61.2 MB", "612 MB". Returns ret_text. */
 char *fp_text_bytes(double bytes, char *ret_text);
 
+/* FP_BYTES - the same in room of its own, as FP_GROUPED. */
+#define FP_BYTES(bytes) fp_text_bytes((bytes), (char[FP_TEXT_BYTES]){0})
+
 #endif

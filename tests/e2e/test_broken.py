@@ -210,7 +210,7 @@ class Broken(lab.Lab):
         one = self.answer(*arguments, "--one-thread", "--json", "-o", "one.json", self.many)
         self.assertIs(one["one_thread"], True)
         self.assertEqual({run["threads_as"] for run in one["workloads"][0]["candidates"][0]["runs"]}, {"one"})
-        self.assertRegex(self.mallab("report", "one.json").stdout.decode(), r"binding +the calls of 12 threads on one \(--one-thread\)")
+        self.assertRegex(self.mallab("report", "one.json").stdout.decode(), r"binding +the calls of 12 threads ran on one \(--one-thread\)")
         self.assertIs(self.answer(*arguments, "--json", self.many)["one_thread"], False)
         refused = self.mallab(*arguments, "--threads", "1", self.many, status=lab.MISUSE)
         self.assert_one_line(refused, "to replay all calls on one thread: --one-thread")

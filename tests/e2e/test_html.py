@@ -55,7 +55,7 @@ class Page(Lab):
             self.assertIn(title, titles)
         self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
         self.assertIn("jemalloc", page.run("document.querySelector('.advice').textContent"))
-        self.assertIn("against itself", page.run("document.querySelector('.noise-line').textContent"))
+        self.assertIn("against itself", page.run("document.querySelector('.notes').textContent"))
         self.assertEqual(page.run("document.querySelector('.command:not(.whole)').textContent"),
                          "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 --recordings 5 -- web --port 8080")
         self.assertEqual(page.run(FIRST_ROWS), NAMES)
@@ -220,8 +220,9 @@ class Page(Lab):
         result = html_result.result(NAMES[:4])
         workload = result["workloads"][0]
         dead, doubtful = workload["candidates"][1], workload["candidates"][2]
-        dead["failed"], dead["failure"] = "malloc returned NULL", {"cause": "null", "live_bytes": 7_000_000, "live_objects": 12, "limit_bytes": 8_000_000}
+        dead["failed"], dead["failure"] = "malloc returned NULL; 7.0 MB live", {"cause": "null", "live_bytes": 7_000_000, "live_objects": 12, "limit_bytes": 8_000_000}
         dead["runs"] = []
+        workload["memory_rounds"] = 3
         doubtful["resident"].update(clock="recorded", predicted=False, not_predicted_why="it never asked for the time")
         result["limit_bytes"] = 8_000_000
         del result["validation"], result["candidates"]
@@ -230,8 +231,8 @@ class Page(Lab):
         rows = page.run("[...document.querySelectorAll('.decide tbody tr')].map((row) => row.textContent)")
         self.assertIn("died", rows[1])
         self.assertIn("not predicted", rows[2])
-        warned = page.run("document.querySelector('.warnings').textContent")
-        for words in ("jemalloc: failed: malloc returned NULL", "7.00 MB in 12 objects were live", "the limit was 8.00 MB", "it never asked for the time"):
+        warned = page.run("[...document.querySelectorAll('.notes .warning')].map((line) => line.textContent).join('\\n')")
+        for words in ("failed: jemalloc: malloc returned NULL; 7.0 MB live", "it never asked for the time"):
             self.assertIn(words, warned)
         # tcmalloc takes more of both than glibc; nobody is shown to beat the others.
         self.assertEqual(page.run("[...document.querySelectorAll('.decide .front')].map((mark) => mark.closest('tr').querySelector('.name').textContent)"),

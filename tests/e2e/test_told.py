@@ -188,7 +188,7 @@ class OneWindow(lab.Lab):
         self.assertLess(facts["windows"], 10)
 
     def test_the_table_says_so(self):
-        result = self.mallab("ab", "-n", 2, "-a", "glibc", "-o", "result.json", self.footprint)
+        result = self.mallab("ab", "--details", "-n", 2, "-a", "glibc", "-o", "result.json", self.footprint)
         [workload] = json.loads((self.place / "result.json").read_text())["workloads"]
         self.assertEqual((workload["ops"], workload["inherited_ops"]), (self.OLD + 2 * self.NEW, self.OLD))
         table = " ".join(result.stdout.decode().split())

@@ -158,7 +158,7 @@ class Tune(lab.Lab):
         self.mallab("convert", "-q", "-o", "left.wl", "--merge", recording)
         settings = self.allocator("tcache_count = 0\nmmap_threshold = 4096\n")
         shown = self.mallab("tune", "-q", "--seed", "3", "--budget", "40s", "-o", "left.json", "left.wl", **settings).stdout.decode()
-        self.assertRegex(" ".join(shown.split()), "memory +what merged processes left behind .* upper bounds")
+        self.assertRegex(" ".join(shown.split()), "live +what merged processes left behind .* upper bounds")
         tune = json.loads((self.place / "left.json").read_text())["tune"]
         self.assertIs(tune["confirmed"], True)
         self.assertEqual(tune["workload"]["live"], "left_behind")

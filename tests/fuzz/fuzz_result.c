@@ -7,11 +7,13 @@
 
 #include "fuzz/target.h"
 #include "results/measure/base/support.h"
+#include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/gate/ci.h"
 #include "results/report/gate/compare_results.h"
 #include "results/report/history/result_history.h"
 #include "results/report/html/html.h"
+#include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
 #include "results/report/table/validation_table.h"
@@ -122,6 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char *problem = res_json_check(result);
     struct res_result typed = {0};
     if (problem == NULL && res_result_read(result, &typed, &problem)) {
+        res_entry_figures_complete(&typed);
+        res_notes_fill(&typed);
         check_reports(&typed);
         check_gate(&typed, NULL);
         check_gate(&typed, &typed);

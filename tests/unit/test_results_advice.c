@@ -1,12 +1,24 @@
 /* test_results_advice.c - what to do next: how many rounds, for how long; and what ended those that there were. */
 #include <math.h>
 
-#include "results/measure/figures/steadiness.h"
+#include "results/report/notes/advice.h"
 #include "results/report/notes/advice_rounds.h"
 #include "results/report/notes/deploy.h"
-#include "results/report/notes/notes.h"
-#include "results/report/table/table.h"
 #include "unit/harness.h"
+#include "unit/typed.h"
+
+/* A workload in a result. */
+static const struct res_result *result_with(json_t *result, json_t *workload)
+{
+    json_object_set_new(result, "workloads", json_pack("[O]", workload));
+    return typed(result);
+}
+
+static char *advice_text(json_t *result, json_t *workload)
+{
+    const struct res_result *known = result_with(result, workload);
+    return res_advice_of(known, &known->workloads[0]).text;
+}
 
 /* An entry whose interval is so wide around its ratio; each of its 10 runs takes a second, and its warm-up. */
 static json_t *entry_of(const char *name, double ratio, double half_width, const char *verdict)
@@ -32,7 +44,7 @@ static json_t *workload_of(double half_width, const char *verdict)
 static char *advice_of(double half_width, const char *verdict)
 {
     json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(half_width, verdict);
-    char *advice = res_advice(result, workload);
+    char *advice = advice_text(result, workload);
     json_decref(result);
     json_decref(workload);
     return advice;
@@ -50,11 +62,13 @@ static bool advises(double half_width, const char *verdict, const char *words)
 
 static bool deploys(json_t *entry, const char *words)
 {
-    char *line = res_deploy_line(entry);
+    json_t *workload = json_pack("{s:[O]}", "candidates", entry);
+    char *line = res_deploy_line(&typed_workload(workload, "glibc")->candidates[0]);
     const bool equal = words == NULL ? line == NULL : line != NULL && strcmp(line, words) == 0;
     if (!equal)
         fprintf(stderr, "to deploy: %s\n", line != NULL ? line : "nothing");
     free(line);
+    json_decref(workload);
     json_decref(entry);
     return equal;
 }
@@ -78,16 +92,11 @@ TEST(the_winner_is_what_is_to_deploy)
     json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(0.001, "faster");
     json_t *winner = json_array_get(json_object_get(workload, "candidates"), 1);
     json_object_set_new(winner, "library", json_string("/l/libjemalloc.so.2"));
-    json_t *advised = res_deploy_advised(result, workload);
-    CHECK_U64(json_array_size(advised), 1);
-    CHECK_STR(json_string_value(json_object_get(json_array_get(advised, 0), "name")), "jemalloc");
-    CHECK_STR(json_string_value(json_object_get(json_array_get(advised, 0), "line")),
-              "LD_PRELOAD=/l/libjemalloc.so.2");
-    json_decref(advised);
+    const struct res_result *known = result_with(result, workload);
+    CHECK_STR(typed_note(&known->workloads[0], "to paste"), "jemalloc");
+    CHECK_STR(known->workloads[0].notes[1].detail, "LD_PRELOAD=/l/libjemalloc.so.2");
     json_object_set_new(winner, "failed", json_string("died"));
-    advised = res_deploy_advised(result, workload);
-    CHECK_U64(json_array_size(advised), 0);
-    json_decref(advised);
+    CHECK(typed_note(&result_with(result, workload)->workloads[0], "to paste") == NULL);
     json_decref(workload);
     json_decref(result);
 }
@@ -101,7 +110,7 @@ TEST(rounds_are_named_by_the_width_that_they_reach)
                  {0.2, 0.1, 160},  {0.4, 0, 0},       {0.005, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         json_t *workload = workload_of(cases[i].half_width, "same");
-        const struct res_more_rounds more = res_more_rounds(workload);
+        const struct res_more_rounds more = res_more_rounds(typed_workload(workload, "glibc"));
         CHECK(fabs(more.width - 2 * cases[i].half_width) < 1e-9);
         CHECK(more.until == cases[i].until);
         CHECK_U64(more.rounds, cases[i].rounds);
@@ -134,13 +143,13 @@ TEST(who_is_slower_is_said_under_a_large_noise)
     json_t *result = json_pack("{s:s}", "baseline", "glibc"), *workload = workload_of(0.2, "same");
     json_t *candidates = json_object_get(workload, "candidates");
     json_array_append_new(candidates, entry_of("tcmalloc", 1.4, 0.02, "slower"));
-    char *advice = res_advice(result, workload);
+    char *advice = advice_text(result, workload);
     CHECK(strstr(advice, "Slower than glibc: tcmalloc (40 % more time in allocator calls). "
                          "No verdict on the time of jemalloc: the noise (-10 to +10 %) hides") == advice);
     free(advice);
     json_array_append_new(candidates, entry_of("mimalloc", 1.05, 0.02, "slower"));
     json_array_append_new(candidates, entry_of("other", 0.9, 0.2, "undecided"));
-    advice = res_advice(result, workload);
+    advice = advice_text(result, workload);
     CHECK(strstr(advice, "Slower than glibc: tcmalloc (40 % more time in allocator calls), mimalloc (5.0 %). "
                          "No verdict on the time of jemalloc, other: the noise") == advice);
     free(advice);
@@ -159,7 +168,7 @@ TEST(no_verdict_on_memory_that_is_not_known)
         json_object_set_new(workload, "live", json_string(live[i]));
         json_object_set_new(resident, "peak_verdict", json_string("less"));
         json_object_set_new(resident, "peak_ratio", json_real(0.5));
-        char *advice = res_advice(result, workload);
+        char *advice = advice_text(result, workload);
         if (i == 0)
             CHECK(strstr(advice, "Try jemalloc for its memory") != NULL);
         else
@@ -167,8 +176,8 @@ TEST(no_verdict_on_memory_that_is_not_known)
                 advice,
                 "Stay with glibc: no candidate is faster beyond the noise; no verdict on memory: not all "
                 "that was live is known.");
-        CHECK(i == 0 ? res_live_words(workload) == NULL
-                     : strstr(res_live_words(workload), "live bytes") != NULL);
+        const char *told = typed_note(&result_with(result, workload)->workloads[0], "live");
+        CHECK((told != NULL && strstr(told, "live bytes") != NULL) == (i != 0));
         free(advice);
         json_decref(result);
         json_decref(workload);
@@ -192,7 +201,7 @@ static char *advice_on_saving(bool steady)
                                                "ratio_high", 0.62, "verdict", "faster"));
     json_object_update_new(workload, json_pack("{s:i, s:i, s:i, s:i}", "ops", 1000100, "inherited_ops", 100,
                                                "threads", 1, "duration_ns", 1000000000));
-    char *advice = res_advice(result, workload);
+    char *advice = advice_text(result, workload);
     json_decref(result);
     json_decref(workload);
     return advice;
@@ -212,11 +221,13 @@ TEST(what_is_saved_is_the_share_that_is_saved)
 static bool ended(const char *json, const char *words)
 {
     json_t *workload = json_loads(json, 0, NULL);
-    char *said = res_ended_words(workload);
-    const bool same = strcmp(said, words) == 0;
+    const char *said = typed_note(typed_workload(workload, "glibc"), "basis");
+    static const char BEFORE[] = " in an order shuffled by seed 0", BEHIND[] = "; the harness' own time";
+    char expected[256];
+    snprintf(expected, sizeof expected, "%s%s%s", BEFORE, words, BEHIND);
+    const bool same = strstr(said, expected) != NULL;
     if (!same)
-        fprintf(stderr, "\"%s\"\n\"%s\" was expected\n", said, words);
-    free(said);
+        fprintf(stderr, "\"%s\"\n\"%s\" was expected\n", said, expected);
     json_decref(workload);
     return same;
 }
@@ -245,12 +256,10 @@ TEST(less_memory_is_no_advice_where_more_is_held_from_the_start)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         json_t *result = json_pack("{s:s}", "baseline", "glibc");
         json_t *workload = workload_with_start(cases[i].start_bytes);
-        struct res_text text = {0};
-        char *advice = res_advice(result, workload);
-        res_notes_start(&text, result, workload);
+        char *advice = advice_text(result, workload);
+        const char *told = typed_note(&result_with(result, workload)->workloads[0], "at start");
         CHECK((strstr(advice, "jemalloc") != NULL) == cases[i].advised);
-        CHECK((text.text != NULL && strstr(text.text, "jemalloc") != NULL) == cases[i].told);
-        free(text.text);
+        CHECK((told != NULL && strstr(told, "jemalloc") != NULL) == cases[i].told);
         free(advice);
         json_decref(result);
         json_decref(workload);
@@ -268,35 +277,33 @@ static char *advice_recorded_over(json_int_t duration_ns, const char *peak_verdi
     json_object_set_new(json_object_get(other, "resident"), "peak_verdict", json_string(peak_verdict));
     json_object_update_new(workload, json_pack("{s:i, s:i, s:i, s:I}", "ops", 7500000, "inherited_ops", 0,
                                                "threads", 1, "duration_ns", duration_ns));
-    char *advice = res_advice(result, workload);
+    char *advice = advice_text(result, workload);
     json_decref(result);
     json_decref(workload);
     return advice;
 }
 
 /* Live bytes at the end of 50 MB at the peak; below 0: not told. */
-static char *end_words_of(double live_end_bytes)
+static const char *end_words_of(double live_end_bytes)
 {
     json_t *workload = workload_of(0.01, "same");
     json_t *run = json_array_get(
         json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs"), 0);
-    json_object_set_new(workload, "live_peak_bytes", json_real(50e6));
+    json_object_set_new(workload, "live_peak_bytes", json_integer(50000000));
     if (live_end_bytes >= 0)
         json_object_set_new(run, "live_end_bytes", json_real(live_end_bytes));
-    char *words = res_end_words(workload);
+    const char *words = typed_note(typed_workload(workload, "glibc"), "at end");
     json_decref(workload);
     return words;
 }
 
 TEST(the_end_of_a_program_that_was_torn_down_is_told_as_one)
 {
-    char *none = end_words_of(-1), *much = end_words_of(5.1e6), *little = end_words_of(9000),
-         *nothing = end_words_of(0);
+    const char *none = end_words_of(-1), *much = end_words_of(5.1e6), *little = end_words_of(9000),
+               *nothing = end_words_of(0);
     CHECK(none == NULL && much == NULL);
     CHECK(little != NULL && strstr(little, "it held 9") != NULL && strstr(little, "end and idle") != NULL);
     CHECK(nothing != NULL);
-    free(little);
-    free(nothing);
 }
 
 TEST(time_saved_that_is_negligible_leads_no_advice)
@@ -325,37 +332,41 @@ TEST(advice_by_time_counts_what_is_held_from_the_start)
 
 TEST(what_ended_the_rounds_is_said)
 {
-    CHECK(ended("{\"rounds\": 16, \"stopped\": {\"by\": \"until\", \"width\": 0.015, \"until_width\": 0.02}}",
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 16, \"stopped\": {\"by\": \"until\", "
+                "\"width\": 0.015, \"until_width\": 0.02}}",
                 ", ended by --until 2%: the widest interval of time is 1.5 %"));
-    CHECK(ended("{\"rounds\": 30, \"stopped\": {\"by\": \"time_budget\", \"width\": 0.031, \"elapsed_ns\": "
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 30, \"stopped\": {\"by\": "
+                "\"time_budget\", \"width\": 0.031, \"elapsed_ns\": "
                 "59000000000,"
                 "\"time_budget_ns\": 60000000000}}",
                 ", ended by the time budget of 60 s: the widest interval of time is 3.1 %"));
-    CHECK(ended(
-        "{\"rounds\": 8, \"stopped\": {\"by\": \"time_budget\", \"width\": null, \"elapsed_ns\": 9000000000,"
-        "\"time_budget_ns\": 1000000000}}",
-        ", the fewest of which there is a verdict: the time budget of 1 s was spent before"));
-    CHECK(ended(
-        "{\"rounds\": 200, \"stopped\": {\"by\": \"rounds_max\", \"width\": 0.05, \"until_width\": 0.02}}",
-        ", no more are made (-n): the widest interval of time is still 5 %"));
-    CHECK(ended("{\"rounds\": 10, \"stopped\": {\"by\": \"rounds\", \"width\": 0.05, \"rounds_max\": 10}}",
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 8, \"stopped\": {\"by\": "
+                "\"time_budget\", \"width\": null, \"elapsed_ns\": 9000000000,"
+                "\"time_budget_ns\": 1000000000}}",
+                ", the fewest of which there is a verdict: the time budget of 1 s was spent before"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 200, \"stopped\": {\"by\": "
+                "\"rounds_max\", \"width\": 0.05, \"until_width\": 0.02}}",
+                ", no more are made (-n): the widest interval of time is still 5 %"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 10, \"stopped\": {\"by\": \"rounds\", "
+                "\"width\": 0.05, \"rounds_max\": 10}}",
                 ""));
-    CHECK(ended("{\"rounds\": 10}", ""));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 10}", ""));
 }
 
 TEST(ctrl_c_is_told_by_what_it_cut_short)
 {
-    CHECK(ended("{\"rounds\": 5, \"stopped\": {\"by\": \"interrupt\", \"width\": 0.05, \"until_width\": null,"
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 5, \"stopped\": {\"by\": "
+                "\"interrupt\", \"width\": 0.05, \"until_width\": null,"
                 "\"time_budget_ns\": null, \"rounds_max\": 30}}",
                 ", stopped before the 30 asked for"));
-    CHECK(
-        ended("{\"rounds\": 20, \"stopped\": {\"by\": \"interrupt\", \"width\": 0.05, \"until_width\": 0.02,"
-              "\"time_budget_ns\": null, \"rounds_max\": 200}}",
-              ", stopped before --until 2% was reached: the widest interval of time is still 5 %"));
-    CHECK(
-        ended("{\"rounds\": 20, \"stopped\": {\"by\": \"interrupt\", \"width\": null, \"until_width\": null,"
-              "\"elapsed_ns\": 12000000000, \"time_budget_ns\": 60000000000, \"rounds_max\": 200}}",
-              ", stopped 12 s into the time budget of 60 s"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
+                "\"interrupt\", \"width\": 0.05, \"until_width\": 0.02,"
+                "\"time_budget_ns\": null, \"rounds_max\": 200}}",
+                ", stopped before --until 2% was reached: the widest interval of time is still 5 %"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
+                "\"interrupt\", \"width\": null, \"until_width\": null,"
+                "\"elapsed_ns\": 12000000000, \"time_budget_ns\": 60000000000, \"rounds_max\": 200}}",
+                ", stopped 12 s into the time budget of 60 s"));
 }
 
 RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(the_winner_is_what_is_to_deploy),

@@ -1,6 +1,7 @@
 /* test_results_advice_options.c - which candidate leads the advice: not the first of those that time does not tell apart. */
-#include "results/report/table/table.h"
+#include "results/report/notes/advice.h"
 #include "unit/harness.h"
+#include "unit/typed.h"
 
 #define ROUNDS 8
 
@@ -51,13 +52,14 @@ static const char *leader_of(const struct figures *figures, size_t count, const 
         json_array_append_new(candidates, entry_of(&figures[i]));
     json_t *workload = json_pack("{s:i, s:i, s:s, s:o, s:o, s:n}", "rounds", ROUNDS, "memory_rounds", ROUNDS,
                                  "live", live, "candidates", candidates, "control", entry_of(&base), "floor");
-    const char *names[2] = {"", ""};
-    (void)res_advice_names(result, workload, names);
-    snprintf(leader, sizeof leader, "%s", names[0]);
-    char *advice = res_advice(result, workload), words[80];
+    char words[80];
+    json_object_set_new(result, "workloads", json_pack("[O]", workload));
+    const struct res_result *known = typed(result);
+    const struct res_advice advised = res_advice_of(known, &known->workloads[0]);
+    snprintf(leader, sizeof leader, "%s", advised.tried_count > 0 ? advised.tried[0]->name : "");
     snprintf(words, sizeof words, "Try %s: ", leader);
-    CHECK(leader[0] == '\0' || strncmp(advice, words, strlen(words)) == 0);
-    free(advice);
+    CHECK(leader[0] == '\0' || strncmp(advised.text, words, strlen(words)) == 0);
+    free(advised.text);
     json_decref(workload);
     json_decref(result);
     return leader;

@@ -396,11 +396,9 @@ TEST(the_result_keeps_every_sample)
     char *table = res_table_text(typed(result), &style);
     CHECK(strstr(table, "-50.0% [-50.0 -50.0] faster") != NULL);
     CHECK(strstr(table, "absent: not here") != NULL);
-    char *advice = res_advice(result, json_array_get(json_object_get(result, "workloads"), 0));
-    CHECK_STR(advice,
+    CHECK_STR(typed_note(&typed(result)->workloads[0], "advice"),
               "Try fast: 50 % less time in allocator calls than base (50 to 50 %), but 100 % more memory at "
               "the peak; the recording is not whole.");
-    free(advice);
     free(table);
     json_decref(result);
     res_experiment_release(&experiment);

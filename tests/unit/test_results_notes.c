@@ -4,8 +4,8 @@
 #include "results/report/grid/cells.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/table.h"
 #include "unit/lines.h"
+#include "unit/typed.h"
 
 TEST(a_number_is_not_parted_from_its_unit)
 {
@@ -68,47 +68,62 @@ TEST(a_setting_that_nobody_tells_of_is_named)
         "{\"settings\": {\"MINE\": {\"from\": \"nobody\"}, \"YOURS\": {\"from\": "
         "\"nobody\"}}}}]}]}",
         0, NULL);
-    struct res_text text = {0};
-    res_notes_unproven(&text, workload);
-    CHECK(text.text != NULL && strstr(text.text, "unproven    mine with MINE, YOURS: nothing tells") != NULL);
-    CHECK(text.text != NULL && strstr(text.text, "glibc") == NULL);
-    free(text.text);
+    const char *words = typed_note(typed_workload(workload, "glibc"), "unproven");
+    CHECK(words != NULL && strstr(words, "mine with MINE, YOURS: nothing tells") == words);
     json_decref(workload);
     workload = json_loads("{\"candidates\": [{\"name\": \"glibc\", \"runs\": []}]}", 0, NULL);
-    CHECK(res_unproven_words(workload) == NULL);
+    CHECK(typed_note(typed_workload(workload, "glibc"), "unproven") == NULL);
     json_decref(workload);
-}
-
-/* Lines that go on become one. */
-static void unfold(char *text)
-{
-    static const char FOLD[] = "\n            ";
-    for (char *at = strstr(text, FOLD); at != NULL; at = strstr(at, FOLD)) {
-        const char *rest = at + strlen(FOLD);
-        *at++ = ' ';
-        memmove(at, rest, strlen(rest) + 1);
-    }
 }
 
 /* What an allocator without frees adds in the rest is more than is left without it: "48.9 MB (327 MB of these taken off)" was read as a mistake. */
 TEST(what_the_rest_added_is_no_part_of_what_is_left)
 {
-    json_t *result = json_pack("{s:i}", "memory_idle_ms", 60000);
-    json_t *workload = json_loads("{\"memory_rounds\": 3, \"candidates\": [{\"name\": \"bump\", "
-                                  "\"resident\": {\"clock\": \"recorded\", "
-                                  "\"idle_bytes\": 48900000}, \"memory_runs\": [{\"resident\": "
-                                  "{\"idle_own_bytes\": 327000000}}]}]}",
-                                  0, NULL);
-    struct res_text text = {0};
-    res_notes_idle(&text, result, workload);
-    CHECK(text.text != NULL);
-    unfold(text.text);
-    CHECK(strstr(text.text, "bump 48.9 MB (without 327 MB that these objects added)") != NULL);
-    free(text.text);
-    json_decref(workload);
+    json_t *result = json_loads(
+        "{\"memory_idle_ms\": 60000, \"workloads\": [{\"memory_rounds\": 3, "
+        "\"candidates\": [{\"name\": \"bump\", \"resident\": {\"clock\": \"recorded\", "
+        "\"idle_bytes\": 48900000}, \"memory_runs\": [{\"resident\": "
+        "{\"idle_own_bytes\": 327000000}}]}]}]}",
+        0, NULL);
+    const char *words = typed_note(&typed(result)->workloads[0], "idle");
+    CHECK(words != NULL && strstr(words, "bump 48.9 MB (without 327 MB that these objects added)") != NULL);
     json_decref(result);
+}
+
+/* Another file's words are not taken over, and least of all what is to be pasted. */
+TEST(notes_of_a_file_are_made_anew)
+{
+    json_t *result = json_loads(
+        "{\"notes\": [{\"severity\": \"advice\", \"label\": \"to paste\", \"text\": "
+        "\"x\", \"detail\": \"rm -r /\"}], \"workloads\": [{\"candidates\": [{\"name\": "
+        "\"glibc\"}], \"notes\": [{\"label\": \"advice\", \"text\": \"Try mine.\"}]}]}",
+        0, NULL);
+    const struct res_result *known = typed(result);
+    CHECK_U64(known->note_count, 1);
+    CHECK_STR(known->notes[0].label, "machine");
+    CHECK_STR(typed_note(&known->workloads[0], "advice"), "No advice: the baseline ? has no figures.");
+    json_decref(result);
+}
+
+TEST(details_are_left_out_and_named)
+{
+    json_t *workload = json_loads("{\"memory_rounds\": 1, \"candidates\": [{\"name\": \"glibc\"}]}", 0, NULL);
+    const struct res_result_workload *known = typed_workload(workload, "glibc");
+    const struct res_result result = {.workloads = (struct res_result_workload *)(uintptr_t)known,
+                                      .workload_count = 1};
+    struct res_text few = {0}, all = {0};
+    res_notes_text(&few, known->notes, known->note_count, false, NULL);
+    res_notes_more(&few, &result);
+    res_notes_text(&all, known->notes, known->note_count, true, NULL);
+    CHECK(strstr(few.text, "resident is of 1 more run") == NULL);
+    CHECK(strstr(few.text, "--details tell: memory\n") != NULL);
+    CHECK(strstr(all.text, "memory      resident is of 1 more run") != NULL);
+    free(few.text);
+    free(all.text);
+    json_decref(workload);
 }
 
 RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),
           T(a_large_difference_inside_the_noise_is_unclear), T(a_setting_that_nobody_tells_of_is_named),
-          T(what_the_rest_added_is_no_part_of_what_is_left))
+          T(what_the_rest_added_is_no_part_of_what_is_left), T(notes_of_a_file_are_made_anew),
+          T(details_are_left_out_and_named))

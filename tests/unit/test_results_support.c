@@ -1,8 +1,8 @@
 /* test_results_support.c - words for people: units of time, and text from files that must not drive the
  * terminal. */
+#include "results/measure/base/shell_line.h"
 #include "results/measure/base/support.h"
 #include "results/report/grid/cells.h"
-#include "results/report/notes/deploy.h"
 #include "unit/harness.h"
 
 static void plain(const char *text, const char *expected)
@@ -74,9 +74,9 @@ TEST(lines_to_paste_only_set_variables)
                                       "A=1  B=2", "1A=2",  "A=`id`",  "A=1\nid", "A=1 ",
                                       "A=\"x\"",  "=1",    "A=1&id"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        CHECK(res_deploy_is_line(good[i]));
+        CHECK(res_shell_is_line(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK(!res_deploy_is_line(bad[i]));
+        CHECK(!res_shell_is_line(bad[i]));
 }
 
 TEST(columns_count_characters)

@@ -2,6 +2,7 @@
 #include "results/measure/base/support.h"
 #include "results/report/table/tune_words.h"
 #include "unit/harness.h"
+#include "unit/typed.h"
 
 /* One setting with 10 % less of 20 MB at the peak, the default holds 6 MB before its first call. */
 static json_t *result_of(double start_bytes, const char *time_verdict)
@@ -22,7 +23,7 @@ static json_t *result_of(double start_bytes, const char *time_verdict)
 static bool advises(double start_bytes, const char *time_verdict, const char *words)
 {
     json_t *result = result_of(start_bytes, time_verdict);
-    char *advice = res_tune_advice(result);
+    char *advice = res_tune_advice(typed(result));
     const bool found = strstr(advice, words) != NULL;
     if (!found)
         fprintf(stderr, "no \"%s\" in: %s\n", words, advice);
@@ -51,7 +52,7 @@ static char *advice_of_time(const char *verdict, double low, double high, bool *
     json_object_update_new(json_object_get(row, "time"),
                            json_pack("{s:f, s:f}", "ratio_low", low, "ratio_high", high));
     *ret_bounded = res_tune_is_bounded(row);
-    char *advice = res_tune_advice(result);
+    char *advice = res_tune_advice(typed(result));
     json_decref(result);
     return advice;
 }
@@ -87,7 +88,7 @@ static bool says_passed(int search, int confirmation, const char *words)
                                "default", "glibc", "search_ns", (json_int_t)search * 1000000000,
                                "confirmation_ns", (json_int_t)confirmation * 1000000000, "budget_ns",
                                (json_int_t)100000000000, "workloads");
-    char *basis = res_tune_basis(result);
+    char *basis = res_tune_basis(typed(result));
     const bool says = strstr(basis, ", passed by ") != NULL;
     const bool right = words == NULL ? !says : strstr(basis, words) != NULL;
     if (!right)

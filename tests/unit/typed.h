@@ -4,8 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result.h"
+#include "results/report/notes/notes.h"
 
 #define TYPED_MOST 4096u
 
@@ -64,7 +67,7 @@ static inline void typed_complete(json_t *result)
     }
 }
 
-/* The result that a document holds; freed at the end of the test's program. */
+/* The result that a document holds, with its notes; freed at the end of the test's program. */
 static inline struct res_result *typed(json_t *json)
 {
     char *problem = NULL;
@@ -76,6 +79,8 @@ static inline struct res_result *typed(json_t *json)
         fprintf(stderr, "no result: %s\n", problem != NULL ? problem : "too many of them");
         abort();
     }
+    res_entry_figures_complete(result);
+    res_notes_fill(result);
     typed_results[typed_count++] = result;
     return result;
 }
@@ -90,6 +95,15 @@ static inline const struct res_result_workload *typed_workload(json_t *workload,
     struct res_result *all = typed(result);
     json_decref(result);
     return &all->workloads[0];
+}
+
+/* The words of a workload's first note with a label; NULL: it has none. */
+static inline const char *typed_note(const struct res_result_workload *workload, const char *label)
+{
+    for (size_t i = 0; i < workload->note_count; i++)
+        if (strcmp(workload->notes[i].label, label) == 0)
+            return workload->notes[i].text;
+    return NULL;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* hyperfine_export.c - whole processes as hyperfine exports them, and in a line. */
+/* hyperfine_export.c - whole processes as hyperfine exports them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,6 @@
 #include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/lines.h"
-#include "results/report/notes/notes.h"
 
 #define NS_PER_S 1e9
 
@@ -91,53 +89,4 @@ json_t *res_whole_export(const struct res_result *typed_result)
         return json_pack("{s:o}", "results", results);
     json_decref(results);
     return NULL;
-}
-
-static void add_entry(struct res_text *words, const json_t *entry)
-{
-    char span[32];
-    const json_t *whole = json_object_get(entry, "whole_process");
-    char *name = res_cell_plain(entry, "name", "?"),
-         *why = res_cell_plain(whole, "failed", "no round finished");
-    if (!json_is_object(whole)) {
-        free(name);
-        free(why);
-        return;
-    }
-    res_text_printf(words, "%s%s ", words->length > 0 ? "; " : "", name);
-    if (was_timed(entry)) {
-        res_text_printf(words, "%s", res_text_duration(res_cell_number(whole, "wall_ns_median"), span));
-        res_text_printf(words, " (user %s,", res_text_duration(res_cell_number(whole, "user_ns_mean"), span));
-        res_text_printf(words, " system %s)",
-                        res_text_duration(res_cell_number(whole, "system_ns_mean"), span));
-    } else {
-        res_text_printf(words, "failed: %s", why);
-    }
-    if (isfinite(res_cell_number(whole, "ratio"))) {
-        const char *percent = RES_PERCENT(res_cell_number(whole, "ratio"));
-        const char *interval = RES_INTERVAL(res_cell_number(whole, "ratio_low"),
-                                            res_cell_number(whole, "ratio_high"));
-        res_text_printf(words, " %s %s", percent, interval);
-    }
-    free(name);
-    free(why);
-}
-
-void res_notes_whole(struct res_text *text, const json_t *workload)
-{
-    struct res_text words = {0};
-    size_t index;
-    json_t *entry;
-    json_array_foreach(json_object_get(workload, "candidates"), index, entry)
-    {
-        add_entry(&words, entry);
-    }
-    add_entry(&words, json_object_get(workload, "floor"));
-    if (words.length > 0) {
-        char *line = res_printf("whole replays by hyperfine, start and reading included, wall time: %s",
-                                words.text);
-        res_lines_add(text, "processes", line);
-        free(line);
-    }
-    free(words.text);
 }

@@ -35,7 +35,4 @@ bool res_whole_run(const struct res_whole_request *request, json_t *result);
  * candidate). A new reference; NULL where the result has none. */
 json_t *res_whole_export(const struct res_result *result);
 
-/* res_notes_whole - a line below the table; nothing where there is none. */
-void res_notes_whole(struct res_text *text, const json_t *workload);
-
 #endif

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/words.h"
 #include "results/measure/base/support.h"
-#include "results/report/grid/cells.h"
 
 static const char DATA[] = "RLIMIT_DATA";
 
@@ -63,60 +61,4 @@ json_t *res_limit_entry(const struct res_options *options, const struct res_entr
     json_object_set_new(object, "peak_bytes_max",
                         pressure.peak_max > 0 ? json_integer(pressure.peak_max) : json_null());
     return object;
-}
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-/* "; jemalloc ran into it in 3 of 13 runs, up to 12 times, and went on, ..." */
-static void add_pressure(struct res_text *text, const json_t *workload)
-{
-    size_t index;
-    json_t *candidate;
-    bool any = false;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
-    {
-        const json_t *limit = json_object_get(candidate, "limit");
-        const double runs = res_cell_number(limit, "runs_at_limit");
-        char digits[32];
-        if (!(runs > 0))
-            continue;
-        char *name = res_cell_plain(candidate, "name", "?");
-        res_text_printf(
-            text, "%s %s in %.0f of %.0f runs, up to %s times",
-            any ? "," : "; ran into it and went on:", name, runs, res_cell_number(limit, "runs"),
-            fp_text_grouped((unsigned long long)res_cell_number(limit, "at_limit_count_max"), digits));
-        any = true;
-        free(name);
-    }
-    if (any)
-        res_text_printf(text, ". The kernel found pages to take back each time; next time it may find none");
-}
-
-char *res_limit_words(const json_t *result, const json_t *workload)
-{
-    char bytes[32];
-    struct res_text text = {0};
-    const double limit = res_cell_number(result, "limit_bytes");
-    const char *by = json_string_value(json_object_get(result, "limit_by"));
-    if (!(limit > 0))
-        return NULL;
-    (void)fp_text_bytes(limit, bytes);
-    if (by != NULL && strncmp(by, "cgroup", 6) == 0) {
-        char *plain = res_text_plain(by);
-        res_text_printf(
-            &text,
-            "each candidate could hold %s in memory, as in a container: %s, without swap, the harness' "
-            "own added",
-            bytes, plain);
-        free(plain);
-        add_pressure(&text, workload);
-        return text.text;
-    }
-    res_text_printf(
-        &text, "each candidate could map %s (RLIMIT_DATA: private writable memory, resident or not)", bytes);
-    char *why = res_cell_plain(result, "limit_by_why", "");
-    if (why[0] != '\0')
-        res_text_printf(&text, ", not hold it as in a container: %s", why);
-    free(why);
-    return text.text;
 }

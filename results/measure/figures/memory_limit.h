@@ -1,4 +1,4 @@
-/* memory_limit.h - a memory limit in a result: who died of it, who ran into it and went on, and the words for both.
+/* memory_limit.h - a memory limit in a result: who died of it, who ran into it and went on.
  *
  *   limit  of an experiment: `limit_bytes`, and `limit_by`, the kernel's means (replay/system/run_limit.h)
  *   at it  a run that reached the limit of its group; the kernel took pages back, of the allocator or of files, and it went
@@ -20,9 +20,5 @@ bool res_failure_is_death(const json_t *failure);
 
 /* res_limit_entry - `limit` of an entry, over all its runs that tell; a new reference, JSON's null without a limit. */
 json_t *res_limit_entry(const struct res_options *options, const struct res_entry *entry);
-
-/* res_limit_words - of a workload of a result, for the line below the table. Returns a text, the caller's; NULL when
- * there was no limit. */
-char *res_limit_words(const json_t *result, const json_t *workload);
 
 #endif

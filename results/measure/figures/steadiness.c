@@ -5,14 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/words.h"
 #include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
 
 #define DRIFT_SIGMAS 3.0
-#define DRIFT_LEAST  0.02 /* less is not worth a word */
 
 /* Slopes between pairs of rounds: their median is Sen's estimate, the balance of their signs Mann's statistic. Few hundred thousand for
  * 1000 rounds. */
@@ -136,100 +133,4 @@ json_t *res_steadiness(const struct res_trial *trial)
         free(times[i]);
     free(times);
     return object;
-}
-
-/* ---- in words ------------------------------------------------------------------------------- */
-
-/* ": the widest interval of time is 3.1 %", where it is known. */
-static char *width_words(const json_t *stopped, const char *still)
-{
-    const double width = 100 * res_cell_number(stopped, "width");
-    return isfinite(width) ? res_printf(": the widest interval of time is%s %.2g %%", still, width)
-                           : res_strdup("");
-}
-
-/* What Ctrl-C cut short. */
-static char *interrupt_words(const json_t *stopped)
-{
-    const double until = 100 * res_cell_number(stopped, "until_width");
-    const double budget_ns = res_cell_number(stopped, "time_budget_ns");
-    char spent[32], budget[32];
-    if (isfinite(until)) {
-        char *width = width_words(stopped, " still");
-        char *words = res_printf(", stopped before --until %.3g%% was reached%s", until, width);
-        free(width);
-        return words;
-    }
-    if (isfinite(budget_ns))
-        return res_printf(", stopped %s into the time budget of %s",
-                          res_text_duration(fmax(res_cell_number(stopped, "elapsed_ns"), 0), spent),
-                          res_text_duration(fmax(budget_ns, 0), budget));
-    return res_printf(", stopped before the %lld asked for",
-                      (long long)json_integer_value(json_object_get(stopped, "rounds_max")));
-}
-
-static char *budget_words(const json_t *workload, const json_t *stopped)
-{
-    const double budget_ns = fmax(res_cell_number(stopped, "time_budget_ns"), 0);
-    const bool too_short = res_cell_number(stopped, "elapsed_ns") > budget_ns &&
-                           json_integer_value(json_object_get(workload, "rounds")) <= RES_ROUNDS_FOR_VERDICT;
-    char duration[32];
-    char *width = width_words(stopped, "");
-    char *words =
-        too_short
-            ? res_printf(", the fewest of which there is a verdict: the time budget of %s was spent before%s",
-                         res_text_duration(budget_ns, duration), width)
-            : res_printf(", ended by the time budget of %s%s", res_text_duration(budget_ns, duration), width);
-    free(width);
-    return words;
-}
-
-char *res_ended_words(const json_t *workload)
-{
-    const json_t *stopped = json_object_get(workload, "stopped");
-    const char *by = json_string_value(json_object_get(stopped, "by"));
-    const double until = 100 * res_cell_number(stopped, "until_width");
-    char *words = NULL;
-    if (by == NULL)
-        return res_strdup("");
-    if (strcmp(by, "interrupt") == 0)
-        return interrupt_words(stopped);
-    if (strcmp(by, "time_budget") == 0)
-        return budget_words(workload, stopped);
-    if (strcmp(by, "until") == 0) {
-        char *width = width_words(stopped, "");
-        words = res_printf(", ended by --until %.3g%%%s", until, width);
-        free(width);
-    } else if (strcmp(by, "rounds_max") == 0) {
-        char *width = width_words(stopped, " still");
-        words = res_printf(", no more are made (-n)%s", width);
-        free(width);
-    }
-    return words != NULL ? words : res_strdup("");
-}
-
-char *res_steadiness_words(const json_t *workload)
-{
-    const json_t *object = json_object_get(workload, "steadiness");
-    const json_t *outliers = json_object_get(object, "outliers"), *worst = json_object_get(outliers, "worst");
-    const double share = res_cell_number(object, "drift_share");
-    const json_int_t count = json_integer_value(json_object_get(outliers, "count"));
-    struct res_text words = {0};
-    if (json_is_true(json_object_get(object, "drift_significant")) && fabs(share) >= DRIFT_LEAST)
-        res_text_printf(&words, "the machine became %.0f %% %s from the first round to the last",
-                        fabs(share) * 100, share > 0 ? "slower" : "faster");
-    if (count > 0 && json_is_object(worst)) {
-        char *name = res_cell_plain(worst, "name", "?");
-        res_text_printf(&words,
-                        "%s%s of %s runs are outliers, the furthest %.2g times its median (%s%s, round %lld)",
-                        words.text != NULL ? "; " : "", FP_GROUPED((uint64_t)count),
-                        FP_GROUPED((uint64_t)json_integer_value(json_object_get(outliers, "runs"))),
-                        res_cell_number(worst, "times_median"), name,
-                        json_is_true(json_object_get(worst, "control")) ? " as control" : "",
-                        (long long)json_integer_value(json_object_get(worst, "round")));
-        free(name);
-    }
-    if (words.text != NULL)
-        res_text_printf(&words, ": all are kept and counted");
-    return words.text;
 }

@@ -32,11 +32,4 @@ size_t res_outliers_of(const double *samples, size_t count, size_t *ret_worst);
 /* res_steadiness - the `steadiness` object of a workload (docs/results.md). New reference. */
 json_t *res_steadiness(const struct res_trial *trial);
 
-/* res_ended_words - ", until 2% was reached: ...": what ended the rounds, of a workload's JSON; "" where that was their number, and in results
- * of before. The caller's to free. */
-char *res_ended_words(const json_t *workload);
-
-/* res_steadiness_words - the same in words, of a workload's JSON; NULL when there is nothing to tell. The caller's to free. */
-char *res_steadiness_words(const json_t *workload);
-
 #endif

@@ -58,6 +58,17 @@ const struct res_result_entry *res_result_entry_named(const struct res_result_wo
     return NULL;
 }
 
+bool res_entry_died(const struct res_result_entry *entry)
+{
+    static const char *const CAUSES[] = {"null", "limit", "crash", "oom"};
+    const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
+    for (size_t i = 0; cause != NULL && i < sizeof CAUSES / sizeof CAUSES[0]; i++) {
+        if (strcmp(cause, CAUSES[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool res_entry_has_figures(const struct res_result_entry *entry)
 {
     return entry->failed == NULL && entry->run_count > 0;

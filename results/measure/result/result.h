@@ -95,6 +95,7 @@ struct res_call_figures {
 /* One latency pass. */
 struct res_latency_pass {
     double p99_ns, p99_9_ns;
+    double clock_cost_ns; /* subtracted from each call */
     json_t *json; /* all of it */
 };
 
@@ -278,7 +279,8 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_MACHINE;
+    RES_MACHINE, RES_NOTE;
+extern const struct res_described RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
 
 /* res_result_load - the result that a file holds, "-" being standard input: read within bounds, checked, and completed by
  * figures that older versions did not write.
@@ -297,6 +299,10 @@ void res_result_release(struct res_result *result);
 /* res_result_entry_named - a candidate of a workload by its name; NULL: there is none. */
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
                                                       const char *name);
+
+/* res_entry_died - whether the allocator ended its run, or the kernel for its sake, which is what a memory limit is set
+ * for; else something else went wrong, or nothing. */
+bool res_entry_died(const struct res_result_entry *entry);
 
 /* res_entry_has_figures - whether it ran to the end of at least one round. */
 bool res_entry_has_figures(const struct res_result_entry *entry);

@@ -102,6 +102,7 @@ static const struct res_described CALL_FIGURES = RES_DESCRIBE("figures of a call
 static const struct res_field PASS_FIELDS[] = {
     RES_ROW_AS(NUMBER, READ_ONLY, "p99_ns", p99_ns, NULL),
     RES_ROW_AS(NUMBER, READ_ONLY, "p99_9_ns", p99_9_ns, NULL),
+    RES_ROW_AS(NUMBER, READ_ONLY, "clock_cost_ns", clock_cost_ns, NULL),
 };
 static const struct res_described PASS = {"a latency pass",
                                           PASS_FIELDS,
@@ -350,8 +351,10 @@ static const struct res_field NOTE_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "detail", detail, "a command or variable to copy"),
     RES_ROW_AS(TRUTH, OMITTED, "details", details, "whether it is told only with `--details`"),
 };
-static const struct res_described NOTE = RES_DESCRIBE_WHOLLY("a note", NOTE_FIELDS);
+const struct res_described RES_NOTE = RES_DESCRIBE_WHOLLY("a note", NOTE_FIELDS);
 #undef OWNER
+
+#define WORKLOAD_HEAD_FIELDS 20u /* the first rows: what is known without a measurement */
 
 #define OWNER struct res_result_workload
 static const struct res_field WORKLOAD_FIELDS[] = {
@@ -404,13 +407,19 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW(JSON, "memory_samples", memory_samples, "the same of the memory passes"),
     RES_LIST(LIST, REQUIRED, "candidates", candidates, candidate_count, &RES_RESULT_ENTRY,
              "the baseline first, then as given"),
-    RES_LIST(LIST, OMITTED, "notes", notes, note_count, &NOTE, "lines on this workload for people"),
+    RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on this workload for people"),
     RES_PART(INSIDE, REQUIRED, "control", control, &CONTROL, "the baseline a second time in each round"),
     RES_PART(STRUCT, PLAIN, "floor", floor, &RES_RESULT_FLOOR,
              "`none`; `null`: it was not there, and nothing was subtracted"),
 };
 const struct res_described RES_RESULT_WORKLOAD = RES_DESCRIBE("a workload", WORKLOAD_FIELDS);
 #undef OWNER
+const struct res_described RES_RESULT_WORKLOAD_HEAD = {"a workload",
+                                                       WORKLOAD_FIELDS,
+                                                       WORKLOAD_HEAD_FIELDS,
+                                                       sizeof(struct res_result_workload),
+                                                       offsetof(struct res_result_workload, rest),
+                                                       &RES_RESULT_WORKLOAD};
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
@@ -480,7 +489,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_LIST(LIST, REQUIRED, "missing", missing, missing_count, &MISSING,
              "candidates of the default list, or the floor, that are not on this machine"),
     RES_LIST(LIST, REQUIRED, "workloads", workloads, workload_count, &RES_RESULT_WORKLOAD, "below"),
-    RES_LIST(LIST, OMITTED, "notes", notes, note_count, &NOTE, "lines on all workloads for people"),
+    RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on all workloads for people"),
     RES_ROW_AS(JSON, OMITTED, "validation", validation, "of `mallab validate`"),
     RES_ROW_AS(JSON, OMITTED, "tune", tune, "of `mallab tune`"),
 };

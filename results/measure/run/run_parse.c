@@ -36,6 +36,7 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "resident.idle_own_bytes", idle_own_bytes),
     KEPT(NUMBER, "resident.given_back_share", given_back_share),
     KEPT(TEXT, "resident.not_predicted_why", not_predicted_why),
+    KEPT(NUMBER, "live_end_bytes", live_end_bytes),
     KEPT(NUMBER, "faults_minor", faults_minor),
     KEPT(NUMBER, "user_ns", user_ns),
     KEPT(NUMBER, "system_ns", system_ns),

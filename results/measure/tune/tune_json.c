@@ -5,7 +5,7 @@
 
 #include "results/measure/base/support.h"
 #include "results/measure/base/values.h"
-#include "results/report/notes/deploy.h"
+#include "results/measure/base/shell_line.h"
 #include "results/report/table/tune_report.h"
 
 #define ROWS_MAX (RES_TUNE_FINALISTS + 1)
@@ -30,7 +30,7 @@ char *res_tune_paste(const struct res_candidate *candidate)
 {
     struct res_text words = {0};
     for (size_t i = 0; i < candidate->variable_count; i++)
-        res_deploy_variable(&words, candidate->environment[i].name, candidate->environment[i].value);
+        res_shell_variable(&words, candidate->environment[i].name, candidate->environment[i].value);
     return words.text != NULL ? words.text : res_strdup("");
 }
 
@@ -252,7 +252,7 @@ static bool row_is_valid(const json_t *row)
 {
     return json_is_string(json_object_get(row, "name")) && json_is_string(json_object_get(row, "paste")) &&
            /* Somebody may paste it into a shell. */
-           res_deploy_is_line(json_string_value(json_object_get(row, "paste"))) &&
+           res_shell_is_line(json_string_value(json_object_get(row, "paste"))) &&
            json_is_object(json_object_get(row, "time")) && json_is_object(json_object_get(row, "memory")) &&
            json_is_boolean(json_object_get(row, "is_default"));
 }

@@ -8,8 +8,6 @@
 
 #include "results/report/grid/style.h"
 
-#define LABEL_COLUMNS 12u
-
 void res_lines_pad(struct res_text *text, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -66,8 +64,8 @@ void res_lines_wrap(struct res_text *text, const char *words, size_t indent)
 
 void res_lines_add(struct res_text *text, const char *label, const char *words)
 {
-    res_text_printf(text, "%-*s", (int)LABEL_COLUMNS, label);
-    res_lines_wrap(text, words, LABEL_COLUMNS);
+    res_text_printf(text, "%-*s", RES_LABEL_COLUMNS, label);
+    res_lines_wrap(text, words, RES_LABEL_COLUMNS);
 }
 
 void res_lines_printf(struct res_text *text, const char *label, const char *format, ...)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #define RES_TABLE_COLUMNS 100u /* of a page: lines take no more where words allow it */
+#define RES_LABEL_COLUMNS 12   /* before the words of a line below a table (lines.h) */
 
 struct res_style {
     bool utf8;    /* the locale's character set; otherwise ASCII only */

@@ -7,14 +7,10 @@
 #include "results/measure/base/support.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/pareto.h"
-#include "results/measure/figures/steadiness.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/html/html.h"
-#include "results/report/notes/deploy.h"
-#include "results/report/notes/noise_words.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/columns.h"
-#include "results/report/table/table.h"
 #include "results/report/table/tune_words.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
@@ -179,13 +175,21 @@ static json_t *entry_object(const json_t *workload, const json_t *entry)
     if (!json_is_object(entry))
         return json_null();
     json_t *object = without(entry, raw);
-    json_t *substituted = json_object_get(json_array_get(json_object_get(entry, "runs"), 0), "substituted");
     json_object_set_new(object, "latency", latency_object(json_object_get(entry, "latency")));
     json_object_set_new(object, "whole_process", whole_object(json_object_get(entry, "whole_process")));
     json_object_set_new(object, "faults_minor", res_json_number(res_entry_faults(entry)));
     json_object_set_new(object, "blow_up", res_json_number(res_entry_blow_up(workload, entry)));
-    json_object_set_new(object, "substituted", substituted != NULL ? json_incref(substituted) : json_null());
     return object;
+}
+
+/* Those that the page has no part for that shows them. */
+static json_t *notes_array(const struct res_note *notes, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (!notes[i].details)
+            json_array_append_new(array, res_described_write(&RES_NOTE, &notes[i]));
+    return array;
 }
 
 /* Sentences are made here, as for the table; NULL: there is nothing to say. */
@@ -197,10 +201,9 @@ static void set_words(json_t *object, const char *key, char *words)
     free(words);
 }
 
-static json_t *workload_object(const struct res_result *typed_result,
-                               const struct res_result_workload *typed_workload)
+static json_t *workload_object(const struct res_result *result, const struct res_result_workload *typed)
 {
-    const json_t *result = typed_result->json, *workload = typed_workload->json;
+    const json_t *workload = typed->json;
     static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor", NULL};
     json_t *object = without(workload, raw), *candidates = json_array(), *pareto = res_pareto(workload);
     size_t index;
@@ -213,17 +216,9 @@ static json_t *workload_object(const struct res_result *typed_result,
         json_array_append_new(candidates, entry);
     }
     json_decref(pareto);
-    const bool has_control = json_is_object(json_object_get(workload, "control"));
-    set_words(object, "advice", res_advice(result, workload));
-    set_words(object, "program_words", res_workload_program(workload));
-    set_words(object, "noise_words", has_control ? res_noise_words(result, workload) : NULL);
-    set_words(object, "unsteady_words", res_unsteady_words(workload));
-    set_words(object, "steadiness_words", res_steadiness_words(workload));
-    set_words(object, "start_words", res_start_words(result, workload));
-    set_words(object, "end_words", res_end_words(workload));
-    set_words(object, "unproven_words", res_unproven_words(workload));
-    json_object_set_new(object, "deploy", res_deploy_advised(result, workload));
-    json_object_set_new(object, "columns", res_columns_json(typed_result, typed_workload));
+    json_object_set_new(object, "notes", notes_array(typed->notes, typed->note_count));
+    set_words(object, "program_words", res_notes_program(typed));
+    json_object_set_new(object, "columns", res_columns_json(result, typed));
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
     json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));
@@ -266,7 +261,7 @@ static json_t *front_of(const json_t *tune)
 }
 
 /* Of a search its sentences, and its points without their samples. Checked by res_tune_check. */
-static json_t *tune_object(const json_t *result, const json_t *tune)
+static json_t *tune_object(const struct res_result *result, const json_t *tune)
 {
     static const char *const raw[] = {"points", "default_ns_per_op", "default_bytes", NULL};
     static const char *const point_raw[] = {"time_ratios", "memory_ratios", NULL};
@@ -296,10 +291,11 @@ static json_t *result_object(const struct res_html_source *source)
         json_array_append_new(workloads, workload_object(source->result, &source->result->workloads[i]));
     json_object_set_new(object, "file", json_string(name));
     json_object_set_new(object, "workloads", workloads);
+    json_object_set_new(object, "notes", notes_array(source->result->notes, source->result->note_count));
     const json_t *validation = json_object_get(source->result->json, "validation");
     const json_t *tune = json_object_get(source->result->json, "tune");
     if (json_is_object(tune))
-        json_object_set_new(object, "tune", tune_object(source->result->json, tune));
+        json_object_set_new(object, "tune", tune_object(source->result, tune));
     if (json_is_object(validation)) {
         json_object_set_new(object, "validation", without(validation, validation_raw));
         json_object_set_new(object, "candidates",

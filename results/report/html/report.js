@@ -17,7 +17,7 @@ function resultsPage(results, main) {
       place.append(workloadSection(result, workload, id));
       links.push(element("a", {href: `#${id}`}, isNamed(workload.name) ? workload.name : id));
     }
-    place.append(...[tune ? null : fidelitySection(result), basisSection(result)].filter(Boolean));
+    place.append(...[tune ? null : fidelitySection(result), notesOf(result.notes), basisSection(result)].filter(Boolean));
     main.append(place);
   }
   return links;

@@ -1,7 +1,16 @@
 // sections.js - a result and its workloads from top to bottom: the decision, then charts, then what it all rests on.
 
-function noiseLine(workload) {
-  return isNamed(workload.noise_words) ? element("p", {class: "noise-line"}, element("strong", {}, "Noise: "), workload.noise_words, ".") : null;
+// The lines that the table has below it, less those that a part of this page shows: notes[] of the result. To paste: never wrapped.
+function notesOf(notes) {
+  const rows = listOf(notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity !== "advice");
+  return rows.length === 0 ? null : element("ul", {class: "notes"}, rows.map((note) =>
+    element("li", {class: note.severity === "warning" ? "warning" : null}, element("strong", {}, `${note.label}: `), note.text)));
+}
+
+function adviceOf(notes) {
+  return listOf(notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity === "advice").map((note) => (isNamed(note.detail)
+    ? element("p", {}, `To paste, ${note.text}: `, element("code", {class: "command whole", tabindex: "0"}, note.detail))
+    : element("p", {class: "advice"}, element("strong", {}, "Advice. "), note.text)));
 }
 
 function workloadFacts(workload) {
@@ -14,67 +23,6 @@ function workloadFacts(workload) {
   add("Live peak", bytesText(workload.live_peak_bytes));
   add("Rounds", wholeText(workload.rounds));
   return element("dl", {class: "facts"}, facts);
-}
-
-// What a failure holds beyond its words.
-function failureWords(failure) {
-  const told = [];
-  if (isNumber(failure.live_bytes) && failure.cause !== "oom") told.push(`${bytesText(failure.live_bytes)} in ${wholeText(failure.live_objects)} objects were live`);
-  if (isNumber(failure.limit_bytes) && failure.cause !== "limit" && failure.cause !== "oom") told.push(`the limit was ${bytesText(failure.limit_bytes)}`);
-  return told.length > 0 ? ` (${told.join("; ")})` : "";
-}
-
-// What was lost is told apart from what was left out as asked: windows that are removed, and objects made unrecorded.
-function lossWords(workload) {
-  const told = [];
-  if (workload.lost_calls > 0) told.push(`${wholeText(workload.lost_calls)} calls were lost${workload.lost_known === false ? ", perhaps more" : ""}`);
-  else told.push(workload.lost_known === false ? "how many calls were lost is not known" : "no call of what was recorded was lost");
-  if (workload.removed_calls > 0) told.push(`${wholeText(workload.removed_calls)} calls were in windows that are removed`);
-  if (workload.left_out_calls > 0) told.push(`${wholeText(workload.left_out_calls)} calls on objects that were made unrecorded are left out`);
-  return told.join("; ");
-}
-
-function incompleteness(workload) {
-  return workload.complete !== false ? null : element("p", {class: "incomplete"},
-    `The recording is not whole: ${workload.incomplete_why || "the cause is not told"}; ${lossWords(workload)}.`);
-}
-
-function warnings(result, workload) {
-  const lines = [];
-  if (workload.live === "from_middle")
-    lines.push("What was live when the recording begins is not known: live bytes and resident memory are lower bounds.");
-  if (workload.live === "left_behind")
-    lines.push("What merged processes left behind when they ended stays live: live bytes and resident memory are upper bounds.");
-  if (workload.live === "paused")
-    lines.push("What was made or released in pauses is not known: live bytes and resident memory are not exact.");
-  if (isNumber(workload.rounds) && workload.rounds < 8)
-    lines.push(`${workload.rounds} rounds: a verdict takes at least 8 (mallab ab -n 10).`);
-  for (const entry of [...listOf(workload.candidates), objectOf(workload.control)]) {
-    if (isNamed(entry.failed)) lines.push(`${entry.name}: ${entry.failed.startsWith("died") ? "" : "failed: "}${entry.failed}${failureWords(objectOf(entry.failure))}`);
-    if (isNamed(objectOf(entry.resident).not_predicted_why))
-      lines.push(`Memory of ${entry.name} is not predicted: ${entry.resident.not_predicted_why}`);
-    if (listOf(entry.substituted).length > 0)
-      lines.push(`${entry.name} has no ${entry.substituted.join(", ")}: another of its functions stood in.`);
-    if (isNamed(objectOf(entry.latency).unavailable)) lines.push(`Latency of ${entry.name} was not measured: ${entry.latency.unavailable}`);
-  }
-  if (isNamed(workload.start_words)) lines.push(`At start: ${workload.start_words}.`);
-  if (isNamed(workload.unproven_words)) lines.push(`Settings without proof: ${workload.unproven_words}.`);
-  if (isNamed(workload.end_words)) lines.push(`At the end ${workload.end_words}.`);
-  if (result.one_thread === true && workload.threads > 1)
-    lines.push(`The calls of ${wholeText(workload.threads)} threads were replayed on one (--one-thread), which can reverse a verdict.`);
-  const timed = workload.ops - (workload.inherited_ops || 0);
-  if (isNumber(timed) && timed < 20000)
-    lines.push(`${wholeText(timed)} calls are few: the allocators' own start may be most of what is measured.`);
-  if (isNamed(workload.unsteady_words)) lines.push(`Unsteady: ${workload.unsteady_words}.`);
-  if (isNamed(workload.steadiness_words)) lines.push(`Steadiness: ${workload.steadiness_words}.`);
-  if (workload.inherited_ops > 0)
-    lines.push(`${wholeText(workload.inherited_ops)} calls create what was there before; they are not timed.`);
-  if (workload.memory_rounds === 0)
-    lines.push("Resident memory is of the timed runs, on the machine's clock: what allocators give back by the clock they had little time for.");
-  for (const one of listOf(result.disturbances).map(objectOf))
-    if (isNamed(one.text)) lines.push(isNamed(one.remedy) ? `${one.text}: ${one.remedy}` : one.text);
-  for (const one of listOf(result.missing).map(objectOf)) lines.push(`${one.name} was not measured: ${one.reason}`);
-  return lines.length === 0 ? null : element("ul", {class: "warnings"}, lines.map((line) => element("li", {}, line)));
 }
 
 // As a shell takes it: a name in a result cannot become another command when the line is pasted.
@@ -150,10 +98,7 @@ function basisSection(result) {
 function workloadSection(result, workload, id) {
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
-    incompleteness(workload), workloadFacts(workload),
-    isNamed(workload.advice) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), workload.advice) : null,
-    ...listOf(workload.deploy).map((one) => element("p", {}, `To paste, ${one.name}: `, element("code", {class: "command whole", tabindex: "0"}, String(one.line)))),
-    candidateTable(workload), noiseLine(workload), warnings(result, workload),
+    workloadFacts(workload), ...adviceOf(workload.notes), candidateTable(workload), notesOf(workload.notes),
     residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
     wholeSection(workload, result), placementSection(workload), ...profileSections(workload));
 }

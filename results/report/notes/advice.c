@@ -1,315 +1,456 @@
 /* advice.c - one sentence that says what to do, and claims nothing that the verdicts do not. */
+#include "results/report/notes/advice.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
+#include "results/measure/base/figure_words.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
-#include "results/report/notes/advice_idle.h"
-#include "results/report/notes/advice_limit.h"
-#include "results/report/notes/advice_noise.h"
 #include "results/report/notes/advice_options.h"
 #include "results/report/notes/advice_rounds.h"
-#include "results/report/notes/notes.h"
-#include "results/report/table/table.h"
+#include "results/report/notes/deploy.h"
+#include "results/report/notes/noting.h"
 
-#define WIDE 0.03 /* of an interval; then it is said what would not have been seen */
+#define WIDE              0.03 /* of an interval; then it is said what would not have been seen */
+#define NARROW            0.02 /* of an interval; then more rounds would decide nothing */
+#define IDLE_WORTH_SAYING 0.9  /* of the baseline's least */
+
+/* What a sentence is made of. */
+struct sentence {
+    struct res_text text;
+    const struct res_result *result;
+    const struct res_result_workload *workload;
+    struct res_advice_options options;
+    struct res_more_rounds more;
+    struct res_interval noise; /* of the baseline's ratio to itself; NAN where there is no control */
+    bool is_noisy;
+};
+
+#define say(sentence, ...) res_text_printf(&(sentence)->text, __VA_ARGS__)
 
 static double percent(double ratio)
 {
     return fabs(ratio - 1) * 100;
 }
 
-static void add_percent(struct res_text *text, double ratio)
+static void say_percent(struct sentence *sentence, double ratio)
 {
-    res_text_printf(text, percent(ratio) < 9.95 ? "%.1f %%" : "%.0f %%", percent(ratio));
+    say(sentence, percent(ratio) < 9.95 ? "%.1f %%" : "%.0f %%", percent(ratio));
 }
+
+static bool is_rival(const struct sentence *sentence, const struct res_advice_option *option)
+{
+    return option != sentence->options.baseline;
+}
+
+static size_t rivals_with(const struct sentence *sentence, enum res_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sentence->options.count; i++) {
+        const struct res_advice_option *option = &sentence->options.items[i];
+        count += is_rival(sentence, option) && option->time->verdict == verdict;
+    }
+    return count;
+}
+
+/* Says "jemalloc, mimalloc": the rivals with this verdict on time, or those without it. Returns whether there is any. */
+static bool say_rivals(struct sentence *sentence, enum res_verdict verdict, bool with)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < sentence->options.count; i++) {
+        const struct res_advice_option *option = &sentence->options.items[i];
+        if (!is_rival(sentence, option) || (option->time->verdict == verdict) != with)
+            continue;
+        say(sentence, "%s%s", comma, option->entry->name);
+        comma = ", ";
+    }
+    return *comma != '\0';
+}
+
+/* ---- noise, and what to do about it ---------------------------------------------------------- */
+
+static void say_more_rounds(struct sentence *sentence)
+{
+    char *words = res_more_rounds_words(&sentence->more);
+    say(sentence, "%s", words);
+    free(words);
+}
+
+static void say_remedy(struct sentence *sentence)
+{
+    say(sentence, "repeat it on a quieter machine%s",
+        sentence->more.until > 0 || isnan(sentence->more.width) ? ", or with " : ": ");
+    say_more_rounds(sentence);
+}
+
+/* What to do where the noise may have hidden a difference; nothing where it has not. */
+static void say_noise(struct sentence *sentence)
+{
+    if (sentence->is_noisy) {
+        say(sentence, "; the noise is large (%+.0f to %+.0f %%): ", (sentence->noise.low - 1) * 100,
+            (sentence->noise.high - 1) * 100);
+        say_remedy(sentence);
+    } else if (rivals_with(sentence, RES_UNDECIDED) > 0) {
+        say(sentence, "; ");
+        (void)say_rivals(sentence, RES_UNDECIDED, true);
+        say(sentence, " is undecided: ");
+        if (sentence->more.width < NARROW) {
+            say(sentence, "whole runs say otherwise ('mallab ab --latency' times single calls)");
+            return;
+        }
+        say(sentence, "%s", sentence->more.until > 0 ? "more rounds may decide, " : "");
+        say_more_rounds(sentence);
+    }
+}
+
+/* Who is slower is known under a large noise, too: the table shows it, and a verdict lies beyond the noise. */
+static void say_no_verdict(struct sentence *sentence)
+{
+    const char *before = "", *behind = " more time in allocator calls)";
+    if (rivals_with(sentence, RES_SLOWER) == 0) {
+        say(sentence, "No verdict on time");
+        return;
+    }
+    say(sentence, "Slower than %s: ", sentence->result->baseline);
+    for (size_t i = 0; i < sentence->options.count; i++) {
+        const struct res_advice_option *option = &sentence->options.items[i];
+        if (!is_rival(sentence, option) || option->time->verdict != RES_SLOWER)
+            continue;
+        say(sentence, "%s%s (", before, option->entry->name);
+        say_percent(sentence, option->time->ratio);
+        say(sentence, "%s", behind);
+        before = ", ";
+        behind = ")";
+    }
+    say(sentence, ". No verdict on the time of ");
+    (void)say_rivals(sentence, RES_SLOWER, false);
+}
+
+/* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
+static void say_nobody(struct sentence *sentence)
+{
+    const char *baseline = sentence->result->baseline;
+    const struct res_more_rounds *more = &sentence->more;
+    if (sentence->is_noisy) {
+        say_no_verdict(sentence);
+        say(sentence, ": the noise (%+.0f to %+.0f %%) hides what is smaller; ",
+            (sentence->noise.low - 1) * 100, (sentence->noise.high - 1) * 100);
+        say_remedy(sentence);
+        if (sentence->options.memory_known)
+            say(sentence, "; none is shown to need less memory at the peak than %s", baseline);
+        return;
+    }
+    say(sentence, "Stay with %s: no candidate is faster%s beyond the noise", baseline,
+        sentence->options.memory_known ? " or smaller" : "");
+    say_noise(sentence);
+    if (rivals_with(sentence, RES_UNDECIDED) == 0 && more->width > WIDE && more->until > 0) {
+        say(sentence, "; a difference of less than %.2g %% would not have been seen: ", more->width * 50);
+        say_more_rounds(sentence);
+    }
+}
+
+/* ---- who is better --------------------------------------------------------------------------- */
 
 static int compare_by_time(const void *left, const void *right)
 {
     const struct res_advice_option *const *a = left, *const *b = right;
-    return ((*a)->time_ratio > (*b)->time_ratio) - ((*a)->time_ratio < (*b)->time_ratio);
+    return ((*a)->time->ratio > (*b)->time->ratio) - ((*a)->time->ratio < (*b)->time->ratio);
 }
 
-/* The other ones that the intervals do not tell apart from the fastest, the best first. */
-static char *equals_of(const struct res_advice_options *options, const struct res_advice_option *fastest,
-                       const struct res_advice_option *best)
+/* The others that the intervals do not tell apart from the fastest, the best first. */
+static void say_equals(struct sentence *sentence)
 {
-    struct res_text names = {0};
+    const struct res_advice_options *options = &sentence->options;
     const struct res_advice_option **equals = res_calloc(options->count, sizeof *equals);
     size_t count = 0;
-    for (size_t i = 0; i < options->count; i++) {
-        const struct res_advice_option *option = &options->items[i];
-        if (option != best && res_advice_option_is_faster(option, options) &&
-            !res_advice_option_is_apart(option, fastest))
-            equals[count++] = option;
-    }
+    for (size_t i = 0; i < options->count; i++)
+        if (&options->items[i] != options->best && res_advice_is_equal(&options->items[i], options))
+            equals[count++] = &options->items[i];
     qsort(equals, count, sizeof *equals, compare_by_time);
     for (size_t i = 0; i < count; i++) {
-        res_text_printf(&names, "%s%s (", i > 0 ? ", " : "", equals[i]->name);
-        add_percent(&names, equals[i]->time_ratio);
-        res_text_printf(&names, ")");
+        say(sentence, "%s%s (", i > 0 ? ", " : "; by time not told apart from it: ", equals[i]->entry->name);
+        say_percent(sentence, equals[i]->time->ratio);
+        say(sentence, ")");
     }
     free(equals);
-    return names.text;
 }
 
-static char *undecided_of(const struct res_advice_options *options)
+static void say_saving(struct sentence *sentence, const struct res_advice_option *option)
 {
-    struct res_text names = {0};
-    for (size_t i = 0; i < options->count; i++) {
-        const struct res_advice_option *option = &options->items[i];
-        if (option != options->baseline && option->time == RES_UNDECIDED)
-            res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
-    }
-    return names.text;
-}
-
-static void add_saving(struct res_text *text, const struct res_advice_option *option, const json_t *workload)
-{
-    const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
-    char saved[32], duration[32];
+    const double duration_ns = (double)sentence->workload->duration_ns;
     if (!(option->saved_ns > 0) || !(duration_ns > 0))
         return;
     /* Threads save side by side: their sum is no part of the duration. */
-    const bool alone = json_integer_value(json_object_get(workload, "threads")) == 1;
-    res_text_printf(text, "%s saved%s in a run recorded over %s", res_text_duration(option->saved_ns, saved),
-                    alone ? "" : ", all threads added,", res_text_duration(duration_ns, duration));
+    say(sentence, "%s saved%s in a run recorded over %s", RES_DURATION(option->saved_ns),
+        sentence->workload->threads == 1 ? "" : ", all threads added,", RES_DURATION(duration_ns));
 }
 
 /* The fastest of those that are faster by too little to matter; NULL: there is none. */
-static const struct res_advice_option *fastest_negligible_of(const struct res_advice_options *options)
+static const struct res_advice_option *negligible_of(const struct sentence *sentence)
 {
     const struct res_advice_option *best = NULL;
-    for (size_t i = 0; i < options->count; i++) {
-        const struct res_advice_option *option = &options->items[i];
-        if (option != options->baseline && option->time == RES_FASTER && option->is_negligible &&
-            (best == NULL || option->time_ratio < best->time_ratio))
+    for (size_t i = 0; i < sentence->options.count; i++) {
+        const struct res_advice_option *option = &sentence->options.items[i];
+        if (is_rival(sentence, option) && option->time->verdict == RES_FASTER && option->is_negligible &&
+            (best == NULL || option->time->ratio < best->time->ratio))
             best = option;
     }
     return best;
 }
 
 /* told: what the sentence is about already. */
-static void add_negligible(struct res_text *text, const struct res_advice_options *options,
-                           const struct res_advice_option *told, const json_t *workload)
+static void say_negligible(struct sentence *sentence, const struct res_advice_option *told)
 {
-    const struct res_advice_option *option = fastest_negligible_of(options);
+    const struct res_advice_option *option = negligible_of(sentence);
     if (option == NULL)
         return;
     if (option != told) {
-        res_text_printf(text, "; %s takes ", option->name);
-        add_percent(text, option->time_ratio);
-        res_text_printf(text, " less time in allocator calls");
+        say(sentence, "; %s takes ", option->entry->name);
+        say_percent(sentence, option->time->ratio);
+        say(sentence, " less time in allocator calls");
     }
-    res_text_printf(text, ", which is negligible: ");
-    add_saving(text, option, workload);
+    say(sentence, ", which is negligible: ");
+    say_saving(sentence, option);
 }
 
-static void add_memory(struct res_text *text, const struct res_advice_option *option,
-                       const struct res_advice_option *baseline)
+static void say_memory(struct sentence *sentence, const struct res_advice_option *option)
 {
-    const bool less = option->peak == RES_FASTER;
-    if (option->peak == RES_SAME) {
-        res_text_printf(text, ", with the same peak of memory");
-    } else if (option->peak != RES_UNDECIDED) {
-        res_text_printf(text, less ? " and " : ", but ");
-        add_percent(text, option->peak_ratio);
-        res_text_printf(text, " %s memory at the peak", less ? "less" : "more");
+    const struct res_figures *base = &sentence->options.baseline->entry->figures;
+    const double more_bytes = option->entry->figures.start_bytes - base->start_bytes;
+    if (option->peak_verdict == RES_SAME) {
+        say(sentence, ", with the same peak of memory");
+    } else if (option->peak_verdict != RES_UNDECIDED) {
+        const bool less = option->peak_verdict == RES_FASTER;
+        say(sentence, less ? " and " : ", but ");
+        say_percent(sentence, option->peak->ratio);
+        say(sentence, " %s memory at the peak", less ? "less" : "more");
     }
-    const double start_bytes = option->peak_held.start_bytes - baseline->peak_held.start_bytes;
-    char bytes[32];
-    if (start_bytes >= RES_START_MATTERS * baseline->peak_held.bytes && start_bytes > 0)
-        res_text_printf(text, ", besides %s more that it holds before the first call",
-                        fp_text_bytes(start_bytes, bytes));
+    if (more_bytes >= RES_START_MATTERS * base->peak_bytes && more_bytes > 0)
+        say(sentence, ", besides %s more that it holds before the first call", FP_BYTES(more_bytes));
 }
 
-static void add_time(struct res_text *text, const struct res_advice_option *option)
+static void say_best(struct sentence *sentence)
 {
-    if (option->time == RES_SAME) {
-        res_text_printf(text, " at the same speed");
-    } else if (option->time == RES_UNDECIDED) {
-        res_text_printf(text, ", its speed undecided");
+    const struct res_advice_option *best = sentence->options.best;
+    say(sentence, "Try %s: ", best->entry->name);
+    say_percent(sentence, best->time->ratio);
+    say(sentence, " less time in allocator calls than %s (%.0f to %.0f %%", sentence->result->baseline,
+        percent(best->time->interval.high), percent(best->time->interval.low));
+    if (best->saved_ns > 0 && sentence->workload->duration_ns > 0) {
+        say(sentence, "; ");
+        say_saving(sentence, best);
+    }
+    say(sentence, ")");
+    say_memory(sentence, best);
+    say_equals(sentence);
+}
+
+static void say_smallest(struct sentence *sentence)
+{
+    const struct res_advice_option *smallest = sentence->options.smallest;
+    say(sentence, sentence->options.best != NULL ? "; the smallest is %s: " : "Try %s for its memory: ",
+        smallest->entry->name);
+    say_percent(sentence, smallest->peak->ratio);
+    say(sentence, " less at the peak than %s", sentence->result->baseline);
+    if (smallest->time->verdict == RES_SAME) {
+        say(sentence, " at the same speed");
+    } else if (smallest->time->verdict == RES_UNDECIDED) {
+        say(sentence, ", its speed undecided");
     } else {
-        const bool faster = option->time == RES_FASTER;
-        res_text_printf(text, faster ? ", and " : ", but ");
-        add_percent(text, option->time_ratio);
-        res_text_printf(text, " %s time in allocator calls", faster ? "less" : "more");
+        const bool faster = smallest->time->verdict == RES_FASTER;
+        say(sentence, faster ? ", and " : ", but ");
+        say_percent(sentence, smallest->time->ratio);
+        say(sentence, " %s time in allocator calls", faster ? "less" : "more");
     }
 }
 
-static void add_best(struct res_text *text, const struct res_advice_options *options,
-                     const struct res_advice_option *best, const json_t *workload)
+static void say_verdicts(struct sentence *sentence)
 {
-    char *equals = equals_of(options, res_advice_options_fastest(options), best);
-    res_text_printf(text, "Try %s: ", best->name);
-    add_percent(text, best->time_ratio);
-    res_text_printf(text, " less time in allocator calls than %s (%.0f to %.0f %%", options->baseline->name,
-                    percent(best->time_high), percent(best->time_low));
-    if (best->saved_ns > 0 && json_number_value(json_object_get(workload, "duration_ns")) > 0) {
-        res_text_printf(text, "; ");
-        add_saving(text, best, workload);
-    }
-    res_text_printf(text, ")");
-    add_memory(text, best, options->baseline);
-    if (equals != NULL)
-        res_text_printf(text, "; by time not told apart from it: %s", equals);
-    free(equals);
-}
-
-static void add_smallest(struct res_text *text, const struct res_advice_options *options,
-                         const struct res_advice_option *smallest, const struct res_advice_option *best)
-{
-    res_text_printf(text,
-                    best != NULL ? "; the smallest is %s: " : "Try %s for its memory: ", smallest->name);
-    add_percent(text, smallest->peak_ratio);
-    res_text_printf(text, " less at the peak than %s", options->baseline->name);
-    add_time(text, smallest);
-}
-
-static size_t count_of(const struct res_advice_options *options, enum res_verdict verdict)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < options->count; i++)
-        count += &options->items[i] != options->baseline && options->items[i].time == verdict;
-    return count;
-}
-
-/* The candidates that are shown slower, each by how much, or those of which that is not shown. */
-static char *names_of(const struct res_advice_options *options, bool slower)
-{
-    struct res_text names = {0};
-    for (size_t i = 0; i < options->count; i++) {
-        const struct res_advice_option *option = &options->items[i];
-        if (option == options->baseline || (option->time == RES_SLOWER) != slower)
-            continue;
-        res_text_printf(&names, "%s%s", names.text != NULL ? ", " : "", option->name);
-        if (slower) {
-            const bool first = strchr(names.text, '(') == NULL;
-            res_text_printf(&names, " (");
-            add_percent(&names, option->time_ratio);
-            res_text_printf(&names, first ? " more time in allocator calls)" : ")");
-        }
-    }
-    return names.text;
-}
-
-/* Who is slower is known under a large noise, too: the table shows it, and a verdict lies beyond the noise. */
-static void add_no_verdict(struct res_text *text, const char *baseline,
-                           const struct res_advice_options *options)
-{
-    char *slower = names_of(options, true), *others = names_of(options, false);
-    if (slower != NULL)
-        res_text_printf(text, "Slower than %s: %s. No verdict on the time of %s", baseline, slower, others);
-    else
-        res_text_printf(text, "No verdict on time");
-    free(slower);
-    free(others);
-}
-
-/* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
-static void add_nobody(struct res_text *text, const char *baseline, const struct res_advice_options *options,
-                       const struct res_advice_noise *noise, const char *undecided, const json_t *workload)
-{
-    const struct res_more_rounds more = res_more_rounds(workload);
-    if (noise->is_large) {
-        add_no_verdict(text, baseline, options);
-        res_text_printf(text, ": the noise (%+.0f to %+.0f %%) hides what is smaller; ",
-                        (noise->low - 1) * 100, (noise->high - 1) * 100);
-        res_advice_remedy(text, workload);
-        if (options->memory_known)
-            res_text_printf(text, "; none is shown to need less memory at the peak than %s", baseline);
+    const struct res_advice_options *options = &sentence->options;
+    const bool all_slower = rivals_with(sentence, RES_SLOWER) + 1 == options->count;
+    const char *baseline = sentence->result->baseline;
+    if (options->best == NULL && options->smallest == NULL) {
+        if (all_slower)
+            say(sentence, "Stay with %s: every other candidate is slower%s", baseline,
+                options->memory_known ? ", and none is smaller" : "");
+        else if (negligible_of(sentence) != NULL)
+            say(sentence, "Stay with %s%s", baseline, options->memory_known ? ": none is smaller" : "");
+        else
+            say_nobody(sentence);
+        say_negligible(sentence, NULL);
         return;
     }
-    res_text_printf(text, "Stay with %s: no candidate is faster%s beyond the noise", baseline,
-                    options->memory_known ? " or smaller" : "");
-    res_advice_noise(text, noise, undecided, workload);
-    if (undecided == NULL && more.width > WIDE && more.until > 0) {
-        char *words = res_more_rounds_words(workload);
-        res_text_printf(text, "; a difference of less than %.2g %% would not have been seen: %s",
-                        more.width * 50, words);
-        free(words);
+    if (options->best != NULL)
+        say_best(sentence);
+    if (options->smallest != NULL && options->smallest != options->best)
+        say_smallest(sentence);
+    if (options->best == NULL) {
+        say_negligible(sentence, options->smallest);
+        if (!all_slower)
+            say_noise(sentence);
     }
 }
 
-size_t res_advice_names(const json_t *result, const json_t *workload, const char *ret_names[2])
+/* ---- at rest, and within a limit ------------------------------------------------------------- */
+
+struct extremes {
+    double least, most;
+};
+
+/* Over the runs of the memory pass; NAN with fewer than a verdict on memory takes, or where one has no figure. */
+static struct extremes idle_of(const struct res_result_entry *entry)
 {
-    const int rounds = (int)json_integer_value(json_object_get(workload, "rounds"));
-    struct res_advice_options options = res_advice_options_of(
-        json_string_value(json_object_get(result, "baseline")), workload);
-    size_t count = 0;
-    if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT) {
-        const struct res_advice_option *best = res_advice_options_best(&options, workload);
-        const struct res_advice_option *smallest = res_advice_options_smallest(&options);
-        if (best != NULL)
-            ret_names[count++] = best->name;
-        if (smallest != NULL && smallest != best)
-            ret_names[count++] = smallest->name;
+    struct extremes found = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < entry->memory_count; i++) {
+        const double idle = entry->memory_runs[i].resident_idle_bytes;
+        if (!isfinite(idle))
+            return (struct extremes){NAN, NAN};
+        found.least = fmin(found.least, idle);
+        found.most = fmax(found.most, idle);
     }
-    res_advice_options_release(&options);
+    return entry->memory_count < RES_ROUNDS_FOR_MEMORY ? (struct extremes){NAN, NAN} : found;
+}
+
+/* Who gives memory back when the program rests. */
+static void say_idle(struct sentence *sentence)
+{
+    const struct res_result_workload *workload = sentence->workload;
+    const struct res_result_entry *base = &workload->candidates[0], *best = NULL;
+    double least = idle_of(base).least * IDLE_WORTH_SAYING;
+    RES_EACH_CANDIDATE(entry, workload)
+    {
+        const double most = idle_of(entry).most;
+        if (entry == base || entry->failed != NULL || !entry->predicted || !(most < least))
+            continue;
+        best = entry;
+        least = most;
+    }
+    if (best == NULL || !isfinite(best->figures.idle_bytes) || !isfinite(base->figures.idle_bytes) ||
+        !base->predicted)
+        return;
+    say(sentence, "; %s %s keeps least: %s, %s %s",
+        res_is_torn_down(workload) ? "when all is freed again" : "at rest", best->name,
+        FP_BYTES(best->figures.idle_bytes), base->name, FP_BYTES(base->figures.idle_bytes));
+}
+
+/* "glibc, jemalloc and mimalloc": those that died of it, or those that did not fail. Returns how many. */
+static size_t names_of(const struct res_result_workload *workload, bool died, struct res_text *names)
+{
+    const char *last = NULL;
+    size_t count = 0;
+    RES_EACH_CANDIDATE(entry, workload)
+    {
+        if (died ? !res_entry_died(entry) : entry->failed != NULL)
+            continue;
+        if (last != NULL)
+            res_text_printf(names, "%s%s", count > 1 ? ", " : "", last);
+        last = entry->name;
+        count++;
+    }
+    if (last != NULL)
+        res_text_printf(names, "%s%s", count > 1 ? " and " : "", last);
     return count;
 }
 
-char *res_advice(const json_t *result, const json_t *workload)
+/* Returns whether somebody died of the limit. */
+static bool say_limit(struct sentence *sentence)
 {
-    const char *baseline = json_string_value(json_object_get(result, "baseline"));
-    const int rounds = (int)json_integer_value(json_object_get(workload, "rounds"));
-    const struct res_advice_noise noise = res_advice_noise_of(workload);
-    struct res_text text = {0};
-    struct res_advice_options options = res_advice_options_of(baseline, workload);
-    const struct res_advice_option *best = res_advice_options_best(&options, workload);
-    const struct res_advice_option *smallest = res_advice_options_smallest(&options);
-    char *undecided = undecided_of(&options);
-    char *limited = res_advice_limit(result, workload);
-    if (limited != NULL)
-        res_text_printf(&text, "%s%s", limited, options.baseline != NULL && options.count > 1 ? ". " : "");
-    if (limited != NULL && (options.baseline == NULL || options.count < 2)) {
-        if (options.baseline == NULL && options.count > 1)
-            res_text_printf(&text, "; to compare those that do: -b %s", options.items[0].name);
-    } else if (options.baseline == NULL) {
-        res_text_printf(&text, "No advice: the baseline %s has no figures", baseline);
-    } else if (options.count < 2) {
-        res_text_printf(&text,
-                        json_array_size(json_object_get(workload, "candidates")) > 1
-                            ? "No advice: none but %s has figures, the others failed"
-                            : "No advice: there is nothing to compare %s with",
-                        baseline);
-    } else if (rounds < (int)RES_ROUNDS_FOR_VERDICT) {
-        res_text_printf(&text, "No advice from %d round%s: a verdict takes at least %u (-n 10)", rounds,
-                        rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
-    } else if (best == NULL && smallest == NULL) {
-        if (count_of(&options, RES_SLOWER) + 1 == options.count)
-            res_text_printf(&text, "Stay with %s: every other candidate is slower%s", baseline,
-                            options.memory_known ? ", and none is smaller" : "");
-        else if (fastest_negligible_of(&options) != NULL)
-            res_text_printf(&text, "Stay with %s%s", baseline,
-                            options.memory_known ? ": none is smaller" : "");
-        else
-            add_nobody(&text, baseline, &options, &noise, undecided, workload);
-        add_negligible(&text, &options, NULL, workload);
-    } else {
-        if (best != NULL)
-            add_best(&text, &options, best, workload);
-        if (smallest != NULL && smallest != best)
-            add_smallest(&text, &options, smallest, best);
-        if (best == NULL)
-            add_negligible(&text, &options, smallest, workload);
-        if (best == NULL && count_of(&options, RES_SLOWER) + 1 < options.count)
-            res_advice_noise(&text, &noise, undecided, workload);
+    struct res_text dead = {0}, left = {0};
+    if (sentence->result->limit_bytes == 0)
+        return false;
+    const size_t dead_count = names_of(sentence->workload, true, &dead),
+                 left_count = names_of(sentence->workload, false, &left);
+    const char *bytes = FP_BYTES((double)sentence->result->limit_bytes);
+    if (dead_count > 0 && left_count == 0)
+        say(sentence, "No candidate survives the limit of %s: raise --limit", bytes);
+    else if (dead_count > 0)
+        say(sentence, "%s%s survive%s the limit of %s, %s do%s not", left_count == 1 ? "Only " : "",
+            left.text, left_count == 1 ? "s" : "", bytes, dead.text, dead_count == 1 ? "es" : "");
+    free(dead.text);
+    free(left.text);
+    return dead_count > 0;
+}
+
+/* ---- the sentence ---------------------------------------------------------------------------- */
+
+/* Returns whether there is enough to compare. */
+static bool say_all(struct sentence *sentence)
+{
+    const struct res_advice_options *options = &sentence->options;
+    const char *baseline = sentence->result->baseline;
+    const uint64_t rounds = sentence->workload->rounds;
+    const bool limited = say_limit(sentence);
+    if (options->baseline == NULL && limited) {
+        if (options->count > 1)
+            say(sentence, "; to compare those that do: -b %s", options->items[0].entry->name);
+        return false;
     }
-    if (options.baseline != NULL && options.count > 1 && rounds >= (int)RES_ROUNDS_FOR_VERDICT) {
-        if (options.memory_known)
-            res_advice_idle(&text, workload);
-        else
-            res_text_printf(&text, "; no verdict on memory: not all that was live is known");
+    if (options->baseline == NULL) {
+        say(sentence, "No advice: the baseline %s has no figures", baseline);
+        return false;
     }
-    if (json_is_false(json_object_get(workload, "complete")))
-        res_text_printf(&text, "; the recording is not whole");
-    res_text_printf(&text, ".");
-    free(limited);
-    free(undecided);
-    res_advice_options_release(&options);
-    return text.text;
+    if (options->count < 2) {
+        if (!limited)
+            say(sentence,
+                sentence->workload->candidate_count > 1
+                    ? "No advice: none but %s has figures, the others failed"
+                    : "No advice: there is nothing to compare %s with",
+                baseline);
+        return false;
+    }
+    say(sentence, "%s", limited ? ". " : "");
+    if (rounds < RES_ROUNDS_FOR_VERDICT) {
+        say(sentence, "No advice from %s round%s: a verdict takes at least %u (-n 10)", FP_GROUPED(rounds),
+            rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
+        return false;
+    }
+    say_verdicts(sentence);
+    return true;
+}
+
+struct res_advice res_advice_of(const struct res_result *result, const struct res_result_workload *workload)
+{
+    struct sentence sentence = {
+        .result = result,
+        .workload = workload,
+        .options = res_advice_options_of(result->baseline, workload),
+        .more = res_more_rounds(workload),
+        .noise = workload->control.figures.time.interval,
+    };
+    struct res_advice advice = {.text = NULL};
+    const struct res_advice_options *options = &sentence.options;
+    sentence.is_noisy = sentence.noise.high - 1 > RES_LARGE_NOISE || 1 - sentence.noise.low > RES_LARGE_NOISE;
+    if (say_all(&sentence)) {
+        if (options->memory_known)
+            say_idle(&sentence);
+        else
+            say(&sentence, "; no verdict on memory: not all that was live is known");
+        if (options->best != NULL)
+            advice.tried[advice.tried_count++] = options->best->entry;
+        if (options->smallest != NULL && options->smallest != options->best)
+            advice.tried[advice.tried_count++] = options->smallest->entry;
+    }
+    if (!workload->complete)
+        say(&sentence, "; the recording is not whole");
+    say(&sentence, ".");
+    res_advice_options_release(&sentence.options);
+    advice.text = sentence.text.text;
+    return advice;
+}
+
+void res_note_advice(struct res_noting *noting)
+{
+    struct res_advice advice = res_advice_of(noting->result, noting->workload);
+    res_note_say(noting, "%s", advice.text);
+    res_note_end(noting);
+    noting->label = "to paste";
+    for (size_t i = 0; i < advice.tried_count; i++) {
+        char *line = res_deploy_line(advice.tried[i]);
+        if (line == NULL)
+            continue;
+        res_note_say(noting, "%s", advice.tried[i]->name);
+        res_note_end_with(noting, line);
+    }
+    free(advice.text);
 }

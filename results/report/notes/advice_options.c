@@ -5,106 +5,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/figures/pareto.h"
-#include "results/report/grid/cells.h"
-#include "results/report/table/table.h"
+#include "results/measure/figures/startup_memory.h"
+#include "results/report/notes/noting.h"
 
 #define NEGLIGIBLE 1e-3 /* of the recorded duration; time saved below that is no reason to change anything */
 
-static enum res_verdict verdict_of(const json_t *object, const char *key)
-{
-    return res_verdict_from(json_string_value(json_object_get(object, key)));
-}
-
 /* Ratios are of steady times, and of typical ones where no batches were timed (figures.h). */
-static double compared_ns_of(const json_t *time)
+static double compared_ns_of(const struct res_figures *figures)
 {
-    const double steady_ns = res_cell_number(time, "steady_ns_per_op");
-    return isfinite(steady_ns) ? steady_ns : res_cell_number(time, "typical_ns_per_op");
+    return isfinite(figures->steady_ns_per_op) ? figures->steady_ns_per_op : figures->typical_ns_per_op;
 }
 
-static void add_savings(struct res_advice_options *options, const json_t *workload)
+static void add_savings(struct res_advice_options *options, const struct res_result_workload *workload)
 {
-    const double ops = json_number_value(json_object_get(workload, "ops")) -
-                       json_number_value(json_object_get(workload, "inherited_ops"));
-    const double duration_ns = json_number_value(json_object_get(workload, "duration_ns"));
+    const double ops = (double)workload->ops - (double)workload->inherited_ops;
     for (size_t i = 0; i < options->count; i++) {
         struct res_advice_option *option = &options->items[i];
-        option->saved_ns = options->baseline != NULL
-                               ? options->baseline->compared_ns * (1 - option->time_ratio) * ops
-                               : NAN;
-        option->is_negligible = option->saved_ns > 0 && option->saved_ns < NEGLIGIBLE * duration_ns;
+        option->saved_ns = options->baseline != NULL ? compared_ns_of(&options->baseline->entry->figures) *
+                                                           (1 - option->time->ratio) * ops
+                                                     : NAN;
+        option->is_negligible = option->saved_ns > 0 &&
+                                option->saved_ns < NEGLIGIBLE * (double)workload->duration_ns;
     }
 }
 
-struct res_advice_options res_advice_options_of(const char *baseline, const json_t *workload)
+static bool is_faster(const struct res_advice_option *option, const struct res_advice_options *options)
 {
-    const json_t *candidates = json_object_get(workload, "candidates");
-    struct res_advice_options options = {
-        .items = res_calloc(json_array_size(candidates), sizeof *options.items)};
-    size_t index;
-    json_t *candidate;
-    options.memory_known = res_live_words(workload) == NULL;
-    json_array_foreach(candidates, index, candidate)
-    {
-        const json_t *time = json_object_get(candidate, "time");
-        const json_t *resident = json_object_get(candidate, "resident");
-        const char *name = json_string_value(json_object_get(candidate, "name"));
-        struct res_advice_option *option = &options.items[options.count];
-        if (json_is_string(json_object_get(candidate, "failed")) ||
-            isnan(res_cell_number(time, "typical_ns_per_op")))
-            continue;
-        *option = (struct res_advice_option){
-            .name = name,
-            .place = index,
-            .time = verdict_of(time, "verdict"),
-            .peak = options.memory_known ? verdict_of(resident, "peak_verdict") : RES_UNDECIDED,
-            .time_ratio = res_cell_number(time, "ratio"),
-            .time_low = res_cell_number(time, "ratio_low"),
-            .time_high = res_cell_number(time, "ratio_high"),
-            .compared_ns = compared_ns_of(time),
-            .peak_ratio = res_cell_number(resident, "peak_ratio"),
-            .peak_low = res_cell_number(resident, "peak_ratio_low"),
-            .peak_high = res_cell_number(resident, "peak_ratio_high"),
-            .peak_held = {res_cell_number(resident, "peak_bytes"), res_cell_number(resident, "start_bytes")},
-        };
-        if (strcmp(name, baseline) == 0)
-            options.baseline = option;
-        options.count++;
-    }
-    add_savings(&options, workload);
-    return options;
+    return option != options->baseline && option->time->verdict == RES_FASTER && !option->is_negligible;
 }
 
-bool res_advice_option_is_faster(const struct res_advice_option *option,
-                                 const struct res_advice_options *options)
+static struct res_held held_by(const struct res_advice_option *option)
 {
-    return option != options->baseline && option->time == RES_FASTER && !option->is_negligible;
+    return (struct res_held){option->entry->figures.peak_bytes, option->entry->figures.start_bytes};
 }
 
 static bool is_smaller(const struct res_advice_option *option, const struct res_advice_options *options)
 {
-    return option != options->baseline && option->peak == RES_FASTER &&
-           !(options->baseline != NULL &&
-             res_held_outweighed(option->peak_held, options->baseline->peak_held));
+    return option != options->baseline && option->peak_verdict == RES_FASTER &&
+           !(options->baseline != NULL && res_held_outweighed(held_by(option), held_by(options->baseline)));
 }
 
-const struct res_advice_option *res_advice_options_fastest(const struct res_advice_options *options)
+bool res_advice_is_equal(const struct res_advice_option *option, const struct res_advice_options *options)
 {
-    const struct res_advice_option *best = NULL;
-    for (size_t i = 0; i < options->count; i++) {
-        if (res_advice_option_is_faster(&options->items[i], options) &&
-            (best == NULL || options->items[i].time_ratio < best->time_ratio))
-            best = &options->items[i];
-    }
-    return best;
-}
-
-bool res_advice_option_is_apart(const struct res_advice_option *option,
-                                const struct res_advice_option *fastest)
-{
-    return option->time_low > fastest->time_high;
+    return is_faster(option, options) && option->time->interval.low <= options->fastest->time->interval.high;
 }
 
 struct weight {
@@ -115,16 +60,17 @@ struct weight {
 static struct weight weight_of(const struct res_advice_option *option,
                                const struct res_advice_options *options)
 {
-    const double bytes = option->peak_held.bytes;
-    const struct res_advice_option *baseline = options->baseline;
-    const double more = option->peak_held.start_bytes -
-                        (baseline != NULL ? baseline->peak_held.start_bytes : NAN);
+    const struct res_held held = held_by(option);
+    const double more = options->baseline != NULL ? held.start_bytes - held_by(options->baseline).start_bytes
+                                                  : NAN;
     const double besides = isfinite(more) ? more : 0;
-    if (option->peak == RES_UNDECIDED || !isfinite(bytes))
+    if (option->peak_verdict == RES_UNDECIDED || !isfinite(held.bytes))
         return (struct weight){INFINITY, INFINITY, INFINITY};
-    return (struct weight){.bytes = bytes + besides,
-                           .low = bytes * option->peak_low / option->peak_ratio + besides,
-                           .high = bytes * option->peak_high / option->peak_ratio + besides};
+    return (struct weight){
+        .bytes = held.bytes + besides,
+        .low = held.bytes * option->peak->interval.low / option->peak->ratio + besides,
+        .high = held.bytes * option->peak->interval.high / option->peak->ratio + besides,
+    };
 }
 
 static bool is_as_small(struct weight own, struct weight least)
@@ -133,48 +79,38 @@ static bool is_as_small(struct weight own, struct weight least)
 }
 
 static bool is_beaten(const struct res_advice_option *option, const bool *equal,
-                      const struct res_advice_options *options, const json_t *pareto)
+                      const struct res_advice_options *options)
 {
-    size_t index;
-    json_t *name;
-    json_array_foreach(json_array_get(pareto, option->place), index, name)
-    {
-        for (size_t i = 0; i < options->count; i++) {
-            if (equal[i] && strcmp(options->items[i].name, json_string_value(name)) == 0)
+    const struct res_texts *names = &option->entry->beaten_by;
+    for (size_t i = 0; i < options->count; i++)
+        for (size_t k = 0; equal[i] && k < names->count; k++)
+            if (strcmp(options->items[i].entry->name, names->items[k]) == 0)
                 return true;
-        }
-    }
     return false;
 }
 
 /* Leaves out whom another equal beats, unless each is: within the margin that may go round in a circle. */
-static void keep_unbeaten(bool *equal, const struct res_advice_options *options, const json_t *workload)
+static void keep_unbeaten(bool *equal, const struct res_advice_options *options)
 {
-    json_t *pareto = res_pareto(workload);
     bool *kept = res_calloc(options->count, sizeof *kept);
     bool any = false;
     for (size_t i = 0; i < options->count; i++) {
-        kept[i] = equal[i] && !is_beaten(&options->items[i], equal, options, pareto);
+        kept[i] = equal[i] && !is_beaten(&options->items[i], equal, options);
         any = any || kept[i];
     }
     if (any)
         memcpy(equal, kept, options->count * sizeof *kept);
     free(kept);
-    json_decref(pareto);
 }
 
-const struct res_advice_option *res_advice_options_best(const struct res_advice_options *options,
-                                                        const json_t *workload)
+static const struct res_advice_option *best_of(const struct res_advice_options *options)
 {
-    const struct res_advice_option *fastest = res_advice_options_fastest(options), *best = NULL;
+    const struct res_advice_option *best = NULL;
     struct weight least = {INFINITY, INFINITY, INFINITY};
-    if (fastest == NULL)
-        return NULL;
     bool *equal = res_calloc(options->count, sizeof *equal);
     for (size_t i = 0; i < options->count; i++)
-        equal[i] = res_advice_option_is_faster(&options->items[i], options) &&
-                   !res_advice_option_is_apart(&options->items[i], fastest);
-    keep_unbeaten(equal, options, workload);
+        equal[i] = res_advice_is_equal(&options->items[i], options);
+    keep_unbeaten(equal, options);
     for (size_t i = 0; i < options->count; i++) {
         const struct weight weight = weight_of(&options->items[i], options);
         if (equal[i] && weight.bytes < least.bytes)
@@ -183,22 +119,48 @@ const struct res_advice_option *res_advice_options_best(const struct res_advice_
     for (size_t i = 0; i < options->count; i++) {
         const struct res_advice_option *option = &options->items[i];
         if (equal[i] && is_as_small(weight_of(option, options), least) &&
-            (best == NULL || option->time_ratio < best->time_ratio))
+            (best == NULL || option->time->ratio < best->time->ratio))
             best = option;
     }
     free(equal);
     return best;
 }
 
-const struct res_advice_option *res_advice_options_smallest(const struct res_advice_options *options)
+struct res_advice_options res_advice_options_of(const char *baseline,
+                                                const struct res_result_workload *workload)
 {
-    const struct res_advice_option *best = NULL;
-    for (size_t i = 0; i < options->count; i++) {
-        if (is_smaller(&options->items[i], options) &&
-            (best == NULL || options->items[i].peak_ratio < best->peak_ratio))
-            best = &options->items[i];
+    struct res_advice_options options = {
+        .memory_known = workload->live == RES_LIVE_KNOWN,
+        .items = res_calloc(workload->candidate_count + 1, sizeof *options.items)};
+    RES_EACH_CANDIDATE(entry, workload)
+    {
+        const struct res_figures *figures = &entry->figures;
+        struct res_advice_option *option = &options.items[options.count];
+        if (entry->failed != NULL || isnan(figures->typical_ns_per_op))
+            continue;
+        *option = (struct res_advice_option){
+            .entry = entry,
+            .time = &figures->time,
+            .peak = &figures->peak,
+            .peak_verdict = options.memory_known ? figures->peak.verdict : RES_UNDECIDED,
+        };
+        if (strcmp(entry->name, baseline) == 0)
+            options.baseline = option;
+        options.count++;
     }
-    return best;
+    add_savings(&options, workload);
+    for (size_t i = 0; i < options.count; i++) {
+        const struct res_advice_option *option = &options.items[i];
+        if (is_faster(option, &options) &&
+            (options.fastest == NULL || option->time->ratio < options.fastest->time->ratio))
+            options.fastest = option;
+        if (is_smaller(option, &options) &&
+            (options.smallest == NULL || option->peak->ratio < options.smallest->peak->ratio))
+            options.smallest = option;
+    }
+    if (options.fastest != NULL)
+        options.best = best_of(&options);
+    return options;
 }
 
 void res_advice_options_release(struct res_advice_options *options)

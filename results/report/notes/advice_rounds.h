@@ -3,14 +3,12 @@
  *   width   of the interval of a ratio, as for --until (until.h): of the widest one
  *   seen    what a difference has to exceed to be told from the noise: half the width, about
  *
- * An estimate: intervals are taken to narrow with the root of the rounds, which few rounds beat and a machine that becomes busier does not
- * keep; rounds are taken to last as long as those of the result. */
+ * An estimate: intervals are taken to narrow with the root of the rounds, which few rounds beat and a machine that
+ * becomes busier does not keep; rounds are taken to last as long as those of the result. */
 #ifndef MALLAB_RESULTS_REPORT_NOTES_ADVICE_ROUNDS_H
 #define MALLAB_RESULTS_REPORT_NOTES_ADVICE_ROUNDS_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "results/measure/result/result.h"
 
 /* What to ask `mallab ab` for next. */
 struct res_more_rounds {
@@ -21,10 +19,10 @@ struct res_more_rounds {
     bool short_enough; /* for RES_UNTIL_ROUNDS_MAX of them within RES_UNTIL_LONG_NS */
 };
 
-/* res_more_rounds - of a workload of a result (result_json.h). */
-struct res_more_rounds res_more_rounds(const json_t *workload);
+struct res_more_rounds res_more_rounds(const struct res_result_workload *workload);
 
-/* res_more_rounds_words - "--until 2% (some 60 rounds, 4 min 10 s)", or what else to do where that is out of reach. The caller's to free. */
-char *res_more_rounds_words(const json_t *workload);
+/* res_more_rounds_words - "--until 2% (some 60 rounds, 4 min 10 s)", or what else to do where that is out of reach. The
+ * caller's to free. */
+char *res_more_rounds_words(const struct res_more_rounds *more);
 
 #endif

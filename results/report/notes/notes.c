@@ -1,379 +1,417 @@
-/* notes.c - words around the table. */
+/* notes.c - which notes there are, in their order, and how they are printed. */
 #include "results/report/notes/notes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/experiment/hyperfine_runs.h"
-#include "results/measure/figures/memory_limit.h"
-#include "results/measure/figures/steadiness.h"
-#include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
+#include "results/measure/base/figure_words.h"
+#include "results/report/grid/escape.h"
 #include "results/report/grid/lines.h"
-#include "results/report/notes/deploy.h"
-#include "results/report/notes/memory_words.h"
-#include "results/report/notes/noise_words.h"
-#include "results/report/table/table.h"
+#include "results/report/grid/style.h"
+#include "results/report/notes/noting.h"
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 
-void res_notes_why(struct res_text *text, const char *label, const json_t *entry, const char *what,
-                   const json_t *object, const char *key)
+/* ---- making ---------------------------------------------------------------------------------- */
+
+void res_note_end_with(struct res_noting *noting, char *detail)
 {
-    if (!json_is_string(json_object_get(object, key)))
-        return;
-    char *name = res_cell_plain(entry, "name", "?");
-    char *why = res_cell_plain(object, key, "?");
-    char *words = res_printf("%s: %s%s", name, what, why);
-    res_lines_add(text, label, words);
-    free(words);
-    free(why);
-    free(name);
+    if (noting->words.text != NULL) {
+        noting->notes = res_realloc(noting->notes, noting->count + 1, sizeof *noting->notes);
+        noting->notes[noting->count++] = (struct res_note){
+            .severity = noting->severity,
+            .label = res_strdup(noting->label),
+            .text = noting->words.text,
+            .detail = detail,
+            .details = noting->details,
+        };
+    }
+    noting->words = (struct res_text){0};
 }
 
-char *res_workload_program(const json_t *workload)
+void res_note_end(struct res_noting *noting)
 {
-    const char *name = json_string_value(json_object_get(workload, "name"));
-    const char *program = json_string_value(json_object_get(workload, "program"));
-    const json_int_t processes = json_integer_value(json_object_get(workload, "processes"));
-    const json_int_t merged = json_integer_value(json_object_get(workload, "merged_processes"));
-    const char *selection = json_string_value(json_object_get(workload, "selection"));
-    const size_t length = program != NULL ? strlen(program) : 0;
-    const bool says_nothing = length == 0 || (name != NULL && strncmp(name, program, length) == 0 &&
-                                              (name[length] == '.' || name[length] == '\0'));
-    char *plain, *words;
-    if (says_nothing && processes < 2 && selection == NULL)
+    res_note_end_with(noting, NULL);
+}
+
+bool res_note_each(struct res_noting *noting,
+                   bool (*figure)(const struct res_result_entry *entry, const void *which, double *ret_value),
+                   const void *which, const char *(*cell)(double value, char *room))
+{
+    const char *comma = "";
+    bool any = false;
+    RES_EACH_CANDIDATE(entry, noting->workload)
+    {
+        double value = 0;
+        if (!figure(entry, which, &value))
+            continue;
+        res_note_say(noting, "%s%s %s", comma, entry->name, cell(value, RES_WORDS_ROOM));
+        any = any || value == value; /* it is no NAN */
+        comma = ", ";
+    }
+    return any;
+}
+
+static void note_incomplete(struct res_noting *noting)
+{
+    const struct res_result_workload *workload = noting->workload;
+    if (workload->complete)
+        return;
+    res_note_say(noting, "the recording is not whole: %s",
+                 workload->incomplete_why != NULL ? workload->incomplete_why : "not known why");
+    if (workload->removed_calls > 0)
+        res_note_say(noting, "; %s calls were in windows that are removed",
+                     FP_GROUPED(workload->removed_calls));
+    if (workload->left_out_calls > 0)
+        res_note_say(noting, "; %s calls on objects that were made unrecorded are left out",
+                     FP_GROUPED(workload->left_out_calls));
+}
+
+static void note_failed(struct res_noting *noting)
+{
+    RES_EACH_CANDIDATE(entry, noting->workload)
+    {
+        if (entry->failed != NULL)
+            res_note_say(noting, "%s: %s", entry->name, entry->failed);
+        res_note_end(noting);
+    }
+}
+
+/* Where the baseline failed its second run had no chance either. */
+static void note_control(struct res_noting *noting)
+{
+    const struct res_result_workload *workload = noting->workload;
+    if (workload->control.failed != NULL && workload->candidates[0].failed == NULL)
+        res_note_say(noting, "%s: %s", workload->control.name, workload->control.failed);
+}
+
+static uint64_t timed_ops_of(const struct res_result_workload *workload)
+{
+    return workload->ops > workload->inherited_ops ? workload->ops - workload->inherited_ops : 0;
+}
+
+/* Objects that were there before the begin: a window's, or a parent's. */
+static void note_inherited(struct res_noting *noting)
+{
+    if (noting->workload->inherited_ops > 0)
+        res_note_say(noting,
+                     "%s ops create the objects that were there before, untimed; all times are of the %s "
+                     "after them, memory is of both",
+                     FP_GROUPED(noting->workload->inherited_ops), FP_GROUPED(timed_ops_of(noting->workload)));
+}
+
+static void note_few(struct res_noting *noting)
+{
+    const uint64_t ops = timed_ops_of(noting->workload);
+    if (ops < FEW_OPS)
+        res_note_say(noting,
+                     "%s calls are few: the allocators' own start may be most of what is measured; record "
+                     "for longer",
+                     FP_GROUPED(ops));
+}
+
+/* ---- settings and calls that an allocator lacks ---------------------------------------------- */
+
+static const struct res_texts *substituted_of(const struct res_result_entry *entry)
+{
+    static const struct res_texts NONE;
+    return entry->run_count > 0 ? &entry->runs[0].substituted : &NONE;
+}
+
+static bool are_same(const struct res_texts *one, const struct res_texts *other)
+{
+    bool same = one->count == other->count;
+    for (size_t i = 0; same && i < one->count; i++)
+        same = strcmp(one->items[i], other->items[i]) == 0;
+    return same;
+}
+
+/* Candidates that lack the same calls, as the settings of one library do, are named together. */
+static void note_stand_ins(struct res_noting *noting)
+{
+    const struct res_result_workload *workload = noting->workload;
+    RES_EACH_CANDIDATE(entry, workload)
+    {
+        const struct res_texts *calls = substituted_of(entry);
+        bool told = calls->count == 0;
+        for (const struct res_result_entry *before = workload->candidates; before < entry && !told; before++)
+            told = are_same(substituted_of(before), calls);
+        if (told)
+            continue;
+        res_note_say(noting, "%s%s", noting->words.text != NULL ? "; " : "", entry->name);
+        for (const struct res_result_entry *next = entry + 1;
+             next < workload->candidates + workload->candidate_count; next++)
+            if (are_same(substituted_of(next), calls))
+                res_note_say(noting, ", %s", next->name);
+        for (size_t i = 0; i < calls->count; i++)
+            res_note_say(noting, "%s%s", i > 0 ? ", " : " without ", calls->items[i]);
+    }
+    if (noting->words.text != NULL)
+        res_note_say(noting, ": another function of the library was called instead");
+}
+
+/* Settings of which nothing tells whether the allocator heeded them: a row may be that of its default. */
+static void note_unproven(struct res_noting *noting)
+{
+    RES_EACH_CANDIDATE(entry, noting->workload)
+    {
+        json_t *settings = entry->run_count > 0 ? entry->runs[0].settings : NULL, *setting;
+        const char *key;
+        size_t listed = 0;
+        json_object_foreach(settings, key, setting)
+        {
+            const char *from = json_string_value(json_object_get(setting, "from"));
+            if (from == NULL || strcmp(from, "nobody") != 0)
+                continue;
+            char *plain = res_text_plain(key);
+            if (listed++ == 0)
+                res_note_say(noting, "%s%s with ", noting->words.text != NULL ? "; " : "", entry->name);
+            res_note_say(noting, "%s%s", listed > 1 ? ", " : "", plain);
+            free(plain);
+        }
+    }
+    if (noting->words.text != NULL)
+        res_note_say(noting, ": nothing tells whether the allocator reads it ('settings = unproven')");
+}
+
+/* Only where it is not what it is by default. */
+static void note_binding(struct res_noting *noting)
+{
+    const struct res_result_entry *first = &noting->workload->candidates[0];
+    const struct res_run *run = first->run_count > 0 ? &first->runs[0] : NULL;
+    if (run == NULL)
+        return;
+    if (run->threads_as != NULL && strcmp(run->threads_as, "one") == 0 && noting->workload->threads > 1)
+        res_note_say(noting, "the calls of %s threads ran on one (--one-thread), which can reverse a verdict",
+                     FP_GROUPED(noting->workload->threads));
+    if (run->pin != NULL && strcmp(run->pin, "no") != 0)
+        res_note_say(noting, "%sthreads were kept to processors: %s", noting->words.text != NULL ? "; " : "",
+                     run->pin);
+    if (run->nice != run->nice) /* NAN: not asked for */
+        return;
+    res_note_say(noting, "%snice %.0f", noting->words.text != NULL ? "; " : "", run->nice);
+    if (run->nice_refused != NULL)
+        res_note_say(noting, " was refused (%s): the priority is as it was", run->nice_refused);
+}
+
+/* ---- on all of a result ---------------------------------------------------------------------- */
+
+/* The same may have been seen before the runs and after: the last one tells it. */
+static void note_disturbed(struct res_noting *noting)
+{
+    const struct res_result *result = noting->result;
+    for (size_t i = 0; i < result->disturbance_count; i++) {
+        const struct res_disturbance *one = &result->disturbances[i];
+        bool told = one->text == NULL;
+        for (size_t later = i + 1; later < result->disturbance_count && !told; later++)
+            told = one->kind != NULL && result->disturbances[later].kind != NULL &&
+                   strcmp(one->kind, result->disturbances[later].kind) == 0;
+        if (told)
+            continue;
+        res_note_say(noting, "%s%s%s", one->text, one->remedy != NULL ? ": " : "",
+                     one->remedy != NULL ? one->remedy : "");
+        res_note_end(noting);
+    }
+}
+
+static void note_missing(struct res_noting *noting)
+{
+    for (size_t i = 0; i < noting->result->missing_count; i++) {
+        const struct res_missing_candidate *missing = &noting->result->missing[i];
+        res_note_say(noting, "%s: %s", missing->name != NULL ? missing->name : "?",
+                     missing->reason != NULL ? missing->reason : "?");
+        res_note_end(noting);
+    }
+}
+
+/* ---- the table of notes ---------------------------------------------------------------------- */
+
+static const struct res_note_row WORKLOAD_ROWS[] = {
+    {"recorded", RES_NOTE_WARNING, false, note_incomplete},
+    {"advice", RES_NOTE_ADVICE, false, res_note_advice}, /* and what is to be pasted */
+    {"noise", RES_NOTE_INFO, false, res_note_noise},
+    {"basis", RES_NOTE_INFO, false, res_note_basis},
+    {"memory", RES_NOTE_WARNING, false, res_note_timed_memory},
+    {"memory", RES_NOTE_INFO, true, res_note_clock},
+    {"below 1x", RES_NOTE_INFO, true, res_note_below},
+    {"idle", RES_NOTE_INFO, true, res_note_idle},
+    {"waste", RES_NOTE_INFO, true, res_note_waste},
+    {"latency", RES_NOTE_WARNING, false, res_note_latency_failed},
+    {"latency", RES_NOTE_INFO, true, res_note_latency},
+    {"p99", RES_NOTE_INFO, true, res_note_p99},
+    {"p99.9", RES_NOTE_INFO, true, res_note_p99_9},
+    {"ns a call", RES_NOTE_INFO, true, res_note_calls},
+    {"syscalls", RES_NOTE_INFO, true, res_note_system_calls},
+    {"placement", RES_NOTE_INFO, true, res_note_placement},
+    {"counters", RES_NOTE_INFO, true, res_note_counters},
+    {"processes", RES_NOTE_INFO, true, res_note_processes},
+    {"failed", RES_NOTE_WARNING, false, note_failed},
+    {"control", RES_NOTE_WARNING, false, note_control},
+    {"limit", RES_NOTE_INFO, false, res_note_limit},
+    {"at start", RES_NOTE_WARNING, false, res_note_start},
+    {"at end", RES_NOTE_WARNING, false, res_note_end_of_run},
+    {"unpredicted", RES_NOTE_WARNING, false, res_note_unpredicted},
+    {"inherited", RES_NOTE_INFO, true, note_inherited},
+    {"live", RES_NOTE_WARNING, false, res_note_live},
+    {"few calls", RES_NOTE_WARNING, false, note_few},
+    {"unsteady", RES_NOTE_WARNING, false, res_note_unsteady},
+    {"drift", RES_NOTE_WARNING, false, res_note_drift},
+    {"outliers", RES_NOTE_INFO, true, res_note_outliers},
+    {"stand-ins", RES_NOTE_WARNING, false, note_stand_ins},
+    {"unproven", RES_NOTE_WARNING, false, note_unproven},
+    {"misaligned", RES_NOTE_WARNING, false, res_note_misaligned},
+    {"binding", RES_NOTE_INFO, false, note_binding},
+};
+
+static const struct res_note_row RESULT_ROWS[] = {
+    {"machine", RES_NOTE_INFO, false, res_note_machine},
+    {"disturbed", RES_NOTE_WARNING, false, note_disturbed},
+    {"missing", RES_NOTE_INFO, false, note_missing},
+};
+
+static struct res_note *notes_of(const struct res_note_row *rows, size_t row_count,
+                                 const struct res_result *result, const struct res_result_workload *workload,
+                                 size_t *ret_count)
+{
+    struct res_noting noting = {.result = result, .workload = workload};
+    for (size_t i = 0; i < row_count; i++) {
+        noting.label = rows[i].label;
+        noting.severity = rows[i].severity;
+        noting.details = rows[i].details;
+        rows[i].make(&noting);
+        res_note_end(&noting);
+    }
+    *ret_count = noting.count;
+    return noting.notes;
+}
+
+static void release(struct res_note *notes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(notes[i].label);
+        free(notes[i].text);
+        free(notes[i].detail);
+    }
+    free(notes);
+}
+
+void res_notes_fill(struct res_result *result)
+{
+    for (size_t i = 0; i < result->workload_count; i++) {
+        struct res_result_workload *workload = &result->workloads[i];
+        release(workload->notes, workload->note_count);
+        workload->notes = NULL;
+        workload->note_count = 0;
+        if (workload->candidate_count > 0)
+            workload->notes = notes_of(WORKLOAD_ROWS, sizeof WORKLOAD_ROWS / sizeof WORKLOAD_ROWS[0], result,
+                                       workload, &workload->note_count);
+    }
+    release(result->notes, result->note_count);
+    result->notes = notes_of(RESULT_ROWS, sizeof RESULT_ROWS / sizeof RESULT_ROWS[0], result, NULL,
+                             &result->note_count);
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+void res_notes_text(struct res_text *text, const struct res_note *notes, size_t count, bool details,
+                    const char *label)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct res_note *note = &notes[i];
+        if ((note->details && !details) || (label != NULL && strcmp(label, note->label) != 0))
+            continue;
+        if (note->detail != NULL) /* never broken: it is to be taken with the mouse */
+            res_text_printf(text, "%-*s%s: %s\n", RES_LABEL_COLUMNS, note->label, note->text, note->detail);
+        else
+            res_lines_add(text, note->label, note->text);
+    }
+}
+
+/* Whether a note before the i-th of a workload has its label, and is left out as well. */
+static bool is_named_before(const struct res_result_workload *workload, size_t i)
+{
+    for (size_t before = 0; before < i; before++)
+        if (workload->notes[before].details &&
+            strcmp(workload->notes[before].label, workload->notes[i].label) == 0)
+            return true;
+    return false;
+}
+
+void res_notes_more(struct res_text *text, const struct res_result *result)
+{
+    struct res_text words = {0};
+    if (result->workload_count == 0)
+        return;
+    const struct res_result_workload *last = &result->workloads[result->workload_count - 1];
+    for (size_t i = 0; i < last->note_count; i++)
+        if (last->notes[i].details && !is_named_before(last, i))
+            res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "ab and report with --details tell: ",
+                            last->notes[i].label);
+    if (words.text != NULL)
+        res_lines_add(text, "more", words.text);
+    free(words.text);
+}
+
+void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count)
+{
+    bool is_list = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct res_note *note = &notes[i];
+        if (note->details)
+            continue;
+        if (note->detail != NULL) {
+            /* No mark of Markdown counts in a block of code, and a line of it begins with a variable's name. */
+            res_text_printf(text, "\nTo paste, ");
+            res_markdown_add(text, note->text);
+            res_text_printf(text, ":\n\n```sh\n%s\n```\n", note->detail);
+            is_list = false;
+            continue;
+        }
+        if (note->severity == RES_NOTE_ADVICE) {
+            res_text_printf(text, "%s", is_list ? "\n" : "");
+        } else {
+            res_text_printf(text, "%s- ", is_list ? "" : "\n");
+            res_markdown_add(text, note->label);
+            res_text_printf(text, ": ");
+        }
+        is_list = note->severity != RES_NOTE_ADVICE;
+        res_markdown_add(text, note->text);
+        res_text_printf(text, "\n");
+    }
+}
+
+/* ---- the line above a table ------------------------------------------------------------------ */
+
+char *res_notes_program(const struct res_result_workload *workload)
+{
+    const char *program = workload->program != NULL ? workload->program : "";
+    const size_t length = strlen(program);
+    const bool says_nothing = length == 0 ||
+                              (strncmp(workload->name, program, length) == 0 &&
+                               (workload->name[length] == '.' || workload->name[length] == '\0'));
+    struct res_text words = {0};
+    if (says_nothing && workload->processes < 2 && workload->selection == NULL)
         return NULL;
-    plain = res_text_plain(length > 0 ? program : "a program without name");
-    words = processes < 2 ? res_strdup(plain)
-                          : res_printf("%s, %lld of %lld processes, %.0f %% of the events", plain,
-                                       (long long)(merged > 0 ? merged : 1), (long long)processes,
-                                       100 * res_cell_number(workload, "events_share"));
-    free(plain);
-    if (selection != NULL) {
-        char *chosen = res_text_plain(selection);
-        char *all = res_printf("%s; %s", words, chosen);
-        free(words);
-        free(chosen);
-        words = all;
-    }
-    return words;
-}
-
-char *res_incomplete_words(const json_t *workload)
-{
-    struct res_text words = {0};
-    char digits[32];
-    const json_int_t left_out = json_integer_value(json_object_get(workload, "left_out_calls"));
-    const json_int_t removed = json_integer_value(json_object_get(workload, "removed_calls"));
-    if (!json_is_false(json_object_get(workload, "complete")))
-        return NULL; /* results of before say nothing */
-    char *why = res_cell_plain(workload, "incomplete_why", "not known why");
-    res_text_printf(&words, "the recording is not whole: %s", why);
-    if (removed > 0)
-        res_text_printf(&words, "; %s calls were in windows that are removed",
-                        fp_text_grouped((unsigned long long)removed, digits));
-    if (left_out > 0)
-        res_text_printf(&words, "; %s calls on objects that were made unrecorded are left out",
-                        fp_text_grouped((unsigned long long)left_out, digits));
-    free(why);
+    res_text_printf(&words, "%s", length > 0 ? program : "a program without name");
+    if (workload->processes > 1)
+        res_text_printf(&words, ", %s of %s processes, %.0f %% of the events",
+                        FP_GROUPED(workload->merged_processes > 0 ? workload->merged_processes : 1),
+                        FP_GROUPED(workload->processes), 100 * workload->events_share);
+    if (workload->selection != NULL)
+        res_text_printf(&words, "; %s", workload->selection);
     return words.text;
 }
 
-void res_notes_head(struct res_text *text, const json_t *workload)
+void res_notes_head(struct res_text *text, const struct res_result_workload *workload)
 {
-    char *name = res_cell_plain(workload, "name", "?");
-    char ops[32], duration[32], live[32], threads_text[32];
-    const json_int_t threads = json_integer_value(json_object_get(workload, "threads"));
-    const double duration_ns = res_cell_number(workload, "duration_ns");
-    char *program = res_workload_program(workload);
-    res_text_printf(
-        text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n", name, program != NULL ? " (" : "",
-        program != NULL ? program : "", program != NULL ? ")" : "",
-        fp_text_grouped((unsigned long long)json_integer_value(json_object_get(workload, "ops")), ops),
-        fp_text_grouped((unsigned long long)threads, threads_text), threads == 1 ? "" : "s",
-        duration_ns > 0 ? "recorded over " : "without recorded time",
-        duration_ns > 0 ? res_text_duration(duration_ns, duration) : "",
-        fp_text_bytes(res_cell_number(workload, "live_peak_bytes"), live));
-    char *incomplete = res_incomplete_words(workload);
-    if (incomplete != NULL)
-        res_lines_add(text, "recorded", incomplete);
-    res_text_add(text, "\n", 1);
-    free(incomplete);
+    char *program = res_notes_program(workload);
+    res_text_printf(text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", workload->name,
+                    program != NULL ? " (" : "", program != NULL ? program : "", program != NULL ? ")" : "",
+                    FP_GROUPED(workload->ops), FP_GROUPED(workload->threads),
+                    workload->threads == 1 ? "" : "s",
+                    workload->duration_ns > 0 ? "recorded over " : "without recorded time",
+                    workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns) : "",
+                    FP_BYTES((double)workload->live_peak_bytes));
     free(program);
-    free(name);
-}
-
-/* What every figure rests on: rounds, seed, and what was subtracted. */
-static void add_basis_line(struct res_text *text, const json_t *result, const json_t *workload)
-{
-    const json_int_t rounds = json_integer_value(json_object_get(workload, "rounds"));
-    const json_t *floor = json_object_get(workload, "floor");
-    const json_t *time = json_object_get(floor, "time");
-    const char *failed = json_string_value(json_object_get(floor, "failed"));
-    struct res_text words = {0};
-    res_text_printf(&words, "%d round%s in an order shuffled by seed %lld", (int)rounds,
-                    rounds == 1 ? "" : "s", (long long)json_integer_value(json_object_get(result, "seed")));
-    char *ended = res_ended_words(workload);
-    res_text_printf(&words, "%s", ended);
-    free(ended);
-    if (json_is_true(json_object_get(result, "stopped")) &&
-        !json_is_object(json_object_get(workload, "stopped")))
-        res_text_printf(&words, ", stopped before the %lld asked for",
-                        (long long)json_integer_value(json_object_get(result, "rounds_asked")));
-    const json_t *workloads = json_object_get(result, "workloads");
-    const char *by = json_string_value(json_object_get(json_object_get(workload, "stopped"), "by"));
-    if (json_is_true(json_object_get(result, "stopped")) && by != NULL && strcmp(by, "interrupt") != 0 &&
-        json_array_get(workloads, json_array_size(workloads) - 1) == workload)
-        res_text_printf(&words, json_is_object(json_object_get(result, "validation"))
-                                    ? ", stopped in the real runs or further recordings"
-                                    : ", stopped in the passes behind them");
-    if (!json_is_object(floor) || failed != NULL) {
-        res_text_printf(&words, "; the harness' own time is still in the figures (%s)",
-                        failed != NULL ? failed : "mallab-replay-none is not there");
-    } else {
-        const char *quiet = RES_NS(res_cell_number(time, "quiet_ns_per_op"));
-        const char *typical = RES_NS(res_cell_number(time, "typical_ns_per_op"));
-        res_text_printf(&words, "; the harness' own %s ns per op (typical %s) are subtracted", quiet,
-                        typical);
-    }
-    char *plain = res_text_plain(words.text);
-    res_lines_add(text, "basis", plain);
-    free(plain);
-    free(words.text);
-}
-
-static void add_machine_line(struct res_text *text, const json_t *machine)
-{
-    struct res_text words = {0};
-    char memory[32];
-    char *cpu = res_cell_plain(machine, "cpu", "unknown processor");
-    char *kernel = res_cell_plain(machine, "kernel", "?");
-    char *libc = res_cell_plain(machine, "libc", "libc unknown");
-    char *thp = res_cell_plain(machine, "transparent_huge_pages", "unknown");
-    char *governor = res_cell_plain(machine, "governor", "unknown");
-    const double load = res_cell_number(machine, "load_1_minute");
-    res_text_printf(&words, "%s, %lld CPUs, %s", cpu,
-                    (long long)json_integer_value(json_object_get(machine, "cpus")),
-                    fp_text_bytes(fmax(res_cell_number(machine, "memory_bytes"), 0), memory));
-    if (json_is_true(json_object_get(machine, "virtual_machine")))
-        res_text_printf(&words, ", virtual");
-    res_text_printf(&words, "; Linux %s, %s; huge pages %s, governor %s", kernel, libc, thp, governor);
-    if (isfinite(load))
-        res_text_printf(&words, ", load %.1f", load);
-    res_lines_add(text, "machine", words.text);
-    free(words.text);
-    free(cpu);
-    free(kernel);
-    free(libc);
-    free(thp);
-    free(governor);
-}
-
-static void add_named_reason(struct res_text *text, const char *label, const json_t *object, const char *key)
-{
-    char *name = res_cell_plain(object, "name", "?");
-    char *reason = res_cell_plain(object, key, "?");
-    char *words = res_printf("%s: %s", name, reason);
-    res_lines_add(text, label, words);
-    free(words);
-    free(name);
-    free(reason);
-}
-
-static void add_failed_lines(struct res_text *text, const json_t *workload)
-{
-    const json_t *control = json_object_get(workload, "control");
-    size_t index;
-    json_t *object;
-    json_array_foreach(json_object_get(workload, "candidates"), index, object)
-    {
-        if (json_is_string(json_object_get(object, "failed")))
-            add_named_reason(text, "failed", object, "failed");
-    }
-    /* Where the baseline failed its second run had no chance either. */
-    if (json_is_string(json_object_get(control, "failed")) &&
-        !json_is_string(
-            json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "failed")))
-        add_named_reason(text, "control", control, "failed");
-}
-
-/* "reallocarray, pvalloc", NULL when the candidate has all that the workload calls. */
-static char *substituted_calls(const json_t *candidate)
-{
-    const json_t *run = json_array_get(json_object_get(candidate, "runs"), 0);
-    struct res_text words = {0};
-    size_t index;
-    json_t *call;
-    json_array_foreach(json_object_get(run, "substituted"), index, call)
-    {
-        char *name = res_text_plain(json_is_string(call) ? json_string_value(call) : "?");
-        res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "", name);
-        free(name);
-    }
-    return words.text;
-}
-
-/* Calls that libraries do not have, and that the replay made through another function of theirs. Candidates that lack
- * the same ones, as the settings of one library do, are named together. */
-static void add_stand_in_line(struct res_text *text, const json_t *workload)
-{
-    const json_t *candidates = json_object_get(workload, "candidates");
-    struct res_text words = {0};
-    for (size_t i = 0; i < json_array_size(candidates); i++) {
-        char *calls = substituted_calls(json_array_get(candidates, i));
-        bool told = calls == NULL;
-        for (size_t earlier = 0; earlier < i && !told; earlier++) {
-            char *others = substituted_calls(json_array_get(candidates, earlier));
-            told = others != NULL && strcmp(others, calls) == 0;
-            free(others);
-        }
-        for (size_t same = i, listed = 0; same < json_array_size(candidates) && !told; same++) {
-            char *others = substituted_calls(json_array_get(candidates, same));
-            if (others != NULL && strcmp(others, calls) == 0) {
-                char *name = res_cell_plain(json_array_get(candidates, same), "name", "?");
-                res_text_printf(&words, "%s%s", listed++ > 0 ? ", " : words.text != NULL ? "; " : "", name);
-                free(name);
-            }
-            free(others);
-        }
-        if (!told)
-            res_text_printf(&words, " without %s", calls);
-        free(calls);
-    }
-    if (words.text != NULL) {
-        char *line = res_printf("%s: another function of the library was called instead", words.text);
-        res_lines_add(text, "stand-ins", line);
-        free(line);
-    }
-    free(words.text);
-}
-
-/* What holds for all workloads of the result; said once, with the last. */
-static void add_common_lines(struct res_text *text, const json_t *result)
-{
-    size_t index;
-    json_t *object;
-    add_machine_line(text, json_object_get(result, "machine"));
-    res_notes_disturbances(text, result);
-    json_array_foreach(json_object_get(result, "missing"), index, object)
-    {
-        add_named_reason(text, "missing", object, "reason");
-    }
-}
-
-static void add_advice(struct res_text *text, const json_t *result, const json_t *workload)
-{
-    char *advice = res_advice(result, workload);
-    char *plain = res_text_plain(advice);
-    res_lines_add(text, "advice", plain);
-    free(plain);
-    free(advice);
-    json_t *advised = res_deploy_advised(result, workload), *row;
-    size_t index;
-    json_array_foreach(advised, index, row)
-    {
-        char *name = res_cell_plain(row, "name", "?");
-        res_deploy_add(text, index == 0, name, json_string_value(json_object_get(row, "line")));
-        free(name);
-    }
-    json_decref(advised);
-}
-
-/* Of what came before the begin: a window's, or a parent's objects. */
-static void add_inherited_line(struct res_text *text, const json_t *workload)
-{
-    char digits[32], timed[32];
-    const json_int_t inherited = json_integer_value(json_object_get(workload, "inherited_ops"));
-    const json_int_t ops = json_integer_value(json_object_get(workload, "ops")) - inherited;
-    if (inherited <= 0 || ops < 0)
-        return;
-    char *words = res_printf(
-        "%s ops create the objects that were there before, untimed; all times are of the %s "
-        "after them, memory of both",
-        fp_text_grouped((unsigned long long)inherited, digits),
-        fp_text_grouped((unsigned long long)ops, timed));
-    res_lines_add(text, "inherited", words);
-    free(words);
-}
-
-/* Figures of memory that look like any others, and are not. */
-static void add_live_line(struct res_text *text, const json_t *workload)
-{
-    const char *words = res_live_words(workload);
-    if (words != NULL)
-        res_lines_add(text, "memory", words);
-}
-
-static void add_few_line(struct res_text *text, const json_t *workload)
-{
-    char digits[32];
-    const json_int_t ops = json_integer_value(json_object_get(workload, "ops")) -
-                           json_integer_value(json_object_get(workload, "inherited_ops"));
-    if (ops >= FEW_OPS)
-        return;
-    char *words = res_printf("%s calls are few: the allocators' own start may be most of what is measured",
-                             fp_text_grouped((unsigned long long)ops, digits));
-    res_lines_add(text, "note", words);
-    free(words);
-}
-
-/* Takes over words; NULL: no line. */
-static void add_words(struct res_text *text, const char *label, char *words)
-{
-    if (words != NULL)
-        res_lines_add(text, label, words);
-    free(words);
-}
-
-/* What makes the figures doubtful, or is other than the reader expects: never left out. */
-static void add_doubts(struct res_text *text, const json_t *result, const json_t *workload)
-{
-    add_failed_lines(text, workload);
-    add_words(text, "limit", res_limit_words(result, workload));
-    res_notes_start(text, result, workload);
-    res_notes_end(text, workload);
-    res_notes_unpredicted(text, workload);
-    add_inherited_line(text, workload);
-    add_live_line(text, workload);
-    add_few_line(text, workload);
-    add_words(text, "unsteady", res_unsteady_words(workload));
-    add_words(text, "steadiness", res_steadiness_words(workload));
-    add_stand_in_line(text, workload);
-    res_notes_unproven(text, workload);
-    res_notes_misaligned(text, workload);
-    res_notes_binding(text, workload);
-}
-
-/* What explains the figures, for who asks. */
-static void add_details(struct res_text *text, const json_t *result, const json_t *workload)
-{
-    res_notes_idle(text, result, workload);
-    add_words(text, "waste", res_waste_words(workload));
-    res_notes_passes(text, workload);
-    res_notes_whole(text, workload);
-}
-
-void res_notes_foot(struct res_text *text, const json_t *result, const json_t *workload,
-                    const struct res_style *style, bool is_last)
-{
-    char *baseline = res_cell_plain(result, "baseline", "?");
-    res_text_add(text, "\n", 1);
-    add_advice(text, result, workload);
-    add_words(text, "noise", res_noise_words(result, workload));
-    add_basis_line(text, result, workload);
-    res_notes_memory(text, result, workload, style->details);
-    if (style->details)
-        add_details(text, result, workload);
-    add_doubts(text, result, workload);
-    if (is_last) {
-        add_common_lines(text, result);
-        if (!style->details)
-            res_lines_add(
-                text, "more",
-                "ab and report with --details: memory's clock, waste, latency by call, system calls");
-    }
-    free(baseline);
 }

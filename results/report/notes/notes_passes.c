@@ -1,265 +1,341 @@
-/* notes_passes.c - below the table: latency, system calls, binding, what disturbed. */
+/* notes_passes.c - what the passes behind the rounds found: single calls, the kernel's part, placement, counters. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/report/grid/cells.h"
-#include "results/report/grid/lines.h"
-#include "results/report/notes/notes.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/notes/noting.h"
 
-#define CALLS_SHOWN 4u /* of those made most; the JSON has all */
+#define CALLS_SHOWN 4u    /* of those made most; the JSON has all */
+#define RUNS_MAX    1000u /* rounds that there can be */
 
-/* The latency object of a candidate; NULL when there is none with figures. */
-static const json_t *latency_of(const json_t *entry)
+/* ---- latency --------------------------------------------------------------------------------- */
+
+/* NULL: it has no figures. */
+static const struct res_latency_figures *latency_of(const struct res_result_entry *entry)
 {
-    const json_t *latency = json_object_get(entry, "latency");
-    return json_is_array(json_object_get(latency, "by_call")) ? latency : NULL;
+    return entry->latency != NULL && entry->latency->by_call_count > 0 ? entry->latency : NULL;
 }
 
-static const json_t *group_named(const json_t *latency, const char *call)
+/* Of the first candidate that has any: all made the same calls. */
+static const struct res_latency_figures *first_latency(const struct res_result_workload *workload)
 {
-    size_t index;
-    json_t *group;
-    json_array_foreach(json_object_get(latency, "by_call"), index, group)
+    RES_EACH_CANDIDATE(entry, workload)
     {
-        const char *name = json_string_value(json_object_get(group, "call"));
-        if (name != NULL && strcmp(name, call) == 0)
-            return group;
+        if (latency_of(entry) != NULL)
+            return latency_of(entry);
     }
     return NULL;
 }
 
-/* "malloc: glibc 12.1, jemalloc 9.80" */
-static void add_call_line(struct res_text *text, const json_t *candidates, const char *call)
+void res_note_latency_failed(struct res_noting *noting)
 {
-    struct res_text words = {0};
-    const char *comma = "";
-    size_t index;
-    json_t *candidate;
-    char *plain = res_text_plain(call);
-    res_text_printf(&words, "%s: ", plain);
-    free(plain);
-    json_array_foreach(candidates, index, candidate)
+    RES_EACH_CANDIDATE(entry, noting->workload)
     {
-        const json_t *group = group_named(latency_of(candidate), call);
-        char *name = res_cell_plain(candidate, "name", "?");
-        const char *ns = RES_NS(res_cell_number(group, "typical_ns"));
-        res_text_printf(&words, "%s%s %s", comma, name, ns);
-        comma = ", ";
-        free(name);
+        if (entry->latency != NULL && entry->latency->unavailable != NULL)
+            res_note_say(noting, "%s was not measured: %s", entry->name, entry->latency->unavailable);
+        res_note_end(noting);
     }
-    res_lines_add(text, "ns a call", words.text);
-    free(words.text);
+}
+
+void res_note_latency(struct res_noting *noting)
+{
+    const struct res_latency_figures *latency = first_latency(noting->workload);
+    if (latency == NULL)
+        return;
+    res_note_say(noting, "%s passes behind the rounds, each call timed alone; ", FP_GROUPED(latency->passes));
+    if (latency->run_count > 0 && isfinite(latency->runs[0].clock_cost_ns))
+        res_note_say(noting, "%.1f ns that the clock takes are subtracted, ",
+                     latency->runs[0].clock_cost_ns);
+    res_note_say(noting, "touching new memory is not in it%s",
+                 latency->floor_subtracted ? ". Means below are less the floor's" : "");
+}
+
+static const struct res_percentile *percentile_of(const struct res_result_entry *entry, bool is_p99)
+{
+    return entry->latency == NULL ? NULL : is_p99 ? &entry->latency->p99 : &entry->latency->p99_9;
 }
 
 /* "jemalloc -12.1% [-20.3 -3.2] faster" */
-static void add_percentile(struct res_text *words, const json_t *entry, const char *name, const char *prefix,
-                           const char *verdict_of)
+static void say_percentile(struct res_noting *noting, const char *name,
+                           const struct res_percentile *percentile, const char *verdict)
 {
-    const json_t *latency = json_object_get(entry, "latency");
-    char key[32];
-    snprintf(key, sizeof key, "%s_ratio", prefix);
-    const char *percent = RES_PERCENT(res_cell_number(latency, key));
-    snprintf(key, sizeof key, "%s_ratio_low", prefix);
-    const double low = res_cell_number(latency, key);
-    snprintf(key, sizeof key, "%s_ratio_high", prefix);
-    const char *interval = RES_INTERVAL(low, res_cell_number(latency, key));
-    char *verdict = verdict_of != NULL ? res_cell_plain(latency, verdict_of, "-") : res_strdup("");
-    res_text_printf(words, "%s %s%s%s%s%s", name, percent, *interval != '\0' ? " " : "", interval,
-                    *verdict != '\0' ? " " : "", verdict);
-    free(verdict);
+    const char *interval = percentile != NULL ? RES_INTERVAL(percentile->low, percentile->high) : "";
+    res_note_say(noting, "%s %s%s%s%s%s", name, RES_PERCENT(percentile != NULL ? percentile->ratio : NAN),
+                 *interval != '\0' ? " " : "", interval, *verdict != '\0' ? " " : "", verdict);
 }
 
-/* Percentiles against the baseline's, and the baseline's own noise. Results of before have no ratios, and no such line. */
-static void add_percentile_line(struct res_text *text, const json_t *workload, const char *label,
-                                const char *prefix, const char *verdict_key)
+/* Against the baseline's, and the baseline's own noise. Results of before have no ratios, and no such note. */
+static void say_percentiles(struct res_noting *noting, bool is_p99)
 {
-    const json_t *candidates = json_object_get(workload, "candidates");
-    struct res_text words = {0};
-    size_t index;
-    json_t *candidate;
-    char *baseline = res_cell_plain(json_array_get(candidates, 0), "name", "?");
-    json_array_foreach(candidates, index, candidate)
+    RES_EACH_CANDIDATE(entry, noting->workload)
     {
-        if (!json_is_string(json_object_get(json_object_get(candidate, "latency"), verdict_key)))
+        const struct res_percentile *own = percentile_of(entry, is_p99);
+        if (own == NULL || !isfinite(own->ratio))
             continue;
-        char *name = res_cell_plain(candidate, "name", "?");
-        res_text_printf(&words, "%s", words.text != NULL ? ", " : "");
-        add_percentile(&words, candidate, name, prefix, verdict_key);
-        free(name);
+        res_note_say(noting, "%s", noting->words.text != NULL ? ", " : "");
+        say_percentile(noting, entry->name, own, res_verdict_name((enum res_verdict)own->verdict));
     }
-    if (words.text != NULL) {
-        res_text_printf(&words, "; ");
-        char *itself = res_printf("%s against itself", baseline);
-        add_percentile(&words, json_object_get(workload, "control"), itself, prefix, NULL);
-        free(itself);
-        res_lines_add(text, label, words.text);
-    }
-    free(words.text);
-    free(baseline);
-}
-
-/* The calls made most often, of the first candidate that has figures: all made the same ones. */
-static void add_call_lines(struct res_text *text, const json_t *candidates, const json_t *latency)
-{
-    const json_t *groups = json_object_get(latency, "by_call");
-    double last_count = INFINITY;
-    size_t last_place = 0;
-    for (size_t shown = 0; shown < CALLS_SHOWN; shown++) {
-        const json_t *most = NULL;
-        size_t index, place = 0;
-        json_t *group;
-        json_array_foreach(groups, index, group)
-        {
-            const double count = res_cell_number(group, "count");
-            const bool is_next = count < last_count || (count == last_count && index > last_place);
-            if (!is_next || (most != NULL && count <= res_cell_number(most, "count")))
-                continue;
-            most = group;
-            place = index;
-        }
-        const char *call = json_string_value(json_object_get(most, "call"));
-        if (call == NULL)
-            break;
-        last_count = res_cell_number(most, "count");
-        last_place = place;
-        add_call_line(text, candidates, call);
-    }
-}
-
-static void add_latency_lines(struct res_text *text, const json_t *workload)
-{
-    const json_t *candidates = json_object_get(workload, "candidates");
-    const json_t *latency = NULL;
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(candidates, index, candidate)
-    {
-        const json_t *object = json_object_get(candidate, "latency");
-        if (latency == NULL)
-            latency = latency_of(candidate);
-        res_notes_why(text, "latency", candidate, "not measured: ", object, "unavailable");
-    }
-    if (latency == NULL)
+    if (noting->words.text == NULL)
         return;
-    const double cost = res_cell_number(json_array_get(json_object_get(latency, "runs"), 0), "clock_cost_ns");
-    char *words = res_printf(
-        "%lld passes behind the rounds, each call timed alone; %.1f ns that the clock takes are subtracted, "
-        "touching new memory is not in it%s",
-        (long long)json_integer_value(json_object_get(latency, "passes")), cost,
-        json_is_true(json_object_get(latency, "floor_subtracted")) ? ". Means below are less the floor's"
-                                                                   : "");
-    res_lines_add(text, "latency", words);
-    free(words);
-    add_percentile_line(text, workload, "p99", "p99", "p99_verdict");
-    add_percentile_line(text, workload, "p99.9", "p99_9", "p99_9_verdict");
-    add_call_lines(text, candidates, latency);
+    char *itself = res_printf("; %s against itself", noting->workload->candidates[0].name);
+    say_percentile(noting, itself, percentile_of(&noting->workload->control, is_p99), "");
+    free(itself);
 }
+
+void res_note_p99(struct res_noting *noting)
+{
+    say_percentiles(noting, true);
+}
+
+void res_note_p99_9(struct res_noting *noting)
+{
+    say_percentiles(noting, false);
+}
+
+static bool typical_of(const struct res_result_entry *entry, const void *which, double *ret_ns)
+{
+    const struct res_latency_figures *latency = latency_of(entry);
+    *ret_ns = NAN;
+    for (size_t i = 0; latency != NULL && i < latency->by_call_count; i++)
+        if (latency->by_call[i].call != NULL && strcmp(latency->by_call[i].call, which) == 0)
+            *ret_ns = latency->by_call[i].typical_ns;
+    return true;
+}
+
+static int compare_by_count(const void *left, const void *right)
+{
+    const struct res_call_figures *const *a = left, *const *b = right;
+    const double one = (*a)->count, other = (*b)->count;
+    return one != other ? (other > one) - (other < one) : (*a > *b) - (*a < *b);
+}
+
+/* "malloc: glibc 12.1, jemalloc 9.80", for each of the calls made most often. */
+void res_note_calls(struct res_noting *noting)
+{
+    const struct res_latency_figures *latency = first_latency(noting->workload);
+    const size_t count = latency != NULL ? latency->by_call_count : 0;
+    const struct res_call_figures **calls = res_calloc(count + 1, sizeof *calls);
+    size_t named = 0;
+    for (size_t i = 0; i < count; i++)
+        if (latency->by_call[i].call != NULL)
+            calls[named++] = &latency->by_call[i];
+    qsort(calls, named, sizeof *calls, compare_by_count);
+    for (size_t i = 0; i < named && i < CALLS_SHOWN; i++) {
+        res_note_say(noting, "%s: ", calls[i]->call);
+        (void)res_note_each(noting, typical_of, calls[i]->call, res_ns_words);
+        res_note_end(noting);
+    }
+    free(calls);
+}
+
+/* ---- what was asked of the kernel ------------------------------------------------------------ */
 
 /* "glibc 50: brk 44, mremap 4, mmap 1, munmap 1" */
-static void add_system_calls_line(struct res_text *text, const json_t *workload)
+static void say_system_calls(struct res_noting *noting, const struct res_system_calls *calls)
 {
-    struct res_text words = {0};
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
+    const struct {
+        const char *name;
+        double count;
+    } kinds[] = {
+        {"mmap", calls->mmap},         {"munmap", calls->munmap}, {"mremap", calls->mremap},
+        {"madvise", calls->madvise},   {"brk", calls->brk},       {"futex", calls->futex},
+        {"mprotect", calls->mprotect}, {"other", calls->other},
+    };
+    const char *before = ": ";
+    res_note_say(noting, " %s", RES_NUMBER(calls->total));
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!(kinds[i].count > 0))
+            continue;
+        res_note_say(noting, "%s%s %s", before, kinds[i].name, RES_NUMBER(kinds[i].count));
+        before = ", ";
+    }
+}
+
+void res_note_system_calls(struct res_noting *noting)
+{
+    RES_EACH_CANDIDATE(entry, noting->workload)
     {
-        json_t *calls = json_object_get(candidate, "system_calls");
-        const char *comma = ": ", *kind;
-        json_t *count;
-        if (!json_is_object(calls))
+        const struct res_system_calls *calls = entry->system_calls;
+        if (calls == NULL)
             continue;
-        char *name = res_cell_plain(candidate, "name", "?");
-        res_text_printf(&words, "%s%s", words.text != NULL ? "; " : "", name);
-        free(name);
-        if (json_is_string(json_object_get(calls, "unavailable"))) {
-            char *why = res_cell_plain(calls, "unavailable", "?");
-            res_text_printf(&words, " unavailable (%s)", why);
-            free(why);
+        res_note_say(noting, "%s%s", noting->words.text != NULL ? "; " : "", entry->name);
+        if (calls->unavailable != NULL)
+            res_note_say(noting, " unavailable (%s)", calls->unavailable);
+        else
+            say_system_calls(noting, calls);
+    }
+}
+
+/* ---- placement ------------------------------------------------------------------------------- */
+
+static const char *thousandths(double value, char *room)
+{
+    snprintf(room, RES_WORDS, isfinite(value) ? "%.3f" : "-", value);
+    return room;
+}
+
+static const char *hundredths(double value, char *room)
+{
+    snprintf(room, RES_WORDS, isfinite(value) ? "%.2f" : "-", value);
+    return room;
+}
+
+static bool tlb_misses_of(const struct res_result_entry *entry, const void *which, double *ret_value)
+{
+    (void)which;
+    *ret_value = entry->placement != NULL ? entry->placement->tlb_misses_per_object : NAN;
+    return entry->placement != NULL;
+}
+
+static bool page_bytes_of(const struct res_result_entry *entry, const void *which, double *ret_value)
+{
+    (void)which;
+    *ret_value = entry->placement != NULL ? entry->placement->page_bytes_per_byte : NAN;
+    return entry->placement != NULL;
+}
+
+void res_note_placement(struct res_noting *noting)
+{
+    bool any = false;
+    RES_EACH_CANDIDATE(entry, noting->workload)
+    {
+        if (entry->placement != NULL && entry->placement->unavailable != NULL)
+            res_note_say(noting, "%s was not measured: %s", entry->name, entry->placement->unavailable);
+        res_note_end(noting);
+        any = any || (entry->placement != NULL && isfinite(entry->placement->tlb_misses_per_object));
+    }
+    if (!any)
+        return;
+    res_note_say(noting, "misses of a small simulated TLB for each live object visited: ");
+    (void)res_note_each(noting, tlb_misses_of, NULL, thousandths);
+    res_note_say(noting, "; bytes of pages held for each live byte: ");
+    (void)res_note_each(noting, page_bytes_of, NULL, hundredths);
+    res_note_say(noting, ". Fewer is better for the program's own code, which no replay executes");
+}
+
+void res_note_misaligned(struct res_noting *noting)
+{
+    RES_EACH_CANDIDATE(entry, noting->workload)
+    {
+        const struct res_placement_figures *placement = entry->placement;
+        if (placement == NULL || placement->misaligned_call == NULL)
             continue;
+        res_note_say(
+            noting,
+            "%s breaks a promise: %s of %s objects looked at are misaligned, the first at op %s, %s of %s "
+            "bytes at an address that is no multiple of %.0f; --check looks at each",
+            entry->name, RES_NUMBER(placement->misaligned), RES_NUMBER(placement->looked),
+            RES_NUMBER(placement->misaligned_op), placement->misaligned_call,
+            RES_NUMBER(placement->misaligned_size_bytes), placement->misaligned_promised_bytes);
+        res_note_end(noting);
+    }
+}
+
+/* ---- counters of the processor --------------------------------------------------------------- */
+
+struct shown_counter {
+    const char *name, *words;
+    double ops; /* the figure is per so many */
+};
+
+static const struct shown_counter COUNTERS[] = {
+    {"instructions", "instructions per op", 1},
+    {"cache_misses", "cache misses per 1,000 ops", 1000},
+    {"dtlb_load_misses", "data TLB misses per 1,000 ops", 1000},
+    {"branch_misses", "mispredicted branches per 1,000 ops", 1000},
+};
+
+static const struct res_counter *counter_of(const struct res_run *run, const char *name)
+{
+    for (size_t i = 0; i < run->counter_count; i++)
+        if (run->counters[i].name != NULL && strcmp(run->counters[i].name, name) == 0)
+            return &run->counters[i];
+    return NULL;
+}
+
+/* Median over the runs; NAN when one lacks it. */
+static double median_per_op(const struct res_result_entry *entry, const char *name)
+{
+    double samples[RUNS_MAX];
+    const size_t count = entry->run_count < RUNS_MAX ? entry->run_count : RUNS_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const struct res_run *run = &entry->runs[i];
+        const struct res_counter *counter = counter_of(run, name);
+        samples[i] = counter != NULL ? counter->count / ((double)run->ops - (double)run->inherited_ops) : NAN;
+        if (!isfinite(samples[i]))
+            return NAN;
+    }
+    return count > 0 ? res_median(samples, count) : NAN;
+}
+
+struct counted {
+    const struct shown_counter *shown;
+    double floor; /* NAN: there is none to subtract */
+};
+
+static bool count_of(const struct res_result_entry *entry, const void *which, double *ret_value)
+{
+    const struct counted *counted = which;
+    const double gross = median_per_op(entry, counted->shown->name);
+    const double net = isfinite(counted->floor) ? fmax(gross - counted->floor, 0) : gross;
+    *ret_value = isfinite(gross) ? net * counted->shown->ops : NAN;
+    return true;
+}
+
+void res_note_counters(struct res_noting *noting)
+{
+    const struct res_result_workload *workload = noting->workload;
+    const struct res_result_entry *first = &workload->candidates[0];
+    const struct res_counter *counter = first->run_count > 0 ? counter_of(first->runs, COUNTERS[0].name)
+                                                             : NULL;
+    if (counter != NULL && counter->unavailable != NULL) {
+        res_note_say(noting, "the processor's are unavailable: %s", counter->unavailable);
+        return;
+    }
+    for (size_t i = 0; i < sizeof COUNTERS / sizeof COUNTERS[0]; i++) {
+        const struct counted counted = {
+            &COUNTERS[i], workload->floor != NULL ? median_per_op(workload->floor, COUNTERS[i].name) : NAN};
+        res_note_say(noting, "%s%s: ", COUNTERS[i].words,
+                     isfinite(counted.floor) ? " above the floor's" : "");
+        if (res_note_each(noting, count_of, &counted, res_ns_words)) {
+            res_note_end(noting);
+        } else {
+            free(noting->words.text);
+            noting->words = (struct res_text){0};
         }
-        res_text_printf(&words, " %s",
-                        FP_GROUPED((uint64_t)json_integer_value(json_object_get(calls, "total"))));
-        json_object_foreach(calls, kind, count)
-        {
-            if (strcmp(kind, "total") == 0 || json_integer_value(count) == 0)
-                continue;
-            char *plain = res_text_plain(kind);
-            res_text_printf(&words, "%s%s %s", comma, plain, FP_GROUPED((uint64_t)json_integer_value(count)));
-            comma = ", ";
-            free(plain);
-        }
     }
-    if (words.text != NULL)
-        res_lines_add(text, "syscalls", words.text);
-    free(words.text);
 }
 
-/* Only where it is not what it is by default. */
-void res_notes_binding(struct res_text *text, const json_t *workload)
+/* ---- whole processes, by hyperfine ----------------------------------------------------------- */
+
+static void say_process(struct res_noting *noting, const struct res_result_entry *entry)
 {
-    const json_t *baseline = json_array_get(json_object_get(workload, "candidates"), 0);
-    const json_t *run = json_array_get(json_object_get(baseline, "runs"), 0);
-    const json_t *binding = json_object_get(run, "binding");
-    const char *pin = json_string_value(json_object_get(binding, "pin"));
-    const json_t *nice = json_object_get(binding, "nice");
-    const char *threads_as = json_string_value(json_object_get(run, "threads_as"));
-    const json_int_t threads = json_integer_value(json_object_get(workload, "threads"));
-    struct res_text words = {0};
-    if (threads_as != NULL && strcmp(threads_as, "one") == 0 && threads > 1)
-        res_text_printf(&words,
-                        "the calls of %lld threads on one (--one-thread), which can reverse a verdict",
-                        (long long)threads);
-    if (pin != NULL && strcmp(pin, "no") != 0) {
-        char *plain = res_text_plain(pin);
-        res_text_printf(&words, "%sthreads kept to processors: %s", words.text != NULL ? "; " : "", plain);
-        free(plain);
-    }
-    if (json_is_integer(nice)) {
-        char *why = res_cell_plain(binding, "nice_refused", "");
-        res_text_printf(&words, "%snice %lld%s%s%s", words.text != NULL ? "; " : "",
-                        (long long)json_integer_value(nice), why[0] != '\0' ? " refused (" : "", why,
-                        why[0] != '\0' ? "): priority as it was" : "");
-        free(why);
-    }
-    if (words.text != NULL)
-        res_lines_add(text, "binding", words.text);
-    free(words.text);
+    const struct res_whole_process *whole = entry->whole_process;
+    if (whole == NULL)
+        return;
+    res_note_say(noting, "%s%s ",
+                 noting->words.text != NULL
+                     ? "; "
+                     : "whole replays by hyperfine, start and reading included, wall time: ",
+                 entry->name);
+    if (whole->wall_count > 0)
+        res_note_say(noting, "%s (user %s, system %s)", RES_DURATION(whole->wall_ns_median),
+                     RES_DURATION(whole->user_ns_mean), RES_DURATION(whole->system_ns_mean));
+    else
+        res_note_say(noting, "failed: %s", whole->failed != NULL ? whole->failed : "no round finished");
+    if (!isfinite(whole->ratio))
+        return;
+    res_note_say(noting, " %s %s", RES_PERCENT(whole->ratio),
+                 RES_INTERVAL(whole->ratio_low, whole->ratio_high));
 }
 
-void res_notes_passes(struct res_text *text, const json_t *workload)
+void res_note_processes(struct res_noting *noting)
 {
-    add_latency_lines(text, workload);
-    add_system_calls_line(text, workload);
-    res_notes_placement(text, workload);
-    res_notes_counters(text, workload);
-}
-
-static bool has_same(const json_t *one, const json_t *other, const char *key)
-{
-    const char *own = json_string_value(json_object_get(one, key));
-    const char *others = json_string_value(json_object_get(other, key));
-    return own != NULL && others != NULL && strcmp(own, others) == 0;
-}
-
-void res_notes_disturbances(struct res_text *text, const json_t *result)
-{
-    const json_t *list = json_object_get(result, "disturbances");
-    struct res_text words = {0};
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *one = json_array_get(list, i);
-        bool told = false;
-        char *seen = res_cell_plain(one, "text", "?");
-        /* The same may have been seen before the runs and after: one of them tells it. */
-        for (size_t later = i + 1; later < json_array_size(list) && !told; later++)
-            told = has_same(one, json_array_get(list, later), "kind");
-        if (!told)
-            res_text_printf(&words, "%s%s", words.text != NULL ? "; " : "", seen);
-        free(seen);
-    }
-    if (words.text != NULL)
-        res_lines_add(text, "disturbed", words.text);
-    free(words.text);
+    RES_EACH_CANDIDATE(entry, noting->workload) say_process(noting, entry);
+    if (noting->workload->floor != NULL)
+        say_process(noting, noting->workload->floor);
 }

@@ -8,7 +8,6 @@
 #include "results/measure/figures/pareto.h"
 #include "results/report/grid/escape.h"
 #include "results/report/grid/lines.h"
-#include "results/report/notes/deploy.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/columns.h"
 
@@ -55,32 +54,23 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         const struct res_result_workload *workload = &result->workloads[i];
         if (i > 0)
             res_text_add(&text, "\n", 1);
-        res_notes_head(&text, workload->json);
+        res_notes_head(&text, workload);
         add_table(&text, result, workload, style);
-        res_notes_foot(&text, result->json, workload->json, style, i + 1 == result->workload_count);
+        res_text_add(&text, "\n", 1);
+        res_notes_text(&text, workload->notes, workload->note_count, style->details, NULL);
     }
+    if (result->workload_count > 0)
+        res_notes_text(&text, result->notes, result->note_count, style->details, NULL);
+    if (!style->details)
+        res_notes_more(&text, result);
     return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-/* No mark of Markdown counts in a block of code, and what begins a line of it is the name of a variable. */
-static void md_deploy(struct res_text *text, const json_t *result, const json_t *workload)
-{
-    json_t *advised = res_deploy_advised(result, workload), *row;
-    size_t index;
-    json_array_foreach(advised, index, row)
-    {
-        res_text_printf(text, "\nTo paste, ");
-        res_markdown_add(text, json_string_value(json_object_get(row, "name")));
-        res_text_printf(text, ":\n\n```sh\n%s\n```\n", json_string_value(json_object_get(row, "line")));
-    }
-    json_decref(advised);
-}
-
 static void md_head(struct res_text *text, const struct res_result_workload *workload)
 {
-    char *program = res_workload_program(workload->json), *incomplete = res_incomplete_words(workload->json);
+    char *program = res_notes_program(workload);
     res_text_printf(text, "### ");
     res_markdown_add(text, workload->name);
     if (program != NULL) {
@@ -88,14 +78,9 @@ static void md_head(struct res_text *text, const struct res_result_workload *wor
         res_markdown_add(text, program);
         res_text_printf(text, ")");
     }
-    if (incomplete != NULL) {
-        res_text_printf(text, "\n\n**Incomplete**: ");
-        res_markdown_add(text, incomplete);
-    }
     res_text_printf(text, "\n\n%s ops, %llu rounds\n\n", FP_GROUPED(workload->ops),
                     (unsigned long long)workload->rounds);
     free(program);
-    free(incomplete);
 }
 
 static void md_workload(struct res_text *text, const struct res_result *result,
@@ -109,11 +94,7 @@ static void md_workload(struct res_text *text, const struct res_result *result,
     res_text_printf(text, "\n");
     if (any_unbeaten(workload))
         res_text_printf(text, "\\* %s\n\n", RES_PARETO_LEGEND);
-    char *advice = res_advice(result->json, workload->json);
-    res_markdown_add(text, advice);
-    res_text_printf(text, "\n");
-    free(advice);
-    md_deploy(text, result->json, workload->json);
+    res_notes_markdown(text, workload->notes, workload->note_count);
 }
 
 char *res_table_markdown(const struct res_result *result)
@@ -124,6 +105,7 @@ char *res_table_markdown(const struct res_result *result)
             res_text_printf(&text, "\n");
         md_workload(&text, result, &result->workloads[i]);
     }
+    res_notes_markdown(&text, result->notes, result->note_count);
     return text.text != NULL ? text.text : res_strdup("\n");
 }
 

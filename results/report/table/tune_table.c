@@ -158,7 +158,12 @@ static void add_failed(struct res_text *text, const json_t *tune)
     {
         if (!json_is_string(json_object_get(point, "failed")) || told++ >= 3)
             continue;
-        res_notes_why(text, "failed", point, "", point, "failed");
+        char *name = res_cell_plain(point, "name", "?"), *why = res_cell_plain(point, "failed", "?");
+        char *words = res_printf("%s: %s", name, why);
+        res_lines_add(text, "failed", words);
+        free(words);
+        free(why);
+        free(name);
     }
     if (told > 3) {
         char *words = res_printf("and %zu more; their reasons are in the JSON", told - 3);
@@ -183,29 +188,42 @@ static void add_words(struct res_text *text, bool markdown, const char *label, c
     free(words);
 }
 
-static void add_heading(struct res_text *text, const json_t *workload, bool markdown)
+static void add_heading(struct res_text *text, const struct res_result_workload *workload, bool markdown)
 {
     if (!markdown) {
         res_notes_head(text, workload);
         return;
     }
     res_text_printf(text, "### Settings for ");
-    res_markdown_add(text, json_string_value(json_object_get(workload, "name")));
+    res_markdown_add(text, workload->name);
     res_text_printf(text, "\n\n");
 }
 
-/* style  NULL: in Markdown. */
-static char *search_words(const json_t *result, const struct res_style *style)
+/* What was searched for, where nothing was confirmed: the result has no workload then. To be released. */
+static struct res_result_workload searched(const json_t *tune)
 {
-    const json_t *tune = json_object_get(result, "tune");
-    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    struct res_result_workload workload;
+    char *problem = NULL;
+    if (!res_described_read(&RES_RESULT_WORKLOAD_HEAD, json_object_get(tune, "workload"), &workload,
+                            &problem))
+        res_described_init(&RES_RESULT_WORKLOAD_HEAD, &workload);
+    if (workload.name == NULL)
+        workload.name = res_strdup("?");
+    free(problem);
+    return workload;
+}
+
+/* style  NULL: in Markdown. */
+static char *search_words(const struct res_result *result, const struct res_style *style)
+{
+    const json_t *tune = json_object_get(result->json, "tune");
     const bool markdown = style == NULL;
     struct res_text text = {0};
     struct res_grid grid;
     if (tune == NULL)
         return NULL;
-    if (workload == NULL)
-        workload = json_object_get(tune, "workload");
+    struct res_result_workload head = searched(tune);
+    const struct res_result_workload *workload = result->workload_count > 0 ? &result->workloads[0] : &head;
     const struct rows rows = rows_of(tune);
     add_heading(&text, workload, markdown);
     fill(&grid, tune, &rows);
@@ -216,15 +234,16 @@ static char *search_words(const json_t *result, const struct res_style *style)
     res_text_printf(&text, "\n");
     add_pastes(&text, &rows, markdown);
     add_words(&text, markdown, "advice", res_tune_advice(result));
-    if (res_live_words(workload) != NULL)
-        add_words(&text, markdown, "memory", res_strdup(res_live_words(workload)));
+    if (res_notes_live(workload->live) != NULL)
+        add_words(&text, markdown, "live", res_strdup(res_notes_live(workload->live)));
     add_words(&text, markdown, rows.confirmed ? "*" : "?", res_tune_marks(tune));
     add_words(&text, markdown, "tried", res_tune_tried(tune));
     add_words(&text, markdown, "basis", res_tune_basis(result));
     if (!markdown) {
         add_failed(&text, tune);
-        res_notes_disturbances(&text, result);
+        res_notes_text(&text, result->notes, result->note_count, false, "disturbed");
     }
+    res_described_release(&RES_RESULT_WORKLOAD_HEAD, &head);
     res_grid_release(&grid);
     free(rows.items);
     return text.text;
@@ -232,10 +251,10 @@ static char *search_words(const json_t *result, const struct res_style *style)
 
 char *res_tune_text(const struct res_result *result, const struct res_style *style)
 {
-    return search_words(result->json, style);
+    return search_words(result, style);
 }
 
 char *res_tune_markdown(const struct res_result *result)
 {
-    return search_words(result->json, NULL);
+    return search_words(result, NULL);
 }

@@ -6,16 +6,15 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
+#include "results/measure/base/shell_line.h"
 #include "results/measure/figures/pareto.h"
 #include "results/measure/figures/startup_memory.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
+#include "results/report/notes/advice.h"
 #include "results/report/notes/advice_rounds.h"
-#include "results/report/notes/deploy.h"
 
 #define OVER_WORTH_TELLING_NS 1000000000LL
-#define LARGE_NOISE           0.05 /* of a ratio, as in advice.c */
 
 static long long count_of(const json_t *object, const char *key)
 {
@@ -67,7 +66,7 @@ char *res_tune_preload(const json_t *row)
     struct res_text words = {0};
     if (library == NULL)
         return res_strdup("");
-    res_deploy_variable(&words, "LD_PRELOAD", library);
+    res_shell_variable(&words, "LD_PRELOAD", library);
     char *plain = res_text_plain(words.text);
     free(words.text);
     return plain;
@@ -113,7 +112,7 @@ static void add_figure(struct res_text *text, const json_t *row, const char *fig
     const json_t *object = json_object_get(row, figure);
     const double low = res_cell_number(object, "ratio_low"), high = res_cell_number(object, "ratio_high");
     const enum res_verdict verdict = verdict_of(row, figure);
-    const bool same = verdict == RES_SAME && fmax(1 - low, high - 1) <= LARGE_NOISE;
+    const bool same = verdict == RES_SAME && fmax(1 - low, high - 1) <= RES_LARGE_NOISE;
     if (verdict != RES_FASTER && verdict != RES_SLOWER && !same) {
         res_text_printf(text, "%s not known (%+.0f to %+.0f %%)", words, (low - 1) * 100, (high - 1) * 100);
         return;
@@ -149,7 +148,7 @@ static struct noise noise_of(const json_t *result)
 static void add_doubt(struct res_text *text, const json_t *result)
 {
     const struct noise noise = noise_of(result);
-    if (noise.high - 1 > LARGE_NOISE || 1 - noise.low > LARGE_NOISE)
+    if (noise.high - 1 > RES_LARGE_NOISE || 1 - noise.low > RES_LARGE_NOISE)
         res_text_printf(
             text,
             "; the noise is large (%+.0f to %+.0f %% of time) and hides what is smaller: repeat it on a "
@@ -160,12 +159,12 @@ static void add_doubt(struct res_text *text, const json_t *result)
 }
 
 /* Who saves memory at a price that was not seen, and what would show it. */
-static void add_unbounded(struct res_text *text, const json_t *result, const json_t *row)
+static void add_unbounded(struct res_text *text, const struct res_result *result, const json_t *row)
 {
-    const json_t *tune = json_object_get(result, "tune"), *time = json_object_get(row, "time");
-    const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
-    const struct res_more_rounds more = res_more_rounds(workload);
-    char *remedy = res_more_rounds_words(workload);
+    const json_t *tune = json_object_get(result->json, "tune"), *time = json_object_get(row, "time");
+    const struct res_more_rounds more = result->workload_count > 0 ? res_more_rounds(&result->workloads[0])
+                                                                   : (struct res_more_rounds){.width = NAN};
+    char *remedy = res_more_rounds_words(&more);
     res_text_printf(text, "%s: ", word_of(row, "name"));
     add_share(text, row, "memory");
     res_text_printf(text,
@@ -179,8 +178,9 @@ static void add_unbounded(struct res_text *text, const json_t *result, const jso
     free(remedy);
 }
 
-char *res_tune_advice(const json_t *result)
+char *res_tune_advice(const struct res_result *typed_result)
 {
+    const json_t *result = typed_result->json;
     const json_t *tune = json_object_get(result, "tune");
     const json_t *fastest = best_by(result, "time", true), *smallest = best_by(result, "memory", true);
     const json_t *unbounded = best_by(result, "memory", false);
@@ -194,7 +194,7 @@ char *res_tune_advice(const json_t *result)
             word_of(tune, "default"));
     } else if (fastest == NULL && smallest == NULL && unbounded != NULL) {
         res_text_printf(&text, "None yet. ");
-        add_unbounded(&text, result, unbounded);
+        add_unbounded(&text, typed_result, unbounded);
     } else if (fastest == NULL && smallest == NULL) {
         res_text_printf(
             &text, "Stay with %s as it is: no setting tried beats it beyond the noise in time or %s memory",
@@ -213,7 +213,7 @@ char *res_tune_advice(const json_t *result)
         }
         if (unbounded != NULL) {
             res_text_printf(&text, "; ");
-            add_unbounded(&text, result, unbounded);
+            add_unbounded(&text, typed_result, unbounded);
         }
         add_doubt(&text, result);
     }
@@ -266,8 +266,9 @@ char *res_tune_tried(const json_t *tune)
     return text.text;
 }
 
-char *res_tune_basis(const json_t *result)
+char *res_tune_basis(const struct res_result *typed_result)
 {
+    const json_t *result = typed_result->json;
     const json_t *tune = json_object_get(result, "tune");
     const json_t *resident = json_object_get(
         json_object_get(json_array_get(json_object_get(result, "workloads"), 0), "control"), "resident");

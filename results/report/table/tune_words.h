@@ -5,14 +5,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "results/measure/result/result.h"
+
 /* res_tune_advice - what to do, and the doubt. Claims nothing that the verdicts do not.
  * res_tune_marks - what the mark before a row means.
  * res_tune_tried - how many were tried, dropped and why.
  * res_tune_basis - on which rounds the figures rest, the noise, and the time spent. */
-char *res_tune_advice(const json_t *result);
+char *res_tune_advice(const struct res_result *result);
 char *res_tune_marks(const json_t *tune);
 char *res_tune_tried(const json_t *tune);
-char *res_tune_basis(const json_t *result);
+char *res_tune_basis(const struct res_result *result);
 
 /* res_tune_is_bounded - whether a row of the front may be deployed: its time is shown to differ, which a reader can weigh, or by its
  * interval is at most RES_PARETO_MARGIN (pareto.h) more. "Same" alone says only that the noise hid what there is. True for the

@@ -194,7 +194,9 @@ char *res_validation_text(const struct res_result *typed_result, const struct re
     add_ranges(&text, candidates, style);
     res_validation_notes(&text, result);
     res_validation_recordings(&text, about, candidates);
-    res_notes_placement(&text, json_array_get(json_object_get(result, "workloads"), 0));
+    if (typed_result->workload_count > 0)
+        res_notes_text(&text, typed_result->workloads[0].notes, typed_result->workloads[0].note_count, true,
+                       "placement");
     res_validation_failures(&text, candidates);
     res_validation_bars(&text, result);
     return text.text;

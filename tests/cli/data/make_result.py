@@ -68,7 +68,7 @@ def passes(p99, p99_9, calls, system_calls, misses):
 def counted(instructions, cache_misses):
     return {"ops": 110, "inherited_ops": 10,
             "counters": [{"name": "instructions", "count": instructions, "counted_share": 1.0},
-                         {"name": "cache_misses", "count": cache_misses, "unavailable": "none"}, 5]}
+                         {"name": "cache_misses", "count": cache_misses, "unavailable": "none"}]}
 
 
 workload = {"name": "web.wl", "digest": "00ff", "file_digest": "00ff", "ops": 1012345, "threads": 1,
@@ -89,11 +89,12 @@ workload = {"name": "web.wl", "digest": "00ff", "file_digest": "00ff", "ops": 10
                      placement={"unavailable": "exit code 1:\x1b[31m no room"}),
                 dict(entry("odd", "1", 12.5, 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
                      latency={"by_call": [3, {"call": 4}, {"call": "malloc", "typical_ns": "much"}], "p99_ns": []},
-                     system_calls=[1, 2], placement={"tlb_misses_per_object": "few", "page_bytes_per_byte": []})],
+                     system_calls=[1, 2], placement={"tlb_misses_per_object": "few", "page_bytes_per_byte": []},
+                     runs=[{"ops": 110, "counters": [{"name": "instructions", "count": 1}, 5]}])],
             "control": dict(base, latency=None, system_calls=None),
             "floor": dict(floor, latency=None, runs=[counted(2000, 10)])}
 watched = dict(result, workloads=[workload], touch="page", disturbances=[
     {"kind": "governor", "when": "before", "value": 0, "unit": "processor",
      "text": "the frequency governor of processor 0 is powersave", "remedy": "set it to performance"},
-    {"kind": "steal", "text": 7}, 8])
+    {"kind": "steal", "text": 7}])
 path.with_name("result-passes.json").write_text(json.dumps(watched, indent=1) + "\n")
