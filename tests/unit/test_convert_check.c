@@ -1,5 +1,6 @@
 /* test_convert_check.c - the checker finds each kind of illegal workload, and nothing in legal ones: in windows changed after
  * they were decoded, and in files changed at the level of their columns, where the reader has the first word. */
+#include "convert/check/verify.h"
 #include "footprint/wl/window.h"
 #include "golden/patch.h"
 #include "unit/paper.h"
