@@ -213,7 +213,7 @@ class Threads(Selecting):
         self.refused("--merge", source=source, fragments=["nothing to merge"])
         self.refused("--from-time", "2s", "--to-time", "1s", source=source, fragments=["not before"])
         self.refused("--from-time", "50%", "--to-time", "1ns", source=source, fragments=["ends before it begins"])
-        self.refused("--sample", "9/8", source=source, fragments=["no share"])
+        self.refused("--sample", "9/8", source=source, fragments=["--sample takes a share"])
         self.refused("--threads", "5-3", source=source, fragments=["ends before it begins"])
         for arguments in (["info", "--threads", "1"], ["ab", "--head", "10"]):
             result = self.mallab(*arguments, self.whole, status=lab.MISUSE)
