@@ -8,8 +8,8 @@
 #include "cli/base/json_bounds.h"
 #include "convert/import/formats.h"
 #include "footprint/base/words.h"
+#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/base/values.h"
 
 #define FIGURES 7
 
@@ -75,7 +75,7 @@ static json_t *violation_json(const struct conv_violation *violation)
 {
     json_t *object = json_object();
     cli_json_set(object, "kind", conv_fault_name(violation->fault));
-    cli_json_set(object, "what", res_value_text(violation->what));
+    cli_json_set(object, "what", res_json_text(violation->what));
     cli_json_set(object, "window", violation->has_window ? cli_json_number(violation->window) : json_null());
     cli_json_set(object, "op", violation->has_op ? cli_json_number(violation->op) : json_null());
     cli_json_set(object, "op_in_window",
@@ -99,7 +99,7 @@ json_t *cli_verdict_json(const struct conv_verdict *verdict)
     cli_json_set(object, "schema", "mallab-info/1");
     cli_json_set(object, "mallab_version", MALLAB_VERSION);
     cli_json_set(object, "kind", conv_kind_name(verdict->kind));
-    cli_json_set(object, "file", res_value_text(verdict->file));
+    cli_json_set(object, "file", res_json_text(verdict->file));
     cli_json_set(object, "verify", verify);
     return object;
 }

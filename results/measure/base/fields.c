@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/base/values.h"
 
 #define KEY_MAX 64u /* bytes of a part of a key, with its end */
 
@@ -375,7 +375,7 @@ static json_t *texts_array(const struct res_texts *texts)
 {
     json_t *array = texts->known || texts->count > 0 ? json_array() : json_null();
     for (size_t i = 0; i < texts->count; i++)
-        json_array_append_new(array, res_value_text(texts->items[i]));
+        json_array_append_new(array, res_json_text(texts->items[i]));
     return array;
 }
 
@@ -383,7 +383,7 @@ static json_t *pairs_object(const struct res_pairs *pairs)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < pairs->count; i++)
-        json_object_set_new(object, pairs->items[i].name, res_value_text(pairs->items[i].value));
+        json_object_set_new(object, pairs->items[i].name, res_json_text(pairs->items[i].value));
     return object;
 }
 
@@ -395,7 +395,7 @@ static json_t *numbers_array(const struct res_field *field, const void *owner)
     for (size_t i = 0; i < count; i++)
         json_array_append_new(array, field->kind == RES_FIELD_COUNTS
                                          ? json_integer((json_int_t)((const uint64_t *)values)[i])
-                                         : res_value_number(((const double *)values)[i]));
+                                         : res_json_number(((const double *)values)[i]));
     return array;
 }
 
@@ -418,7 +418,7 @@ static json_t *count_value(const struct res_field *field, uint64_t count)
 static json_t *text_value(const struct res_field *field, const char *words)
 {
     const bool none = (field->flags & RES_FIELD_ZERO_IS_NULL) != 0 && words != NULL && *words == '\0';
-    return res_value_text(none ? NULL : words);
+    return res_json_text(none ? NULL : words);
 }
 
 static json_t *write_value(const struct res_field *field, const void *owner)
@@ -433,9 +433,9 @@ static json_t *write_value(const struct res_field *field, const void *owner)
     case RES_FIELD_NUMBER:
         return (field->flags & RES_FIELD_ZERO_IS_NULL) != 0 && !(*(const double *)place > 0)
                    ? json_null()
-                   : res_value_number(*(const double *)place);
+                   : res_json_number(*(const double *)place);
     case RES_FIELD_WHOLE:
-        return res_value_whole(*(const double *)place);
+        return res_json_whole(*(const double *)place);
     case RES_FIELD_TRUTH:
         return json_boolean(*(const bool *)place);
     case RES_FIELD_MAYBE:

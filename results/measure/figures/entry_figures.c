@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/pareto.h"
-#include "results/report/grid/cells.h"
 
 /* ---- faults, blow-up ------------------------------------------------------------------------- */
 

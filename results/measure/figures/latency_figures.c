@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/base/values.h"
 #include "results/measure/statistics/statistics.h"
 
 /* Figures of the same group of calls in each pass; a group that a pass lacks is an object without keys. */
@@ -82,7 +82,7 @@ static double median(const struct group *group, const char *key)
 /* What is left above the floor's; all of it where the floor has none. */
 static json_t *net(double value, double floor)
 {
-    return res_value_number(isfinite(floor) ? fmax(value - floor, 0) : value);
+    return res_json_number(isfinite(floor) ? fmax(value - floor, 0) : value);
 }
 
 static void set_figures(json_t *object, const json_t *passes, const json_t *floor, const char *list,
@@ -90,8 +90,8 @@ static void set_figures(json_t *object, const json_t *passes, const json_t *floo
 {
     struct group group = group_of(passes, list, like), floors = group_of(floor, list, like);
     for (size_t i = 0; i < sizeof MEDIANS / sizeof MEDIANS[0]; i++)
-        json_object_set_new(object, MEDIANS[i], res_value_number(median(&group, MEDIANS[i])));
-    json_object_set_new(object, "max_ns", res_value_number(extreme(&group, "max_ns", true)));
+        json_object_set_new(object, MEDIANS[i], res_json_number(median(&group, MEDIANS[i])));
+    json_object_set_new(object, "max_ns", res_json_number(extreme(&group, "max_ns", true)));
     json_object_set_new(object, "typical_ns", net(median(&group, "mean_ns"), median(&floors, "mean_ns")));
     json_object_set_new(object, "quiet_ns",
                         net(extreme(&group, "mean_ns", false), extreme(&floors, "mean_ns", false)));

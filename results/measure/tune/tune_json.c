@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/base/values.h"
 #include "results/measure/base/shell_line.h"
 #include "results/report/table/tune_report.h"
 
@@ -22,7 +22,7 @@ static json_t *ratios(const double *logs, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, res_value_number(exp(logs[i])));
+        json_array_append_new(array, res_json_number(exp(logs[i])));
     return array;
 }
 
@@ -41,7 +41,7 @@ static json_t *settings_of(const struct res_tune_space *space, const struct res_
     json_t *object = json_object();
     for (size_t i = 0; point != NULL && i < point->choice_count; i++) {
         const struct res_range *range = &space->bases[point->base]->ranges[point->choices[i].range];
-        json_object_set_new(object, range->setting, res_value_text(range->values[point->choices[i].value]));
+        json_object_set_new(object, range->setting, res_json_text(range->values[point->choices[i].value]));
     }
     return object;
 }
@@ -50,14 +50,14 @@ static json_t *point_object(const struct res_tune_space *space, const struct res
 {
     const bool tried = point->time_count > 0;
     json_t *object = json_object();
-    json_object_set_new(object, "name", res_value_text(point->name));
-    json_object_set_new(object, "allocator", res_value_text(space->bases[point->base]->name));
+    json_object_set_new(object, "name", res_json_text(point->name));
+    json_object_set_new(object, "allocator", res_json_text(space->bases[point->base]->name));
     json_object_set_new(object, "settings", settings_of(space, point));
     json_object_set_new(object, "state", json_string(res_tune_state_name(point->state)));
-    json_object_set_new(object, "failed", res_value_text(point->why));
-    json_object_set_new(object, "time_ratio", res_value_number(tried ? exp(res_tune_time_of(point)) : NAN));
+    json_object_set_new(object, "failed", res_json_text(point->why));
+    json_object_set_new(object, "time_ratio", res_json_number(tried ? exp(res_tune_time_of(point)) : NAN));
     json_object_set_new(object, "memory_ratio",
-                        res_value_number(point->memory_count > 0 ? exp(res_tune_memory_of(point)) : NAN));
+                        res_json_number(point->memory_count > 0 ? exp(res_tune_memory_of(point)) : NAN));
     json_object_set_new(object, "time_ratios", ratios(point->times, point->time_count));
     json_object_set_new(object, "memory_ratios", ratios(point->memories, point->memory_count));
     return object;
@@ -85,11 +85,11 @@ static json_t *counts_object(const struct res_tune_space *space)
 static json_t *difference_object(const struct res_difference *difference, const char *verdict, double p)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "ratio", res_value_number(difference->ratio));
-    json_object_set_new(object, "ratio_low", res_value_number(difference->interval.low));
-    json_object_set_new(object, "ratio_high", res_value_number(difference->interval.high));
+    json_object_set_new(object, "ratio", res_json_number(difference->ratio));
+    json_object_set_new(object, "ratio_low", res_json_number(difference->interval.low));
+    json_object_set_new(object, "ratio_high", res_json_number(difference->interval.high));
     json_object_set_new(object, "verdict", json_string(verdict));
-    json_object_set_new(object, "p", res_value_number(p));
+    json_object_set_new(object, "p", res_json_number(p));
     return object;
 }
 
@@ -144,18 +144,18 @@ static json_t *row_object(const struct res_tune_search *search, struct res_tune_
     json_t *environment = json_object();
     for (size_t i = 0; i < candidate->variable_count; i++)
         json_object_set_new(environment, candidate->environment[i].name,
-                            res_value_text(candidate->environment[i].value));
-    json_object_set_new(time, "typical_ns_per_op", res_value_number(judgement->time_value));
-    json_object_set_new(memory, "bytes", res_value_number(judgement->memory_value));
-    json_object_set_new(object, "name", res_value_text(candidate->name));
+                            res_json_text(candidate->environment[i].value));
+    json_object_set_new(time, "typical_ns_per_op", res_json_number(judgement->time_value));
+    json_object_set_new(memory, "bytes", res_json_number(judgement->memory_value));
+    json_object_set_new(object, "name", res_json_text(candidate->name));
     json_object_set_new(object, "allocator",
-                        res_value_text(search->space->bases[point != NULL ? point->base : 0]->name));
+                        res_json_text(search->space->bases[point != NULL ? point->base : 0]->name));
     json_object_set_new(object, "is_default", json_boolean(point == NULL));
     json_object_set_new(object, "settings", settings_of(search->space, point));
     json_object_set_new(object, "environment", environment);
-    json_object_set_new(object, "paste", res_value_text(paste));
+    json_object_set_new(object, "paste", res_json_text(paste));
     /* Debian's programs have the C library's malloc: any other must be loaded first. */
-    json_object_set_new(object, "library", linked ? json_null() : res_value_text(candidate->path));
+    json_object_set_new(object, "library", linked ? json_null() : res_json_text(candidate->path));
     json_object_set_new(object, "time", time);
     json_object_set_new(object, "memory", memory);
     free(paste);
@@ -187,9 +187,9 @@ static size_t rounds_done(const struct res_tune_search *search)
 static json_t *workload_object(const struct res_workload *workload)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "name", res_value_text(workload->name));
+    json_object_set_new(object, "name", res_json_text(workload->name));
     json_object_set_new(object, "program",
-                        workload->program[0] != '\0' ? res_value_text(workload->program) : json_null());
+                        workload->program[0] != '\0' ? res_json_text(workload->program) : json_null());
     set_count(object, "ops", workload->ops);
     set_count(object, "threads", workload->threads);
     set_count(object, "duration_ns", workload->duration_ns);
@@ -204,13 +204,13 @@ static json_t *tune_object(const struct res_tune_search *search, struct res_tune
     const bool confirmed = rounds_done(search) >= RES_ROUNDS_FOR_VERDICT;
     json_t *tune = json_object(), *allocators = json_array(), *noise = json_object();
     for (size_t i = 0; i < space->base_count; i++)
-        json_array_append_new(allocators, res_value_text(space->bases[i]->name));
-    json_object_set_new(noise, "time", res_value_number(search->noise.time));
-    json_object_set_new(noise, "memory", res_value_number(search->noise.memory));
+        json_array_append_new(allocators, res_json_text(space->bases[i]->name));
+    json_object_set_new(noise, "time", res_json_number(search->noise.time));
+    json_object_set_new(noise, "memory", res_json_number(search->noise.memory));
     json_object_set_new(tune, "confirmed", json_boolean(confirmed));
     json_object_set_new(tune, "stopped", json_boolean(search->end == RES_TUNE_END_STOPPED));
     json_object_set_new(tune, "memory", json_string(res_tune_memory_name(replays->memory)));
-    json_object_set_new(tune, "default", res_value_text(space->bases[0]->name));
+    json_object_set_new(tune, "default", res_json_text(space->bases[0]->name));
     json_object_set_new(tune, "allocators", allocators);
     json_object_set_new(tune, "workload", workload_object(replays->workload));
     set_count(tune, "seed", search->seed);
@@ -220,8 +220,8 @@ static json_t *tune_object(const struct res_tune_search *search, struct res_tune
     set_count(tune, "runs", search->runs);
     set_count(tune, "declared", space->declared);
     set_count(tune, "confirmation_rounds", rounds_done(search));
-    json_object_set_new(tune, "p_needed", res_value_number(res_tune_level(search->finalist_count)));
-    json_object_set_new(tune, "least_difference", res_value_number(RES_TUNE_WORTH));
+    json_object_set_new(tune, "p_needed", res_json_number(res_tune_level(search->finalist_count)));
+    json_object_set_new(tune, "least_difference", res_json_number(RES_TUNE_WORTH));
     json_object_set_new(tune, "noise", noise);
     set_rows(tune, search, replays, confirmed);
     json_object_set_new(tune, "counts", counts_object(space));

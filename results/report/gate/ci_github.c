@@ -2,8 +2,8 @@
  * benchmark-tracking actions read. */
 #include <stdlib.h>
 
+#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/base/values.h"
 #include "results/report/gate/ci.h"
 
 /* A '%' would begin an escape. Line ends cannot be there: res_text_plain. */
@@ -61,7 +61,7 @@ static void add_benchmark(json_t *array, const struct res_result_workload *workl
                                  entry->name, entry->version != NULL ? entry->version : "unknown");
         json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", name, "unit",
                                                res_metric_unit_name(metric), "value",
-                                               res_value_number(res_median(series.values, series.count)),
+                                               res_json_number(res_median(series.values, series.count)),
                                                "range", range, "extra", extra));
         free(name);
         free(range);

@@ -12,23 +12,6 @@
 
 #define UNCLEAR_FROM 0.05 /* a smaller difference is called the same whatever its range says */
 
-double res_cell_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-const char *res_cell_string(const json_t *object, const char *key, const char *otherwise)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : otherwise;
-}
-
-char *res_cell_plain(const json_t *object, const char *key, const char *otherwise)
-{
-    return res_text_plain(res_cell_string(object, key, otherwise));
-}
-
 enum res_role res_cell_role(const char *verdict)
 {
     static const struct {

@@ -8,11 +8,9 @@
 
 #include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/base/json_values.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/grid.h"
-
-/* res_cell_number - a number of an object, NAN when it is missing or none. */
-double res_cell_number(const json_t *object, const char *key);
 
 /* res_cell_verdict - the verdict of a figure (ratio, ratio_low, ratio_high, verdict) as it is shown. A verdict `same` says that
  * a difference was not shown; where the range leaves out 0 by a median of more than 5 %, and only the control or the
@@ -21,12 +19,6 @@ double res_cell_number(const json_t *object, const char *key);
 #define RES_CELL_UNCLEAR "unclear"
 const char *res_cell_verdict(const json_t *figure, const char *otherwise);
 const char *res_verdict_shown(enum res_verdict verdict, double ratio, double low, double high);
-
-/* res_cell_plain - a string of an object fit for a terminal (res_text_plain); `otherwise` when it is missing. */
-char *res_cell_plain(const json_t *object, const char *key, const char *otherwise);
-
-/* res_cell_string - the same as it is, borrowed: for a grid, which makes it fit. */
-const char *res_cell_string(const json_t *object, const char *key, const char *otherwise);
 
 /* res_cell_role - what a verdict says: faster, less and within are good; slower, more and over bad; undecided and unclear doubt.
  * res_cell_role_large - likewise; none where a difference is shown and too small to act on (RES_COLOUR_LEAST). */
