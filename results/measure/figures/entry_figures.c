@@ -95,25 +95,3 @@ void res_latency_judge(struct res_result_workload *workload, uint64_t seed)
         judge(workload, &workload->candidates[i], seed);
     judge(workload, &workload->control, seed);
 }
-
-/* ---- for readers of JSON --------------------------------------------------------------------- */
-
-double res_entry_faults(const json_t *json)
-{
-    struct res_result_entry entry;
-    char *problem = NULL;
-    double faults = NAN;
-    if (res_described_read(&RES_RESULT_ENTRY, json, &entry, &problem)) {
-        faults = faults_of(&entry);
-        res_described_release(&RES_RESULT_ENTRY, &entry);
-    }
-    free(problem);
-    return faults;
-}
-
-double res_entry_blow_up(const json_t *workload, const json_t *entry)
-{
-    const double live = res_cell_number(workload, "live_peak_bytes");
-    const double peak = res_cell_number(json_object_get(entry, "resident"), "peak_bytes");
-    return live > 0 && isfinite(peak) ? peak / live : NAN;
-}

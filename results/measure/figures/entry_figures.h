@@ -22,8 +22,4 @@ void res_entry_figures_complete(struct res_result *result);
  * verdict is against no noise. */
 void res_latency_judge(struct res_result_workload *workload, uint64_t seed);
 
-/* For readers of JSON, until the last of them is typed. */
-double res_entry_faults(const json_t *entry);
-double res_entry_blow_up(const json_t *workload, const json_t *entry);
-
 #endif

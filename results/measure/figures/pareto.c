@@ -175,39 +175,3 @@ bool res_is_unbeaten(const struct res_result_workload *workload, size_t candidat
         compared += workload->candidates[i].beaten_by.known;
     return compared > 1 && own->known && own->count == 0;
 }
-
-/* ---- for readers of JSON --------------------------------------------------------------------- */
-
-/* Keys that a workload must have may be missing here. */
-json_t *res_pareto(const json_t *json)
-{
-    static const char *const NEEDED[] = {"name", "ops", "threads", "duration_ns", "live_peak_bytes"};
-    struct res_result_workload workload;
-    json_t *pareto = json_array(), *copy = json_copy((json_t *)(uintptr_t)json);
-    char *problem = NULL;
-    for (size_t i = 0; i < sizeof NEEDED / sizeof NEEDED[0]; i++)
-        if (json_object_get(json, NEEDED[i]) == NULL)
-            json_object_set_new(copy, NEEDED[i], i == 0 ? json_string("") : json_integer(0));
-    if (res_described_read(&RES_RESULT_WORKLOAD, copy, &workload, &problem)) {
-        res_beaten_by_fill(&workload);
-        for (size_t i = 0; i < workload.candidate_count; i++)
-            json_array_append_new(
-                pareto, res_described_value(&RES_RESULT_ENTRY, &workload.candidates[i], "beaten_by"));
-        res_described_release(&RES_RESULT_WORKLOAD, &workload);
-    }
-    free(problem);
-    json_decref(copy);
-    return pareto;
-}
-
-bool res_pareto_is_unbeaten(const json_t *pareto, size_t candidate)
-{
-    size_t index, compared = 0;
-    json_t *names;
-    json_array_foreach(pareto, index, names)
-    {
-        compared += json_is_array(names) ? 1u : 0u;
-    }
-    const json_t *own = json_array_get(pareto, candidate);
-    return compared > 1 && json_is_array(own) && json_array_size(own) == 0;
-}

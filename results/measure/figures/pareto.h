@@ -11,7 +11,6 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_PARETO_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_PARETO_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,13 +33,5 @@ void res_beaten_by_fill(struct res_result_workload *workload);
 
 /* res_is_unbeaten - whether nothing beats a candidate, where at least two were compared. */
 bool res_is_unbeaten(const struct res_result_workload *workload, size_t candidate);
-
-/* For readers of JSON, until the last of them is typed.
- * res_pareto - for each candidate of a workload of a result (result_json.h), in its order: the names of those that beat it, an
- * empty array where none does, null where it has no figures or there are too few rounds for any verdict. A new reference. */
-json_t *res_pareto(const json_t *workload);
-
-/* res_pareto_is_unbeaten - whether the element of that array is an empty one, of at least two that were compared. */
-bool res_pareto_is_unbeaten(const json_t *pareto, size_t candidate);
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/figures/entry_figures.h"
-#include "results/measure/figures/pareto.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
@@ -169,16 +167,18 @@ static json_t *whole_object(const json_t *whole)
     return json_is_object(whole) ? without(whole, raw) : json_null();
 }
 
-static json_t *entry_object(const json_t *workload, const json_t *entry)
+/* Figures that follow from others are those of today's rules, whatever the file says. */
+static json_t *entry_object(const struct res_result_entry *entry, bool is_floor)
 {
     static const char *const raw[] = {"runs", "memory_runs", "latency", NULL};
-    if (!json_is_object(entry))
+    static const char *const followed[] = {"faults_minor", "blow_up", "beaten_by"};
+    if (entry == NULL || !json_is_object(entry->json))
         return json_null();
-    json_t *object = without(entry, raw);
-    json_object_set_new(object, "latency", latency_object(json_object_get(entry, "latency")));
-    json_object_set_new(object, "whole_process", whole_object(json_object_get(entry, "whole_process")));
-    json_object_set_new(object, "faults_minor", res_json_number(res_entry_faults(entry)));
-    json_object_set_new(object, "blow_up", res_json_number(res_entry_blow_up(workload, entry)));
+    json_t *object = without(entry->json, raw);
+    json_object_set_new(object, "latency", latency_object(json_object_get(entry->json, "latency")));
+    json_object_set_new(object, "whole_process", whole_object(json_object_get(entry->json, "whole_process")));
+    for (size_t i = 0; i < sizeof followed / sizeof followed[0] && !is_floor; i++)
+        json_object_set_new(object, followed[i], res_described_value(&RES_RESULT_ENTRY, entry, followed[i]));
     return object;
 }
 
@@ -205,23 +205,15 @@ static json_t *workload_object(const struct res_result *result, const struct res
 {
     const json_t *workload = typed->json;
     static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor", NULL};
-    json_t *object = without(workload, raw), *candidates = json_array(), *pareto = res_pareto(workload);
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
-    {
-        json_t *entry = entry_object(workload, candidate);
-        if (json_is_object(entry)) /* anew: whatever the file says */
-            json_object_set(entry, "beaten_by", json_array_get(pareto, index));
-        json_array_append_new(candidates, entry);
-    }
-    json_decref(pareto);
+    json_t *object = without(workload, raw), *candidates = json_array();
+    for (size_t i = 0; i < typed->candidate_count; i++)
+        json_array_append_new(candidates, entry_object(&typed->candidates[i], false));
     json_object_set_new(object, "notes", notes_array(typed->notes, typed->note_count));
     set_words(object, "program_words", res_notes_program(typed));
     json_object_set_new(object, "columns", res_columns_json(result, typed));
     json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "control", entry_object(workload, json_object_get(workload, "control")));
-    json_object_set_new(object, "floor", entry_object(workload, json_object_get(workload, "floor")));
+    json_object_set_new(object, "control", entry_object(&typed->control, false));
+    json_object_set_new(object, "floor", entry_object(typed->floor, true));
     json_object_set_new(object, "series", series_object(workload));
     return object;
 }

@@ -8,6 +8,7 @@
 
 #include "results/measure/base/figure_words.h"
 #include "results/measure/figures/memory_limit.h"
+#include "results/measure/figures/pareto.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
 
@@ -105,14 +106,6 @@ struct table {
     bool utf8;
 };
 
-bool res_columns_unbeaten(const struct res_result_workload *workload, const struct res_result_entry *entry)
-{
-    size_t compared = 0;
-    for (size_t i = 0; i < workload->candidate_count; i++)
-        compared += workload->candidates[i].beaten_by.known;
-    return compared > 1 && entry->beaten_by.known && entry->beaten_by.count == 0;
-}
-
 static void add_typical(struct res_grid *grid, const struct res_figures *figures, bool utf8)
 {
     const double ns = figures->typical_ns_per_op, deviation = figures->typical_deviation;
@@ -184,7 +177,10 @@ static void add_cell(struct res_grid *grid, const struct table *table, const str
         break;
     case RES_AS_NAME:
         res_grid_own(
-            grid, res_printf("%s%s", entry->name, res_columns_unbeaten(table->workload, entry) ? " *" : ""));
+            grid,
+            res_printf("%s%s", entry->name,
+                       res_is_unbeaten(table->workload, (size_t)(entry - table->workload->candidates)) ? " *"
+                                                                                                       : ""));
         break;
     case RES_AS_NS:
         res_grid_add(grid, RES_NS(number_of(shown, owner)));

@@ -18,9 +18,6 @@ enum res_block {
 void res_columns_fill(struct res_grid *grid, const struct res_result *result,
                       const struct res_result_workload *workload, enum res_block block, bool utf8);
 
-/* res_columns_unbeaten - whether a candidate is compared with others and nothing beats it (pareto.h): marked with a star. */
-bool res_columns_unbeaten(const struct res_result_workload *workload, const struct res_result_entry *entry);
-
 /* res_columns_csv - begin a grid and put a line for each candidate, control and floor of all workloads into it. */
 void res_columns_csv(struct res_grid *grid, const struct res_result *result);
 

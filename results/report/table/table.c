@@ -14,7 +14,7 @@
 static bool any_unbeaten(const struct res_result_workload *workload)
 {
     for (size_t i = 0; i < workload->candidate_count; i++) {
-        if (res_columns_unbeaten(workload, &workload->candidates[i]))
+        if (res_is_unbeaten(workload, i))
             return true;
     }
     return false;
