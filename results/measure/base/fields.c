@@ -32,7 +32,8 @@ static void init_field(const struct res_field *field, void *owner)
     void *place = member(owner, field->offset);
     if (field->kind == RES_FIELD_NUMBER || field->kind == RES_FIELD_WHOLE)
         *(double *)place = NAN;
-    else if (field->kind == RES_FIELD_MAYBE)
+    else if (field->kind == RES_FIELD_MAYBE ||
+             (field->kind == RES_FIELD_WORD && (field->flags & RES_FIELD_OMITTED) != 0))
         *(int *)place = -1;
     else if (field->kind == RES_FIELD_TRUTH)
         *(bool *)place = (field->flags & RES_FIELD_TRUE) != 0;
@@ -441,7 +442,7 @@ static json_t *write_value(const struct res_field *field, const void *owner)
     case RES_FIELD_MAYBE:
         return *(const int *)place < 0 ? json_null() : json_boolean(*(const int *)place);
     case RES_FIELD_WORD:
-        return json_string(field->words[*(const int *)place]);
+        return *(const int *)place < 0 ? json_null() : json_string(field->words[*(const int *)place]);
     case RES_FIELD_STRUCT:
         return *(void *const *)place != NULL ? res_described_write(field->of, *(void *const *)place)
                                              : json_null();

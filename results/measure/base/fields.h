@@ -28,7 +28,7 @@ enum res_field_kind {
     RES_FIELD_WHOLE,   /* double: likewise, written as the nearest integer */
     RES_FIELD_TRUTH,   /* bool */
     RES_FIELD_MAYBE,   /* int: 0, 1; -1 is null */
-    RES_FIELD_WORD,    /* int: the index of a word in `words` */
+    RES_FIELD_WORD,    /* int: the index of a word in `words`; -1, of an omitted one: there is none */
     RES_FIELD_STRUCT,  /* pointer to a struct described by `of`; NULL is null */
     RES_FIELD_INSIDE,  /* such a struct as a member; always an object */
     RES_FIELD_LIST,    /* pointer to the first of `count` structs described by `of` */
@@ -116,13 +116,14 @@ struct res_field {
         }                                                                                                    \
     }
 #define RES_ROW(kind, key, member, ...) RES_ROW_AS(kind, PLAIN, key, member, __VA_ARGS__)
-#define RES_WORD(key, member, words, doc, ...)                                                               \
+#define RES_WORD_AS(flag, key, member, words, doc, ...)                                                      \
     {                                                                                                        \
-        key, RES_FIELD_WORD, 0, offsetof(OWNER, member), 0, NULL, words, doc,                                \
+        key, RES_FIELD_WORD, RES_FIELD_##flag, offsetof(OWNER, member), 0, NULL, words, doc,                 \
         {                                                                                                    \
             __VA_ARGS__                                                                                      \
         }                                                                                                    \
     }
+#define RES_WORD(key, member, words, ...) RES_WORD_AS(PLAIN, key, member, words, __VA_ARGS__)
 #define RES_PART(kind, flag, key, member, of, doc)                                                           \
     {                                                                                                        \
         key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, of, NULL, doc,                  \

@@ -18,9 +18,9 @@ static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behi
 static const struct res_field FAILURE_FIELDS[] = {
     RES_ROW(TEXT, "cause", cause,
             "`null` (the allocator returned NULL), `limit`, `oom`, `crash`, `check`, `timeout` or `thread`"),
-    RES_ROW(WHOLE, "op", op, "the op, or the first of those that it may have been"),
-    RES_ROW(WHOLE, "op_last", op_last, "the last of those"),
-    RES_ROW(WHOLE, "thread", thread, "the thread that made the call"),
+    RES_ROW_AS(WHOLE, OMITTED, "op", op, "the op, or the first of those that it may have been"),
+    RES_ROW_AS(WHOLE, OMITTED, "op_last", op_last, "the last of those"),
+    RES_ROW_AS(WHOLE, OMITTED, "thread", thread, "the thread that made the call"),
     RES_ROW(TEXT, "call", call, "the call"),
     RES_ROW(WHOLE, "size_bytes", size_bytes, "the size that was asked for"),
     RES_ROW_AS(WHOLE, OMITTED, "rest_call", rest_call, "in the rest behind the last op: which of its calls"),
@@ -112,11 +112,13 @@ static const struct res_described PASS = {"a latency pass",
                                           NULL};
 #undef OWNER
 
+/* The baseline and the floor have none of these. */
 #define PERCENTILE(name)                                                                                     \
-    RES_ROW(NUMBER, #name "_ratio", name.ratio, "to the baseline's in the same pass"),                       \
-        RES_ROW(NUMBER, #name "_ratio_low", name.low, "Student's interval of the ratio"),                    \
-        RES_ROW(NUMBER, #name "_ratio_high", name.high, "likewise"),                                         \
-        RES_WORD(#name "_verdict", name.verdict, TIME_VERDICTS, "as for time, with the control's as noise")
+    RES_ROW_AS(NUMBER, OMITTED, #name "_ratio", name.ratio, "to the baseline's in the same pass"),           \
+        RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_low", name.low, "Student's interval of the ratio"),        \
+        RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_high", name.high, "likewise"),                             \
+        RES_WORD_AS(OMITTED, #name "_verdict", name.verdict, TIME_VERDICTS,                                  \
+                    "as for time, with the control's as noise")
 #define OF_ALL(name, ...) RES_ROW_AS(NUMBER, OMITTED, #name, all.name, __VA_ARGS__)
 
 #define OWNER struct res_latency_figures
