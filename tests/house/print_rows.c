@@ -15,9 +15,10 @@ static json_t *table_of(const struct res_described *described, const char *prefi
 
 int main(void)
 {
-    json_t *printed = json_pack("{s:o, s:{s:o, s:o, s:o}}", "schema", res_described_schema(&RES_RESULT),
+    json_t *printed = json_pack("{s:o, s:{s:o, s:o, s:o, s:o}}", "schema", res_described_schema(&RES_RESULT),
                                 "tables", "result", table_of(&RES_RESULT, ""), "workload",
-                                table_of(&RES_RESULT_WORKLOAD, ""), "entry", table_of(&RES_RESULT_ENTRY, ""));
+                                table_of(&RES_RESULT_WORKLOAD, ""), "entry", table_of(&RES_RESULT_ENTRY, ""),
+                                "note", table_of(&RES_NOTE, ""));
     json_dumpf(printed, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(printed);

@@ -3,7 +3,6 @@
 
 #include "results/report/notes/advice.h"
 #include "results/report/notes/advice_rounds.h"
-#include "results/report/notes/deploy.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 

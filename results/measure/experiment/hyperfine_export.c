@@ -1,23 +1,12 @@
-/* hyperfine_export.c - whole processes as hyperfine exports them. */
+/* hyperfine_export.c - whole processes as hyperfine exports them: keys and their order are hyperfine's. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "results/measure/base/json_values.h"
 #include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
 
 #define NS_PER_S 1e9
-
-static size_t seconds_of(const json_t *array, double **ret_seconds)
-{
-    const size_t count = json_array_size(array);
-    double *seconds = res_calloc(count + 1, sizeof *seconds);
-    for (size_t i = 0; i < count; i++)
-        seconds[i] = json_number_value(json_array_get(array, i)) / NS_PER_S;
-    *ret_seconds = seconds;
-    return count;
-}
 
 /* Of a sample, as hyperfine has it: over count - 1. */
 static json_t *deviation_of(const double *values, size_t count, double mean)
@@ -28,62 +17,62 @@ static json_t *deviation_of(const double *values, size_t count, double mean)
     return count > 1 ? json_real(sqrt(sum / (double)(count - 1))) : json_null();
 }
 
-/* Keys and their order are hyperfine's. */
-static json_t *result_of(const json_t *entry, const char *workload, bool alone)
+static json_t *exit_codes_of(const struct res_whole_process *whole)
 {
-    const json_t *whole = json_object_get(entry, "whole_process");
-    const char *name = json_string_value(json_object_get(entry, "name"));
-    double *times;
-    const size_t count = seconds_of(json_object_get(whole, "wall_ns"), &times);
+    json_t *array = json_array();
+    for (size_t i = 0; i < whole->exit_count; i++)
+        json_array_append_new(array, json_integer((json_int_t)whole->exit_codes[i]));
+    return array;
+}
+
+static json_t *result_of(const struct res_result_entry *entry, const char *workload, bool alone)
+{
+    const struct res_whole_process *whole = entry->whole_process;
+    const size_t count = whole->wall_count;
+    double *times = res_calloc(count, sizeof *times);
     json_t *array = json_array(), *object = json_object();
     double sum = 0, least = INFINITY, most = 0;
     for (size_t i = 0; i < count; i++) {
+        times[i] = whole->wall_ns[i] / NS_PER_S;
         sum += times[i];
         least = fmin(least, times[i]);
         most = fmax(most, times[i]);
         json_array_append_new(array, json_real(times[i]));
     }
-    char *command = alone ? res_strdup(name) : res_printf("%s %s", name, workload);
+    char *command = alone ? res_strdup(entry->name) : res_printf("%s %s", entry->name, workload);
     json_object_set_new(object, "command", json_string(command));
     json_object_set_new(object, "mean", json_real(sum / (double)count));
     json_object_set_new(object, "stddev", deviation_of(times, count, sum / (double)count));
     json_object_set_new(object, "median", json_real(res_median(times, count)));
-    json_object_set_new(object, "user", json_real(res_cell_number(whole, "user_ns_mean") / NS_PER_S));
-    json_object_set_new(object, "system", json_real(res_cell_number(whole, "system_ns_mean") / NS_PER_S));
+    json_object_set_new(object, "user", res_json_number(whole->user_ns_mean / NS_PER_S));
+    json_object_set_new(object, "system", res_json_number(whole->system_ns_mean / NS_PER_S));
     json_object_set_new(object, "min", json_real(least));
     json_object_set_new(object, "max", json_real(most));
     json_object_set_new(object, "times", array);
-    json_object_set(object, "exit_codes", json_object_get(whole, "exit_codes"));
+    json_object_set_new(object, "exit_codes", exit_codes_of(whole));
     json_object_set_new(object, "parameters",
-                        json_pack("{s:s, s:s}", "candidate", name, "workload", workload));
+                        json_pack("{s:s, s:s}", "candidate", entry->name, "workload", workload));
     free(command);
     free(times);
     return object;
 }
 
-static bool was_timed(const json_t *entry)
+static void add_result(json_t *results, const struct res_result_entry *entry, const char *workload,
+                       bool alone)
 {
-    return json_array_size(json_object_get(json_object_get(entry, "whole_process"), "wall_ns")) > 0;
+    if (entry != NULL && entry->whole_process != NULL && entry->whole_process->wall_count > 0)
+        json_array_append_new(results, result_of(entry, workload, alone));
 }
 
-json_t *res_whole_export(const struct res_result *typed_result)
+json_t *res_whole_export(const struct res_result *result)
 {
-    const json_t *result = typed_result->json;
-    const json_t *workloads = json_object_get(result, "workloads");
-    const bool alone = json_array_size(workloads) == 1;
+    const bool alone = result->workload_count == 1;
     json_t *results = json_array();
-    size_t index, number;
-    json_t *workload, *entry;
-    json_array_foreach(workloads, index, workload)
-    {
-        const char *name = json_string_value(json_object_get(workload, "name"));
-        json_array_foreach(json_object_get(workload, "candidates"), number, entry)
-        {
-            if (was_timed(entry))
-                json_array_append_new(results, result_of(entry, name, alone));
-        }
-        if (was_timed(json_object_get(workload, "floor")))
-            json_array_append_new(results, result_of(json_object_get(workload, "floor"), name, alone));
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            add_result(results, &workload->candidates[k], workload->name, alone);
+        add_result(results, workload->floor, workload->name, alone);
     }
     if (json_array_size(results) > 0)
         return json_pack("{s:o}", "results", results);

@@ -3,13 +3,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/advice_options.h"
 #include "results/report/notes/advice_rounds.h"
-#include "results/report/notes/deploy.h"
 #include "results/report/notes/noting.h"
 
 #define WIDE              0.03 /* of an interval; then it is said what would not have been seen */
@@ -18,7 +19,7 @@
 
 /* What a sentence is made of. */
 struct sentence {
-    struct res_text text;
+    struct res_text words;
     const struct res_result *result;
     const struct res_result_workload *workload;
     struct res_advice_options options;
@@ -27,42 +28,40 @@ struct sentence {
     bool is_noisy;
 };
 
-#define say(sentence, ...) res_text_printf(&(sentence)->text, __VA_ARGS__)
-
 static double percent(double ratio)
 {
     return fabs(ratio - 1) * 100;
 }
 
-static void say_percent(struct sentence *sentence, double ratio)
+static void say_percent(struct sentence *to, double ratio)
 {
-    say(sentence, percent(ratio) < 9.95 ? "%.1f %%" : "%.0f %%", percent(ratio));
+    say(to, percent(ratio) < 9.95 ? "%.1f %%" : "%.0f %%", percent(ratio));
 }
 
-static bool is_rival(const struct sentence *sentence, const struct res_advice_option *option)
+static bool is_rival(const struct sentence *to, const struct res_advice_option *option)
 {
-    return option != sentence->options.baseline;
+    return option != to->options.baseline;
 }
 
-static size_t rivals_with(const struct sentence *sentence, enum res_verdict verdict)
+static size_t rivals_with(const struct sentence *to, enum res_verdict verdict)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sentence->options.count; i++) {
-        const struct res_advice_option *option = &sentence->options.items[i];
-        count += is_rival(sentence, option) && option->time->verdict == verdict;
+    for (size_t i = 0; i < to->options.count; i++) {
+        const struct res_advice_option *option = &to->options.items[i];
+        count += is_rival(to, option) && option->time->verdict == verdict;
     }
     return count;
 }
 
 /* Says "jemalloc, mimalloc": the rivals with this verdict on time, or those without it. Returns whether there is any. */
-static bool say_rivals(struct sentence *sentence, enum res_verdict verdict, bool with)
+static bool say_rivals(struct sentence *to, enum res_verdict verdict, bool with)
 {
     const char *comma = "";
-    for (size_t i = 0; i < sentence->options.count; i++) {
-        const struct res_advice_option *option = &sentence->options.items[i];
-        if (!is_rival(sentence, option) || (option->time->verdict == verdict) != with)
+    for (size_t i = 0; i < to->options.count; i++) {
+        const struct res_advice_option *option = &to->options.items[i];
+        if (!is_rival(to, option) || (option->time->verdict == verdict) != with)
             continue;
-        say(sentence, "%s%s", comma, option->entry->name);
+        say(to, "%s%s", comma, option->entry->name);
         comma = ", ";
     }
     return *comma != '\0';
@@ -70,83 +69,83 @@ static bool say_rivals(struct sentence *sentence, enum res_verdict verdict, bool
 
 /* ---- noise, and what to do about it ---------------------------------------------------------- */
 
-static void say_more_rounds(struct sentence *sentence)
+static void say_more_rounds(struct sentence *to)
 {
-    char *words = res_more_rounds_words(&sentence->more);
-    say(sentence, "%s", words);
+    char *words = res_more_rounds_words(&to->more);
+    say(to, "%s", words);
     free(words);
 }
 
-static void say_remedy(struct sentence *sentence)
+static void say_remedy(struct sentence *to)
 {
-    say(sentence, "repeat it on a quieter machine%s",
-        sentence->more.until > 0 || isnan(sentence->more.width) ? ", or with " : ": ");
-    say_more_rounds(sentence);
+    say(to, "repeat it on a quieter machine%s",
+        to->more.until > 0 || isnan(to->more.width) ? ", or with " : ": ");
+    say_more_rounds(to);
 }
 
 /* What to do where the noise may have hidden a difference; nothing where it has not. */
-static void say_noise(struct sentence *sentence)
+static void say_noise(struct sentence *to)
 {
-    if (sentence->is_noisy) {
-        say(sentence, "; the noise is large (%+.0f to %+.0f %%): ", (sentence->noise.low - 1) * 100,
-            (sentence->noise.high - 1) * 100);
-        say_remedy(sentence);
-    } else if (rivals_with(sentence, RES_UNDECIDED) > 0) {
-        say(sentence, "; ");
-        (void)say_rivals(sentence, RES_UNDECIDED, true);
-        say(sentence, " is undecided: ");
-        if (sentence->more.width < NARROW) {
-            say(sentence, "whole runs say otherwise ('mallab ab --latency' times single calls)");
+    if (to->is_noisy) {
+        say(to, "; the noise is large (%+.0f to %+.0f %%): ", (to->noise.low - 1) * 100,
+            (to->noise.high - 1) * 100);
+        say_remedy(to);
+    } else if (rivals_with(to, RES_UNDECIDED) > 0) {
+        say(to, "; ");
+        (void)say_rivals(to, RES_UNDECIDED, true);
+        say(to, " is undecided: ");
+        if (to->more.width < NARROW) {
+            say(to, "whole runs say otherwise ('mallab ab --latency' times single calls)");
             return;
         }
-        say(sentence, "%s", sentence->more.until > 0 ? "more rounds may decide, " : "");
-        say_more_rounds(sentence);
+        say(to, "%s", to->more.until > 0 ? "more rounds may decide, " : "");
+        say_more_rounds(to);
     }
 }
 
 /* Who is slower is known under a large noise, too: the table shows it, and a verdict lies beyond the noise. */
-static void say_no_verdict(struct sentence *sentence)
+static void say_no_verdict(struct sentence *to)
 {
     const char *before = "", *behind = " more time in allocator calls)";
-    if (rivals_with(sentence, RES_SLOWER) == 0) {
-        say(sentence, "No verdict on time");
+    if (rivals_with(to, RES_SLOWER) == 0) {
+        say(to, "No verdict on time");
         return;
     }
-    say(sentence, "Slower than %s: ", sentence->result->baseline);
-    for (size_t i = 0; i < sentence->options.count; i++) {
-        const struct res_advice_option *option = &sentence->options.items[i];
-        if (!is_rival(sentence, option) || option->time->verdict != RES_SLOWER)
+    say(to, "Slower than %s: ", to->result->baseline);
+    for (size_t i = 0; i < to->options.count; i++) {
+        const struct res_advice_option *option = &to->options.items[i];
+        if (!is_rival(to, option) || option->time->verdict != RES_SLOWER)
             continue;
-        say(sentence, "%s%s (", before, option->entry->name);
-        say_percent(sentence, option->time->ratio);
-        say(sentence, "%s", behind);
+        say(to, "%s%s (", before, option->entry->name);
+        say_percent(to, option->time->ratio);
+        say(to, "%s", behind);
         before = ", ";
         behind = ")";
     }
-    say(sentence, ". No verdict on the time of ");
-    (void)say_rivals(sentence, RES_SLOWER, false);
+    say(to, ". No verdict on the time of ");
+    (void)say_rivals(to, RES_SLOWER, false);
 }
 
 /* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
-static void say_nobody(struct sentence *sentence)
+static void say_nobody(struct sentence *to)
 {
-    const char *baseline = sentence->result->baseline;
-    const struct res_more_rounds *more = &sentence->more;
-    if (sentence->is_noisy) {
-        say_no_verdict(sentence);
-        say(sentence, ": the noise (%+.0f to %+.0f %%) hides what is smaller; ",
-            (sentence->noise.low - 1) * 100, (sentence->noise.high - 1) * 100);
-        say_remedy(sentence);
-        if (sentence->options.memory_known)
-            say(sentence, "; none is shown to need less memory at the peak than %s", baseline);
+    const char *baseline = to->result->baseline;
+    const struct res_more_rounds *more = &to->more;
+    if (to->is_noisy) {
+        say_no_verdict(to);
+        say(to, ": the noise (%+.0f to %+.0f %%) hides what is smaller; ", (to->noise.low - 1) * 100,
+            (to->noise.high - 1) * 100);
+        say_remedy(to);
+        if (to->options.memory_known)
+            say(to, "; none is shown to need less memory at the peak than %s", baseline);
         return;
     }
-    say(sentence, "Stay with %s: no candidate is faster%s beyond the noise", baseline,
-        sentence->options.memory_known ? " or smaller" : "");
-    say_noise(sentence);
-    if (rivals_with(sentence, RES_UNDECIDED) == 0 && more->width > WIDE && more->until > 0) {
-        say(sentence, "; a difference of less than %.2g %% would not have been seen: ", more->width * 50);
-        say_more_rounds(sentence);
+    say(to, "Stay with %s: no candidate is faster%s beyond the noise", baseline,
+        to->options.memory_known ? " or smaller" : "");
+    say_noise(to);
+    if (rivals_with(to, RES_UNDECIDED) == 0 && more->width > WIDE && more->until > 0) {
+        say(to, "; a difference of less than %.2g %% would not have been seen: ", more->width * 50);
+        say_more_rounds(to);
     }
 }
 
@@ -159,9 +158,9 @@ static int compare_by_time(const void *left, const void *right)
 }
 
 /* The others that the intervals do not tell apart from the fastest, the best first. */
-static void say_equals(struct sentence *sentence)
+static void say_equals(struct sentence *to)
 {
-    const struct res_advice_options *options = &sentence->options;
+    const struct res_advice_options *options = &to->options;
     const struct res_advice_option **equals = res_calloc(options->count, sizeof *equals);
     size_t count = 0;
     for (size_t i = 0; i < options->count; i++)
@@ -169,30 +168,30 @@ static void say_equals(struct sentence *sentence)
             equals[count++] = &options->items[i];
     qsort(equals, count, sizeof *equals, compare_by_time);
     for (size_t i = 0; i < count; i++) {
-        say(sentence, "%s%s (", i > 0 ? ", " : "; by time not told apart from it: ", equals[i]->entry->name);
-        say_percent(sentence, equals[i]->time->ratio);
-        say(sentence, ")");
+        say(to, "%s%s (", i > 0 ? ", " : "; by time not told apart from it: ", equals[i]->entry->name);
+        say_percent(to, equals[i]->time->ratio);
+        say(to, ")");
     }
     free(equals);
 }
 
-static void say_saving(struct sentence *sentence, const struct res_advice_option *option)
+static void say_saving(struct sentence *to, const struct res_advice_option *option)
 {
-    const double duration_ns = (double)sentence->workload->duration_ns;
+    const double duration_ns = (double)to->workload->duration_ns;
     if (!(option->saved_ns > 0) || !(duration_ns > 0))
         return;
     /* Threads save side by side: their sum is no part of the duration. */
-    say(sentence, "%s saved%s in a run recorded over %s", RES_DURATION(option->saved_ns),
-        sentence->workload->threads == 1 ? "" : ", all threads added,", RES_DURATION(duration_ns));
+    say(to, "%s saved%s in a run recorded over %s", RES_DURATION(option->saved_ns),
+        to->workload->threads == 1 ? "" : ", all threads added,", RES_DURATION(duration_ns));
 }
 
 /* The fastest of those that are faster by too little to matter; NULL: there is none. */
-static const struct res_advice_option *negligible_of(const struct sentence *sentence)
+static const struct res_advice_option *negligible_of(const struct sentence *to)
 {
     const struct res_advice_option *best = NULL;
-    for (size_t i = 0; i < sentence->options.count; i++) {
-        const struct res_advice_option *option = &sentence->options.items[i];
-        if (is_rival(sentence, option) && option->time->verdict == RES_FASTER && option->is_negligible &&
+    for (size_t i = 0; i < to->options.count; i++) {
+        const struct res_advice_option *option = &to->options.items[i];
+        if (is_rival(to, option) && option->time->verdict == RES_FASTER && option->is_negligible &&
             (best == NULL || option->time->ratio < best->time->ratio))
             best = option;
     }
@@ -200,95 +199,95 @@ static const struct res_advice_option *negligible_of(const struct sentence *sent
 }
 
 /* told: what the sentence is about already. */
-static void say_negligible(struct sentence *sentence, const struct res_advice_option *told)
+static void say_negligible(struct sentence *to, const struct res_advice_option *told)
 {
-    const struct res_advice_option *option = negligible_of(sentence);
+    const struct res_advice_option *option = negligible_of(to);
     if (option == NULL)
         return;
     if (option != told) {
-        say(sentence, "; %s takes ", option->entry->name);
-        say_percent(sentence, option->time->ratio);
-        say(sentence, " less time in allocator calls");
+        say(to, "; %s takes ", option->entry->name);
+        say_percent(to, option->time->ratio);
+        say(to, " less time in allocator calls");
     }
-    say(sentence, ", which is negligible: ");
-    say_saving(sentence, option);
+    say(to, ", which is negligible: ");
+    say_saving(to, option);
 }
 
-static void say_memory(struct sentence *sentence, const struct res_advice_option *option)
+static void say_memory(struct sentence *to, const struct res_advice_option *option)
 {
-    const struct res_figures *base = &sentence->options.baseline->entry->figures;
+    const struct res_figures *base = &to->options.baseline->entry->figures;
     const double more_bytes = option->entry->figures.start_bytes - base->start_bytes;
     if (option->peak_verdict == RES_SAME) {
-        say(sentence, ", with the same peak of memory");
+        say(to, ", with the same peak of memory");
     } else if (option->peak_verdict != RES_UNDECIDED) {
         const bool less = option->peak_verdict == RES_FASTER;
-        say(sentence, less ? " and " : ", but ");
-        say_percent(sentence, option->peak->ratio);
-        say(sentence, " %s memory at the peak", less ? "less" : "more");
+        say(to, less ? " and " : ", but ");
+        say_percent(to, option->peak->ratio);
+        say(to, " %s memory at the peak", less ? "less" : "more");
     }
     if (more_bytes >= RES_START_MATTERS * base->peak_bytes && more_bytes > 0)
-        say(sentence, ", besides %s more that it holds before the first call", FP_BYTES(more_bytes));
+        say(to, ", besides %s more that it holds before the first call", FP_BYTES(more_bytes));
 }
 
-static void say_best(struct sentence *sentence)
+static void say_best(struct sentence *to)
 {
-    const struct res_advice_option *best = sentence->options.best;
-    say(sentence, "Try %s: ", best->entry->name);
-    say_percent(sentence, best->time->ratio);
-    say(sentence, " less time in allocator calls than %s (%.0f to %.0f %%", sentence->result->baseline,
+    const struct res_advice_option *best = to->options.best;
+    say(to, "Try %s: ", best->entry->name);
+    say_percent(to, best->time->ratio);
+    say(to, " less time in allocator calls than %s (%.0f to %.0f %%", to->result->baseline,
         percent(best->time->interval.high), percent(best->time->interval.low));
-    if (best->saved_ns > 0 && sentence->workload->duration_ns > 0) {
-        say(sentence, "; ");
-        say_saving(sentence, best);
+    if (best->saved_ns > 0 && to->workload->duration_ns > 0) {
+        say(to, "; ");
+        say_saving(to, best);
     }
-    say(sentence, ")");
-    say_memory(sentence, best);
-    say_equals(sentence);
+    say(to, ")");
+    say_memory(to, best);
+    say_equals(to);
 }
 
-static void say_smallest(struct sentence *sentence)
+static void say_smallest(struct sentence *to)
 {
-    const struct res_advice_option *smallest = sentence->options.smallest;
-    say(sentence, sentence->options.best != NULL ? "; the smallest is %s: " : "Try %s for its memory: ",
+    const struct res_advice_option *smallest = to->options.smallest;
+    say(to, to->options.best != NULL ? "; the smallest is %s: " : "Try %s for its memory: ",
         smallest->entry->name);
-    say_percent(sentence, smallest->peak->ratio);
-    say(sentence, " less at the peak than %s", sentence->result->baseline);
+    say_percent(to, smallest->peak->ratio);
+    say(to, " less at the peak than %s", to->result->baseline);
     if (smallest->time->verdict == RES_SAME) {
-        say(sentence, " at the same speed");
+        say(to, " at the same speed");
     } else if (smallest->time->verdict == RES_UNDECIDED) {
-        say(sentence, ", its speed undecided");
+        say(to, ", its speed undecided");
     } else {
         const bool faster = smallest->time->verdict == RES_FASTER;
-        say(sentence, faster ? ", and " : ", but ");
-        say_percent(sentence, smallest->time->ratio);
-        say(sentence, " %s time in allocator calls", faster ? "less" : "more");
+        say(to, faster ? ", and " : ", but ");
+        say_percent(to, smallest->time->ratio);
+        say(to, " %s time in allocator calls", faster ? "less" : "more");
     }
 }
 
-static void say_verdicts(struct sentence *sentence)
+static void say_verdicts(struct sentence *to)
 {
-    const struct res_advice_options *options = &sentence->options;
-    const bool all_slower = rivals_with(sentence, RES_SLOWER) + 1 == options->count;
-    const char *baseline = sentence->result->baseline;
+    const struct res_advice_options *options = &to->options;
+    const bool all_slower = rivals_with(to, RES_SLOWER) + 1 == options->count;
+    const char *baseline = to->result->baseline;
     if (options->best == NULL && options->smallest == NULL) {
         if (all_slower)
-            say(sentence, "Stay with %s: every other candidate is slower%s", baseline,
+            say(to, "Stay with %s: every other candidate is slower%s", baseline,
                 options->memory_known ? ", and none is smaller" : "");
-        else if (negligible_of(sentence) != NULL)
-            say(sentence, "Stay with %s%s", baseline, options->memory_known ? ": none is smaller" : "");
+        else if (negligible_of(to) != NULL)
+            say(to, "Stay with %s%s", baseline, options->memory_known ? ": none is smaller" : "");
         else
-            say_nobody(sentence);
-        say_negligible(sentence, NULL);
+            say_nobody(to);
+        say_negligible(to, NULL);
         return;
     }
     if (options->best != NULL)
-        say_best(sentence);
+        say_best(to);
     if (options->smallest != NULL && options->smallest != options->best)
-        say_smallest(sentence);
+        say_smallest(to);
     if (options->best == NULL) {
-        say_negligible(sentence, options->smallest);
+        say_negligible(to, options->smallest);
         if (!all_slower)
-            say_noise(sentence);
+            say_noise(to);
     }
 }
 
@@ -313,9 +312,9 @@ static struct extremes idle_of(const struct res_result_entry *entry)
 }
 
 /* Who gives memory back when the program rests. */
-static void say_idle(struct sentence *sentence)
+static void say_idle(struct sentence *to)
 {
-    const struct res_result_workload *workload = sentence->workload;
+    const struct res_result_workload *workload = to->workload;
     const struct res_result_entry *base = &workload->candidates[0], *best = NULL;
     double least = idle_of(base).least * IDLE_WORTH_SAYING;
     RES_EACH_CANDIDATE(entry, workload)
@@ -329,7 +328,7 @@ static void say_idle(struct sentence *sentence)
     if (best == NULL || !isfinite(best->figures.idle_bytes) || !isfinite(base->figures.idle_bytes) ||
         !base->predicted)
         return;
-    say(sentence, "; %s %s keeps least: %s, %s %s",
+    say(to, "; %s %s keeps least: %s, %s %s",
         res_is_torn_down(workload) ? "when all is freed again" : "at rest", best->name,
         FP_BYTES(best->figures.idle_bytes), base->name, FP_BYTES(base->figures.idle_bytes));
 }
@@ -354,19 +353,19 @@ static size_t names_of(const struct res_result_workload *workload, bool died, st
 }
 
 /* Returns whether somebody died of the limit. */
-static bool say_limit(struct sentence *sentence)
+static bool say_limit(struct sentence *to)
 {
     struct res_text dead = {0}, left = {0};
-    if (sentence->result->limit_bytes == 0)
+    if (to->result->limit_bytes == 0)
         return false;
-    const size_t dead_count = names_of(sentence->workload, true, &dead),
-                 left_count = names_of(sentence->workload, false, &left);
-    const char *bytes = FP_BYTES((double)sentence->result->limit_bytes);
+    const size_t dead_count = names_of(to->workload, true, &dead),
+                 left_count = names_of(to->workload, false, &left);
+    const char *bytes = FP_BYTES((double)to->result->limit_bytes);
     if (dead_count > 0 && left_count == 0)
-        say(sentence, "No candidate survives the limit of %s: raise --limit", bytes);
+        say(to, "No candidate survives the limit of %s: raise --limit", bytes);
     else if (dead_count > 0)
-        say(sentence, "%s%s survive%s the limit of %s, %s do%s not", left_count == 1 ? "Only " : "",
-            left.text, left_count == 1 ? "s" : "", bytes, dead.text, dead_count == 1 ? "es" : "");
+        say(to, "%s%s survive%s the limit of %s, %s do%s not", left_count == 1 ? "Only " : "", left.text,
+            left_count == 1 ? "s" : "", bytes, dead.text, dead_count == 1 ? "es" : "");
     free(dead.text);
     free(left.text);
     return dead_count > 0;
@@ -375,37 +374,36 @@ static bool say_limit(struct sentence *sentence)
 /* ---- the sentence ---------------------------------------------------------------------------- */
 
 /* Returns whether there is enough to compare. */
-static bool say_all(struct sentence *sentence)
+static bool say_all(struct sentence *to)
 {
-    const struct res_advice_options *options = &sentence->options;
-    const char *baseline = sentence->result->baseline;
-    const uint64_t rounds = sentence->workload->rounds;
-    const bool limited = say_limit(sentence);
+    const struct res_advice_options *options = &to->options;
+    const char *baseline = to->result->baseline;
+    const uint64_t rounds = to->workload->rounds;
+    const bool limited = say_limit(to);
     if (options->baseline == NULL && limited) {
         if (options->count > 1)
-            say(sentence, "; to compare those that do: -b %s", options->items[0].entry->name);
+            say(to, "; to compare those that do: -b %s", options->items[0].entry->name);
         return false;
     }
     if (options->baseline == NULL) {
-        say(sentence, "No advice: the baseline %s has no figures", baseline);
+        say(to, "No advice: the baseline %s has no figures", baseline);
         return false;
     }
     if (options->count < 2) {
         if (!limited)
-            say(sentence,
-                sentence->workload->candidate_count > 1
-                    ? "No advice: none but %s has figures, the others failed"
-                    : "No advice: there is nothing to compare %s with",
+            say(to,
+                to->workload->candidate_count > 1 ? "No advice: none but %s has figures, the others failed"
+                                                  : "No advice: there is nothing to compare %s with",
                 baseline);
         return false;
     }
-    say(sentence, "%s", limited ? ". " : "");
+    say(to, "%s", limited ? ". " : "");
     if (rounds < RES_ROUNDS_FOR_VERDICT) {
-        say(sentence, "No advice from %s round%s: a verdict takes at least %u (-n 10)", FP_GROUPED(rounds),
+        say(to, "No advice from %s round%s: a verdict takes at least %u (-n 10)", FP_GROUPED(rounds),
             rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
         return false;
     }
-    say_verdicts(sentence);
+    say_verdicts(to);
     return true;
 }
 
@@ -435,22 +433,51 @@ struct res_advice res_advice_of(const struct res_result *result, const struct re
         say(&sentence, "; the recording is not whole");
     say(&sentence, ".");
     res_advice_options_release(&sentence.options);
-    advice.text = sentence.text.text;
+    advice.text = sentence.words.text;
     return advice;
 }
 
-void res_note_advice(struct res_noting *noting)
+/* ---- what is to be pasted -------------------------------------------------------------------- */
+
+/* A candidate that is the C library's malloc is linked, and its library is libc.so.6 wherever that lies. */
+static bool is_c_library(const char *path)
 {
-    struct res_advice advice = res_advice_of(noting->result, noting->workload);
-    res_note_say(noting, "%s", advice.text);
-    res_note_end(noting);
-    noting->label = "to paste";
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash != NULL ? slash + 1 : path, "libc.so", 7) == 0;
+}
+
+char *res_deploy_line(const struct res_result_entry *entry)
+{
+    struct res_text line = {0};
+    if (entry->library != NULL && !is_c_library(entry->library))
+        res_shell_variable(&line, "LD_PRELOAD", entry->library);
+    for (size_t i = 0; i < entry->environment.count; i++) {
+        const struct res_pair *pair = &entry->environment.items[i];
+        if (res_shell_is_name(pair->name) && pair->value != NULL)
+            res_shell_variable(&line, pair->name, pair->value);
+    }
+    char *plain = line.text != NULL ? res_text_plain(line.text) : NULL;
+    free(line.text);
+    return plain;
+}
+
+static void note_advice(struct res_noting *to)
+{
+    struct res_advice advice = res_advice_of(to->result, to->workload);
+    say(to, "%s", advice.text);
+    res_note_end(to);
+    to->label = "to paste";
     for (size_t i = 0; i < advice.tried_count; i++) {
         char *line = res_deploy_line(advice.tried[i]);
         if (line == NULL)
             continue;
-        res_note_say(noting, "%s", advice.tried[i]->name);
-        res_note_end_with(noting, line);
+        say(to, "%s", advice.tried[i]->name);
+        res_note_end_with(to, line);
     }
     free(advice.text);
 }
+
+const struct res_note_row RES_ADVICE_ROWS[] = {
+    {"advice", RES_NOTE_ADVICE, false, .make = note_advice}, /* and what is to be pasted */
+    {0},
+};

@@ -17,4 +17,10 @@ struct res_advice {
 
 struct res_advice res_advice_of(const struct res_result *result, const struct res_result_workload *workload);
 
+/* res_deploy_line - "LD_PRELOAD=/usr/lib/libjemalloc.so.2 MALLOC_CONF=narenas:1".
+ * entry    its library and environment count. The C library's own malloc is in every program already and takes no
+ *          LD_PRELOAD.
+ * Returns  the caller's to free, fit for a terminal; NULL: nothing is to be set. */
+char *res_deploy_line(const struct res_result_entry *entry);
+
 #endif

@@ -1,6 +1,7 @@
 /* notes.c - which notes there are, in their order, and how they are printed. */
 #include "results/report/notes/notes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,75 +16,70 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-void res_note_end_with(struct res_noting *noting, char *detail)
+void res_note_end_with(struct res_noting *to, char *detail)
 {
-    if (noting->words.text != NULL) {
-        noting->notes = res_realloc(noting->notes, noting->count + 1, sizeof *noting->notes);
-        noting->notes[noting->count++] = (struct res_note){
-            .severity = noting->severity,
-            .label = res_strdup(noting->label),
-            .text = noting->words.text,
+    if (to->words.text != NULL) {
+        to->notes = res_realloc(to->notes, to->count + 1, sizeof *to->notes);
+        to->notes[to->count++] = (struct res_note){
+            .severity = to->severity,
+            .label = res_strdup(to->label),
+            .text = to->words.text,
             .detail = detail,
-            .details = noting->details,
+            .details = to->details,
         };
     }
-    noting->words = (struct res_text){0};
+    to->words = (struct res_text){0};
 }
 
-void res_note_end(struct res_noting *noting)
+void res_note_end(struct res_noting *to)
 {
-    res_note_end_with(noting, NULL);
+    res_note_end_with(to, NULL);
 }
 
-bool res_note_each(struct res_noting *noting,
+bool res_note_each(struct res_noting *to,
                    bool (*figure)(const struct res_result_entry *entry, const void *which, double *ret_value),
                    const void *which, const char *(*cell)(double value, char *room))
 {
     const char *comma = "";
     bool any = false;
-    RES_EACH_CANDIDATE(entry, noting->workload)
+    RES_EACH_CANDIDATE(entry, to->workload)
     {
         double value = 0;
         if (!figure(entry, which, &value))
             continue;
-        res_note_say(noting, "%s%s %s", comma, entry->name, cell(value, RES_WORDS_ROOM));
-        any = any || value == value; /* it is no NAN */
+        say(to, "%s%s %s", comma, entry->name, cell(value, RES_WORDS_ROOM));
+        any = any || isfinite(value);
         comma = ", ";
     }
     return any;
 }
 
-static void note_incomplete(struct res_noting *noting)
+static void note_incomplete(struct res_noting *to)
 {
-    const struct res_result_workload *workload = noting->workload;
+    const struct res_result_workload *workload = to->workload;
     if (workload->complete)
         return;
-    res_note_say(noting, "the recording is not whole: %s",
-                 workload->incomplete_why != NULL ? workload->incomplete_why : "not known why");
+    say(to, "the recording is not whole: %s",
+        workload->incomplete_why != NULL ? workload->incomplete_why : "not known why");
     if (workload->removed_calls > 0)
-        res_note_say(noting, "; %s calls were in windows that are removed",
-                     FP_GROUPED(workload->removed_calls));
+        say(to, "; %s calls were in windows that are removed", FP_GROUPED(workload->removed_calls));
     if (workload->left_out_calls > 0)
-        res_note_say(noting, "; %s calls on objects that were made unrecorded are left out",
-                     FP_GROUPED(workload->left_out_calls));
+        say(to, "; %s calls on objects that were made unrecorded are left out",
+            FP_GROUPED(workload->left_out_calls));
 }
 
-static void note_failed(struct res_noting *noting)
+static void note_failed(struct res_noting *to, const struct res_result_entry *entry)
 {
-    RES_EACH_CANDIDATE(entry, noting->workload)
-    {
-        if (entry->failed != NULL)
-            res_note_say(noting, "%s: %s", entry->name, entry->failed);
-        res_note_end(noting);
-    }
+    if (entry->failed != NULL)
+        say(to, "%s: %s", entry->name, entry->failed);
 }
 
 /* Where the baseline failed its second run had no chance either. */
-static void note_control(struct res_noting *noting)
+static void note_control(struct res_noting *to)
 {
-    const struct res_result_workload *workload = noting->workload;
+    const struct res_result_workload *workload = to->workload;
     if (workload->control.failed != NULL && workload->candidates[0].failed == NULL)
-        res_note_say(noting, "%s: %s", workload->control.name, workload->control.failed);
+        say(to, "%s: %s", workload->control.name, workload->control.failed);
 }
 
 static uint64_t timed_ops_of(const struct res_result_workload *workload)
@@ -92,23 +88,22 @@ static uint64_t timed_ops_of(const struct res_result_workload *workload)
 }
 
 /* Objects that were there before the begin: a window's, or a parent's. */
-static void note_inherited(struct res_noting *noting)
+static void note_inherited(struct res_noting *to)
 {
-    if (noting->workload->inherited_ops > 0)
-        res_note_say(noting,
-                     "%s ops create the objects that were there before, untimed; all times are of the %s "
-                     "after them, memory is of both",
-                     FP_GROUPED(noting->workload->inherited_ops), FP_GROUPED(timed_ops_of(noting->workload)));
+    if (to->workload->inherited_ops > 0)
+        say(to,
+            "%s ops create the objects that were there before, untimed; all times are of the %s after them, "
+            "memory is of both",
+            FP_GROUPED(to->workload->inherited_ops), FP_GROUPED(timed_ops_of(to->workload)));
 }
 
-static void note_few(struct res_noting *noting)
+static void note_few(struct res_noting *to)
 {
-    const uint64_t ops = timed_ops_of(noting->workload);
+    const uint64_t ops = timed_ops_of(to->workload);
     if (ops < FEW_OPS)
-        res_note_say(noting,
-                     "%s calls are few: the allocators' own start may be most of what is measured; record "
-                     "for longer",
-                     FP_GROUPED(ops));
+        say(to,
+            "%s calls are few: the allocators' own start may be most of what is measured; record for longer",
+            FP_GROUPED(ops));
 }
 
 /* ---- settings and calls that an allocator lacks ---------------------------------------------- */
@@ -128,9 +123,9 @@ static bool are_same(const struct res_texts *one, const struct res_texts *other)
 }
 
 /* Candidates that lack the same calls, as the settings of one library do, are named together. */
-static void note_stand_ins(struct res_noting *noting)
+static void note_stand_ins(struct res_noting *to)
 {
-    const struct res_result_workload *workload = noting->workload;
+    const struct res_result_workload *workload = to->workload;
     RES_EACH_CANDIDATE(entry, workload)
     {
         const struct res_texts *calls = substituted_of(entry);
@@ -139,22 +134,22 @@ static void note_stand_ins(struct res_noting *noting)
             told = are_same(substituted_of(before), calls);
         if (told)
             continue;
-        res_note_say(noting, "%s%s", noting->words.text != NULL ? "; " : "", entry->name);
+        say(to, "%s%s", to->words.text != NULL ? "; " : "", entry->name);
         for (const struct res_result_entry *next = entry + 1;
              next < workload->candidates + workload->candidate_count; next++)
             if (are_same(substituted_of(next), calls))
-                res_note_say(noting, ", %s", next->name);
+                say(to, ", %s", next->name);
         for (size_t i = 0; i < calls->count; i++)
-            res_note_say(noting, "%s%s", i > 0 ? ", " : " without ", calls->items[i]);
+            say(to, "%s%s", i > 0 ? ", " : " without ", calls->items[i]);
     }
-    if (noting->words.text != NULL)
-        res_note_say(noting, ": another function of the library was called instead");
+    if (to->words.text != NULL)
+        say(to, ": another function of the library was called instead");
 }
 
 /* Settings of which nothing tells whether the allocator heeded them: a row may be that of its default. */
-static void note_unproven(struct res_noting *noting)
+static void note_unproven(struct res_noting *to)
 {
-    RES_EACH_CANDIDATE(entry, noting->workload)
+    RES_EACH_CANDIDATE(entry, to->workload)
     {
         json_t *settings = entry->run_count > 0 ? entry->runs[0].settings : NULL, *setting;
         const char *key;
@@ -166,41 +161,57 @@ static void note_unproven(struct res_noting *noting)
                 continue;
             char *plain = res_text_plain(key);
             if (listed++ == 0)
-                res_note_say(noting, "%s%s with ", noting->words.text != NULL ? "; " : "", entry->name);
-            res_note_say(noting, "%s%s", listed > 1 ? ", " : "", plain);
+                say(to, "%s%s with ", to->words.text != NULL ? "; " : "", entry->name);
+            say(to, "%s%s", listed > 1 ? ", " : "", plain);
             free(plain);
         }
     }
-    if (noting->words.text != NULL)
-        res_note_say(noting, ": nothing tells whether the allocator reads it ('settings = unproven')");
+    if (to->words.text != NULL)
+        say(to, ": nothing tells whether the allocator reads it ('settings = unproven')");
 }
 
 /* Only where it is not what it is by default. */
-static void note_binding(struct res_noting *noting)
+static void note_binding(struct res_noting *to)
 {
-    const struct res_result_entry *first = &noting->workload->candidates[0];
+    const struct res_result_entry *first = &to->workload->candidates[0];
     const struct res_run *run = first->run_count > 0 ? &first->runs[0] : NULL;
     if (run == NULL)
         return;
-    if (run->threads_as != NULL && strcmp(run->threads_as, "one") == 0 && noting->workload->threads > 1)
-        res_note_say(noting, "the calls of %s threads ran on one (--one-thread), which can reverse a verdict",
-                     FP_GROUPED(noting->workload->threads));
+    if (run->threads_as != NULL && strcmp(run->threads_as, "one") == 0 && to->workload->threads > 1)
+        say(to, "the calls of %s threads ran on one (--one-thread), which can reverse a verdict",
+            FP_GROUPED(to->workload->threads));
     if (run->pin != NULL && strcmp(run->pin, "no") != 0)
-        res_note_say(noting, "%sthreads were kept to processors: %s", noting->words.text != NULL ? "; " : "",
-                     run->pin);
-    if (run->nice != run->nice) /* NAN: not asked for */
+        say(to, "%sthreads were kept to processors: %s", to->words.text != NULL ? "; " : "", run->pin);
+    if (isnan(run->nice)) /* not asked for */
         return;
-    res_note_say(noting, "%snice %.0f", noting->words.text != NULL ? "; " : "", run->nice);
+    say(to, "%snice %.0f", to->words.text != NULL ? "; " : "", run->nice);
     if (run->nice_refused != NULL)
-        res_note_say(noting, " was refused (%s): the priority is as it was", run->nice_refused);
+        say(to, " was refused (%s): the priority is as it was", run->nice_refused);
 }
 
 /* ---- on all of a result ---------------------------------------------------------------------- */
 
-/* The same may have been seen before the runs and after: the last one tells it. */
-static void note_disturbed(struct res_noting *noting)
+static const char *known(const char *word, const char *otherwise)
 {
-    const struct res_result *result = noting->result;
+    return word != NULL ? word : otherwise;
+}
+
+static void note_machine(struct res_noting *to)
+{
+    const struct res_machine *machine = &to->result->machine;
+    say(to, "%s, %.0f CPUs, %s%s; Linux %s, %s; huge pages %s, governor %s",
+        known(machine->cpu, "unknown processor"), fmax(machine->cpus, 0),
+        FP_BYTES(fmax(machine->memory_bytes, 0)), machine->virtual_machine == 1 ? ", virtual" : "",
+        known(machine->kernel, "?"), known(machine->libc, "libc unknown"),
+        known(machine->transparent_huge_pages, "unknown"), known(machine->governor, "unknown"));
+    if (isfinite(machine->load_1_minute))
+        say(to, ", load %.1f", machine->load_1_minute);
+}
+
+/* The same may have been seen before the runs and after: the last one tells it. */
+static void note_disturbed(struct res_noting *to)
+{
+    const struct res_result *result = to->result;
     for (size_t i = 0; i < result->disturbance_count; i++) {
         const struct res_disturbance *one = &result->disturbances[i];
         bool told = one->text == NULL;
@@ -209,107 +220,96 @@ static void note_disturbed(struct res_noting *noting)
                    strcmp(one->kind, result->disturbances[later].kind) == 0;
         if (told)
             continue;
-        res_note_say(noting, "%s%s%s", one->text, one->remedy != NULL ? ": " : "",
-                     one->remedy != NULL ? one->remedy : "");
-        res_note_end(noting);
+        say(to, "%s%s%s", one->text, one->remedy != NULL ? ": " : "", one->remedy != NULL ? one->remedy : "");
+        res_note_end(to);
     }
 }
 
-static void note_missing(struct res_noting *noting)
+static void note_missing(struct res_noting *to)
 {
-    for (size_t i = 0; i < noting->result->missing_count; i++) {
-        const struct res_missing_candidate *missing = &noting->result->missing[i];
-        res_note_say(noting, "%s: %s", missing->name != NULL ? missing->name : "?",
-                     missing->reason != NULL ? missing->reason : "?");
-        res_note_end(noting);
+    for (size_t i = 0; i < to->result->missing_count; i++) {
+        const struct res_missing_candidate *missing = &to->result->missing[i];
+        say(to, "%s: %s", missing->name != NULL ? missing->name : "?",
+            missing->reason != NULL ? missing->reason : "?");
+        res_note_end(to);
     }
 }
 
 /* ---- the table of notes ---------------------------------------------------------------------- */
 
-static const struct res_note_row WORKLOAD_ROWS[] = {
-    {"recorded", RES_NOTE_WARNING, false, note_incomplete},
-    {"advice", RES_NOTE_ADVICE, false, res_note_advice}, /* and what is to be pasted */
-    {"noise", RES_NOTE_INFO, false, res_note_noise},
-    {"basis", RES_NOTE_INFO, false, res_note_basis},
-    {"memory", RES_NOTE_WARNING, false, res_note_timed_memory},
-    {"memory", RES_NOTE_INFO, true, res_note_clock},
-    {"below 1x", RES_NOTE_INFO, true, res_note_below},
-    {"idle", RES_NOTE_INFO, true, res_note_idle},
-    {"waste", RES_NOTE_INFO, true, res_note_waste},
-    {"latency", RES_NOTE_WARNING, false, res_note_latency_failed},
-    {"latency", RES_NOTE_INFO, true, res_note_latency},
-    {"p99", RES_NOTE_INFO, true, res_note_p99},
-    {"p99.9", RES_NOTE_INFO, true, res_note_p99_9},
-    {"ns a call", RES_NOTE_INFO, true, res_note_calls},
-    {"syscalls", RES_NOTE_INFO, true, res_note_system_calls},
-    {"placement", RES_NOTE_INFO, true, res_note_placement},
-    {"counters", RES_NOTE_INFO, true, res_note_counters},
-    {"processes", RES_NOTE_INFO, true, res_note_processes},
-    {"failed", RES_NOTE_WARNING, false, note_failed},
-    {"control", RES_NOTE_WARNING, false, note_control},
-    {"limit", RES_NOTE_INFO, false, res_note_limit},
-    {"at start", RES_NOTE_WARNING, false, res_note_start},
-    {"at end", RES_NOTE_WARNING, false, res_note_end_of_run},
-    {"unpredicted", RES_NOTE_WARNING, false, res_note_unpredicted},
-    {"inherited", RES_NOTE_INFO, true, note_inherited},
-    {"live", RES_NOTE_WARNING, false, res_note_live},
-    {"few calls", RES_NOTE_WARNING, false, note_few},
-    {"unsteady", RES_NOTE_WARNING, false, res_note_unsteady},
-    {"drift", RES_NOTE_WARNING, false, res_note_drift},
-    {"outliers", RES_NOTE_INFO, true, res_note_outliers},
-    {"stand-ins", RES_NOTE_WARNING, false, note_stand_ins},
-    {"unproven", RES_NOTE_WARNING, false, note_unproven},
-    {"misaligned", RES_NOTE_WARNING, false, res_note_misaligned},
-    {"binding", RES_NOTE_INFO, false, note_binding},
+static const struct res_note_row FIRST_ROWS[] = {
+    {"recorded", RES_NOTE_WARNING, false, .make = note_incomplete},
+    {0},
+};
+
+static const struct res_note_row LAST_ROWS[] = {
+    {"failed", RES_NOTE_WARNING, false, .each = note_failed},
+    {"control", RES_NOTE_WARNING, false, .make = note_control},
+    {"inherited", RES_NOTE_INFO, true, .make = note_inherited},
+    {"few calls", RES_NOTE_WARNING, false, .make = note_few},
+    {"stand-ins", RES_NOTE_WARNING, false, .make = note_stand_ins},
+    {"unproven", RES_NOTE_WARNING, false, .make = note_unproven},
+    {"binding", RES_NOTE_INFO, false, .make = note_binding},
+    {0},
 };
 
 static const struct res_note_row RESULT_ROWS[] = {
-    {"machine", RES_NOTE_INFO, false, res_note_machine},
-    {"disturbed", RES_NOTE_WARNING, false, note_disturbed},
-    {"missing", RES_NOTE_INFO, false, note_missing},
+    {"machine", RES_NOTE_INFO, false, .make = note_machine},
+    {"disturbed", RES_NOTE_WARNING, false, .make = note_disturbed},
+    {"missing", RES_NOTE_INFO, false, .make = note_missing},
+    {0},
 };
 
-static struct res_note *notes_of(const struct res_note_row *rows, size_t row_count,
-                                 const struct res_result *result, const struct res_result_workload *workload,
-                                 size_t *ret_count)
+/* In the order in which they are printed. */
+static const struct res_note_row *const WORKLOAD_ROWS[] = {
+    FIRST_ROWS, RES_ADVICE_ROWS, RES_BASIS_ROWS, RES_MEMORY_ROWS, RES_PASS_ROWS, LAST_ROWS,
+};
+
+static void make_notes(struct res_noting *to, const struct res_note_row *rows)
 {
-    struct res_noting noting = {.result = result, .workload = workload};
-    for (size_t i = 0; i < row_count; i++) {
-        noting.label = rows[i].label;
-        noting.severity = rows[i].severity;
-        noting.details = rows[i].details;
-        rows[i].make(&noting);
-        res_note_end(&noting);
+    for (; rows->label != NULL; rows++) {
+        to->label = rows->label;
+        to->severity = rows->severity;
+        to->details = rows->details;
+        if (rows->make != NULL)
+            rows->make(to);
+        res_note_end(to);
+        for (size_t i = 0; rows->each != NULL && i < to->workload->candidate_count; i++) {
+            rows->each(to, &to->workload->candidates[i]);
+            res_note_end(to);
+        }
     }
-    *ret_count = noting.count;
-    return noting.notes;
 }
 
-static void release(struct res_note *notes, size_t count)
+static void drop_notes(struct res_note **notes, size_t *count)
 {
-    for (size_t i = 0; i < count; i++) {
-        free(notes[i].label);
-        free(notes[i].text);
-        free(notes[i].detail);
+    for (size_t i = 0; i < *count; i++) {
+        free((*notes)[i].label);
+        free((*notes)[i].text);
+        free((*notes)[i].detail);
     }
-    free(notes);
+    free(*notes);
+    *notes = NULL;
+    *count = 0;
 }
 
 void res_notes_fill(struct res_result *result)
 {
+    struct res_noting common = {.result = result};
     for (size_t i = 0; i < result->workload_count; i++) {
         struct res_result_workload *workload = &result->workloads[i];
-        release(workload->notes, workload->note_count);
-        workload->notes = NULL;
-        workload->note_count = 0;
-        if (workload->candidate_count > 0)
-            workload->notes = notes_of(WORKLOAD_ROWS, sizeof WORKLOAD_ROWS / sizeof WORKLOAD_ROWS[0], result,
-                                       workload, &workload->note_count);
+        struct res_noting to = {.result = result, .workload = workload};
+        drop_notes(&workload->notes, &workload->note_count);
+        for (size_t k = 0; workload->candidate_count > 0 && k < sizeof WORKLOAD_ROWS / sizeof *WORKLOAD_ROWS;
+             k++)
+            make_notes(&to, WORKLOAD_ROWS[k]);
+        workload->notes = to.notes;
+        workload->note_count = to.count;
     }
-    release(result->notes, result->note_count);
-    result->notes = notes_of(RESULT_ROWS, sizeof RESULT_ROWS / sizeof RESULT_ROWS[0], result, NULL,
-                             &result->note_count);
+    drop_notes(&result->notes, &result->note_count);
+    make_notes(&common, RESULT_ROWS);
+    result->notes = common.notes;
+    result->note_count = common.count;
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -328,29 +328,21 @@ void res_notes_text(struct res_text *text, const struct res_note *notes, size_t 
     }
 }
 
-/* Whether a note before the i-th of a workload has its label, and is left out as well. */
-static bool is_named_before(const struct res_result_workload *workload, size_t i)
-{
-    for (size_t before = 0; before < i; before++)
-        if (workload->notes[before].details &&
-            strcmp(workload->notes[before].label, workload->notes[i].label) == 0)
-            return true;
-    return false;
-}
-
 void res_notes_more(struct res_text *text, const struct res_result *result)
 {
-    struct res_text words = {0};
-    if (result->workload_count == 0)
-        return;
-    const struct res_result_workload *last = &result->workloads[result->workload_count - 1];
-    for (size_t i = 0; i < last->note_count; i++)
-        if (last->notes[i].details && !is_named_before(last, i))
-            res_text_printf(&words, "%s%s", words.text != NULL ? ", " : "ab and report with --details tell: ",
-                            last->notes[i].label);
-    if (words.text != NULL)
-        res_lines_add(text, "more", words.text);
-    free(words.text);
+    struct res_text labels = {0};
+    for (size_t i = 0; result->workload_count > 0; i++) {
+        const struct res_result_workload *last = &result->workloads[result->workload_count - 1];
+        if (i == last->note_count)
+            break;
+        const struct res_note *note = &last->notes[i];
+        if (note->details && (labels.text == NULL || strstr(labels.text, note->label) == NULL))
+            res_text_printf(&labels, "%s%s",
+                            labels.text != NULL ? ", " : "ab and report with --details tell: ", note->label);
+    }
+    if (labels.text != NULL)
+        res_lines_add(text, "more", labels.text);
+    free(labels.text);
 }
 
 void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count)

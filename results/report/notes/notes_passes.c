@@ -31,27 +31,22 @@ static const struct res_latency_figures *first_latency(const struct res_result_w
     return NULL;
 }
 
-void res_note_latency_failed(struct res_noting *noting)
+static void note_latency_failed(struct res_noting *to, const struct res_result_entry *entry)
 {
-    RES_EACH_CANDIDATE(entry, noting->workload)
-    {
-        if (entry->latency != NULL && entry->latency->unavailable != NULL)
-            res_note_say(noting, "%s was not measured: %s", entry->name, entry->latency->unavailable);
-        res_note_end(noting);
-    }
+    if (entry->latency != NULL && entry->latency->unavailable != NULL)
+        say(to, "%s was not measured: %s", entry->name, entry->latency->unavailable);
 }
 
-void res_note_latency(struct res_noting *noting)
+static void note_latency(struct res_noting *to)
 {
-    const struct res_latency_figures *latency = first_latency(noting->workload);
+    const struct res_latency_figures *latency = first_latency(to->workload);
     if (latency == NULL)
         return;
-    res_note_say(noting, "%s passes behind the rounds, each call timed alone; ", FP_GROUPED(latency->passes));
+    say(to, "%s passes behind the rounds, each call timed alone; ", FP_GROUPED(latency->passes));
     if (latency->run_count > 0 && isfinite(latency->runs[0].clock_cost_ns))
-        res_note_say(noting, "%.1f ns that the clock takes are subtracted, ",
-                     latency->runs[0].clock_cost_ns);
-    res_note_say(noting, "touching new memory is not in it%s",
-                 latency->floor_subtracted ? ". Means below are less the floor's" : "");
+        say(to, "%.1f ns that the clock takes are subtracted, ", latency->runs[0].clock_cost_ns);
+    say(to, "touching new memory is not in it%s",
+        latency->floor_subtracted ? ". Means below are less the floor's" : "");
 }
 
 static const struct res_percentile *percentile_of(const struct res_result_entry *entry, bool is_p99)
@@ -60,40 +55,40 @@ static const struct res_percentile *percentile_of(const struct res_result_entry 
 }
 
 /* "jemalloc -12.1% [-20.3 -3.2] faster" */
-static void say_percentile(struct res_noting *noting, const char *name,
-                           const struct res_percentile *percentile, const char *verdict)
+static void say_percentile(struct res_noting *to, const char *name, const struct res_percentile *percentile,
+                           const char *verdict)
 {
     const char *interval = percentile != NULL ? RES_INTERVAL(percentile->low, percentile->high) : "";
-    res_note_say(noting, "%s %s%s%s%s%s", name, RES_PERCENT(percentile != NULL ? percentile->ratio : NAN),
-                 *interval != '\0' ? " " : "", interval, *verdict != '\0' ? " " : "", verdict);
+    say(to, "%s %s%s%s%s%s", name, RES_PERCENT(percentile != NULL ? percentile->ratio : NAN),
+        *interval != '\0' ? " " : "", interval, *verdict != '\0' ? " " : "", verdict);
 }
 
 /* Against the baseline's, and the baseline's own noise. Results of before have no ratios, and no such note. */
-static void say_percentiles(struct res_noting *noting, bool is_p99)
+static void say_percentiles(struct res_noting *to, bool is_p99)
 {
-    RES_EACH_CANDIDATE(entry, noting->workload)
+    RES_EACH_CANDIDATE(entry, to->workload)
     {
         const struct res_percentile *own = percentile_of(entry, is_p99);
         if (own == NULL || !isfinite(own->ratio))
             continue;
-        res_note_say(noting, "%s", noting->words.text != NULL ? ", " : "");
-        say_percentile(noting, entry->name, own, res_verdict_name((enum res_verdict)own->verdict));
+        say(to, "%s", to->words.text != NULL ? ", " : "");
+        say_percentile(to, entry->name, own, res_verdict_name((enum res_verdict)own->verdict));
     }
-    if (noting->words.text == NULL)
+    if (to->words.text == NULL)
         return;
-    char *itself = res_printf("; %s against itself", noting->workload->candidates[0].name);
-    say_percentile(noting, itself, percentile_of(&noting->workload->control, is_p99), "");
+    char *itself = res_printf("; %s against itself", to->workload->candidates[0].name);
+    say_percentile(to, itself, percentile_of(&to->workload->control, is_p99), "");
     free(itself);
 }
 
-void res_note_p99(struct res_noting *noting)
+static void note_p99(struct res_noting *to)
 {
-    say_percentiles(noting, true);
+    say_percentiles(to, true);
 }
 
-void res_note_p99_9(struct res_noting *noting)
+static void note_p99_9(struct res_noting *to)
 {
-    say_percentiles(noting, false);
+    say_percentiles(to, false);
 }
 
 static bool typical_of(const struct res_result_entry *entry, const void *which, double *ret_ns)
@@ -114,9 +109,9 @@ static int compare_by_count(const void *left, const void *right)
 }
 
 /* "malloc: glibc 12.1, jemalloc 9.80", for each of the calls made most often. */
-void res_note_calls(struct res_noting *noting)
+static void note_calls(struct res_noting *to)
 {
-    const struct res_latency_figures *latency = first_latency(noting->workload);
+    const struct res_latency_figures *latency = first_latency(to->workload);
     const size_t count = latency != NULL ? latency->by_call_count : 0;
     const struct res_call_figures **calls = res_calloc(count + 1, sizeof *calls);
     size_t named = 0;
@@ -125,9 +120,9 @@ void res_note_calls(struct res_noting *noting)
             calls[named++] = &latency->by_call[i];
     qsort(calls, named, sizeof *calls, compare_by_count);
     for (size_t i = 0; i < named && i < CALLS_SHOWN; i++) {
-        res_note_say(noting, "%s: ", calls[i]->call);
-        (void)res_note_each(noting, typical_of, calls[i]->call, res_ns_words);
-        res_note_end(noting);
+        say(to, "%s: ", calls[i]->call);
+        (void)res_note_each(to, typical_of, calls[i]->call, res_ns_words);
+        res_note_end(to);
     }
     free(calls);
 }
@@ -135,7 +130,7 @@ void res_note_calls(struct res_noting *noting)
 /* ---- what was asked of the kernel ------------------------------------------------------------ */
 
 /* "glibc 50: brk 44, mremap 4, mmap 1, munmap 1" */
-static void say_system_calls(struct res_noting *noting, const struct res_system_calls *calls)
+static void say_system_calls(struct res_noting *to, const struct res_system_calls *calls)
 {
     const struct {
         const char *name;
@@ -146,27 +141,27 @@ static void say_system_calls(struct res_noting *noting, const struct res_system_
         {"mprotect", calls->mprotect}, {"other", calls->other},
     };
     const char *before = ": ";
-    res_note_say(noting, " %s", RES_NUMBER(calls->total));
+    say(to, " %s", RES_NUMBER(calls->total));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!(kinds[i].count > 0))
             continue;
-        res_note_say(noting, "%s%s %s", before, kinds[i].name, RES_NUMBER(kinds[i].count));
+        say(to, "%s%s %s", before, kinds[i].name, RES_NUMBER(kinds[i].count));
         before = ", ";
     }
 }
 
-void res_note_system_calls(struct res_noting *noting)
+static void note_system_calls(struct res_noting *to)
 {
-    RES_EACH_CANDIDATE(entry, noting->workload)
+    RES_EACH_CANDIDATE(entry, to->workload)
     {
         const struct res_system_calls *calls = entry->system_calls;
         if (calls == NULL)
             continue;
-        res_note_say(noting, "%s%s", noting->words.text != NULL ? "; " : "", entry->name);
+        say(to, "%s%s", to->words.text != NULL ? "; " : "", entry->name);
         if (calls->unavailable != NULL)
-            res_note_say(noting, " unavailable (%s)", calls->unavailable);
+            say(to, " unavailable (%s)", calls->unavailable);
         else
-            say_system_calls(noting, calls);
+            say_system_calls(to, calls);
     }
 }
 
@@ -198,41 +193,37 @@ static bool page_bytes_of(const struct res_result_entry *entry, const void *whic
     return entry->placement != NULL;
 }
 
-void res_note_placement(struct res_noting *noting)
+static void note_not_placed(struct res_noting *to, const struct res_result_entry *entry)
 {
-    bool any = false;
-    RES_EACH_CANDIDATE(entry, noting->workload)
-    {
-        if (entry->placement != NULL && entry->placement->unavailable != NULL)
-            res_note_say(noting, "%s was not measured: %s", entry->name, entry->placement->unavailable);
-        res_note_end(noting);
-        any = any || (entry->placement != NULL && isfinite(entry->placement->tlb_misses_per_object));
-    }
-    if (!any)
-        return;
-    res_note_say(noting, "misses of a small simulated TLB for each live object visited: ");
-    (void)res_note_each(noting, tlb_misses_of, NULL, thousandths);
-    res_note_say(noting, "; bytes of pages held for each live byte: ");
-    (void)res_note_each(noting, page_bytes_of, NULL, hundredths);
-    res_note_say(noting, ". Fewer is better for the program's own code, which no replay executes");
+    if (entry->placement != NULL && entry->placement->unavailable != NULL)
+        say(to, "%s was not measured: %s", entry->name, entry->placement->unavailable);
 }
 
-void res_note_misaligned(struct res_noting *noting)
+static void note_placement(struct res_noting *to)
 {
-    RES_EACH_CANDIDATE(entry, noting->workload)
-    {
-        const struct res_placement_figures *placement = entry->placement;
-        if (placement == NULL || placement->misaligned_call == NULL)
-            continue;
-        res_note_say(
-            noting,
-            "%s breaks a promise: %s of %s objects looked at are misaligned, the first at op %s, %s of %s "
-            "bytes at an address that is no multiple of %.0f; --check looks at each",
-            entry->name, RES_NUMBER(placement->misaligned), RES_NUMBER(placement->looked),
-            RES_NUMBER(placement->misaligned_op), placement->misaligned_call,
-            RES_NUMBER(placement->misaligned_size_bytes), placement->misaligned_promised_bytes);
-        res_note_end(noting);
-    }
+    bool any = false;
+    RES_EACH_CANDIDATE(entry, to->workload)
+    any = any || (entry->placement != NULL && isfinite(entry->placement->tlb_misses_per_object));
+    if (!any)
+        return;
+    say(to, "misses of a small simulated TLB for each live object visited: ");
+    (void)res_note_each(to, tlb_misses_of, NULL, thousandths);
+    say(to, "; bytes of pages held for each live byte: ");
+    (void)res_note_each(to, page_bytes_of, NULL, hundredths);
+    say(to, ". Fewer is better for the program's own code, which no replay executes");
+}
+
+static void note_misaligned(struct res_noting *to, const struct res_result_entry *entry)
+{
+    const struct res_placement_figures *placement = entry->placement;
+    if (placement == NULL || placement->misaligned_call == NULL)
+        return;
+    say(to,
+        "%s breaks a promise: %s of %s objects looked at are misaligned, the first at op %s, %s of %s bytes "
+        "at an address that is no multiple of %.0f; --check looks at each",
+        entry->name, RES_NUMBER(placement->misaligned), RES_NUMBER(placement->looked),
+        RES_NUMBER(placement->misaligned_op), placement->misaligned_call,
+        RES_NUMBER(placement->misaligned_size_bytes), placement->misaligned_promised_bytes);
 }
 
 /* ---- counters of the processor --------------------------------------------------------------- */
@@ -286,56 +277,67 @@ static bool count_of(const struct res_result_entry *entry, const void *which, do
     return true;
 }
 
-void res_note_counters(struct res_noting *noting)
+static void note_counters(struct res_noting *to)
 {
-    const struct res_result_workload *workload = noting->workload;
+    const struct res_result_workload *workload = to->workload;
     const struct res_result_entry *first = &workload->candidates[0];
     const struct res_counter *counter = first->run_count > 0 ? counter_of(first->runs, COUNTERS[0].name)
                                                              : NULL;
     if (counter != NULL && counter->unavailable != NULL) {
-        res_note_say(noting, "the processor's are unavailable: %s", counter->unavailable);
+        say(to, "the processor's are unavailable: %s", counter->unavailable);
         return;
     }
     for (size_t i = 0; i < sizeof COUNTERS / sizeof COUNTERS[0]; i++) {
         const struct counted counted = {
             &COUNTERS[i], workload->floor != NULL ? median_per_op(workload->floor, COUNTERS[i].name) : NAN};
-        res_note_say(noting, "%s%s: ", COUNTERS[i].words,
-                     isfinite(counted.floor) ? " above the floor's" : "");
-        if (res_note_each(noting, count_of, &counted, res_ns_words)) {
-            res_note_end(noting);
+        say(to, "%s%s: ", COUNTERS[i].words, isfinite(counted.floor) ? " above the floor's" : "");
+        if (res_note_each(to, count_of, &counted, res_ns_words)) {
+            res_note_end(to);
         } else {
-            free(noting->words.text);
-            noting->words = (struct res_text){0};
+            free(to->words.text);
+            to->words = (struct res_text){0};
         }
     }
 }
 
 /* ---- whole processes, by hyperfine ----------------------------------------------------------- */
 
-static void say_process(struct res_noting *noting, const struct res_result_entry *entry)
+static void say_process(struct res_noting *to, const struct res_result_entry *entry)
 {
     const struct res_whole_process *whole = entry->whole_process;
     if (whole == NULL)
         return;
-    res_note_say(noting, "%s%s ",
-                 noting->words.text != NULL
-                     ? "; "
-                     : "whole replays by hyperfine, start and reading included, wall time: ",
-                 entry->name);
+    say(to, "%s%s ",
+        to->words.text != NULL ? "; " : "whole replays by hyperfine, start and reading included, wall time: ",
+        entry->name);
     if (whole->wall_count > 0)
-        res_note_say(noting, "%s (user %s, system %s)", RES_DURATION(whole->wall_ns_median),
-                     RES_DURATION(whole->user_ns_mean), RES_DURATION(whole->system_ns_mean));
+        say(to, "%s (user %s, system %s)", RES_DURATION(whole->wall_ns_median),
+            RES_DURATION(whole->user_ns_mean), RES_DURATION(whole->system_ns_mean));
     else
-        res_note_say(noting, "failed: %s", whole->failed != NULL ? whole->failed : "no round finished");
+        say(to, "failed: %s", whole->failed != NULL ? whole->failed : "no round finished");
     if (!isfinite(whole->ratio))
         return;
-    res_note_say(noting, " %s %s", RES_PERCENT(whole->ratio),
-                 RES_INTERVAL(whole->ratio_low, whole->ratio_high));
+    say(to, " %s %s", RES_PERCENT(whole->ratio), RES_INTERVAL(whole->ratio_low, whole->ratio_high));
 }
 
-void res_note_processes(struct res_noting *noting)
+static void note_processes(struct res_noting *to)
 {
-    RES_EACH_CANDIDATE(entry, noting->workload) say_process(noting, entry);
-    if (noting->workload->floor != NULL)
-        say_process(noting, noting->workload->floor);
+    RES_EACH_CANDIDATE(entry, to->workload) say_process(to, entry);
+    if (to->workload->floor != NULL)
+        say_process(to, to->workload->floor);
 }
+
+const struct res_note_row RES_PASS_ROWS[] = {
+    {"latency", RES_NOTE_WARNING, false, .each = note_latency_failed},
+    {"latency", RES_NOTE_INFO, true, .make = note_latency},
+    {"p99", RES_NOTE_INFO, true, .make = note_p99},
+    {"p99.9", RES_NOTE_INFO, true, .make = note_p99_9},
+    {"ns a call", RES_NOTE_INFO, true, .make = note_calls},
+    {"syscalls", RES_NOTE_INFO, true, .make = note_system_calls},
+    {"placement", RES_NOTE_INFO, true, .each = note_not_placed},
+    {"placement", RES_NOTE_INFO, true, .make = note_placement},
+    {"misaligned", RES_NOTE_WARNING, false, .each = note_misaligned},
+    {"counters", RES_NOTE_INFO, true, .make = note_counters},
+    {"processes", RES_NOTE_INFO, true, .make = note_processes},
+    {0},
+};

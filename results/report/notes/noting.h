@@ -1,6 +1,6 @@
 /* noting.h - how notes are made, for the files of this folder.
  *
- * A maker of notes adds words with res_note_say. What it has said when it returns becomes one note; res_note_end makes a
+ * A maker of notes adds words with say(). What it has said when it returns becomes one note; res_note_end makes a
  * note of what was said so far, for makers of several. A maker that says nothing makes none. */
 #ifndef MALLAB_RESULTS_REPORT_NOTES_NOTING_H
 #define MALLAB_RESULTS_REPORT_NOTES_NOTING_H
@@ -19,20 +19,23 @@ struct res_noting {
     size_t count;
 };
 
-/* One row of the table of notes. */
+/* One row: a maker, and what its notes have in common. Notes are printed in the order of their rows. */
 struct res_note_row {
     const char *label;
     enum res_severity severity;
     bool details;
-    void (*make)(struct res_noting *noting);
+    void (*make)(struct res_noting *to);
+    void (*each)(struct res_noting *to,
+                 const struct res_result_entry *entry); /* instead: for each candidate */
 };
 
-#define res_note_say(noting, ...) res_text_printf(&(noting)->words, __VA_ARGS__)
+/* say - add words: to a note, or to another struct with `words`. */
+#define say(to, ...) res_text_printf(&(to)->words, __VA_ARGS__)
 
-void res_note_end(struct res_noting *noting);
+void res_note_end(struct res_noting *to);
 
 /* res_note_end_with - the same, with a detail to copy: taken over. */
-void res_note_end_with(struct res_noting *noting, char *detail);
+void res_note_end_with(struct res_noting *to, char *detail);
 
 /* RES_EACH_CANDIDATE - a loop over the candidates of a workload. */
 #define RES_EACH_CANDIDATE(entry, workload)                                                                  \
@@ -41,48 +44,14 @@ void res_note_end_with(struct res_noting *noting, char *detail);
 
 /* res_note_each - "glibc 12.1, jemalloc -": a figure of every candidate, in the words that `cell` makes of it (figure_words.h). Those of
  * which `figure` says false are left out. Returns whether one has a figure that is known. */
-bool res_note_each(struct res_noting *noting,
+bool res_note_each(struct res_noting *to,
                    bool (*figure)(const struct res_result_entry *entry, const void *which, double *ret_value),
                    const void *which, const char *(*cell)(double value, char *room));
 
-/* ---- the makers, each for the row of its name in notes.c -------------------------------------- */
+/* The rows of each file, up to one without a label. */
+extern const struct res_note_row RES_ADVICE_ROWS[], RES_BASIS_ROWS[], RES_MEMORY_ROWS[], RES_PASS_ROWS[];
 
-/* advice.c: advice, and what is to be pasted */
-void res_note_advice(struct res_noting *noting);
-
-/* notes_basis.c: what the figures rest on */
-void res_note_noise(struct res_noting *noting);
-void res_note_basis(struct res_noting *noting);
-void res_note_unsteady(struct res_noting *noting);
-void res_note_drift(struct res_noting *noting);
-void res_note_outliers(struct res_noting *noting);
-void res_note_machine(struct res_noting *noting);
-
-/* notes_memory.c */
-void res_note_timed_memory(struct res_noting *noting);
-void res_note_clock(struct res_noting *noting);
-void res_note_below(struct res_noting *noting);
-void res_note_idle(struct res_noting *noting);
-void res_note_waste(struct res_noting *noting);
-void res_note_limit(struct res_noting *noting);
-void res_note_start(struct res_noting *noting);
-void res_note_end_of_run(struct res_noting *noting);
-void res_note_unpredicted(struct res_noting *noting);
-void res_note_live(struct res_noting *noting);
-
-/* res_is_torn_down - whether a recording ends with little of what was live at its peak. */
+/* res_is_torn_down - whether a recording ends with little of what was live at its peak (notes_memory.c). */
 bool res_is_torn_down(const struct res_result_workload *workload);
-
-/* notes_passes.c */
-void res_note_latency_failed(struct res_noting *noting);
-void res_note_latency(struct res_noting *noting);
-void res_note_p99(struct res_noting *noting);
-void res_note_p99_9(struct res_noting *noting);
-void res_note_calls(struct res_noting *noting);
-void res_note_system_calls(struct res_noting *noting);
-void res_note_placement(struct res_noting *noting);
-void res_note_misaligned(struct res_noting *noting);
-void res_note_counters(struct res_noting *noting);
-void res_note_processes(struct res_noting *noting);
 
 #endif
