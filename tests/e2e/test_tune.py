@@ -89,7 +89,7 @@ class Tune(lab.Lab):
             self.assertNotIn(f"    {row['paste']}\n", shown)
             self.assertNotIn(f"```sh\n{row['paste']}\n```", document)
             self.assertRegex(" ".join(shown.split()), "time is not known|[Tt]ry glibc\\+")
-        self.assertIn("| settings | time against glibc (95 %) |", document)
+        self.assertIn("| settings | time against glibc | 95 % range | verdict |", document)
         self.assertRegex(document, r"(?m)^- tried: \d+ settings and combinations")
         self.assertIn("ns/op", self.mallab("report", "--format", "md", "--details", "kept.json").stdout.decode())
         self.assertLessEqual(max(map(len, shown.replace(row["paste"], "").splitlines())), 100)
@@ -163,7 +163,7 @@ class Tune(lab.Lab):
         self.assertIs(tune["confirmed"], True)
         self.assertEqual(tune["workload"]["live"], "left_behind")
         self.assertEqual({row["memory"]["verdict"] for row in tune["front"] + tune["beaten"] if not row["is_default"]} - {"undecided", None}, set())
-        self.assertIn("- memory: what merged", self.mallab("report", "--format", "md", "left.json").stdout.decode())
+        self.assertIn("- live: what merged", self.mallab("report", "--format", "md", "left.json").stdout.decode())
 
     def test_a_command_is_recorded_first(self):
         self.allocator("tcache_count = 0\n")

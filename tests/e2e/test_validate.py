@@ -118,7 +118,7 @@ class Validate(lab.Lab):
         self.assertEqual(lines.count(name), 2)
         figures = [line.split() for above, line in zip(lines, lines[1:]) if above == name]
         self.assertEqual(figures[0][0], f"{told['candidates'][1]['real']['peak_total_bytes'] / 1e6:.2f}")
-        self.assertIn("candidate", lines)
+        self.assertTrue(any(line.startswith("candidate ") for line in lines))
         (self.place / "wide.json").unlink()
 
     def disturbed(self, result):
@@ -487,7 +487,7 @@ class Validate(lab.Lab):
         self.assertEqual(reasons[2], "the process with most calls was 'half', the first time 'repeat'")
         for number in (2, 3):
             self.assertIn(f"recording {number} of 4 is left out: {reasons[number - 1]}", said)
-            self.assertIn(f"recording {number} was left out: {reasons[number - 1]}", shown)
+            self.assertIn(f"recording {number} was left out: {reasons[number - 1]}", " ".join(shown.split()))
         self.assertIn("predicted is the median of 2, of the 4 asked for\n", shown)
         (candidate,) = result["candidates"]
         first, fourth = candidate["predicted"]["recordings"]

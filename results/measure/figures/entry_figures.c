@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/pareto.h"

@@ -166,23 +166,23 @@ static size_t group_end(const struct res_grid *grid, size_t first)
     return end;
 }
 
-/* Of the columns shown from `first` up to `end`, with the gaps between them; ret_first: the first of these. */
-static size_t width_between(const struct page *page, size_t first, size_t end, size_t *ret_first)
+/* Of the columns shown from `first` up to `end`, with the gaps between them.
+ * ret_ends  the first and the last of these; both `end` where none is shown. */
+static size_t width_between(const struct page *page, size_t first, size_t end, size_t ret_ends[2])
 {
     size_t width = 0;
-    *ret_first = end;
-    for (size_t column = end; column-- > first;) {
+    ret_ends[0] = ret_ends[1] = end;
+    for (size_t column = first; column < end; column++) {
         if (!page->shown[column])
             continue;
-        if (*ret_first < end)
-            width += page->grid->columns[*ret_first].gap;
-        width += page->widths[column];
-        *ret_first = column;
+        width += page->widths[column] + (ret_ends[0] < end ? page->grid->columns[column].gap : 0);
+        ret_ends[0] = ret_ends[0] < end ? ret_ends[0] : column;
+        ret_ends[1] = column;
     }
     return width;
 }
 
-/* Makes the columns wide enough for their cells and headings, and the first of each group for its words. */
+/* Makes the columns wide enough for their cells and headings, and the last of each group for its words. */
 static void measure(struct page *page)
 {
     const struct res_grid *grid = page->grid;
@@ -196,12 +196,12 @@ static void measure(struct page *page)
         page->widths[column] = width;
     }
     for (size_t column = 0; column < grid->column_count; column = group_end(grid, column)) {
-        size_t first;
-        const size_t end = group_end(grid, column), width = width_between(page, column, end, &first);
+        size_t ends[2];
+        const size_t end = group_end(grid, column), width = width_between(page, column, end, ends);
         const char *group = grid->columns[column].group;
-        const size_t needed = group != NULL && first < end ? res_text_columns(group) : 0;
+        const size_t needed = group != NULL && ends[0] < end ? res_text_columns(group) : 0;
         if (needed > width)
-            page->widths[first] += needed - width;
+            page->widths[ends[1]] += needed - width;
     }
 }
 
@@ -264,12 +264,12 @@ static void print_groups(const struct page *page, struct res_text *text)
     for (size_t column = 0; column < grid->column_count; column++)
         any = any || (page->shown[column] && grid->columns[column].group != NULL);
     for (size_t column = 0; any && column < grid->column_count; column = group_end(grid, column)) {
-        size_t first;
-        const size_t end = group_end(grid, column), width = width_between(page, column, end, &first);
+        size_t ends[2];
+        const size_t end = group_end(grid, column), width = width_between(page, column, end, ends);
         const char *group = grid->columns[column].group != NULL ? grid->columns[column].group : "";
-        if (first == end)
+        if (ends[0] == end)
             continue;
-        res_lines_pad(text, grid->columns[first].gap);
+        res_lines_pad(text, grid->columns[ends[0]].gap);
         res_text_add(text, group, strlen(group));
         res_lines_pad(text, width - res_text_columns(group));
     }
