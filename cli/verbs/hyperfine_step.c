@@ -44,37 +44,31 @@ static void on_progress(void *context, const struct res_workload *workload, cons
     free(words);
 }
 
-static bool say_failed(const struct cli_verb *verb, const json_t *workload, const json_t *entry)
+static bool say_failed(const struct cli_verb *verb, const struct res_result_workload *workload,
+                       const struct res_result_entry *entry)
 {
-    const char *failed = json_string_value(
-        json_object_get(json_object_get(entry, "whole_process"), "failed"));
-    if (failed == NULL)
+    if (entry == NULL || entry->whole_process == NULL || entry->whole_process->failed == NULL)
         return false;
-    cli_say(verb, "%s: %s as a whole process failed: %s",
-            json_string_value(json_object_get(workload, "name")),
-            json_string_value(json_object_get(entry, "name")), failed);
+    cli_say(verb, "%s: %s as a whole process failed: %s", workload->name, entry->name,
+            entry->whole_process->failed);
     return true;
 }
 
-static int say_all_failed(const struct cli_verb *verb, const json_t *result)
+static int say_all_failed(const struct cli_verb *verb, const struct res_result *result)
 {
     bool failed = false;
-    size_t index, number;
-    json_t *workload, *entry;
-    json_array_foreach(json_object_get(result, "workloads"), index, workload)
-    {
-        json_array_foreach(json_object_get(workload, "candidates"), number, entry)
-        {
-            failed |= say_failed(verb, workload, entry);
-        }
-        failed |= say_failed(verb, workload, json_object_get(workload, "floor"));
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            failed |= say_failed(verb, workload, &workload->candidates[k]);
+        failed |= say_failed(verb, workload, workload->floor);
     }
     return failed ? CLI_FAILED : CLI_DONE;
 }
 
 int cli_hyperfine_measure(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine,
                           const struct res_experiment *experiment, const char *directory,
-                          enum cli_progress_when when, json_t *result)
+                          enum cli_progress_when when, struct res_result *result)
 {
     struct cli_progress progress;
     const struct res_whole_request request = {
@@ -95,19 +89,11 @@ int cli_hyperfine_measure(const struct cli_verb *verb, const struct cli_hyperfin
 }
 
 int cli_hyperfine_export(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine, bool force,
-                         const json_t *result)
+                         const struct res_result *result)
 {
     if (hyperfine->path == NULL)
         return CLI_DONE;
-    struct res_result typed;
-    char *unread = NULL;
-    if (!res_result_read(result, &typed, &unread)) {
-        cli_say(verb, "%s", unread);
-        free(unread);
-        return CLI_FAILED;
-    }
-    json_t *export = res_whole_export(&typed);
-    res_result_release(&typed);
+    json_t *export = res_whole_export(result);
     if (export == NULL) {
         cli_say(verb, "no process was timed by hyperfine: '%s' is not written", hyperfine->path);
         return CLI_FAILED;

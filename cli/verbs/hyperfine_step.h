@@ -7,6 +7,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/progress.h"
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/result/result.h"
 
 /* Zero-initialise. */
 struct cli_hyperfine {
@@ -24,10 +25,10 @@ void cli_hyperfine_release(struct cli_hyperfine *hyperfine);
  * code, what failed being told on stderr. */
 int cli_hyperfine_measure(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine,
                           const struct res_experiment *experiment, const char *directory,
-                          enum cli_progress_when when, json_t *result);
+                          enum cli_progress_when when, struct res_result *result);
 
 /* cli_hyperfine_export - write the file, when one is wanted. Returns an exit code, the cause being told on stderr. */
 int cli_hyperfine_export(const struct cli_verb *verb, const struct cli_hyperfine *hyperfine, bool force,
-                         const json_t *result);
+                         const struct res_result *result);
 
 #endif

@@ -63,27 +63,33 @@ static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer,
     return printed;
 }
 
-int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *json,
+/* What show prints of a result; for those that look at its JSON it is read from what is written. */
+static char *shown_of(const json_t *written, const struct res_style *style,
+                      char *(*show)(const struct res_result *result, const struct res_style *style))
+{
+    struct res_result result;
+    char *problem = NULL;
+    if (!res_result_read(written, &result, &problem))
+        return problem;
+    char *shown = show(&result, style);
+    res_result_release(&result);
+    return shown;
+}
+
+int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, struct res_result *result,
                     char *(*show)(const struct res_result *result, const struct res_style *style))
 {
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
     char *problem = NULL, *kept = NULL;
-    struct res_result result = {0};
     int code = CLI_DONE;
     bool printed = answer->json;
-    if (!res_result_read(json, &result, &problem)) {
-        cli_say(verb, "the result is no valid one: %s", problem);
-        free(problem);
-        return CLI_FAILED;
-    }
-    res_notes_fill(&result);
-    json_t *written = res_result_write(&result);
+    res_notes_fill(result);
+    json_t *written = res_result_write(result);
     char *compact = json_dumps(written, JSON_INDENT(1));
-    json_decref(written);
     if (compact == NULL) {
         cli_say(verb, "no memory to write the result");
-        res_result_release(&result);
+        json_decref(written);
         return CLI_FAILED;
     }
     char *document = res_printf("%s\n", compact);
@@ -92,7 +98,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */
     if (answer->output != NULL &&
-        !cli_keep(answer->output, answer->force, &result, document, &kept, &problem)) {
+        !cli_keep(answer->output, answer->force, result, document, &kept, &problem)) {
         printed = rescue(verb, answer, document, problem) || answer->json;
         free(problem);
         code = CLI_FAILED;
@@ -100,12 +106,12 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     if (kept != NULL && !answer->quiet)
         cli_say(verb, "kept as '%s'", kept);
     free(kept);
-    char *shown = printed ? document : show(&result, &style);
+    char *shown = printed ? document : shown_of(written, &style, show);
     cli_put(shown, strlen(shown));
     if (shown != document)
         free(shown);
     free(document);
-    res_result_release(&result);
+    json_decref(written);
     return code;
 }
 

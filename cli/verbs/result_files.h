@@ -19,7 +19,7 @@ int cli_result_load(const struct cli_verb *verb, const char *path, struct res_re
 /* cli_result_give - keep it, with its notes, where -o says; on stdout its JSON, or what show makes of it.
  * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then (rescue.h), or, where no place takes it and
  * stdout is no terminal, its JSON is the answer. Shown it is in any case. */
-int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, const json_t *result,
+int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, struct res_result *result,
                     char *(*show)(const struct res_result *result, const struct res_style *style));
 
 /* cli_work_directory - that of --keep, made where it is not there; else a temporary one.

@@ -22,8 +22,8 @@
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/until.h"
+#include "results/measure/figures/result_making.h"
 #include "results/measure/machine/disturbances.h"
-#include "results/measure/result/result_json.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/table/table.h"
 
@@ -312,18 +312,19 @@ static int run_experiment(struct ab *ab)
         cli_say(&CLI_AB, "stopped before the first round was finished: there is no result");
         code = CLI_FAILED;
     } else {
-        json_t *result = res_json_experiment(&experiment, ab->choice.missing, ab->choice.missing_count);
-        json_object_set(result, "disturbances", disturbances.list);
+        struct res_result result;
+        res_result_of_experiment(&experiment, ab->choice.missing, ab->choice.missing_count, &result);
+        res_disturbances_give(&disturbances, &result);
         if (!experiment.stopped)
-            res_profile_add(result, &experiment);
+            res_profile_add(&result, &experiment);
         const int timed = cli_hyperfine_measure(&CLI_AB, &settings->hyperfine, &experiment, ab->directory,
-                                                settings->answer.progress, result);
-        code = cli_result_give(&CLI_AB, &settings->answer, result, res_table_text);
+                                                settings->answer.progress, &result);
+        code = cli_result_give(&CLI_AB, &settings->answer, &result, res_table_text);
         if (code == CLI_DONE)
-            code = cli_hyperfine_export(&CLI_AB, &settings->hyperfine, settings->answer.force, result);
+            code = cli_hyperfine_export(&CLI_AB, &settings->hyperfine, settings->answer.force, &result);
         if (code == CLI_DONE)
             code = timed;
-        json_decref(result);
+        res_result_release(&result);
     }
     res_disturbances_release(&disturbances);
     res_experiment_release(&experiment);

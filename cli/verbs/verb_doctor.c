@@ -47,10 +47,13 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 static int give_out(const struct res_doctor *doctor, json_t *noise, const struct settings *settings)
 {
     if (settings->answer.json) {
+        struct res_machine machine;
         json_t *object = json_object();
+        res_machine_describe(&machine);
         json_object_set_new(object, "schema", json_string("mallab-doctor/1"));
         json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-        json_object_set_new(object, "machine", res_machine_describe());
+        json_object_set_new(object, "machine", res_described_write(&RES_MACHINE, &machine));
+        res_described_release(&RES_MACHINE, &machine);
         json_object_set_new(object, "bad", json_integer((json_int_t)doctor->count[RES_DOCTOR_BAD]));
         json_object_set_new(object, "notes", json_integer((json_int_t)doctor->count[RES_DOCTOR_NOTE]));
         json_object_set(object, "checks", doctor->checks);

@@ -17,8 +17,9 @@
 #include "convert/convert.h"
 #include "convert/import/formats.h"
 #include "convert/open/detect.h"
+#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/figures/result_making.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
@@ -82,7 +83,9 @@ static int tell_result(const struct settings *settings)
     if (settings->answer.json) {
         json_t *json = json_incref(result.json);
         json_object_set_new(json, "kind", json_string("result"));
-        res_json_put_complete(json, json_object_get(json, "workloads"), result.stopped);
+        res_result_set_complete(&result);
+        json_object_set_new(json, "complete", json_boolean(result.complete));
+        json_object_set_new(json, "incomplete_why", res_json_text(result.incomplete_why));
         res_result_release(&result);
         return cli_print_json(json);
     }

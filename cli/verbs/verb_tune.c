@@ -184,7 +184,7 @@ static void on_progress(void *context, const char *words, uint64_t done_ns, uint
 }
 
 static int tell(const struct tune *tune, const struct res_tune_search *search,
-                struct res_tune_replays *replays, const struct res_disturbances *disturbances)
+                struct res_tune_replays *replays, struct res_disturbances *disturbances)
 {
     if (search->problem != NULL) {
         cli_say(&CLI_TUNE, "%s", search->problem);
@@ -194,12 +194,13 @@ static int tell(const struct tune *tune, const struct res_tune_search *search,
         cli_say(&CLI_TUNE, "stopped before anything was compared: there is no result");
         return CLI_FAILED;
     }
-    json_t *result = res_tune_result(search, replays, tune->choice.missing, tune->choice.missing_count);
+    struct res_result result;
+    res_tune_result(search, replays, tune->choice.missing, tune->choice.missing_count, &result);
     if (replays->confirmed && search->end != RES_TUNE_END_STOPPED)
-        res_profile_add(result, &replays->confirmation);
-    json_object_set(result, "disturbances", disturbances->list);
-    const int code = cli_result_give(&CLI_TUNE, &tune->settings.answer, result, res_tune_text);
-    json_decref(result);
+        res_profile_add(&result, &replays->confirmation);
+    res_disturbances_give(disturbances, &result);
+    const int code = cli_result_give(&CLI_TUNE, &tune->settings.answer, &result, res_tune_text);
+    res_result_release(&result);
     return code;
 }
 

@@ -23,7 +23,7 @@
 #include "record/target.h"
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/profile.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/figures/result_making.h"
 #include "results/measure/validate/validation_json.h"
 #include "results/report/table/validation_table.h"
 
@@ -249,11 +249,11 @@ static int give_replays(const struct validate *validate, const struct res_experi
         return CLI_FAILED;
     }
     cli_say(&CLI_VALIDATE, "stopped before the first real round was finished: this is of the replays alone");
-    json_t *result = res_json_experiment(experiment, validate->choice.missing,
-                                         validate->choice.missing_count);
-    json_object_set_new(result, "stopped", json_true()); /* also where the replays themselves were finished */
-    const int code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, result, res_table_text);
-    json_decref(result);
+    struct res_result result;
+    res_result_of_experiment(experiment, validate->choice.missing, validate->choice.missing_count, &result);
+    result.stopped = true; /* also where the replays themselves were finished */
+    const int code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, &result, res_table_text);
+    res_result_release(&result);
     return code;
 }
 
@@ -281,13 +281,15 @@ static int run_all(struct validate *validate)
         code = give_replays(validate, &experiment);
     } else {
         const bool failed = tell_failures(&experiment.trials[0], &validation);
-        json_t *result = res_json_experiment(&experiment, validate->choice.missing,
-                                             validate->choice.missing_count);
-        res_validation_add(result, &validation, &experiment.trials[0], validate->settings.measure.seed);
+        struct res_result result;
+        res_result_of_experiment(&experiment, validate->choice.missing, validate->choice.missing_count,
+                                 &result);
+        /* `validation`, and `candidates` beside it, which is no field of its own. */
+        res_validation_add(result.rest, &validation, &experiment.trials[0], validate->settings.measure.seed);
         if (!experiment.stopped)
-            res_profile_add(result, &experiment);
-        code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, result, res_validation_text);
-        json_decref(result);
+            res_profile_add(&result, &experiment);
+        code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, &result, res_validation_text);
+        res_result_release(&result);
         code = code == CLI_DONE && failed ? CLI_FAILED : code;
     }
     res_validation_release(&validation);

@@ -5,6 +5,7 @@
 #include "cli/base/say.h"
 #include "cli/verbs/disturbance_warnings.h"
 #include "harness.h"
+#include "results/measure/base/support.h"
 
 static char said[1024];
 
@@ -22,14 +23,15 @@ void cli_say(const struct cli_verb *verb, const char *format, ...)
 
 static void add(struct res_disturbances *disturbances, const char *kind, const char *text, const char *remedy)
 {
-    json_array_append_new(disturbances->list,
-                          json_pack("{s:s, s:s, s:s}", "kind", kind, "text", text, "remedy", remedy));
+    disturbances->list = res_realloc(disturbances->list, disturbances->count + 1, sizeof *disturbances->list);
+    disturbances->list[disturbances->count++] = (struct res_disturbance){
+        .kind = res_strdup(kind), .text = res_strdup(text), .remedy = res_strdup(remedy)};
 }
 
 TEST(each_cause_once)
 {
     const struct cli_answer answer = {0};
-    struct res_disturbances disturbances = {.list = json_array()};
+    struct res_disturbances disturbances = {0};
     add(&disturbances, "load", "load 9", "wait");
     add(&disturbances, "turbo", "turbo is on", "turn it off");
     add(&disturbances, "pressure", "threads waited", "wait");
@@ -44,18 +46,18 @@ TEST(each_cause_once)
     CHECK_U64(cli_warn_of(NULL, &answer, &disturbances, told), 6);
     CHECK_STR(said,
               "warning: stolen: move|warning: likewise during the rounds: others used 80 %; threads waited|");
-    json_decref(disturbances.list);
+    res_disturbances_release(&disturbances);
 }
 
 TEST(quiet_says_nothing)
 {
     const struct cli_answer answer = {.quiet = true};
-    struct res_disturbances disturbances = {.list = json_array()};
+    struct res_disturbances disturbances = {0};
     add(&disturbances, "load", "load 9", "wait");
     said[0] = '\0';
     CHECK_U64(cli_warn_of(NULL, &answer, &disturbances, 0), 1);
     CHECK_STR(said, "");
-    json_decref(disturbances.list);
+    res_disturbances_release(&disturbances);
 }
 
 RUN_TESTS(T(each_cause_once), T(quiet_says_nothing))

@@ -7,6 +7,7 @@
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/figures/figures.h"
+#include "results/measure/figures/result_making.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/table/table.h"
 #include "unit/harness.h"
@@ -15,6 +16,17 @@
 #define HEAD "#!/bin/sh\n"
 
 static char directory[] = "/tmp/mallab-unit-XXXXXX";
+
+/* The result of an experiment as JSON. */
+static json_t *json_of(const struct res_experiment *experiment, const struct res_missing *missing,
+                       size_t count)
+{
+    struct res_result result;
+    res_result_of_experiment(experiment, missing, count, &result);
+    json_t *json = res_result_write(&result);
+    res_result_release(&result);
+    return json;
+}
 
 /* What a replay of two batches and 10 ops prints. */
 static char *answer(const char *digest, const char *proof, double ns_per_op, int first_ns, int second_ns,
@@ -211,7 +223,7 @@ TEST(memory_is_of_its_own_pass)
     CHECK_U64(other.peak.verdict, RES_FASTER);
     CHECK_U64(odd.peak.verdict, RES_UNDECIDED);
     CHECK_STR(odd.not_predicted_why, "it sleeps");
-    json_t *result = res_json_experiment(&experiment, NULL, 0);
+    json_t *result = json_of(&experiment, NULL, 0);
     json_t *entry = json_array_get(
         json_object_get(json_array_get(json_object_get(result, "workloads"), 0), "candidates"), 2);
     json_t *resident = json_object_get(entry, "resident");
@@ -239,7 +251,7 @@ TEST(without_recorded_time_memory_is_of_the_timed_runs)
     CHECK_U64(trial->memory_rounds, 0);
     CHECK_U64(trial->entries[1].memory_count, 0);
     near("peak", res_figures_of(trial, &trial->entries[1], 1).peak_bytes, 2000);
-    json_t *result = res_json_experiment(&experiment, NULL, 0);
+    json_t *result = json_of(&experiment, NULL, 0);
     char *table = res_table_text(typed(result), &(struct res_style){.utf8 = false});
     CHECK(strstr(table, "the workload has no recorded time") != NULL);
     free(table);
@@ -360,7 +372,7 @@ TEST(stopping_keeps_the_finished_rounds)
     CHECK_U64(experiment.trials[0].rounds, 3);
     for (size_t i = 0; i < experiment.trials[0].entry_count; i++)
         CHECK_U64(experiment.trials[0].entries[i].run_count, 3);
-    json_t *result = res_json_experiment(&experiment, NULL, 0);
+    json_t *result = json_of(&experiment, NULL, 0);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds")), 3);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds_asked")), 8);
     CHECK(json_is_true(json_object_get(result, "stopped")));
@@ -377,7 +389,7 @@ TEST(the_result_keeps_every_sample)
     const struct res_missing missing = {.name = "absent", .reason = "not here"};
     setup_init(&setup, 2);
     res_experiment_run(&setup.options, &experiment);
-    json_t *result = res_json_experiment(&experiment, &missing, 1);
+    json_t *result = json_of(&experiment, &missing, 1);
     json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
     json_t *runs = json_object_get(json_array_get(json_object_get(workload, "candidates"), 1), "runs");
     CHECK_STR(json_string_value(json_object_get(result, "schema")), "mallab-experiment/1");

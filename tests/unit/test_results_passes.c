@@ -1,5 +1,8 @@
 /* test_results_passes - latency and syscalls passes with runs made up here: who takes part, what a failure or a stop
  * leaves, and the figures over the passes. */
+#include <math.h>
+#include <stdlib.h>
+
 #include "harness.h"
 #include "results/measure/base/random.h"
 #include "results/measure/base/support.h"
@@ -66,6 +69,18 @@ static double figure(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
+static struct res_latency_figures *latency_of(const struct res_passes *passes, const struct res_passes *floor)
+{
+    return res_latency_of(passes->latency, passes->latency_failed, floor != NULL ? floor->latency : NULL);
+}
+
+static void drop(struct res_latency_figures *figures)
+{
+    if (figures != NULL)
+        res_described_release(&RES_LATENCY, figures);
+    free(figures);
+}
+
 TEST(figures_over_the_passes)
 {
     struct lab lab;
@@ -74,28 +89,25 @@ TEST(figures_over_the_passes)
     CHECK(res_passes_latency(&lab.trial, 3, &random, &runner));
     CHECK_U64(lab.runs, 12);
     CHECK_U64(lab.runs_of[2], 3); /* of the control too: its percentiles are the noise */
-    json_t *object = res_latency_object(&lab.entries[1].passes, &lab.entries[3].passes);
-    CHECK_U64(figure(object, "passes"), 3);
-    CHECK_U64(figure(object, "count"), 9);
-    CHECK_U64(figure(object, "p99_ns"), 230);
-    CHECK_U64(figure(object, "max_ns"), 2500);
-    CHECK_U64(figure(object, "typical_ns"), 23 - 4);
-    CHECK_U64(figure(object, "quiet_ns"), 21 - 2);
-    CHECK(json_is_true(json_object_get(object, "floor_subtracted")));
-    CHECK(json_is_null(json_object_get(object, "p50_ns"))); /* the runs did not say */
-    const json_t *calls = json_object_get(object, "by_call");
-    CHECK_U64(json_array_size(calls), 2);
-    CHECK_STR(json_string_value(json_object_get(json_array_get(calls, 1), "call")), "free");
-    CHECK_U64(figure(json_array_get(calls, 1), "typical_ns"), 25 - 6);
-    CHECK_U64(json_array_size(json_object_get(object, "runs")), 3);
-    json_decref(object);
-    object = res_latency_object(&lab.entries[1].passes, NULL);
-    CHECK_U64(figure(object, "typical_ns"), 23);
-    CHECK(json_is_false(json_object_get(object, "floor_subtracted")));
-    json_decref(object);
-    object = res_latency_object(&(struct res_passes){0}, NULL);
-    CHECK(json_is_null(object));
-    json_decref(object);
+    struct res_latency_figures *figures = latency_of(&lab.entries[1].passes, &lab.entries[3].passes);
+    CHECK_U64(figures->passes, 3);
+    CHECK_U64(figures->all.count, 9);
+    CHECK_U64(figures->all.p99_ns, 230);
+    CHECK_U64(figures->all.max_ns, 2500);
+    CHECK_U64(figures->all.typical_ns, 23 - 4);
+    CHECK_U64(figures->all.quiet_ns, 21 - 2);
+    CHECK(figures->floor_subtracted);
+    CHECK(isnan(figures->all.p50_ns)); /* the runs did not say */
+    CHECK_U64(figures->by_call_count, 2);
+    CHECK_STR(figures->by_call[1].call, "free");
+    CHECK_U64(figures->by_call[1].typical_ns, 25 - 6);
+    CHECK_U64(figures->run_count, 3);
+    drop(figures);
+    figures = latency_of(&lab.entries[1].passes, NULL);
+    CHECK_U64(figures->all.typical_ns, 23);
+    CHECK(!figures->floor_subtracted);
+    drop(figures);
+    CHECK(latency_of(&(struct res_passes){0}, NULL) == NULL);
     lab_release(&lab);
 }
 
@@ -108,10 +120,10 @@ TEST(a_failure_is_told_and_stops_no_other)
     CHECK(res_passes_latency(&lab.trial, 3, &random, &runner));
     CHECK_U64(lab.runs_of[0], 3);
     CHECK_U64(lab.runs_of[1], 2); /* not tried again */
-    json_t *object = res_latency_object(&lab.entries[1].passes, NULL);
-    CHECK_STR(json_string_value(json_object_get(object, "unavailable")), "it broke");
+    struct res_latency_figures *figures = latency_of(&lab.entries[1].passes, NULL);
+    CHECK_STR(figures->unavailable, "it broke");
     CHECK(lab.entries[1].failed == NULL);
-    json_decref(object);
+    drop(figures);
     lab_release(&lab);
 }
 

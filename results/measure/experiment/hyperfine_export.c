@@ -1,8 +1,8 @@
-/* hyperfine_export.c - whole processes as hyperfine exports them: keys and their order are hyperfine's. */
+/* hyperfine_export.c - whole processes as hyperfine exports them. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "results/measure/base/json_values.h"
 #include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -25,6 +25,7 @@ static json_t *exit_codes_of(const struct res_whole_process *whole)
     return array;
 }
 
+/* Keys and their order are hyperfine's. */
 static json_t *result_of(const struct res_result_entry *entry, const char *workload, bool alone)
 {
     const struct res_whole_process *whole = entry->whole_process;
@@ -33,7 +34,7 @@ static json_t *result_of(const struct res_result_entry *entry, const char *workl
     json_t *array = json_array(), *object = json_object();
     double sum = 0, least = INFINITY, most = 0;
     for (size_t i = 0; i < count; i++) {
-        times[i] = whole->wall_ns[i] / NS_PER_S;
+        times[i] = (double)whole->wall_ns[i] / NS_PER_S;
         sum += times[i];
         least = fmin(least, times[i]);
         most = fmax(most, times[i]);
@@ -44,8 +45,8 @@ static json_t *result_of(const struct res_result_entry *entry, const char *workl
     json_object_set_new(object, "mean", json_real(sum / (double)count));
     json_object_set_new(object, "stddev", deviation_of(times, count, sum / (double)count));
     json_object_set_new(object, "median", json_real(res_median(times, count)));
-    json_object_set_new(object, "user", res_json_number(whole->user_ns_mean / NS_PER_S));
-    json_object_set_new(object, "system", res_json_number(whole->system_ns_mean / NS_PER_S));
+    json_object_set_new(object, "user", json_real(whole->user_ns_mean / NS_PER_S));
+    json_object_set_new(object, "system", json_real(whole->system_ns_mean / NS_PER_S));
     json_object_set_new(object, "min", json_real(least));
     json_object_set_new(object, "max", json_real(most));
     json_object_set_new(object, "times", array);
@@ -57,22 +58,21 @@ static json_t *result_of(const struct res_result_entry *entry, const char *workl
     return object;
 }
 
-static void add_result(json_t *results, const struct res_result_entry *entry, const char *workload,
-                       bool alone)
+static void add(json_t *results, const struct res_result *result, const struct res_result_workload *workload,
+                const struct res_result_entry *entry)
 {
     if (entry != NULL && entry->whole_process != NULL && entry->whole_process->wall_count > 0)
-        json_array_append_new(results, result_of(entry, workload, alone));
+        json_array_append_new(results, result_of(entry, workload->name, result->workload_count == 1));
 }
 
 json_t *res_whole_export(const struct res_result *result)
 {
-    const bool alone = result->workload_count == 1;
     json_t *results = json_array();
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
         for (size_t k = 0; k < workload->candidate_count; k++)
-            add_result(results, &workload->candidates[k], workload->name, alone);
-        add_result(results, workload->floor, workload->name, alone);
+            add(results, result, workload, &workload->candidates[k]);
+        add(results, result, workload, workload->floor);
     }
     if (json_array_size(results) > 0)
         return json_pack("{s:o}", "results", results);

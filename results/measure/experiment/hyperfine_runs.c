@@ -16,7 +16,7 @@
 /* Of one entry; arrays of as many as there are rounds. */
 struct whole {
     const struct res_entry *entry;
-    json_t *object; /* of the result, borrowed */
+    struct res_result_entry *told; /* of the result; NULL: it takes no part */
     struct res_timed *runs;
     char *failed;
 };
@@ -84,12 +84,12 @@ static double part_of(const struct res_timed *run, enum part part)
     return part == WALL ? run->wall_ns : part == USER ? run->user_ns : run->system_ns;
 }
 
-static json_t *array_of(const struct whole *whole, size_t rounds, enum part part)
+static uint64_t *times_of(const struct whole *whole, size_t rounds, enum part part)
 {
-    json_t *array = json_array();
+    uint64_t *times = res_calloc(rounds, sizeof *times);
     for (size_t round = 0; round < rounds; round++)
-        json_array_append_new(array, json_integer((json_int_t)llround(part_of(&whole->runs[round], part))));
-    return array;
+        times[round] = (uint64_t)llround(part_of(&whole->runs[round], part));
+    return times;
 }
 
 static double mean_of(const struct whole *whole, size_t rounds, enum part part)
@@ -100,54 +100,59 @@ static double mean_of(const struct whole *whole, size_t rounds, enum part part)
     return sum / (double)rounds;
 }
 
-static void set_ratio(json_t *object, const struct whole *whole, const struct whole *baseline, size_t rounds,
-                      uint64_t seed)
+static void set_ratio(const struct whole *whole, const struct whole *baseline, size_t rounds, uint64_t seed,
+                      struct res_whole_process *told)
 {
     double *ratios = res_calloc(rounds, sizeof *ratios);
     for (size_t round = 0; round < rounds; round++)
         ratios[round] = whole->runs[round].wall_ns / baseline->runs[round].wall_ns;
     const struct res_interval interval = res_bootstrap_median(ratios, rounds, seed);
-    json_object_set_new(object, "ratio", json_real(res_median(ratios, rounds)));
-    json_object_set_new(object, "ratio_low", json_real(interval.low));
-    json_object_set_new(object, "ratio_high", json_real(interval.high));
+    told->ratio = res_median(ratios, rounds);
+    told->ratio_low = interval.low;
+    told->ratio_high = interval.high;
     free(ratios);
+}
+
+static void set_figures(const struct whole *whole, size_t rounds, struct res_whole_process *told)
+{
+    double *walls = res_calloc(rounds, sizeof *walls);
+    told->rounds = rounds;
+    told->wall_ns = times_of(whole, rounds, WALL);
+    told->user_ns = times_of(whole, rounds, USER);
+    told->system_ns = times_of(whole, rounds, SYSTEM);
+    told->exit_codes = res_calloc(rounds, sizeof *told->exit_codes);
+    told->wall_count = told->user_count = told->system_count = told->exit_count = rounds;
+    for (size_t round = 0; round < rounds; round++) {
+        walls[round] = whole->runs[round].wall_ns;
+        told->exit_codes[round] = (uint64_t)whole->runs[round].exit_code;
+    }
+    told->wall_ns_median = res_median(walls, rounds);
+    told->user_ns_mean = mean_of(whole, rounds, USER);
+    told->system_ns_mean = mean_of(whole, rounds, SYSTEM);
+    free(walls);
 }
 
 static void tell(const struct whole *whole, const struct whole *baseline, size_t rounds, uint64_t seed)
 {
-    const bool failed = whole->failed != NULL || rounds == 0;
-    json_t *object = json_object();
-    json_object_set_new(object, "rounds", json_integer(failed ? 0 : (json_int_t)rounds));
-    json_object_set_new(object, "failed", whole->failed != NULL ? json_string(whole->failed) : json_null());
-    if (!failed) {
-        double *walls = res_calloc(rounds, sizeof *walls);
-        json_t *codes = json_array();
-        for (size_t round = 0; round < rounds; round++) {
-            walls[round] = whole->runs[round].wall_ns;
-            json_array_append_new(codes, json_integer(whole->runs[round].exit_code));
-        }
-        json_object_set_new(object, "wall_ns", array_of(whole, rounds, WALL));
-        json_object_set_new(object, "user_ns", array_of(whole, rounds, USER));
-        json_object_set_new(object, "system_ns", array_of(whole, rounds, SYSTEM));
-        json_object_set_new(object, "exit_codes", codes);
-        json_object_set_new(object, "wall_ns_median", json_real(res_median(walls, rounds)));
-        json_object_set_new(object, "user_ns_mean", json_real(mean_of(whole, rounds, USER)));
-        json_object_set_new(object, "system_ns_mean", json_real(mean_of(whole, rounds, SYSTEM)));
-        free(walls);
-        if (whole != baseline && !whole->entry->is_floor && baseline->failed == NULL)
-            set_ratio(object, whole, baseline, rounds, seed);
-    }
-    json_object_set_new(whole->object, "whole_process", object);
+    struct res_whole_process *told = res_calloc(1, sizeof *told);
+    res_described_init(&RES_WHOLE_PROCESS, told);
+    whole->told->whole_process = told;
+    if (whole->failed != NULL)
+        told->failed = res_text_plain(whole->failed);
+    else if (rounds > 0)
+        set_figures(whole, rounds, told);
+    if (told->rounds > 0 && whole != baseline && !whole->entry->is_floor && baseline->failed == NULL)
+        set_ratio(whole, baseline, rounds, seed, told);
 }
 
-/* The result's object of an entry; NULL: of the control, which takes no part, or of what failed in the experiment. */
-static json_t *object_of(const struct res_trial *trial, json_t *workload, size_t index)
+/* NULL: the control, which takes no part, or what failed in the experiment. */
+static struct res_result_entry *told_of(const struct res_trial *trial, struct res_result_workload *workload,
+                                        size_t index)
 {
     const struct res_entry *entry = &trial->entries[index];
     if (entry->failed != NULL || entry->is_control)
         return NULL;
-    return entry->is_floor ? json_object_get(workload, "floor")
-                           : json_array_get(json_object_get(workload, "candidates"), index);
+    return entry->is_floor ? workload->floor : &workload->candidates[index];
 }
 
 /* ---- rounds --------------------------------------------------------------------------------- */
@@ -168,7 +173,7 @@ static void run_round(struct state *state, const struct res_trial *trial, struct
     res_shuffle(&state->random, order, trial->entry_count);
     for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
         struct whole *whole = &wholes[order[i]];
-        if (whole->object == NULL || whole->failed != NULL)
+        if (whole->told == NULL || whole->failed != NULL)
             continue;
         if (request->progress != NULL)
             request->progress(request->context, trial->workload, whole->entry->candidate->name,
@@ -180,7 +185,8 @@ static void run_round(struct state *state, const struct res_trial *trial, struct
     free(order);
 }
 
-static void run_trial(struct state *state, const struct res_trial *trial, json_t *workload)
+static void run_trial(struct state *state, const struct res_trial *trial,
+                      struct res_result_workload *workload)
 {
     const size_t rounds_asked = state->request->experiment->options.rounds;
     const uint64_t seed = state->request->experiment->options.seed;
@@ -188,14 +194,14 @@ static void run_trial(struct state *state, const struct res_trial *trial, json_t
     size_t rounds = 0;
     for (size_t i = 0; i < trial->entry_count; i++)
         wholes[i] = (struct whole){.entry = &trial->entries[i],
-                                   .object = object_of(trial, workload, i),
+                                   .told = told_of(trial, workload, i),
                                    .runs = res_calloc(rounds_asked, sizeof *wholes[i].runs)};
     for (size_t round = 0; round < rounds_asked && !state->stopped; round++) {
         run_round(state, trial, wholes, round);
         rounds += !state->stopped;
     }
     for (size_t i = 0; i < trial->entry_count; i++) {
-        if (wholes[i].object != NULL)
+        if (wholes[i].told != NULL)
             tell(&wholes[i], &wholes[0], rounds, seed);
     }
     for (size_t i = 0; i < trial->entry_count; i++) {
@@ -205,17 +211,16 @@ static void run_trial(struct state *state, const struct res_trial *trial, json_t
     free(wholes);
 }
 
-bool res_whole_run(const struct res_whole_request *request, json_t *result)
+bool res_whole_run(const struct res_whole_request *request, struct res_result *result)
 {
     const struct res_experiment *experiment = request->experiment;
-    json_t *workloads = json_object_get(result, "workloads");
     struct state state = {.request = request, .random = res_random_from(experiment->options.seed)};
     for (size_t i = 0; i < experiment->trial_count; i++) {
         for (size_t k = 0; k < experiment->trials[i].entry_count; k++)
-            if (object_of(&experiment->trials[i], json_array_get(workloads, i), k) != NULL)
+            if (told_of(&experiment->trials[i], &result->workloads[i], k) != NULL)
                 state.runs_all += experiment->options.rounds;
     }
     for (size_t i = 0; i < experiment->trial_count && !state.stopped; i++)
-        run_trial(&state, &experiment->trials[i], json_array_get(workloads, i));
+        run_trial(&state, &experiment->trials[i], &result->workloads[i]);
     return !state.stopped;
 }

@@ -24,12 +24,11 @@ struct res_whole_request {
     void *context;
 };
 
-/* res_whole_run - run the rounds; adds `whole_process` to each candidate and to the floor of a result (result_json.h) of the same
- * experiment: {rounds, wall_ns[], user_ns[], system_ns[], exit_codes[], wall_ns_median, user_ns_mean, system_ns_mean, ratio,
- * ratio_low, ratio_high, failed}. ratio: median over rounds of the wall time over the baseline's in the same round, with its
+/* res_whole_run - run the rounds; adds `whole_process` to each candidate and to the floor of a result of the same
+ * experiment. ratio: median over rounds of the wall time over the baseline's in the same round, with its
  * bootstrap interval; null for baseline and floor. Rounds that a stop cut short are dropped.
  * Returns  false when options.stop ended it. */
-bool res_whole_run(const struct res_whole_request *request, json_t *result);
+bool res_whole_run(const struct res_whole_request *request, struct res_result *result);
 
 /* res_whole_export - what is in a result, as hyperfine writes it with --export-json (seconds; `parameters` name workload and
  * candidate). A new reference; NULL where the result has none. */

@@ -263,10 +263,8 @@ json_t *res_profile_of(const char *path)
     return object;
 }
 
-void res_profile_add(json_t *result, const struct res_experiment *experiment)
+void res_profile_add(struct res_result *result, const struct res_experiment *experiment)
 {
-    json_t *workloads = json_object_get(result, "workloads");
     for (size_t i = 0; i < experiment->trial_count; i++)
-        json_object_set_new(json_array_get(workloads, i), "profile",
-                            res_profile_of(experiment->trials[i].workload->path));
+        result->workloads[i].profile = res_profile_of(experiment->trials[i].workload->path);
 }

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/result/result.h"
 
 #define RES_PROFILE_CLASSES 64u
 #define RES_PROFILE_STEPS   400u
@@ -27,7 +28,7 @@
 json_t *res_profile_of(const char *path);
 
 /* res_profile_add - the same, as `profile` of each workload of a result.
- * result  of res_json_experiment of this experiment. */
-void res_profile_add(json_t *result, const struct res_experiment *experiment);
+ * result  of this experiment. */
+void res_profile_add(struct res_result *result, const struct res_experiment *experiment);
 
 #endif

@@ -5,134 +5,156 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
-/* Figures of the same group of calls in each pass; a group that a pass lacks is an object without keys. */
-struct group {
-    const json_t **passes;
+/* Passes as the rows read them: a pass has the same keys as the figures. */
+struct passes {
+    struct res_latency_figures *items;
     size_t count;
 };
 
-static const char *const MEDIANS[] = {"count", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns"};
-
-/* The group of a list ("by_call", ...) whose naming keys equal those of `like`; NULL list: the whole pass. */
-static const json_t *find(const json_t *pass, const char *list, const json_t *like)
+static struct passes passes_of(const json_t *array)
 {
-    static const char *const names[] = {"call", "size_max_bytes"};
+    struct passes passes = {.items = res_calloc(json_array_size(array) + 1, sizeof *passes.items)};
     size_t index;
-    json_t *one;
-    if (list == NULL)
-        return pass;
-    json_array_foreach(json_object_get(pass, list), index, one)
+    json_t *pass;
+    json_array_foreach(array, index, pass)
     {
-        bool same = true;
-        for (size_t i = 0; i < 2 && same; i++) {
-            const json_t *left = json_object_get(one, names[i]), *right = json_object_get(like, names[i]);
-            same = left == right || json_equal(left, right);
-        }
-        if (same)
-            return one;
+        char *problem = NULL;
+        if (res_described_read(&RES_LATENCY, pass, &passes.items[passes.count], &problem))
+            passes.count++;
+        free(problem);
     }
+    return passes;
+}
+
+static void passes_release(struct passes *passes)
+{
+    for (size_t i = 0; i < passes->count; i++)
+        res_described_release(&RES_LATENCY, &passes->items[i]);
+    free(passes->items);
+}
+
+/* ---- groups of calls ------------------------------------------------------------------------- */
+
+enum list { OF_ALL, BY_CALL, BY_SIZE, BY_BOTH };
+
+struct calls {
+    struct res_call_figures **items;
+    size_t *count;
+};
+
+static struct calls calls_of(struct res_latency_figures *figures, enum list list)
+{
+    return list == BY_CALL   ? (struct calls){&figures->by_call, &figures->by_call_count}
+           : list == BY_SIZE ? (struct calls){&figures->by_size, &figures->by_size_count}
+                             : (struct calls){&figures->by_both, &figures->by_both_count};
+}
+
+static bool is_same_group(const struct res_call_figures *one, const struct res_call_figures *other)
+{
+    const bool same_call = one->call == NULL || other->call == NULL ? one->call == other->call
+                                                                    : strcmp(one->call, other->call) == 0;
+    return same_call && (one->size_max_bytes == other->size_max_bytes ||
+                         (isnan(one->size_max_bytes) && isnan(other->size_max_bytes)));
+}
+
+/* The group of a pass that is like one of another; NULL: the pass lacks it. */
+static const struct res_call_figures *find(struct res_latency_figures *pass, enum list list,
+                                           const struct res_call_figures *like)
+{
+    if (list == OF_ALL)
+        return &pass->all;
+    const struct calls calls = calls_of(pass, list);
+    for (size_t i = 0; i < *calls.count; i++)
+        if (is_same_group(&(*calls.items)[i], like))
+            return &(*calls.items)[i];
     return NULL;
 }
 
-static struct group group_of(const json_t *passes, const char *list, const json_t *like)
-{
-    struct group group = {.passes = res_calloc(json_array_size(passes), sizeof *group.passes),
-                          .count = json_array_size(passes)};
-    for (size_t i = 0; i < group.count; i++)
-        group.passes[i] = find(json_array_get(passes, i), list, like);
-    return group;
-}
+enum of_passes { MEDIAN, LEAST, LARGEST };
 
-/* The key's finite values over the passes; returns how many. */
-static size_t values_of(const struct group *group, const char *key, double *ret_values)
+/* Over the passes that have the figure at this offset. */
+static double over(const struct passes *passes, enum list list, const struct res_call_figures *like,
+                   size_t offset, enum of_passes what)
 {
+    double *values = res_calloc(passes->count + 1, sizeof *values);
     size_t count = 0;
-    for (size_t i = 0; i < group->count; i++) {
-        const json_t *value = json_object_get(group->passes[i], key);
-        if (json_is_number(value))
-            ret_values[count++] = json_number_value(value);
+    for (size_t i = 0; i < passes->count; i++) {
+        const struct res_call_figures *group = find(&passes->items[i], list, like);
+        const double value = group != NULL ? *(const double *)(const void *)((const char *)group + offset)
+                                           : NAN;
+        if (isfinite(value))
+            values[count++] = value;
     }
-    return count;
-}
-
-static double extreme(const struct group *group, const char *key, bool largest)
-{
-    double *values = res_calloc(group->count, sizeof *values);
-    const size_t count = values_of(group, key, values);
-    double found = count > 0 ? values[0] : NAN;
-    for (size_t i = 1; i < count; i++)
-        found = largest ? fmax(found, values[i]) : fmin(found, values[i]);
-    free(values);
-    return found;
-}
-
-static double median(const struct group *group, const char *key)
-{
-    double *values = res_calloc(group->count, sizeof *values);
-    const size_t count = values_of(group, key, values);
-    const double found = count > 0 ? res_median(values, count) : NAN;
+    double found = count > 0 ? what == MEDIAN ? res_median(values, count) : values[0] : NAN;
+    for (size_t i = 1; i < count && what != MEDIAN; i++)
+        found = what == LARGEST ? fmax(found, values[i]) : fmin(found, values[i]);
     free(values);
     return found;
 }
 
 /* What is left above the floor's; all of it where the floor has none. */
-static json_t *net(double value, double floor)
+static double net(double value, double floor)
 {
-    return res_json_number(isfinite(floor) ? fmax(value - floor, 0) : value);
+    return isfinite(floor) ? fmax(value - floor, 0) : value;
 }
 
-static void set_figures(json_t *object, const json_t *passes, const json_t *floor, const char *list,
-                        const json_t *like)
+#define AT(member) offsetof(struct res_call_figures, member)
+
+static void fill(const struct passes *passes, const struct passes *floors, enum list list,
+                 const struct res_call_figures *like, struct res_call_figures *ret_figures)
 {
-    struct group group = group_of(passes, list, like), floors = group_of(floor, list, like);
+    static const size_t MEDIANS[] = {AT(count),  AT(mean_ns), AT(p50_ns),
+                                     AT(p90_ns), AT(p99_ns),  AT(p99_9_ns)};
     for (size_t i = 0; i < sizeof MEDIANS / sizeof MEDIANS[0]; i++)
-        json_object_set_new(object, MEDIANS[i], res_json_number(median(&group, MEDIANS[i])));
-    json_object_set_new(object, "max_ns", res_json_number(extreme(&group, "max_ns", true)));
-    json_object_set_new(object, "typical_ns", net(median(&group, "mean_ns"), median(&floors, "mean_ns")));
-    json_object_set_new(object, "quiet_ns",
-                        net(extreme(&group, "mean_ns", false), extreme(&floors, "mean_ns", false)));
-    free(group.passes);
-    free(floors.passes);
+        *(double *)(void *)((char *)ret_figures + MEDIANS[i]) = over(passes, list, like, MEDIANS[i], MEDIAN);
+    ret_figures->max_ns = over(passes, list, like, AT(max_ns), LARGEST);
+    ret_figures->typical_ns = net(ret_figures->mean_ns, over(floors, list, like, AT(mean_ns), MEDIAN));
+    ret_figures->quiet_ns = net(over(passes, list, like, AT(mean_ns), LEAST),
+                                over(floors, list, like, AT(mean_ns), LEAST));
 }
 
 /* The groups of the first pass: the ops of all passes are the same. */
-static json_t *groups_array(const json_t *passes, const json_t *floor, const char *list)
+static void fill_list(const struct passes *passes, const struct passes *floors, enum list list,
+                      struct res_latency_figures *ret_figures)
 {
-    static const char *const names[] = {"call", "size_max_bytes"};
-    json_t *array = json_array();
-    size_t index;
-    json_t *like;
-    json_array_foreach(json_object_get(json_array_get(passes, 0), list), index, like)
-    {
-        json_t *object = json_object();
-        for (size_t i = 0; i < 2; i++)
-            if (json_object_get(like, names[i]) != NULL)
-                json_object_set(object, names[i], json_object_get(like, names[i]));
-        set_figures(object, passes, floor, list, like);
-        json_array_append_new(array, object);
+    const struct calls first = calls_of(&passes->items[0], list), made = calls_of(ret_figures, list);
+    *made.items = res_calloc(*first.count + 1, sizeof **made.items);
+    *made.count = *first.count;
+    for (size_t i = 0; i < *first.count; i++) {
+        const struct res_call_figures *like = &(*first.items)[i];
+        (*made.items)[i] = (struct res_call_figures){
+            .call = like->call != NULL ? res_strdup(like->call) : NULL,
+            .size_max_bytes = like->size_max_bytes,
+        };
+        fill(passes, floors, list, like, &(*made.items)[i]);
     }
-    return array;
 }
 
-json_t *res_latency_object(const struct res_passes *passes, const struct res_passes *floor)
+struct res_latency_figures *res_latency_of(const json_t *array, const char *failed, const json_t *floor)
 {
-    static const char *const lists[] = {"by_call", "by_size_class", "by_call_and_size_class"};
-    const json_t *floors = floor != NULL ? floor->latency : NULL;
-    if (passes->latency == NULL)
-        return json_null();
-    if (passes->latency_failed != NULL)
-        return json_pack("{s:s}", "unavailable", passes->latency_failed);
-    json_t *object = json_object();
-    const json_t *first = json_array_get(passes->latency, 0);
-    json_object_set_new(object, "passes", json_integer((json_int_t)json_array_size(passes->latency)));
-    json_object_set_new(object, "floor_subtracted", json_boolean(json_array_size(floors) > 0));
-    set_figures(object, passes->latency, floors, NULL, first);
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        json_object_set_new(object, lists[i], groups_array(passes->latency, floors, lists[i]));
-    json_object_set(object, "runs", passes->latency);
-    return object;
+    if (array == NULL)
+        return NULL;
+    struct res_latency_figures *figures = res_calloc(1, sizeof *figures);
+    struct passes passes = passes_of(array), floors = passes_of(floor);
+    json_t *runs = failed == NULL ? json_pack("{s:O}", "runs", array) : json_object();
+    char *problem = NULL;
+    if (!res_described_read(&RES_LATENCY, runs, figures, &problem))
+        res_described_init(&RES_LATENCY, figures);
+    json_decref(runs);
+    free(problem);
+    if (failed != NULL) {
+        figures->unavailable = res_text_plain(failed);
+    } else {
+        figures->passes = passes.count;
+        figures->floor_subtracted = floors.count > 0;
+        fill(&passes, &floors, OF_ALL, NULL, &figures->all);
+        for (enum list list = BY_CALL; list <= BY_BOTH && passes.count > 0; list++)
+            fill_list(&passes, &floors, list, figures);
+    }
+    passes_release(&passes);
+    passes_release(&floors);
+    return figures;
 }

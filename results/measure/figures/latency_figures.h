@@ -8,13 +8,13 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_LATENCY_FIGURES_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_LATENCY_FIGURES_H
 
-#include <jansson.h>
+#include "results/measure/result/result.h"
 
-#include "results/measure/experiment/passes.h"
-
-/* res_latency_object - the `latency` object of an entry (docs/results.md), with every pass in it. New reference; JSON
- * null when there was no pass.
- * floor  the floor's passes; NULL: nothing is subtracted, as for the floor itself. */
-json_t *res_latency_object(const struct res_passes *passes, const struct res_passes *floor);
+/* res_latency_of - the figures, with every pass in them. To be freed (and released) as part of a result; NULL when there was no
+ * pass.
+ * passes  array of what the runs printed; NULL: there was none
+ * failed  why a pass failed, one line; NULL: none did
+ * floor   the floor's passes; NULL: nothing is subtracted, as for the floor itself. */
+struct res_latency_figures *res_latency_of(const json_t *passes, const char *failed, const json_t *floor);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/result/result.h"
 
 /* res_limit_by - the JSON's word for the means of an experiment's limit; NULL when there is none. */
 const char *res_limit_by(const struct res_options *options);
@@ -18,7 +19,7 @@ const char *res_limit_by(const struct res_options *options);
  * set for; else something else went wrong. failure: of a run or an entry; may be NULL. */
 bool res_failure_is_death(const json_t *failure);
 
-/* res_limit_entry - `limit` of an entry, over all its runs that tell; a new reference, JSON's null without a limit. */
-json_t *res_limit_entry(const struct res_options *options, const struct res_entry *entry);
+/* res_limit_entry - `limit` of an entry, over all its runs that tell, to be freed; NULL without a limit. */
+struct res_limited *res_limit_entry(const struct res_options *options, const struct res_entry *entry);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -92,45 +91,45 @@ static struct res_drift drift_of(const struct res_trial *trial, double *const *t
     return drift;
 }
 
-static json_t *outliers_object(const struct res_trial *trial, double *const *times)
+static void fill_outliers(const struct res_trial *trial, double *const *times,
+                          struct res_result_workload *ret_workload)
 {
-    json_t *worst = json_null();
+    const struct res_entry *worst = NULL;
     double worst_times = 1;
-    size_t outliers = 0, runs = 0;
+    size_t worst_place = 0;
     for (size_t i = 0; i < trial->entry_count; i++) {
         size_t place = 0;
         if (times[i] == NULL)
             continue;
         const size_t found = res_outliers_of(times[i], trial->rounds, &place);
         const double ratio = times[i][place] / res_median(times[i], trial->rounds);
-        runs += trial->rounds;
-        outliers += found;
+        ret_workload->outlier_runs += trial->rounds;
+        ret_workload->outlier_count += found;
         if (found == 0 || fabs(log(ratio)) <= fabs(log(worst_times)))
             continue;
-        const struct res_entry *entry = &trial->entries[i];
-        char *name = res_text_plain(entry->candidate->name);
+        worst = &trial->entries[i];
         worst_times = ratio;
-        json_decref(worst);
-        worst = json_pack("{s:s, s:b, s:i, s:f}", "name", name, "control", entry->is_control, "round",
-                          (int)place + 1, "times_median", ratio);
-        free(name);
+        worst_place = place;
     }
-    return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)outliers, "runs", (json_int_t)runs, "worst",
-                     worst);
+    if (worst == NULL)
+        return;
+    ret_workload->outlier_worst = res_calloc(1, sizeof *ret_workload->outlier_worst);
+    *ret_workload->outlier_worst = (struct res_outlier){.name = res_text_plain(worst->candidate->name),
+                                                        .control = worst->is_control,
+                                                        .round = worst_place + 1,
+                                                        .times_median = worst_times};
 }
 
-json_t *res_steadiness(const struct res_trial *trial)
+void res_steadiness_fill(const struct res_trial *trial, struct res_result_workload *ret_workload)
 {
     double **times = res_calloc(trial->entry_count, sizeof *times);
     for (size_t i = 0; i < trial->entry_count; i++)
         times[i] = times_of(trial, &trial->entries[i]);
     const struct res_drift drift = drift_of(trial, times);
-    json_t *object = json_object();
-    json_object_set_new(object, "drift_share", res_json_number(drift.share));
-    json_object_set_new(object, "drift_significant", json_boolean(drift.significant));
-    json_object_set_new(object, "outliers", outliers_object(trial, times));
+    ret_workload->drift_share = drift.share;
+    ret_workload->drift_significant = drift.significant;
+    fill_outliers(trial, times, ret_workload);
     for (size_t i = 0; i < trial->entry_count; i++)
         free(times[i]);
     free(times);
-    return object;
 }

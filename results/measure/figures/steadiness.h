@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/result/result.h"
 
 #define RES_OUTLIER_DEVIATIONS 5.0
 #define RES_OUTLIER_LEAST      0.05
@@ -29,7 +30,7 @@ struct res_drift res_drift_of(const double *paces, size_t count);
 /* res_outliers_of - how many of the samples are outliers; ret_worst is the index of the one furthest off, set only where there is one. */
 size_t res_outliers_of(const double *samples, size_t count, size_t *ret_worst);
 
-/* res_steadiness - the `steadiness` object of a workload (docs/results.md). New reference. */
-json_t *res_steadiness(const struct res_trial *trial);
+/* res_steadiness_fill - `steadiness` of a workload: drift and outliers. */
+void res_steadiness_fill(const struct res_trial *trial, struct res_result_workload *ret_workload);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "footprint/base/clock.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
 
 /* A quarter of the processors busy with something else already costs rounds their turn. */
@@ -92,10 +91,15 @@ static void processor_ticks(const struct res_disturbances *disturbances, double 
 static void add(struct res_disturbances *disturbances, const char *kind, const char *when, double value,
                 const char *unit, char *text, const char *remedy)
 {
-    json_array_append_new(disturbances->list,
-                          json_pack("{s:s, s:s, s:o, s:s, s:s, s:s}", "kind", kind, "when", when, "value",
-                                    res_json_number(value), "unit", unit, "text", text, "remedy", remedy));
-    free(text);
+    disturbances->list = res_realloc(disturbances->list, disturbances->count + 1, sizeof *disturbances->list);
+    disturbances->list[disturbances->count++] = (struct res_disturbance){
+        .kind = res_strdup(kind),
+        .when = res_strdup(when),
+        .unit = res_strdup(unit),
+        .text = text,
+        .remedy = res_strdup(remedy),
+        .value = value,
+    };
 }
 
 static void look_at_frequency(struct res_disturbances *disturbances)
@@ -193,7 +197,7 @@ static void look_at_power(struct res_disturbances *disturbances)
 
 void res_disturbances_begin(struct res_disturbances *disturbances, const char *root)
 {
-    *disturbances = (struct res_disturbances){.root = res_strdup(root), .list = json_array()};
+    *disturbances = (struct res_disturbances){.root = res_strdup(root)};
     look_at_frequency(disturbances);
     look_at_load(disturbances);
     look_at_memory(disturbances, "before");
@@ -258,9 +262,19 @@ void res_disturbances_end(struct res_disturbances *disturbances)
     look_at_memory(disturbances, "after");
 }
 
+void res_disturbances_give(struct res_disturbances *disturbances, struct res_result *result)
+{
+    result->disturbances = disturbances->list;
+    result->disturbance_count = disturbances->count;
+    disturbances->list = NULL;
+    disturbances->count = 0;
+}
+
 void res_disturbances_release(struct res_disturbances *disturbances)
 {
+    struct res_result owner = {0};
     free(disturbances->root);
-    json_decref(disturbances->list);
+    res_disturbances_give(disturbances, &owner);
+    res_described_release(&RES_RESULT, &owner);
     *disturbances = (struct res_disturbances){0};
 }

@@ -6,19 +6,21 @@
  *   after    what happened meanwhile: time stolen by the hypervisor, processors used by others than our own runs,
  *            pressure, swapping; and free memory again
  *
- * Each is an object {kind, when, value, unit, text, remedy}: text says what was seen, remedy what to do about it.
+ * Of each, `text` says what was seen, `remedy` what to do about it.
  * What the kernel does not tell (no cpufreq, no PSI) is no disturbance. Thresholds stand in the .c file, each with
  * its reason. */
 #ifndef MALLAB_RESULTS_MEASURE_MACHINE_DISTURBANCES_H
 #define MALLAB_RESULTS_MEASURE_MACHINE_DISTURBANCES_H
 
-#include <jansson.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "results/measure/result/result.h"
+
 struct res_disturbances {
-    char *root;   /* before /proc and /sys */
-    json_t *list; /* found so far */
+    char *root;                   /* before /proc and /sys */
+    struct res_disturbance *list; /* found so far; its owner may take it */
+    size_t count;
     uint64_t begin_ns;
     struct rusage children;    /* of our ended children at the begin */
     double processor_ticks[3]; /* of /proc/stat at the begin: all, idle, stolen */
@@ -31,6 +33,9 @@ void res_disturbances_begin(struct res_disturbances *disturbances, const char *r
 
 /* res_disturbances_end - look again, and add what happened since. Our own children must have been waited for. */
 void res_disturbances_end(struct res_disturbances *disturbances);
+
+/* res_disturbances_give - hand the list to a result. */
+void res_disturbances_give(struct res_disturbances *disturbances, struct res_result *result);
 
 void res_disturbances_release(struct res_disturbances *disturbances);
 

@@ -57,15 +57,13 @@ static bool exists(const struct res_doctor *doctor, const char *path)
 }
 
 /* The one seen last: of pressure there are a before and a during. */
-static const json_t *disturbance_of(const json_t *list, const char *kind)
+static const struct res_disturbance *disturbance_of(const struct res_disturbances *disturbances,
+                                                    const char *kind)
 {
-    const json_t *found = NULL;
-    size_t index;
-    json_t *one;
-    json_array_foreach(list, index, one)
-    {
-        if (strcmp(json_string_value(json_object_get(one, "kind")), kind) == 0)
-            found = one;
+    const struct res_disturbance *found = NULL;
+    for (size_t i = 0; i < disturbances->count; i++) {
+        if (strcmp(disturbances->list[i].kind, kind) == 0)
+            found = &disturbances->list[i];
     }
     return found;
 }
@@ -80,11 +78,10 @@ static void add_disturbances(struct res_doctor *doctor, uint64_t window_ns)
         (void)nanosleep(&window, NULL); /* cut short by a signal, it has watched for less */
     res_disturbances_end(&disturbances);
     for (size_t i = 0; i < DISTURBANCE_COUNT; i++) {
-        const json_t *one = disturbance_of(disturbances.list, DISTURBANCES[i].kind);
+        const struct res_disturbance *one = disturbance_of(&disturbances, DISTURBANCES[i].kind);
         if (one != NULL)
-            res_doctor_add(doctor, AREA, DISTURBANCES[i].name, DISTURBANCES[i].state,
-                           res_strdup(json_string_value(json_object_get(one, "text"))), DISTURBANCES[i].why,
-                           json_string_value(json_object_get(one, "remedy")));
+            res_doctor_add(doctor, AREA, DISTURBANCES[i].name, DISTURBANCES[i].state, res_strdup(one->text),
+                           DISTURBANCES[i].why, one->remedy);
         else
             res_doctor_add(doctor, AREA, DISTURBANCES[i].name, RES_DOCTOR_OK,
                            res_strdup(exists(doctor, DISTURBANCES[i].told_by)

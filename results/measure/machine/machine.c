@@ -2,6 +2,7 @@
 #include "results/measure/machine/machine.h"
 
 #include <gnu/libc-version.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +11,6 @@
 #include <unistd.h>
 
 #include "results/measure/base/support.h"
-
-static json_t *string_or_null(char *text)
-{
-    json_t *value = text != NULL ? json_string(text) : NULL; /* NULL too when it is not UTF-8 */
-    free(text);
-    return value != NULL ? value : json_null();
-}
 
 /* The first line, NULL when there is none. */
 static char *line_of(const char *path)
@@ -65,16 +59,16 @@ static char *chosen_word(char *line)
 }
 
 /* Logical processors that this process may use. */
-static json_t *usable_cpus(void)
+static double usable_cpus(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return json_integer(sysconf(_SC_NPROCESSORS_ONLN));
-    return json_integer(CPU_COUNT(&set));
+        return (double)sysconf(_SC_NPROCESSORS_ONLN);
+    return CPU_COUNT(&set);
 }
 
 /* Physical cores: different pairs of package and core among the processors that are on. */
-static json_t *physical_cores(void)
+static double physical_cores(void)
 {
     const long configured = sysconf(_SC_NPROCESSORS_CONF);
     json_t *seen = json_object();
@@ -93,41 +87,39 @@ static json_t *physical_cores(void)
     }
     const size_t count = json_object_size(seen);
     json_decref(seen);
-    return count > 0 ? json_integer((json_int_t)count) : json_null();
+    return count > 0 ? (double)count : NAN;
 }
 
-static json_t *given_name(void)
+/* What may be of any bytes, made plain. Takes over the text. */
+static char *plain(char *text)
 {
-    const char *name = getenv(RES_MACHINE_VARIABLE);
-    return string_or_null(name != NULL && *name != '\0' ? res_text_plain(name) : NULL);
+    char *fit = text != NULL ? res_text_plain(text) : NULL;
+    free(text);
+    return fit;
 }
 
-json_t *res_machine_describe(void)
+void res_machine_describe(struct res_machine *ret_machine)
 {
-    json_t *machine = json_object();
     struct utsname names;
     double load[1];
     char *flags = cpu_fact("flags");
+    const char *name = getenv(RES_MACHINE_VARIABLE);
     const long pages = sysconf(_SC_PHYS_PAGES);
-    json_object_set_new(machine, "cpu", string_or_null(cpu_fact("model name")));
-    json_object_set_new(machine, "cpus", usable_cpus());
-    json_object_set_new(machine, "cores", physical_cores());
-    json_object_set_new(machine, "memory_bytes",
-                        pages > 0 ? json_integer((json_int_t)pages * sysconf(_SC_PAGESIZE)) : json_null());
-    json_object_set_new(machine, "name", given_name());
+    res_described_init(&RES_MACHINE, ret_machine);
+    ret_machine->name = name != NULL && *name != '\0' ? res_text_plain(name) : NULL;
+    ret_machine->cpu = plain(cpu_fact("model name"));
+    ret_machine->cpus = usable_cpus();
+    ret_machine->cores = physical_cores();
+    ret_machine->memory_bytes = pages > 0 ? (double)pages * (double)sysconf(_SC_PAGESIZE) : NAN;
     if (uname(&names) == 0) {
-        json_object_set_new(machine, "architecture", string_or_null(res_strdup(names.machine)));
-        json_object_set_new(machine, "kernel", string_or_null(res_strdup(names.release)));
+        ret_machine->architecture = res_text_plain(names.machine);
+        ret_machine->kernel = res_text_plain(names.release);
     }
-    json_object_set_new(machine, "libc", string_or_null(res_printf("glibc %s", gnu_get_libc_version())));
-    json_object_set_new(machine, "transparent_huge_pages",
-                        string_or_null(chosen_word(line_of("/sys/kernel/mm/transparent_hugepage/enabled"))));
-    json_object_set_new(machine, "governor",
-                        string_or_null(line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")));
-    json_object_set_new(machine, "load_1_minute",
-                        getloadavg(load, 1) == 1 ? json_real(load[0]) : json_null());
-    json_object_set_new(machine, "virtual_machine",
-                        flags != NULL ? json_boolean(strstr(flags, " hypervisor") != NULL) : json_null());
+    ret_machine->libc = res_printf("glibc %s", gnu_get_libc_version());
+    ret_machine->transparent_huge_pages = plain(
+        chosen_word(line_of("/sys/kernel/mm/transparent_hugepage/enabled")));
+    ret_machine->governor = plain(line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+    ret_machine->load_1_minute = getloadavg(load, 1) == 1 ? load[0] : NAN;
+    ret_machine->virtual_machine = flags != NULL ? strstr(flags, " hypervisor") != NULL : -1;
     free(flags);
-    return machine;
 }

@@ -2,15 +2,12 @@
 #ifndef MALLAB_RESULTS_MEASURE_MACHINE_MACHINE_H
 #define MALLAB_RESULTS_MEASURE_MACHINE_MACHINE_H
 
-#include <jansson.h>
+#include "results/measure/result/result.h"
 
 #define RES_MACHINE_VARIABLE "MALLAB_MACHINE"
 
-/* res_machine_describe - the `machine` object of the results: architecture, cpu, cpus (logical, usable), cores (physical), memory_bytes, kernel,
- * libc, transparent_huge_pages, governor, load_1_minute, virtual_machine. What cannot be found out is null.
- * `name` is what the user calls it, $MALLAB_MACHINE, and null without: the host's own name is left out, because results are
- * made to be published.
- * Returns a new reference. */
-json_t *res_machine_describe(void);
+/* res_machine_describe - this machine; what cannot be found out is not known. Its name is what the user calls it,
+ * $MALLAB_MACHINE: the host's own is left out, because results are made to be published. */
+void res_machine_describe(struct res_machine *ret_machine);
 
 #endif

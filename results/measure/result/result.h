@@ -96,7 +96,7 @@ struct res_call_figures {
 struct res_latency_pass {
     double p99_ns, p99_9_ns;
     double clock_cost_ns; /* subtracted from each call */
-    json_t *json; /* all of it */
+    json_t *json;         /* all of it */
 };
 
 /* Latency of single calls, medians over the latency passes. */
@@ -106,11 +106,11 @@ struct res_latency_figures {
     bool floor_subtracted;
     struct res_call_figures all;
     struct res_percentile p99, p99_9;
-    struct res_call_figures *by_call;
-    size_t by_call_count;
+    struct res_call_figures *by_call, *by_size, *by_both;
+    size_t by_call_count, by_size_count, by_both_count;
     struct res_latency_pass *runs;
     size_t run_count;
-    json_t *rest; /* the other groups */
+    json_t *rest;
 };
 
 /* Calls of the kernel from the first op to the last, by name. */
@@ -136,8 +136,7 @@ struct res_placement_figures {
 struct res_whole_process {
     char *failed;
     uint64_t rounds;
-    double *wall_ns, *user_ns, *system_ns; /* by round */
-    uint64_t *exit_codes;
+    uint64_t *wall_ns, *user_ns, *system_ns, *exit_codes; /* by round */
     size_t wall_count, user_count, system_count, exit_count;
     double wall_ns_median, user_ns_mean, system_ns_mean;
     double ratio, ratio_low, ratio_high; /* of wall time to the baseline's; NAN of the baseline */
@@ -279,8 +278,9 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_MACHINE, RES_NOTE;
-extern const struct res_described RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
+    RES_LATENCY, RES_MACHINE, RES_WHOLE_PROCESS, RES_NOTE;
+extern const struct res_described
+    RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
 
 /* res_result_load - the result that a file holds, "-" being standard input: read within bounds, checked, and completed by
  * figures that older versions did not write.

@@ -142,12 +142,13 @@ static const struct res_field LATENCY_FIELDS[] = {
     OF_ALL(quiet_ns, "least of `mean_ns` less the floor's"),
     PERCENTILE(p99),
     PERCENTILE(p99_9),
-    RES_LIST(LIST, OMITTED, "by_call", by_call, by_call_count, &CALL_FIGURES,
-             "the same by call; in `by_size_class[]` and `by_call_and_size_class[]` by size and both"),
+    RES_LIST(LIST, OMITTED, "by_call", by_call, by_call_count, &CALL_FIGURES, "the same by call"),
+    RES_LIST(LIST, OMITTED, "by_size_class", by_size, by_size_count, &CALL_FIGURES, "by size of the request"),
+    RES_LIST(LIST, OMITTED, "by_call_and_size_class", by_both, by_both_count, &CALL_FIGURES, "by both"),
     RES_LIST(LIST, OMITTED, "runs", runs, run_count, &PASS,
              "the passes themselves, as `mallab replay --latency --json` prints them"),
 };
-static const struct res_described LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELDS);
+const struct res_described RES_LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELDS);
 #undef OWNER
 
 #define SYSTEM_CALL(name, ...) RES_ROW_AS(WHOLE, OMITTED, #name, name, "calls", __VA_ARGS__)
@@ -196,9 +197,9 @@ static const struct res_described PLACEMENT = RES_DESCRIBE("a placement", PLACEM
 static const struct res_field WHOLE_PROCESS_FIELDS[] = {
     RES_ROW(COUNT, "rounds", rounds, "rounds of whole processes"),
     RES_ROW(TEXT, "failed", failed, "one line, or `null`"),
-    RES_LIST(NUMBERS, OMITTED, "wall_ns", wall_ns, wall_count, NULL, "by round"),
-    RES_LIST(NUMBERS, OMITTED, "user_ns", user_ns, user_count, NULL, "by round"),
-    RES_LIST(NUMBERS, OMITTED, "system_ns", system_ns, system_count, NULL, "by round"),
+    RES_LIST(COUNTS, OMITTED, "wall_ns", wall_ns, wall_count, NULL, "by round"),
+    RES_LIST(COUNTS, OMITTED, "user_ns", user_ns, user_count, NULL, "by round"),
+    RES_LIST(COUNTS, OMITTED, "system_ns", system_ns, system_count, NULL, "by round"),
     RES_LIST(COUNTS, OMITTED, "exit_codes", exit_codes, exit_count, NULL, "by round"),
     RES_ROW_AS(NUMBER, OMITTED, "wall_ns_median", wall_ns_median, "median"),
     RES_ROW_AS(NUMBER, OMITTED, "user_ns_mean", user_ns_mean, "mean"),
@@ -208,8 +209,7 @@ static const struct res_field WHOLE_PROCESS_FIELDS[] = {
     RES_ROW_AS(NUMBER, OMITTED, "ratio_low", ratio_low, "its bootstrap interval"),
     RES_ROW_AS(NUMBER, OMITTED, "ratio_high", ratio_high, "likewise"),
 };
-static const struct res_described WHOLE_PROCESS = RES_DESCRIBE_WHOLLY("whole processes",
-                                                                      WHOLE_PROCESS_FIELDS);
+const struct res_described RES_WHOLE_PROCESS = RES_DESCRIBE_WHOLLY("whole processes", WHOLE_PROCESS_FIELDS);
 #undef OWNER
 
 /* ---- an entry -------------------------------------------------------------------------------- */
@@ -241,9 +241,9 @@ static const struct res_field ENTRY_FIELDS[] = {
             .heading = "typical", .group = "ns per op", .alone = "ns/op typical", .as = RES_AS_NS_SPREAD),
     RES_ROW(NUMBER, "time.typical_ns_per_op_deviation", figures.typical_deviation,
             "median absolute deviation of it", .csv = "typical_ns_per_op_deviation"),
-    RES_PART(STRUCT, PLAIN, "latency", latency, &LATENCY, "of the latency passes (`--latency`)"),
+    RES_PART(STRUCT, PLAIN, "latency", latency, &RES_LATENCY, "of the latency passes (`--latency`)"),
     RES_PART(STRUCT, PLAIN, "system_calls", system_calls, &SYSTEM_CALLS, "what it asked of the kernel"),
-    RES_PART(STRUCT, OMITTED, "whole_process", whole_process, &WHOLE_PROCESS,
+    RES_PART(STRUCT, OMITTED, "whole_process", whole_process, &RES_WHOLE_PROCESS,
              "whole processes (`--hyperfine`)"),
     RES_ROW(COUNT, "warmup_ns", warmup_ns, "how long its warm-up took"),
     RES_LIST(LIST, REQUIRED, "runs", runs, run_count, &RES_RUN,

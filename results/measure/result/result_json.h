@@ -1,7 +1,4 @@
-/* result_json.h - the result of an experiment as JSON: schema "mallab-experiment/1".
- *
- * It is the one form in which results are kept; the table and the advice are made from it (table.h), so that a
- * file shows what the terminal showed. Keys: docs/results.md. Base units in key names, every raw sample in runs[]. */
+/* result_json.h - a result's file: JSON of the schema "mallab-experiment/1". Keys: docs/results.md. */
 #ifndef MALLAB_RESULTS_MEASURE_RESULT_RESULT_JSON_H
 #define MALLAB_RESULTS_MEASURE_RESULT_RESULT_JSON_H
 
@@ -9,26 +6,10 @@
 #include <stdbool.h>
 
 #include "footprint/base/status.h"
-#include "results/measure/experiment/experiment.h"
 
 #define RES_SCHEMA       "mallab-experiment/1"
 #define RES_SCHEMA_NAME  "mallab-experiment/"
 #define RES_SCHEMA_MAJOR 1 /* readers refuse a higher one; more keys are no new number */
-
-/* A candidate that was asked for, or belongs to the default list, and is not on this machine. Strings borrowed. */
-struct res_missing {
-    const char *name;
-    const char *reason;
-};
-
-/* res_json_experiment - the whole result. Returns a new reference.
- * missing  missing_count entries, borrowed; may be NULL when 0. */
-json_t *res_json_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
-                            size_t missing_count);
-
-/* res_json_put_complete - `complete` and `incomplete_why` of a result: false where it was stopped, or where one of its workloads comes of a
- * recording that is not whole. */
-void res_json_put_complete(json_t *result, const json_t *workloads, bool stopped);
 
 /* res_json_load - read a result file and check that the keys on which table and info rely are there.
  * ret_problem  set to one line, the caller's to free, when NULL is returned.

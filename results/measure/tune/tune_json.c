@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "results/measure/base/json_values.h"
-#include "results/measure/base/support.h"
 #include "results/measure/base/shell_line.h"
+#include "results/measure/base/support.h"
 #include "results/report/table/tune_report.h"
 
 #define ROWS_MAX (RES_TUNE_FINALISTS + 1)
@@ -233,17 +233,16 @@ static json_t *tune_object(const struct res_tune_search *search, struct res_tune
     return tune;
 }
 
-json_t *res_tune_result(const struct res_tune_search *search, struct res_tune_replays *replays,
-                        const struct res_missing *missing, size_t missing_count)
+void res_tune_result(const struct res_tune_search *search, struct res_tune_replays *replays,
+                     const struct res_missing *missing, size_t missing_count, struct res_result *ret_result)
 {
     const struct res_experiment none = {
         .options = {.candidates = replays->bases, .candidate_count = 1, .seed = replays->seed},
         .stopped = true,
     };
     const bool has = rounds_done(search) > 0;
-    json_t *result = res_json_experiment(has ? &replays->confirmation : &none, missing, missing_count);
-    json_object_set_new(result, "tune", tune_object(search, replays));
-    return result;
+    res_result_of_experiment(has ? &replays->confirmation : &none, missing, missing_count, ret_result);
+    ret_result->tune = tune_object(search, replays);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/validate/validation.h"
 
-/* res_validation_add - put both keys into the JSON of the experiment that replayed what was recorded.
- * result  of res_json_experiment; trial: its only one. */
+/* res_validation_add - put both keys into the `rest` of the result of the experiment that replayed what was recorded.
+ * trial  its only one. */
 void res_validation_add(json_t *result, const struct res_validation *validation,
                         const struct res_trial *trial, uint64_t seed);
 

@@ -6,16 +6,16 @@
 #ifndef MALLAB_RESULTS_REPORT_TABLE_TUNE_REPORT_H
 #define MALLAB_RESULTS_REPORT_TABLE_TUNE_REPORT_H
 
+#include "results/measure/figures/result_making.h"
 #include "results/measure/result/result.h"
-#include "results/measure/result/result_json.h"
 #include "results/measure/tune/replays.h"
 #include "results/report/table/table.h"
 
-/* res_tune_result - the whole. Returns a new reference.
+/* res_tune_result - the whole, in `tune` of a result. Release with res_result_release.
  * search   ended confirmed or stopped.
- * missing  as in res_json_experiment. */
-json_t *res_tune_result(const struct res_tune_search *search, struct res_tune_replays *replays,
-                        const struct res_missing *missing, size_t missing_count);
+ * missing  as in res_result_of_experiment. */
+void res_tune_result(const struct res_tune_search *search, struct res_tune_replays *replays,
+                     const struct res_missing *missing, size_t missing_count, struct res_result *ret_result);
 
 /* res_tune_check - whether the key of a result can be shown. NULL: it can, or is not there; else the defect. */
 const char *res_tune_check(const json_t *result);

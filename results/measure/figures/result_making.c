@@ -1,0 +1,275 @@
+/* result_making.c - an experiment's samples, and the figures of them, into a result. */
+#include "results/measure/figures/result_making.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "results/measure/base/support.h"
+#include "results/measure/experiment/until.h"
+#include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/figures.h"
+#include "results/measure/figures/latency_figures.h"
+#include "results/measure/figures/memory_limit.h"
+#include "results/measure/figures/steadiness.h"
+#include "results/measure/machine/machine.h"
+#include "results/measure/result/result_json.h"
+
+/* Words that may come from anywhere; NULL: none. */
+static char *plain(const char *words)
+{
+    return words != NULL ? res_text_plain(words) : NULL;
+}
+
+static char *plain_unless_empty(const char *words)
+{
+    return *words != '\0' ? res_text_plain(words) : NULL;
+}
+
+static json_t *shared(json_t *value)
+{
+    return value != NULL ? json_incref(value) : NULL;
+}
+
+/* ---- an entry -------------------------------------------------------------------------------- */
+
+static json_t *runs_array(const struct res_run *runs, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, res_described_write(&RES_RUN, &runs[i]));
+    return array;
+}
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+    if (value != NULL)
+        json_object_set(object, key, value);
+}
+
+/* What its runs printed is JSON, and read by the rows as a result is. */
+static void read_printed(const struct res_entry *entry, struct res_result_entry *ret_entry)
+{
+    char *name = res_text_plain(entry->candidate->name), *problem = NULL;
+    json_t *printed = json_object();
+    json_object_set_new(printed, "name", json_string(name));
+    json_object_set_new(printed, "runs", runs_array(entry->runs, entry->run_count));
+    json_object_set_new(printed, "memory_runs", runs_array(entry->memory_runs, entry->memory_count));
+    put(printed, "failure", entry->failure);
+    put(printed, "check", entry->check);
+    put(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
+    put(printed, "system_calls", entry->passes.system_calls);
+    put(printed, "placement", entry->passes.placement);
+    if (!res_described_read(&RES_RESULT_ENTRY, printed, ret_entry, &problem))
+        res_described_init(&RES_RESULT_ENTRY, ret_entry);
+    free(problem);
+    json_decref(printed);
+    free(name);
+}
+
+/* What is subtracted of an entry's latency; NULL for the floor itself. */
+static const json_t *floor_passes(const struct res_trial *trial, const struct res_entry *entry)
+{
+    const struct res_entry *floor = res_trial_floor(trial);
+    return floor != NULL && floor != entry && floor->passes.latency_failed == NULL ? floor->passes.latency
+                                                                                   : NULL;
+}
+
+static void set_environment(const struct res_candidate *candidate, struct res_pairs *ret_environment)
+{
+    ret_environment->items = res_calloc(candidate->variable_count + 1, sizeof *ret_environment->items);
+    ret_environment->count = candidate->variable_count;
+    for (size_t i = 0; i < candidate->variable_count; i++)
+        ret_environment->items[i] = (struct res_pair){res_strdup(candidate->environment[i].name),
+                                                      plain(candidate->environment[i].value)};
+}
+
+static void fill_entry(const struct res_trial *trial, const struct res_entry *entry,
+                       const struct res_figures *figures, const struct res_options *options,
+                       struct res_result_entry *ret_entry)
+{
+    const bool memory = res_trial_has_memory(trial);
+    read_printed(entry, ret_entry);
+    ret_entry->version = plain(entry->candidate->version);
+    ret_entry->library = plain(entry->candidate->path);
+    set_environment(entry->candidate, &ret_entry->environment);
+    ret_entry->failed = plain(entry->failed);
+    ret_entry->limit = res_limit_entry(options, entry);
+    ret_entry->figures = *figures;
+    ret_entry->figures.not_predicted_why = NULL;
+    ret_entry->resident_clock = memory ? RES_CLOCK_RECORDED : RES_CLOCK_REAL;
+    ret_entry->resident_rounds = memory ? entry->memory_count : entry->run_count;
+    ret_entry->predicted = figures->not_predicted_why == NULL;
+    ret_entry->not_predicted_why = plain(figures->not_predicted_why);
+    ret_entry->latency = res_latency_of(entry->passes.latency, entry->passes.latency_failed,
+                                        floor_passes(trial, entry));
+    ret_entry->warmup_ns = entry->warmup_ns;
+    json_object_set_new(ret_entry->rest, "time", json_pack("{s:s}", "clock", "real"));
+}
+
+/* ---- a workload ------------------------------------------------------------------------------ */
+
+/* All runs of a workload have the same. */
+static uint64_t inherited_ops(const struct res_trial *trial)
+{
+    for (size_t i = 0; i < trial->entry_count; i++)
+        if (trial->entries[i].run_count > 0)
+            return trial->entries[i].runs[0].inherited_ops;
+    return 0;
+}
+
+/* What is known of the recording. */
+static void fill_recording(const struct res_workload *from, struct res_result_workload *ret_workload)
+{
+    static const char *const LIVES[] = {[RES_LIVE_FROM_MIDDLE] = "from_middle",
+                                        [RES_LIVE_PAUSED] = "paused",
+                                        [RES_LIVE_LEFT_BEHIND] = "left_behind"};
+    ret_workload->name = res_text_plain(from->name);
+    ret_workload->program = plain_unless_empty(from->program);
+    ret_workload->processes = from->processes > 1 ? from->processes : 0;
+    ret_workload->events_share = from->processes > 1 ? from->events_share : NAN;
+    ret_workload->merged_processes = from->merged_processes;
+    ret_workload->selection = plain_unless_empty(from->selection);
+    ret_workload->file_digest = res_printf("%016llx", (unsigned long long)from->file_digest);
+    ret_workload->ops = from->ops;
+    ret_workload->complete = from->complete;
+    ret_workload->incomplete_why = from->complete ? NULL : res_text_plain(from->incomplete_why);
+    ret_workload->lost_calls = from->lost_calls;
+    ret_workload->lost_known = from->lost_known;
+    ret_workload->left_out_calls = from->left_out_calls;
+    ret_workload->removed_calls = from->removed_calls;
+    for (int i = RES_LIVE_FROM_MIDDLE; i <= RES_LIVE_LEFT_BEHIND; i++)
+        if (strcmp(from->live, LIVES[i]) == 0)
+            ret_workload->live = i;
+    ret_workload->threads = from->threads;
+    ret_workload->duration_ns = from->duration_ns;
+    ret_workload->live_peak_bytes = from->live_peak_bytes;
+}
+
+/* What ended the rounds, and how near they came to what was asked. */
+static void fill_stopped(const struct res_trial *trial, const struct res_options *options,
+                         struct res_result_workload *ret_workload)
+{
+    ret_workload->stopped_by = res_strdup(res_ended_name(trial->ended));
+    ret_workload->stopped_width = res_until_width(trial, options->seed);
+    ret_workload->stopped_until_width = options->until > 0 ? options->until : NAN;
+    ret_workload->stopped_elapsed_ns = (double)trial->elapsed_ns;
+    ret_workload->stopped_time_budget_ns = options->time_budget_ns > 0 ? (double)options->time_budget_ns
+                                                                       : NAN;
+    ret_workload->stopped_rounds_max = options->rounds;
+}
+
+/* Of all entries, the candidates judged together. To be freed. */
+static struct res_figures *figures_of(const struct res_trial *trial, uint64_t seed)
+{
+    struct res_figures *figures = res_calloc(trial->entry_count, sizeof *figures);
+    for (size_t i = 0; i < trial->entry_count; i++)
+        figures[i] = res_figures_of(trial, &trial->entries[i], seed);
+    res_figures_family(figures + 1, trial->candidate_count - 1);
+    return figures;
+}
+
+static void fill_workload(const struct res_trial *trial, const struct res_options *options,
+                          struct res_result_workload *ret_workload)
+{
+    const size_t count = trial->candidate_count;
+    const struct res_entry *floor = res_trial_floor(trial);
+    struct res_figures *figures = figures_of(trial, options->seed);
+    res_described_init(&RES_RESULT_WORKLOAD, ret_workload);
+    fill_recording(trial->workload, ret_workload);
+    fill_stopped(trial, options, ret_workload);
+    ret_workload->digest = plain(trial->digest);
+    ret_workload->inherited_ops = inherited_ops(trial);
+    ret_workload->rounds = trial->rounds;
+    ret_workload->memory_rounds = trial->memory_rounds;
+    ret_workload->samples = shared(trial->samples);
+    ret_workload->memory_samples = shared(trial->memory_samples);
+    res_steadiness_fill(trial, ret_workload);
+    ret_workload->candidates = res_calloc(count, sizeof *ret_workload->candidates);
+    ret_workload->candidate_count = count;
+    for (size_t i = 0; i < count; i++)
+        fill_entry(trial, &trial->entries[i], &figures[i], options, &ret_workload->candidates[i]);
+    fill_entry(trial, res_trial_control(trial), &figures[count], options, &ret_workload->control);
+    if (floor != NULL) {
+        ret_workload->floor = res_calloc(1, sizeof *ret_workload->floor);
+        fill_entry(trial, floor, &figures[count + 1], options, ret_workload->floor);
+    }
+    free(figures);
+    res_entry_figures_fill(ret_workload);
+    res_latency_judge(ret_workload, options->seed);
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+static void set_missing(const struct res_missing *missing, size_t count, struct res_result *ret_result)
+{
+    ret_result->missing = res_calloc(count + 1, sizeof *ret_result->missing);
+    ret_result->missing_count = count;
+    for (size_t i = 0; i < count; i++)
+        ret_result->missing[i] = (struct res_missing_candidate){res_text_plain(missing[i].name),
+                                                                plain(missing[i].reason)};
+}
+
+void res_result_set_complete(struct res_result *result)
+{
+    free(result->incomplete_why);
+    result->incomplete_why = result->stopped ? res_strdup("the experiment was stopped before its end") : NULL;
+    for (size_t i = 0; i < result->workload_count && result->incomplete_why == NULL; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        if (!workload->complete)
+            result->incomplete_why = res_printf("the recording of %s is not whole: %s", workload->name,
+                                                workload->incomplete_why != NULL ? workload->incomplete_why
+                                                                                 : "not known why");
+    }
+    result->complete = result->incomplete_why == NULL;
+}
+
+static uint64_t now_unix_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void fill_settings(const struct res_options *options, struct res_result *ret_result)
+{
+    ret_result->baseline = res_text_plain(options->candidates[0]->name);
+    ret_result->rounds_asked = options->rounds;
+    ret_result->memory_rounds_asked = options->memory_rounds;
+    ret_result->memory_idle_ms = options->idle_ms;
+    ret_result->seed = options->seed;
+    ret_result->resamples = RES_RESAMPLES;
+    ret_result->touch = res_text_plain(options->touch != NULL ? options->touch : "page");
+    ret_result->check = options->check;
+    ret_result->one_thread = options->one_thread;
+    ret_result->limit_bytes = options->limit_bytes;
+    ret_result->limit_by = plain(res_limit_by(options));
+    ret_result->limit_by_why = plain(options->limit_by_why);
+}
+
+void res_result_of_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
+                              size_t missing_count, struct res_result *ret_result)
+{
+    const struct res_options *options = &experiment->options;
+    struct res_result *result = ret_result;
+    res_described_init(&RES_RESULT, result);
+    result->schema = res_strdup(RES_SCHEMA);
+    result->mallab_version = res_strdup(MALLAB_VERSION);
+    result->created_unix_ns = now_unix_ns();
+    fill_settings(options, result);
+    result->stopped = experiment->stopped;
+    result->rounds = options->rounds; /* only a stop makes it less than asked for */
+    result->workloads = res_calloc(experiment->trial_count + 1, sizeof *result->workloads);
+    result->workload_count = experiment->trial_count;
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        const struct res_trial *trial = &experiment->trials[i];
+        result->rounds = trial->rounds < result->rounds ? trial->rounds : result->rounds;
+        fill_workload(trial, options, &result->workloads[i]);
+    }
+    res_machine_describe(&result->machine);
+    set_missing(missing, missing_count, result);
+    res_result_set_complete(result);
+    result->rest = json_pack("{s:{s:i, s:b}}", "warmup", "runs_per_candidate", 1, "counted", 0);
+}
