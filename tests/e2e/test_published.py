@@ -49,6 +49,18 @@ class Published(Lab):
         self.assertEqual(found[("jemalloc", "rss-end")]["verdict"], "less")
         self.assertEqual(found[("glibc", "rss-peak")]["verdict"], "same")
 
+    def test_every_reader_takes_every_result(self):
+        """Each form of report, check and compare, of each result, and of all of them as a directory."""
+        results = sorted(PUBLISHED.rglob("*.json"))
+        nights = [path for path in results if path.parent.name == "nights"]
+        for form in ("table", "md", "csv", "json"):
+            for path in [*results, PUBLISHED / "nights"]:
+                self.mallab("report", "--format", form, path)
+            self.mallab("compare", "--any-workload", "--format", form, results[-1], nights[0])
+            if form != "csv":
+                self.mallab("check", "--format", form, "--inconclusive", "pass", "--budget", "time<=+90%,rss-peak<=+90%,faults<=+90%",
+                            "--baseline", nights[0], nights[1])
+
     def test_its_workload_is_legal(self):
         self.assertIs(self.answer("info", "--json", "--verify", PUBLISHED / "sqlite3.wl")["verify"]["legal"], True)
         digests = {workload["file_digest"] for path in (PUBLISHED / "nights").glob("*.json") for workload in json.loads(path.read_text())["workloads"]}

@@ -17,17 +17,6 @@ const char *res_limit_by(const struct res_options *options)
                                                 : "cgroup v2";
 }
 
-bool res_failure_is_death(const json_t *failure)
-{
-    static const char *const CAUSES[] = {"null", "limit", "crash", "oom"};
-    const char *cause = json_string_value(json_object_get(failure, "cause"));
-    for (size_t i = 0; cause != NULL && i < sizeof CAUSES / sizeof CAUSES[0]; i++) {
-        if (strcmp(cause, CAUSES[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* ---- of an entry ----------------------------------------------------------------------------- */
 
 static void add_runs(struct res_limited *limited, const struct res_run *runs, size_t count)

@@ -6,18 +6,12 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_MEMORY_LIMIT_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_MEMORY_LIMIT_H
 
-#include <jansson.h>
-#include <stdbool.h>
 
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/result/result.h"
 
 /* res_limit_by - the JSON's word for the means of an experiment's limit; NULL when there is none. */
 const char *res_limit_by(const struct res_options *options);
-
-/* res_failure_is_death - whether the allocator ended the run, or the kernel for its sake, which is what a memory limit is
- * set for; else something else went wrong. failure: of a run or an entry; may be NULL. */
-bool res_failure_is_death(const json_t *failure);
 
 /* res_limit_entry - `limit` of an entry, over all its runs that tell, to be freed; NULL without a limit. */
 struct res_limited *res_limit_entry(const struct res_options *options, const struct res_entry *entry);

@@ -10,7 +10,10 @@ struct res_held {
 };
 
 /* res_held_outweighed - whether less resident memory than the baseline's is no less in all, since it held more from the start: such a saving is no
- * advice. False where a start is not known. */
-bool res_held_outweighed(struct res_held own, struct res_held baseline);
+ * advice. False where a start is not known: comparisons with NAN are false. */
+static inline bool res_held_outweighed(struct res_held own, struct res_held baseline)
+{
+    return own.bytes + own.start_bytes >= baseline.bytes + baseline.start_bytes;
+}
 
 #endif

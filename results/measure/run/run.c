@@ -10,7 +10,6 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "results/measure/base/support.h"
-#include "results/measure/figures/memory_limit.h"
 
 #define SETTINGS_TIMEOUT_NS UINT64_C(30000000000) /* of a process that starts, answers and ends */
 #define SETTINGS_MISUSE     2                     /* its exit code: replay/replay_options.h */
@@ -142,14 +141,25 @@ static json_t *failure_of(const struct replay *replay)
     return NULL;
 }
 
+bool res_failure_is_death(const char *cause)
+{
+    static const char *const CAUSES[] = {"null", "limit", "crash", "oom"};
+    for (size_t i = 0; cause != NULL && i < sizeof CAUSES / sizeof CAUSES[0]; i++) {
+        if (strcmp(cause, CAUSES[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* "died: ..." where the allocator ended the run, which a user looks for under a memory limit. */
 static char *words_of(const json_t *failure)
 {
     const char *words = json_string_value(json_object_get(failure, "text"));
-    if (!json_is_string(json_object_get(failure, "cause")) || words == NULL)
+    const char *cause = json_string_value(json_object_get(failure, "cause"));
+    if (cause == NULL || words == NULL)
         return NULL;
     char *plain = res_text_plain(words);
-    char *reason = res_printf("%s%s", res_failure_is_death(failure) ? "died: " : "", plain);
+    char *reason = res_printf("%s%s", res_failure_is_death(cause) ? "died: " : "", plain);
     free(plain);
     return reason;
 }

@@ -99,6 +99,10 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
 enum res_run_state res_run_once(const struct res_run_request *request, struct res_run *ret_run,
                                 char **ret_reason);
 
+/* res_failure_is_death - whether the allocator ended the run, or the kernel for its sake, which is what a memory limit is set
+ * for; else something else went wrong. cause: of a failure; NULL: it did not fail. */
+bool res_failure_is_death(const char *cause);
+
 /* res_run_settings - let a candidate's allocator check the settings that it is given, without a workload.
  * candidate   resolved and found.
  * ret_names   set to the settings that it knows, a line each; "" when it tells none. The caller's to free in every case.

@@ -129,8 +129,8 @@ static void add_verdict(struct res_grid *grid, const struct res_result_entry *en
     const struct res_difference *time = &entry->figures.time;
     const char *word = res_verdict_shown(time->verdict, time->ratio, time->interval.low, time->interval.high);
     if (entry->failed != NULL) {
-        const json_t *failure = json_object_get(entry->json, "failure");
-        res_grid_add(grid, res_failure_is_death(failure) ? "died" : "failed");
+        const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
+        res_grid_add(grid, res_failure_is_death(cause) ? "died" : "failed");
         res_grid_role(grid, RES_ROLE_BAD);
         return;
     }
