@@ -45,4 +45,19 @@ void res_tune_rank(struct res_tune_point **points, size_t count);
 /* res_tune_alive - the points that are. Returns a list, to be freed; its length in ret_count. */
 struct res_tune_point **res_tune_alive(const struct res_tune_space *space, size_t *ret_count);
 
+/* res_tune_simplest - of the points that have a part of these settings and no other, were tried, and are worse neither beyond
+ * the noise nor by RES_TUNE_WORTH, the one with the fewest settings; the point itself when there is none. It leaves out what
+ * is only lucky along with a setting that helps: who pastes settings into a service has to live with each. */
+struct res_tune_point *res_tune_simplest(const struct res_tune_space *space, struct res_tune_point *point,
+                                         const struct res_tune_noise *noise);
+
+/* res_tune_combine - add combined points to the space, for each base:
+ *   all that save time together, all that save memory together, all that save one without costing the other; then pairs of the
+ *   best, those first that promise most.
+ * A single promises when its estimate is more than one standard error, and more than RES_TUNE_WORTH, below the default's (or,
+ * of other bases, below that base's own). Of each setting the fastest and the smallest value take part.
+ * Settings that only help together, and not one of them alone, are not found: that would take a try of every pair.
+ * Returns  how many were added. */
+size_t res_tune_combine(struct res_tune_space *space, const struct res_tune_noise *noise);
+
 #endif

@@ -143,8 +143,7 @@ const char *res_tune_state_name(enum res_tune_state state)
     static const char *const NAMES[] = {
         [RES_TUNE_UNTRIED] = "untried",     [RES_TUNE_ALIVE] = "alive",
         [RES_TUNE_FAILED] = "failed",       [RES_TUNE_DOMINATED] = "dominated",
-        [RES_TUNE_OUTRANKED] = "outranked", [RES_TUNE_SIMPLIFIED] = "simplified",
-        [RES_TUNE_FINALIST] = "finalist",
+        [RES_TUNE_OUTRANKED] = "outranked", [RES_TUNE_FINALIST] = "finalist",
     };
     return NAMES[state];
 }

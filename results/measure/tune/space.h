@@ -5,7 +5,7 @@
  *   point     a base with values chosen for some settings. A base without any is a point too, but the first: that is
  *             not searched, it runs beside the points
  *   single    a point with one setting: one factor at a time from the base
- *   combined  with several, made of singles that promised something (combine.h)
+ *   combined  with several, made of singles that promised something (screen.h)
  *
  * Points are named as in -a (variables.h): jemalloc+narenas=1+tcache=false. */
 #ifndef MALLAB_RESULTS_MEASURE_TUNE_SPACE_H
@@ -31,8 +31,7 @@ enum res_tune_state {
     RES_TUNE_ALIVE,       /* tried, and nothing against it */
     RES_TUNE_FAILED,      /* a run of it did: why */
     RES_TUNE_DOMINATED,   /* another is better by time and memory, beyond the noise */
-    RES_TUNE_OUTRANKED,   /* others did better when the field was halved */
-    RES_TUNE_SIMPLIFIED,  /* a part of its settings did as well (simplify.h) */
+    RES_TUNE_OUTRANKED,   /* others did better when the field was halved, or a part of its settings as well */
     RES_TUNE_FINALIST,
 };
 
@@ -76,7 +75,7 @@ struct res_tune_point *res_tune_space_find(const struct res_tune_space *space, s
 
 void res_tune_space_release(struct res_tune_space *space);
 
-/* res_tune_state_name - "untried", "alive", "failed", "dominated", "outranked", "simplified", "finalist": the words of the JSON. */
+/* res_tune_state_name - "untried", "alive", "failed", "dominated", "outranked", "finalist": the words of the JSON. */
 const char *res_tune_state_name(enum res_tune_state state);
 
 /* res_tune_count - points in a state. */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "results/measure/base/support.h"
-#include "results/measure/tune/reserve.h"
 
 #define MEMORY_SAMPLES 3u  /* of a point: memory repeats better than time */
 #define COST_MEMORY    16u /* runs over which their cost is smoothed */
+#define MARGIN         1.1 /* runs of candidates are slower than the default's, at times */
 
 uint64_t res_tune_now(const struct res_tune_course *course)
 {
@@ -72,6 +72,27 @@ bool res_tune_run_point(struct res_tune_course *course, struct res_tune_point *p
     for (int i = 0; i < 2; i++)
         ret_logs[i] = figures[i] > 0 ? log(figures[i]) : NAN;
     return true;
+}
+
+/* ---- what runs take ------------------------------------------------------------------------- */
+
+double res_tune_reserve_ns(const struct res_tune_search *search, size_t finalists, unsigned rounds,
+                           unsigned memory_rounds)
+{
+    const double time = (double)search->time_run_ns * (double)(finalists + 3); /* default, control, floor */
+    const double memory = (double)search->memory_run_ns * (double)(finalists + 2);
+    /* A warm-up is on the recorded clock, where there is one, but the floor's. */
+    const double warm_up = search->memory_run_ns > 0 ? memory + (double)search->time_run_ns : time;
+    return MARGIN * (time * rounds + memory * memory_rounds + warm_up);
+}
+
+uint64_t res_tune_moment(const struct res_tune_course *course, double share)
+{
+    const struct res_tune_search *search = course->search;
+    const double budget = (double)search->budget_ns;
+    const double reserve = res_tune_reserve_ns(search, course->finalists_most, RES_TUNE_ROUNDS_LEAST,
+                                               search->memory_rounds);
+    return course->begin_ns + (uint64_t)(share * fmax(budget - reserve, 0));
 }
 
 /* ---- a heat --------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  *
  *   heat    up to RES_TUNE_HEAT points and the default once each, so that each sample is a ratio to a run of the default
  *           within the same seconds; then those that want it in a pass for memory
- *   course  what a search has while it runs; for tune_search.c and simplify.c */
+ *   course  what a search has while it runs; for tune_search.c */
 #ifndef MALLAB_RESULTS_MEASURE_TUNE_TUNE_ROUND_H
 #define MALLAB_RESULTS_MEASURE_TUNE_TUNE_ROUND_H
 
@@ -32,6 +32,15 @@ bool res_tune_run_point(struct res_tune_course *course, struct res_tune_point *p
 
 /* res_tune_heat_cost - what a heat of so many points takes, by the default's runs. */
 uint64_t res_tune_heat_cost(const struct res_tune_course *course, size_t points);
+
+/* res_tune_reserve_ns - what a confirmation takes: warm-up, and so many rounds of the default, the finalists, the control and the
+ * floor. Runs of finalists may be a little slower than those that were timed: a tenth is added. */
+double res_tune_reserve_ns(const struct res_tune_search *search, size_t finalists, unsigned rounds,
+                           unsigned memory_rounds);
+
+/* res_tune_moment - by the evaluator's clock: when this share (0 to 1) of the search's time is over. The search has what the
+ * shortest confirmation leaves of the budget, by what runs take now: so it moves, and is to be asked before each heat. */
+uint64_t res_tune_moment(const struct res_tune_course *course, double share);
 
 /* res_tune_round - these points once each in their order, in heats; none is begun that would end behind that share of the
  * search's time, as it is then (res_tune_moment).

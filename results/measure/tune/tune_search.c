@@ -6,9 +6,6 @@
 #include <stdlib.h>
 
 #include "results/measure/base/support.h"
-#include "results/measure/tune/combine.h"
-#include "results/measure/tune/reserve.h"
-#include "results/measure/tune/simplify.h"
 #include "results/measure/tune/tune_round.h"
 
 /* Of the search's time, up to which a stage goes on. */
@@ -16,7 +13,6 @@
 #define SINGLES_SHARE  0.45 /* their further rounds */
 #define COMBINED_SHARE 0.75
 #define LATE_SHARE     0.8  /* what the stages before left untried, when there is time after all */
-#define RACE_SHARE     0.9  /* the rest is for simplifying */
 #define CONFIRM_SHARE  0.6  /* of the budget: more finalists are not confirmed when they would take more */
 #define CONFIRM_MOST   0.85 /* of the budget: where one finalist takes more, it is too short */
 
@@ -80,18 +76,27 @@ static bool race_on(struct res_tune_course *course, unsigned rounds)
     size_t kept = (count + 1) / 2 > course->finalists_most ? (count + 1) / 2 : course->finalists_most;
     kept = kept < count ? kept : count;
     if (kept <= course->finalists_most ||
-        res_tune_now(course) + res_tune_heat_cost(course, kept) > res_tune_moment(course, RACE_SHARE))
+        res_tune_now(course) + res_tune_heat_cost(course, kept) > res_tune_moment(course, 1))
         goes_on = false; /* the rest stays as it is: choose_finalists ranks them all */
     if (goes_on) {
         for (size_t i = kept; i < count; i++)
             alive[i]->state = RES_TUNE_OUTRANKED;
         for (unsigned round = 0; round < rounds && goes_on; round++) {
             shuffle_points(course, alive, kept);
-            goes_on = res_tune_round(course, alive, kept, RACE_SHARE);
+            goes_on = res_tune_round(course, alive, kept, 1);
         }
     }
     free(alive);
     return goes_on;
+}
+
+/* The simplest form of a point becomes a finalist, once. */
+static void add_finalist(struct res_tune_search *search, struct res_tune_point *point)
+{
+    point = res_tune_simplest(search->space, point, &search->noise);
+    if (point->state != RES_TUNE_FINALIST)
+        search->finalists[search->finalist_count++] = point;
+    point->state = RES_TUNE_FINALIST;
 }
 
 /* All were dominated by the default: the least bad of them stands for them. */
@@ -105,10 +110,8 @@ static void recall_one(struct res_tune_course *course)
             tried[count++] = search->space->points[i];
     }
     res_tune_rank(tried, count);
-    if (count > 0) {
-        search->finalists[search->finalist_count++] = tried[0];
-        tried[0]->state = RES_TUNE_FINALIST;
-    }
+    if (count > 0)
+        add_finalist(search, tried[0]);
     free(tried);
 }
 
@@ -125,12 +128,10 @@ static void choose_finalists(struct res_tune_course *course)
     for (size_t i = 0; i < count; i++) {
         const bool promises = res_tune_time_of(alive[i]) < 0 ||
                               res_tune_memory_of(alive[i]) < -RES_TUNE_WORTH / 2;
-        if (search->finalist_count < course->finalists_most && (promises || i == 0)) {
-            search->finalists[search->finalist_count++] = alive[i];
-            alive[i]->state = RES_TUNE_FINALIST;
-        } else {
+        if (search->finalist_count < course->finalists_most && (promises || i == 0))
+            add_finalist(search, alive[i]);
+        if (alive[i]->state == RES_TUNE_ALIVE)
             alive[i]->state = RES_TUNE_OUTRANKED;
-        }
     }
     free(alive);
     if (search->finalist_count == 0)
@@ -145,28 +146,6 @@ static void fail_without_points(struct res_tune_course *course)
         why = space->points[i]->why;
     res_tune_fail(course, RES_TUNE_END_FAILED,
                   res_printf("no setting could be tried: %s", why != NULL ? why : "no time was left"));
-}
-
-/* A finalist whose place is taken by another finalist's simpler form makes room: it would be confirmed twice. */
-static void simplify_finalists(struct res_tune_course *course)
-{
-    struct res_tune_search *search = course->search;
-    size_t kept = 0;
-    course->what = "without one setting each";
-    for (size_t i = 0; i < search->finalist_count; i++) {
-        struct res_tune_point *point = res_tune_simplify(course, search->finalists[i]);
-        bool known = false;
-        for (size_t k = 0; k < kept; k++)
-            known = known || search->finalists[k] == point;
-        if (!known)
-            search->finalists[kept++] = point;
-        point->state = RES_TUNE_FINALIST;
-    }
-    search->finalist_count = kept;
-    for (size_t i = 0; i < search->space->point_count; i++) {
-        if (search->space->points[i]->state == RES_TUNE_ALIVE)
-            search->space->points[i]->state = RES_TUNE_OUTRANKED;
-    }
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -262,7 +241,7 @@ static void search_points(struct res_tune_course *course)
         learn_afresh(course);
     if (!res_tune_is_over(course) && res_tune_count(search->space, RES_TUNE_UNTRIED) > 0) {
         course->what = "what was left out";
-        screen(course, 0, RES_TUNE_SCREEN_ROUNDS, LATE_SHARE, RACE_SHARE);
+        screen(course, 0, RES_TUNE_SCREEN_ROUNDS, LATE_SHARE, 1);
         race(course);
     }
 }
@@ -316,8 +295,6 @@ void res_tune_run(struct res_tune_space *space, const struct res_tune_evaluator 
     /* Of a stopped search too: the best so far. */
     if (course.finalists_most > 0 && ret_search->problem == NULL)
         choose_finalists(&course);
-    if (!res_tune_is_over(&course))
-        simplify_finalists(&course);
     if (!res_tune_is_over(&course) && ret_search->finalist_count == 0)
         fail_without_points(&course);
     ret_search->search_ns = res_tune_now(&course) - course.begin_ns;

@@ -2,15 +2,15 @@
  *
  *   1  singles      every declared value of every setting by itself, one round, and as long as their share of the time lasts up to
  *                   RES_TUNE_SCREEN_MOST: all that follows builds on them
- *   2  combined     those that promised something, together (combine.h); RES_TUNE_SCREEN_ROUNDS
+ *   2  combined     those that promised something, together (screen.h); RES_TUNE_SCREEN_ROUNDS
  *   3  race         the field is halved by rank (screen.h), and the rest gets as many rounds again as it has had, and so on until
- *                   RES_TUNE_FINALISTS are left ("successive halving"). What is dominated beyond the noise goes at once
- *   4  simplified   settings of a finalist that do nothing are taken off again (simplify.h)
- *   5  confirmation fresh rounds of the finalists, the default and the control, of which alone the figures and verdicts are
+ *                   RES_TUNE_FINALISTS are left ("successive halving"). What is dominated beyond the noise goes at once.
+ *                   Of a finalist and the points with a part of its settings that do as well, the simplest is confirmed
+ *   4  confirmation fresh rounds of the finalists, the default and the control, of which alone the figures and verdicts are
  *                   (judge.h): the winner of many tries was lucky too, and his earlier samples would say so
  *
  * Runs are made in heats (tune_round.h): some points and the default side by side.
- * Time: by what runs take at the moment it is reckoned before each heat what the confirmation takes (reserve.h); the search has
+ * Time: by what runs take at the moment it is reckoned before each heat what the confirmation takes (tune_round.h); the search has
  * what is left of the budget. A heat is not begun when it would not end in time. What the shares of the stages left out is tried
  * behind the race, where there is time after all, and raced; what is not tried then is counted. The confirmation has
  * RES_TUNE_ROUNDS_LEAST rounds whatever they take, so on a machine that slows down meanwhile the budget is passed, and up to
