@@ -1,4 +1,4 @@
-/* metric.h - the figures of a result (result_json.h) that can be compared and budgeted, as samples, and ratios of samples.
+/* metric.h - the figures of a result (result.h) that can be compared and budgeted, as samples, and ratios of samples.
  *
  *   metric    a figure that every run of a pass has; less of it is better
  *   series    the samples of a metric of one entry, one for each run, in the order of the rounds
@@ -66,8 +66,8 @@ char *res_metric_names(void);
 const char *res_metric_words(enum res_metric metric, double value, char *room);
 
 /* res_series_of - the samples of an entry (a candidate, or the control; NULL: none) of a workload (NULL: nothing is
- * subtracted), which must stay. Empty when the entry failed,
- * when a run lacks the figure, or when there are more than RES_SERIES_MAX. Release with res_series_release. */
+ * subtracted), which must stay. Empty when the entry failed, when a run lacks the figure, or when there are more than
+ * RES_SERIES_MAX. Release with res_series_release. */
 struct res_series res_series_of(const struct res_result_workload *workload,
                                 const struct res_result_entry *entry, enum res_metric metric);
 void res_series_release(struct res_series *series);

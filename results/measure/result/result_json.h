@@ -11,7 +11,7 @@
 #define RES_SCHEMA_NAME  "mallab-experiment/"
 #define RES_SCHEMA_MAJOR 1 /* readers refuse a higher one; more keys are no new number */
 
-/* res_json_load - read a result file and check that the keys on which table and info rely are there.
+/* res_json_load - read a result file and check what it is.
  * ret_problem  set to one line, the caller's to free, when NULL is returned.
  * Returns      a new reference or NULL. */
 json_t *res_json_load(const char *path, char **ret_problem);
@@ -23,7 +23,8 @@ enum fp_status res_json_parse(int fd, json_t **ret_result, json_error_t *ret_err
  * The caller's to free. */
 char *res_json_unread(const char *path, enum fp_status status, const json_error_t *error);
 
-/* res_json_check - the same check for a document in memory. Returns NULL when it is a result, else the problem. */
+/* res_json_check - whether a document in memory is a result, but for what its rows ask for (res_result_read). Returns NULL when
+ * it is, else the problem. */
 char *res_json_check(const json_t *result);
 
 #endif

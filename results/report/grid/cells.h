@@ -1,4 +1,4 @@
-/* cells.h - single figures of a result (result_json.h) as text, as table and notes print them.
+/* cells.h - single figures of a result (result.h) as text, as table and notes print them.
  *
  * Strings belong to the caller. A figure that is not there is NAN as a number and "-" as text. */
 #ifndef MALLAB_RESULTS_REPORT_GRID_CELLS_H
