@@ -314,12 +314,21 @@ void res_notes_fill(struct res_result *result)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
+/* What the recording lacks is told above a table, not below it. */
+static const char RECORDED[] = "recorded";
+
+static bool is_told_above(const struct res_note *note)
+{
+    return strcmp(note->label, RECORDED) == 0;
+}
+
 void res_notes_text(struct res_text *text, const struct res_note *notes, size_t count, bool details,
                     const char *label)
 {
     for (size_t i = 0; i < count; i++) {
         const struct res_note *note = &notes[i];
-        if ((note->details && !details) || (label != NULL && strcmp(label, note->label) != 0))
+        if ((note->details && !details) || is_told_above(note) ||
+            (label != NULL && strcmp(label, note->label) != 0))
             continue;
         if (note->detail != NULL) /* never broken: it is to be taken with the mouse */
             res_text_printf(text, "%-*s%s: %s\n", RES_LABEL_COLUMNS, note->label, note->text, note->detail);
@@ -350,7 +359,7 @@ void res_notes_markdown(struct res_text *text, const struct res_note *notes, siz
     bool is_list = false;
     for (size_t i = 0; i < count; i++) {
         const struct res_note *note = &notes[i];
-        if (note->details)
+        if (note->details || is_told_above(note))
             continue;
         if (note->detail != NULL) {
             /* No mark of Markdown counts in a block of code, and a line of it begins with a variable's name. */
@@ -395,15 +404,27 @@ char *res_notes_program(const struct res_result_workload *workload)
     return words.text;
 }
 
+const char *res_notes_recorded(const struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->note_count; i++)
+        if (is_told_above(&workload->notes[i]))
+            return workload->notes[i].text;
+    return NULL;
+}
+
 void res_notes_head(struct res_text *text, const struct res_result_workload *workload)
 {
     char *program = res_notes_program(workload);
-    res_text_printf(text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n\n", workload->name,
+    res_text_printf(text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n", workload->name,
                     program != NULL ? " (" : "", program != NULL ? program : "", program != NULL ? ")" : "",
                     FP_GROUPED(workload->ops), FP_GROUPED(workload->threads),
                     workload->threads == 1 ? "" : "s",
                     workload->duration_ns > 0 ? "recorded over " : "without recorded time",
                     workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns) : "",
                     FP_BYTES((double)workload->live_peak_bytes));
+    const char *lacks = res_notes_recorded(workload);
+    if (lacks != NULL)
+        res_lines_add(text, RECORDED, lacks);
+    res_text_add(text, "\n", 1);
     free(program);
 }

@@ -29,6 +29,9 @@ void res_notes_markdown(struct res_text *text, const struct res_note *notes, siz
 /* res_notes_head - the line above a table, and an empty one: what was replayed. Of a workload without candidates too. */
 void res_notes_head(struct res_text *text, const struct res_result_workload *workload);
 
+/* res_notes_recorded - what the recording lacks, which is told above a table; NULL: nothing. Borrowed. */
+const char *res_notes_recorded(const struct res_result_workload *workload);
+
 /* res_notes_program - what was recorded, where the workload's name does not say it: "python3", or "cc1, 1 of 4
  * processes, 97 % of the events". The caller's to free; NULL: nothing to add. */
 char *res_notes_program(const struct res_result_workload *workload);

@@ -78,8 +78,14 @@ static void md_head(struct res_text *text, const struct res_result_workload *wor
         res_markdown_add(text, program);
         res_text_printf(text, ")");
     }
-    res_text_printf(text, "\n\n%s ops, %llu rounds\n\n", FP_GROUPED(workload->ops),
+    res_text_printf(text, "\n\n%s ops, %llu rounds", FP_GROUPED(workload->ops),
                     (unsigned long long)workload->rounds);
+    const char *lacks = res_notes_recorded(workload);
+    if (lacks != NULL) {
+        res_text_printf(text, "; ");
+        res_markdown_add(text, lacks);
+    }
+    res_text_printf(text, "\n\n");
     free(program);
 }
 
