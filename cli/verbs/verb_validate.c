@@ -24,7 +24,7 @@
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/figures/result_making.h"
-#include "results/measure/validate/validation_json.h"
+#include "results/measure/validate/validation_result.h"
 #include "results/report/table/validation_table.h"
 
 #define DEFAULT_ROUNDS     10
@@ -284,8 +284,7 @@ static int run_all(struct validate *validate)
         struct res_result result;
         res_result_of_experiment(&experiment, validate->choice.missing, validate->choice.missing_count,
                                  &result);
-        /* `validation`, and `candidates` beside it, which is no field of its own. */
-        res_validation_add(result.rest, &validation, &experiment.trials[0], validate->settings.measure.seed);
+        res_validation_fill(&validation, &experiment.trials[0], validate->settings.measure.seed, &result);
         if (!experiment.stopped)
             res_profile_add(&result, &experiment);
         code = cli_result_give(&CLI_VALIDATE, &validate->settings.answer, &result, res_validation_text);

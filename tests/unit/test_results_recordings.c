@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "results/measure/base/support.h"
-#include "results/measure/validate/recordings_json.h"
-#include "results/report/table/validation_lines.h"
+#include "results/measure/validate/recordings.h"
+#include "results/report/table/validation_table.h"
 #include "unit/harness.h"
 
 static struct res_recording *add_replayed(struct res_recordings *recordings, unsigned number, uint64_t ops)
@@ -34,33 +34,55 @@ TEST(of_passes_the_median_counts)
 
 TEST(what_is_left_out_predicts_nothing_and_is_named)
 {
-    struct res_validation validation = {.further = {.asked = 4}};
+    struct res_recordings further = {.asked = 4};
     const struct res_workload first = {.ops = 100};
-    json_t *about = json_object();
-    (void)add_replayed(&validation.further, 2, 90);
-    res_recording_leave_out(add_replayed(&validation.further, 3, 500), res_strdup("another program"));
-    (void)add_replayed(&validation.further, 4, 103);
-    CHECK_U64(res_recordings_used(&validation.further), 3);
-    res_recordings_add_to(about, &validation, &first);
-    CHECK_U64((uint64_t)json_integer_value(json_object_get(about, "recordings")), 3);
-    CHECK_U64((uint64_t)json_integer_value(json_object_get(about, "recordings_left_out")), 1);
-    CHECK_U64((uint64_t)json_integer_value(json_object_get(about, "ops_difference_max")), 10);
-    const json_t *list = json_object_get(about, "recording_list");
-    CHECK_U64(json_array_size(list), 4);
-    CHECK_STR(json_string_value(json_object_get(json_array_get(list, 2), "left_out")), "another program");
-    CHECK(json_is_null(json_object_get(json_array_get(list, 3), "left_out")));
-    json_decref(about);
-    res_recordings_drop_last(&validation.further);
-    CHECK_U64(res_recordings_used(&validation.further), 2);
-    res_recordings_release(&validation.further);
-    CHECK_U64(res_recordings_used(&validation.further), 1); /* the first is always there */
+    struct res_validated about = {.recordings = 0};
+    (void)add_replayed(&further, 2, 90);
+    res_recording_leave_out(add_replayed(&further, 3, 500), res_strdup("another program"));
+    (void)add_replayed(&further, 4, 103);
+    CHECK_U64(res_recordings_used(&further), 3);
+    res_recordings_tell(&further, &first, &about);
+    CHECK_U64(about.recordings, 3);
+    CHECK_U64(about.recordings_left_out, 1);
+    CHECK_U64(about.ops_difference_max, 10);
+    CHECK_U64(about.recording_count, 4);
+    CHECK_STR(about.recording_list[2].left_out, "another program");
+    CHECK(about.recording_list[3].left_out == NULL);
+    res_described_release(&RES_VALIDATED, &about);
+    res_recordings_drop_last(&further);
+    CHECK_U64(res_recordings_used(&further), 2);
+    res_recordings_release(&further);
+    CHECK_U64(res_recordings_used(&further), 1); /* the first is always there */
 }
 
+/* What a reader is told of a result with these keys, and those beside them that each result has. */
 static char *told(const char *about, const char *candidates)
 {
-    json_t *first = json_loads(about, 0, NULL), *second = json_loads(candidates, 0, NULL);
+    static const char *const bars[] = {"peak_total", "peak_heap", "memory_order", "time_sign"};
+    json_t *first = json_loads(about, 0, NULL), *second = json_loads(candidates, 0, NULL), *candidate;
+    json_t *of_bars = json_object();
+    struct res_validated validated;
+    struct res_result result = {.validation = &validated, .validated_count = json_array_size(second)};
     struct res_text text = {0};
-    res_validation_recordings(&text, first, second);
+    char *problem = NULL;
+    size_t index;
+    for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++)
+        json_object_set_new(of_bars, bars[i], json_object());
+    json_object_set_new(first, "bars", of_bars);
+    CHECK(res_described_read(&RES_VALIDATED, first, &validated, &problem));
+    result.validated = res_calloc(result.validated_count + 1, sizeof *result.validated);
+    json_array_foreach(second, index, candidate)
+    {
+        json_object_set_new(candidate, "name", json_string("one"));
+        json_object_set_new(candidate, "real", json_object());
+        json_object_set_new(candidate, "error", json_object());
+        CHECK(res_described_read(&RES_VALIDATED_CANDIDATE, candidate, &result.validated[index], &problem));
+    }
+    res_validation_recordings(&text, &result);
+    for (size_t i = 0; i < result.validated_count; i++)
+        res_described_release(&RES_VALIDATED_CANDIDATE, &result.validated[i]);
+    free(result.validated);
+    res_described_release(&RES_VALIDATED, &validated);
     json_decref(first);
     json_decref(second);
     return text.text != NULL ? text.text : res_strdup("");

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "results/measure/base/support.h"
 #include "results/measure/result/result_json.h"
 
 static void point_at_json(struct res_result *result)
@@ -20,10 +21,28 @@ static void point_at_json(struct res_result *result)
     }
 }
 
+/* A validation that is there has to be shown. */
+static const char *validation_defect(const struct res_result *result, const json_t *json)
+{
+    if (json_object_get(json, "validation") == NULL)
+        return NULL;
+    if (result->validation == NULL)
+        return "its validation lacks a bar";
+    return result->validated_count > 0
+               ? NULL
+               : "its validation has no candidates with name, real, predicted and error";
+}
+
 bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
 {
     if (!res_described_read(&RES_RESULT, json, ret_result, ret_problem))
         return false;
+    const char *defect = validation_defect(ret_result, json);
+    if (defect != NULL) {
+        res_described_release(&RES_RESULT, ret_result);
+        *ret_problem = res_strdup(defect);
+        return false;
+    }
     ret_result->json = json_incref((json_t *)(uintptr_t)json);
     point_at_json(ret_result);
     return true;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "results/measure/base/fields.h"
+#include "results/measure/result/validated.h"
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -271,7 +272,10 @@ struct res_result {
     size_t workload_count;
     struct res_note *notes; /* on all of it */
     size_t note_count;
-    json_t *validation, *tune;
+    struct res_validated *validation; /* NULL: it is of no validation */
+    struct res_validated_candidate *validated;
+    size_t validated_count;
+    json_t *tune;
     json_t *rest;
     json_t *json; /* as an entry's, but its own */
 };

@@ -492,7 +492,9 @@ static const struct res_field RESULT_FIELDS[] = {
              "candidates of the default list, or the floor, that are not on this machine"),
     RES_LIST(LIST, REQUIRED, "workloads", workloads, workload_count, &RES_RESULT_WORKLOAD, "below"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on all workloads for people"),
-    RES_ROW_AS(JSON, OMITTED, "validation", validation, "of `mallab validate`"),
+    RES_PART(STRUCT, OMITTED, "validation", validation, &RES_VALIDATED, "of `mallab validate`"),
+    RES_LIST(LIST, OMITTED, "candidates", validated, validated_count, &RES_VALIDATED_CANDIDATE,
+             "Of a validation: reality beside prediction."),
     RES_ROW_AS(JSON, OMITTED, "tune", tune, "of `mallab tune`"),
 };
 const struct res_described RES_RESULT = RES_DESCRIBE("a result", RESULT_FIELDS);

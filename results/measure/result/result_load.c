@@ -10,7 +10,6 @@
 #include "results/measure/base/support.h"
 #include "results/measure/result/json_kind.h"
 #include "results/measure/result/result_json.h"
-#include "results/measure/validate/validation_json.h"
 #include "results/report/table/tune_report.h"
 
 #define WORKLOADS_MAX 4096u
@@ -51,8 +50,7 @@ char *res_json_check(const json_t *result)
         if (defect != NULL)
             return res_strdup(defect);
     }
-    const char *defect = res_validation_check(result);
-    defect = defect != NULL ? defect : res_tune_check(result);
+    const char *defect = res_tune_check(result);
     return defect != NULL ? res_strdup(defect) : NULL;
 }
 

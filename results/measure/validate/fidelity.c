@@ -83,11 +83,6 @@ bool res_fidelity_is_small(const struct res_fidelity *fidelity)
            fidelity->predicted_heap.peak_bytes < RES_HEAP_JUDGED;
 }
 
-void res_fidelity_leave_heap(struct res_fidelity *fidelity)
-{
-    fidelity->error_heap = constant(NAN);
-}
-
 double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count)
 {
     double least = INFINITY, most = 0, highest = 0;
@@ -101,6 +96,62 @@ double res_fidelity_sampled_peak(const double *totals, const double *samples, si
     if (count == 0)
         return NAN;
     return known && most <= least * (1 + RES_RUNS_ALIKE) ? highest : res_median(samples, count);
+}
+
+/* ---- real runs ------------------------------------------------------------------------------- */
+
+struct res_real_range res_real_range_of(const double *samples, size_t count)
+{
+    struct res_real_range range = {NAN, NAN, 0};
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(samples[i]))
+            continue;
+        range.low_bytes = fmin(range.low_bytes, samples[i]); /* of a NAN and a number the number */
+        range.high_bytes = fmax(range.high_bytes, samples[i]);
+        range.runs++;
+    }
+    return range;
+}
+
+double res_real_range_beyond(const struct res_real_range *range, double predicted_bytes)
+{
+    if (range->runs < 2 || !isfinite(predicted_bytes) || !(range->low_bytes > 0))
+        return NAN;
+    if (predicted_bytes < range->low_bytes)
+        return predicted_bytes / range->low_bytes - 1;
+    return predicted_bytes > range->high_bytes ? predicted_bytes / range->high_bytes - 1 : 0;
+}
+
+struct res_levels res_real_beyond_of(const struct res_real_ranges *ranges, const struct res_levels *predicted)
+{
+    return (struct res_levels){res_real_range_beyond(&ranges->peak, predicted->peak_bytes),
+                               res_real_range_beyond(&ranges->mean, predicted->mean_bytes),
+                               res_real_range_beyond(&ranges->end, predicted->end_bytes)};
+}
+
+/* Whether each of the samples is apart from `from` by more than runs that are alike, all to the side of their median. */
+static bool lie_apart(const double *samples, size_t count, double from, double median)
+{
+    for (size_t i = 0; i < count; i++)
+        if (median > from ? samples[i] <= from * (1 + RES_RUNS_ALIKE)
+                          : samples[i] >= from * (1 - RES_RUNS_ALIKE))
+            return false;
+    return true;
+}
+
+double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const double *mapped_bytes,
+                        size_t mapped_count, double apart_bytes)
+{
+    if (sampled_count < RES_DISTURBED_RUNS || mapped_count < RES_DISTURBED_RUNS)
+        return 0;
+    const double alone = res_median(sampled_bytes, sampled_count),
+                 read = res_median(mapped_bytes, mapped_count);
+    const double distance = res_median_deviation(sampled_bytes, sampled_count);
+    const double bound = fmax(RES_DISTURBED_TIMES * distance, RES_RUNS_ALIKE * alone);
+    if (!lie_apart(mapped_bytes, mapped_count, alone, read))
+        return 0;
+    const bool differs = read - alone > bound || alone - read > fmax(bound, apart_bytes);
+    return alone > 0 && differs ? read / alone - 1 : 0;
 }
 
 /* ---- peaks that do not fall together -------------------------------------------------------- */
@@ -140,34 +191,22 @@ double res_fidelity_missed(const struct res_course *rest, const struct res_cours
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-void res_fidelity_order(const struct res_fidelity *fidelities, size_t count, size_t *ret_pairs,
-                        size_t *ret_right)
+struct res_bar res_fidelity_order(const double *real_peaks, const double *predicted_peaks, size_t count)
 {
-    size_t pairs = 0, right = 0;
+    struct res_bar bar = {0, 0};
     for (size_t i = 0; i < count; i++) {
         for (size_t k = i + 1; k < count; k++) {
-            const double left = fidelities[i].real_total.peak_bytes,
-                         other = fidelities[k].real_total.peak_bytes;
-            const double apart = left - other;
+            const double apart = real_peaks[i] - real_peaks[k],
+                         predicted = predicted_peaks[i] - predicted_peaks[k];
             /* Written so that a missing figure makes no pair. */
-            if (!(fabs(apart) > RES_BAR_DISTINCT * fmin(left, other)))
+            if (!(fabs(apart) > RES_BAR_DISTINCT * fmin(real_peaks[i], real_peaks[k])) ||
+                !isfinite(predicted))
                 continue;
-            const double predicted = fidelities[i].predicted_total.peak_bytes -
-                                     fidelities[k].predicted_total.peak_bytes;
-            if (!isfinite(predicted))
-                continue;
-            pairs++;
-            right += apart > 0 ? predicted > 0 : predicted < 0;
+            bar.checked++;
+            bar.met += apart > 0 ? predicted > 0 : predicted < 0;
         }
     }
-    *ret_pairs = pairs;
-    *ret_right = right;
-}
-
-const char *res_sign_name(enum res_sign sign)
-{
-    static const char *const names[] = {"unknown", "noise", "right", "wrong"};
-    return names[sign];
+    return bar;
 }
 
 /* Median and interval of the paired ratios. */

@@ -6,9 +6,9 @@
  *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
  *             samples see that most. Of several runs the highest sample is that of all of them where their exact totals are
  *             within RES_RUNS_ALIKE of each other, else the median of theirs. Where reading the mappings disturbed the program
- *             all levels are of the runs without: disturbed.h
+ *             all levels are of the runs without
  *   startup   what a process holds because of its allocator before it first calls it. heap: the heap's part of a program
- *             that never calls it. total: that, and what the allocator's libraries bring (mapping_names.h)
+ *             that never calls it. total: that, and what the allocator's libraries bring (smaps.h)
  *   replayed  resident memory of the replay, less what stood before its first op
  *   rest      total less heap, from real runs of the baseline; its peak: the highest sample, or the exact peak of the total
  *             less the peak of the heap, whichever is more: both can only be too low
@@ -19,9 +19,31 @@
  *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
  *   error               = predicted / real - 1
  *
- * each for every level. Of several recordings of one program each has a prediction of its own, with what its own course missed, and
- * what is predicted is their median, level by level: one recording is one run, and runs differ. `rest` is held to be the same under every candidate, but for those libraries: a program does not map
- * other memory or touch other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
+ * each for every level. Of several recordings of one program each has a prediction of its own, with what its own course
+ * missed, and what is predicted is their median, level by level: one recording is one run, and runs differ. `rest` is held
+ * to be the same under every candidate, but for those libraries: a program does not map other memory or touch other files
+ * because malloc is another one. A real process holds the startup, which the replay has subtracted.
+ *
+ *   range      least and highest of one figure over the real runs of one candidate. No interval: there are five runs or
+ *              three, and what a sixth would do is not claimed
+ *   beyond     0 where at least two runs are known and the prediction lies in their range; else prediction over the
+ *              nearest end of the range, less 1. An error to the median says how far off a prediction is; the range says
+ *              how much of that reality does itself
+ *
+ *   disturbed  Reading smaps keeps a program from changing its mappings meanwhile. Of several threads one waits then and
+ *              others go on, so that queues between them grow or empty, and with them the heap that is being measured.
+ *              Runs that are only sampled (sampled.h) read counters, which stops nobody. A candidate is disturbed where the
+ *              median of the mapped runs' anonymous peaks is apart from that of the sampled runs by more than
+ *              RES_DISTURBED_TIMES their median distance from it (one run of five may go its own way), and by more than
+ *              RES_RUNS_ALIKE of it; each mapped run has to lie to that side, as a program that does one thing or another by
+ *              turns has runs of both on each. With fewer than RES_DISTURBED_RUNS of either it is taken not to be. Where the
+ *              mapped runs held less, the difference has to be above what is apart, too: that is backed by a file then,
+ *              which the kernel may keep in smaller pages, and so less of it in memory
+ *   apart      anonymous memory that is not the heap's. Of the peak: at that sample of a mapped run which had the most of
+ *              both; of mean and end: the run's anonymous memory less its heap. Of several runs the median. The heap of a
+ *              disturbed candidate is, for every level and each sampled run, its anonymous memory less apart; of the peak
+ *              that is a bound from below, as the heap may have been at its highest at another moment
+ *
  * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
 #ifndef MALLAB_RESULTS_MEASURE_VALIDATE_FIDELITY_H
 #define MALLAB_RESULTS_MEASURE_VALIDATE_FIDELITY_H
@@ -29,7 +51,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/measure/statistics/statistics.h"
+#include "results/measure/result/validated.h"
 
 #define RES_BAR_TOTAL    0.03           /* DESIGN.md, section 7: peak resident, of the total */
 #define RES_BAR_HEAP     0.10           /* of the heap's part */
@@ -37,9 +59,8 @@
 #define RES_RUNS_ALIKE   0.01
 #define RES_BAR_DISTINCT 0.05 /* the order of two candidates counts when they really differ by more */
 
-struct res_levels {
-    double peak_bytes, mean_bytes, end_bytes;
-};
+#define RES_DISTURBED_TIMES 2.0
+#define RES_DISTURBED_RUNS  3u
 
 struct res_fidelity_sample {
     struct res_levels total, heap; /* real */
@@ -66,9 +87,6 @@ struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t c
  * pages a processor, just that bound. False where a peak is not known. */
 bool res_fidelity_is_small(const struct res_fidelity *fidelity);
 
-/* res_fidelity_leave_heap - forget the errors of the heap: no figure says how good its prediction is. */
-void res_fidelity_leave_heap(struct res_fidelity *fidelity);
-
 /* A course of memory: bytes at moments that do not decrease. */
 struct res_course {
     const double *at, *bytes;
@@ -83,19 +101,26 @@ double res_fidelity_missed(const struct res_course *rest, const struct res_cours
  * of all; else each had a peak of its own, and it is their median. NAN of no runs; a total of NAN is not alike. */
 double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count);
 
-/* res_fidelity_order - pairs of candidates whose real peaks (total) differ by more than RES_BAR_DISTINCT of the smaller
- * one, and how many of them the prediction has in the same order. */
-void res_fidelity_order(const struct res_fidelity *fidelities, size_t count, size_t *ret_pairs,
-                        size_t *ret_right);
+/* res_fidelity_order - pairs of candidates whose real peaks differ by more than RES_BAR_DISTINCT of the smaller one, and how
+ * many of them the prediction has in the same order. */
+struct res_bar res_fidelity_order(const double *real_peaks, const double *predicted_peaks, size_t count);
+
+/* res_disturbed_by - anonymous peaks of the sampled and of the mapped runs, and what is apart at the latter.
+ * Returns  the mapped median over the sampled one, less 1; 0: not disturbed, or not known. */
+double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const double *mapped_bytes,
+                        size_t mapped_count, double apart_bytes);
+
+/* res_real_range_of - of one figure's samples, a run each. One that is not finite is as if its run had not been. */
+struct res_real_range res_real_range_of(const double *samples, size_t count);
+
+/* res_real_range_beyond - see `beyond` above. NAN with fewer than two runs, or where range or prediction is not known. */
+double res_real_range_beyond(const struct res_real_range *range, double predicted_bytes);
+
+/* res_real_beyond_of - the same for every level. */
+struct res_levels res_real_beyond_of(const struct res_real_ranges *ranges,
+                                     const struct res_levels *predicted);
 
 /* Processor time of the real program, candidate against baseline, and what the replay predicts of it. */
-enum res_sign {
-    RES_SIGN_UNKNOWN = 0, /* a figure is missing */
-    RES_SIGN_NOISE = 1,   /* reality shows no difference beyond its noise, or has too few rounds to tell */
-    RES_SIGN_RIGHT = 2,
-    RES_SIGN_WRONG = 3,
-};
-
 struct res_time_check {
     double real_ns;               /* median over rounds of candidate less baseline */
     double ratio;                 /* median over rounds of candidate over baseline */
@@ -104,9 +129,6 @@ struct res_time_check {
     double predicted_ns;          /* of all calls, candidate less baseline: res_figures_slower_ns */
     enum res_sign sign;
 };
-
-/* res_sign_name - "unknown", "noise", "right", "wrong". */
-const char *res_sign_name(enum res_sign sign);
 
 /* res_time_check_of - samples of the same rounds.
  * control  the baseline once more in each round; NULL: the candidate is the control itself. */

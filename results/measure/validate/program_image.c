@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,14 +142,15 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
 }
 
 /* Between two samples memory is taken to have changed evenly, as a replay's; the first stands for the time before it. */
-static double area(const struct res_image *image, uint64_t before, uint64_t now, double span_ns)
+static double area(const struct res_image *image, double before, double now, double span_ns)
 {
-    return (image->weight_ns > 0 ? ((double)before + (double)now) / 2 : (double)now) * span_ns;
+    return (image->weight_ns > 0 ? (before + now) / 2 : now) * span_ns;
 }
 
 static bool take_maps(struct res_image *image, double span_ns, uint64_t others, const char *library,
                       uint64_t *ret_rest)
 {
+    struct res_real_run *run = &image->run;
     struct res_text text = {0};
     uint64_t unused;
     read_large(image->pid, "smaps", &text);
@@ -156,17 +158,16 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
     const bool whole = text.length > 0 && read_statm(image->pid, &unused, &unused);
     if (whole) {
         const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
+        const double heap = (double)sums.heap_bytes, apart = (double)sums.apart_bytes;
         image->has_maps = true;
-        image->heap_sum += area(image, image->heap_end_bytes, sums.heap_bytes, span_ns);
-        image->heap_end_bytes = sums.heap_bytes;
-        if (sums.heap_bytes > image->heap_peak_bytes)
-            image->heap_peak_bytes = sums.heap_bytes;
-        if (sums.apart_bytes + sums.heap_bytes >= image->maps_peak_bytes) {
-            image->maps_peak_bytes = sums.apart_bytes + sums.heap_bytes;
-            image->apart_at_peak_bytes = sums.apart_bytes;
+        image->heap_sum += area(image, run->heap.end_bytes, heap, span_ns);
+        run->heap.end_bytes = heap;
+        run->heap.peak_bytes = fmax(run->heap.peak_bytes, heap);
+        if (apart + heap >= image->maps_peak_bytes) {
+            image->maps_peak_bytes = apart + heap;
+            run->apart_at_peak_bytes = apart;
         }
-        if (sums.apart_bytes > image->apart_peak_bytes)
-            image->apart_peak_bytes = sums.apart_bytes;
+        run->apart_peak_bytes = fmax(run->apart_peak_bytes, apart);
         res_files_raise(&image->files, &sums.files);
         *ret_rest = sums.apart_bytes + others;
     }
@@ -177,20 +178,19 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
 static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others,
                         bool maps, const char *library)
 {
-    const double span_ns = (double)above(now_ns, image->last_ns);
+    const double span_ns = (double)above(now_ns, image->last_ns), held = (double)anonymous;
+    struct res_real_run *run = &image->run;
     struct res_moment moment = {.time_ns = now_ns - image->begin_ns, .anonymous_bytes = anonymous};
     if (maps && !take_maps(image, span_ns, others, library, &moment.rest_bytes))
         return;
     image->last_ns = now_ns;
-    image->anonymous_sum += area(image, image->anonymous_end_bytes, anonymous, span_ns);
-    image->resident_sum += area(image, image->end_bytes, anonymous + others, span_ns);
+    image->anonymous_sum += area(image, run->anonymous.end_bytes, held, span_ns);
+    image->resident_sum += area(image, run->total.end_bytes, held + (double)others, span_ns);
     image->weight_ns += span_ns;
-    if (anonymous > image->sample_peak_bytes)
-        image->sample_peak_bytes = anonymous;
-    if (others > image->file_peak_bytes)
-        image->file_peak_bytes = others;
-    image->anonymous_end_bytes = anonymous;
-    image->end_bytes = anonymous + others;
+    image->sample_peak_bytes = fmax(image->sample_peak_bytes, held);
+    image->file_peak_bytes = fmax(image->file_peak_bytes, (double)others);
+    run->anonymous.end_bytes = held;
+    run->total.end_bytes = held + (double)others;
     keep_in_series(image, &moment);
 }
 
@@ -219,24 +219,30 @@ void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const c
     image->exact = true;
     take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes, maps,
                 library);
-    if (status.peak_bytes > image->peak_bytes)
-        image->peak_bytes = status.peak_bytes;
+    image->run.total.peak_bytes = fmax(image->run.total.peak_bytes, (double)status.peak_bytes);
     if (library != NULL && !image->has_library)
         image->has_library = maps_file(image->pid, library);
 }
 
+static void set_mean(const struct res_image *image, double sum, struct res_levels *levels)
+{
+    levels->mean_bytes = image->weight_ns > 0 ? sum / image->weight_ns : levels->end_bytes;
+}
+
 void res_image_end(struct res_image *image, uint64_t now_ns)
 {
+    struct res_real_run *run = &image->run;
     image->ended = true;
-    image->end_ns = now_ns;
-    const uint64_t by_kernel = above(image->peak_bytes, image->file_peak_bytes);
-    image->anonymous_peak_bytes = by_kernel > image->sample_peak_bytes ? by_kernel : image->sample_peak_bytes;
+    run->duration_ns = (double)(now_ns - image->begin_ns);
+    run->anonymous.peak_bytes = fmax(image->sample_peak_bytes,
+                                     run->total.peak_bytes - image->file_peak_bytes);
     if (!image->exact)
-        image->peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
-    image->anonymous_mean_bytes = image->weight_ns > 0 ? image->anonymous_sum / image->weight_ns
-                                                       : (double)image->anonymous_end_bytes;
-    image->mean_bytes = image->weight_ns > 0 ? image->resident_sum / image->weight_ns
-                                             : (double)image->end_bytes;
-    image->heap_mean_bytes = image->weight_ns > 0 ? image->heap_sum / image->weight_ns
-                                                  : (double)image->heap_end_bytes;
+        run->total.peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
+    set_mean(image, image->anonymous_sum, &run->anonymous);
+    set_mean(image, image->resident_sum, &run->total);
+    set_mean(image, image->heap_sum, &run->heap);
+    if (!image->has_maps) {
+        run->heap = (struct res_levels){NAN, NAN, NAN};
+        run->apart_at_peak_bytes = run->apart_peak_bytes = NAN;
+    }
 }

@@ -188,6 +188,17 @@ struct res_levels res_recording_levels(const struct res_recording_entry *entry)
     return levels;
 }
 
+void res_recording_tell(const struct res_recording *recording, size_t place,
+                        struct res_recording_prediction *ret)
+{
+    const struct res_recording_entry *entry = &recording->entries[place];
+    ret->number = recording->number;
+    ret->failed = entry->failed != NULL ? res_strdup(entry->failed) : NULL;
+    ret->replays = res_calloc(entry->run_count + 1, sizeof *ret->replays);
+    ret->replay_count = entry->run_count;
+    memcpy(ret->replays, entry->runs, entry->run_count * sizeof *ret->replays);
+}
+
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 struct res_recording *res_recordings_add(struct res_recordings *recordings, unsigned number)
@@ -204,6 +215,28 @@ size_t res_recordings_used(const struct res_recordings *recordings)
     for (size_t i = 0; i < recordings->count; i++)
         used += recordings->all[i].left_out == NULL;
     return used;
+}
+
+void res_recordings_tell(const struct res_recordings *recordings, const struct res_workload *first,
+                         struct res_validated *ret)
+{
+    ret->recordings = res_recordings_used(recordings);
+    ret->recordings_asked = recordings->asked > 0 ? recordings->asked : 1;
+    ret->recordings_left_out = recordings->count + 1 - ret->recordings;
+    ret->recordings_stopped = recordings->stopped;
+    ret->recording_count = recordings->count + 1;
+    ret->recording_list = res_calloc(ret->recording_count, sizeof *ret->recording_list);
+    ret->recording_list[0] = (struct res_validated_recording){1, first->ops, first->duration_ns,
+                                                              first->live_peak_bytes, NULL};
+    for (size_t i = 0; i < recordings->count; i++) {
+        const struct res_recording *one = &recordings->all[i];
+        const uint64_t differs = one->ops > first->ops ? one->ops - first->ops : first->ops - one->ops;
+        if (one->left_out == NULL && differs > ret->ops_difference_max)
+            ret->ops_difference_max = differs;
+        ret->recording_list[i + 1] = (struct res_validated_recording){
+            one->number, one->ops, one->duration_ns, one->live_peak_bytes,
+            one->left_out != NULL ? res_strdup(one->left_out) : NULL};
+    }
 }
 
 void res_recordings_drop_last(struct res_recordings *recordings)

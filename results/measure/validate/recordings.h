@@ -64,6 +64,15 @@ void res_recording_leave_out(struct res_recording *recording, char *why);
 /* res_recording_levels - medians of a candidate's passes; NAN without one. */
 struct res_levels res_recording_levels(const struct res_recording_entry *entry);
 
+/* res_recording_tell - of one candidate (place): the number, and what became of its passes. */
+void res_recording_tell(const struct res_recording *recording, size_t place,
+                        struct res_recording_prediction *ret);
+
+/* res_recordings_tell - how many recordings predict, and what each was.
+ * first  the workload of the first. */
+void res_recordings_tell(const struct res_recordings *recordings, const struct res_workload *first,
+                         struct res_validated *ret);
+
 /* res_recordings_used - how many predict, the first among them. */
 size_t res_recordings_used(const struct res_recordings *recordings);
 

@@ -152,8 +152,8 @@ static void end_task(struct tracer *tracer, pid_t tid, const struct rusage *usag
     struct task *task = find_task(tracer, tid);
     struct res_image *image = image_of(tracer, task);
     if (image != NULL && image->pid == tid) {
-        image->cpu_ns = ((double)usage->ru_utime.tv_sec + (double)usage->ru_stime.tv_sec) * 1e9 +
-                        ((double)usage->ru_utime.tv_usec + (double)usage->ru_stime.tv_usec) * 1e3;
+        image->run.cpu_ns = ((double)usage->ru_utime.tv_sec + (double)usage->ru_stime.tv_sec) * 1e9 +
+                            ((double)usage->ru_utime.tv_usec + (double)usage->ru_stime.tv_usec) * 1e3;
         res_image_end(image, fp_now_ns());
     }
     if (task != NULL)
@@ -365,7 +365,7 @@ const struct res_image *res_sampled_find(const struct res_sampled *sampled, cons
                                                               : alike;
         const bool better = found == NULL || (image->exact && !found->exact) ||
                             (image->exact == found->exact &&
-                             image->anonymous_peak_bytes > found->anonymous_peak_bytes);
+                             image->run.anonymous.peak_bytes > found->run.anonymous.peak_bytes);
         found = better ? image : found;
     }
     if (ret_alike != NULL)

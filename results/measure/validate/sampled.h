@@ -22,7 +22,8 @@
 #include <sys/types.h>
 
 #include "footprint/base/process.h"
-#include "results/measure/validate/mapping_names.h"
+#include "results/measure/result/validated.h"
+#include "results/measure/validate/smaps.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
 #define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
@@ -47,30 +48,22 @@ struct res_image {
     pid_t pid;
     char called[RES_IMAGE_NAMES];     /* base name of its argv[0] */
     char executable[RES_IMAGE_NAMES]; /* base name of the file */
-    uint64_t begin_ns, end_ns;        /* CLOCK_MONOTONIC */
+    uint64_t begin_ns;                /* CLOCK_MONOTONIC */
     bool ended;
     bool exact;       /* it was seen at its end, so that peak_bytes is the kernel's */
     bool has_library; /* the expected library was mapped at its end */
 
-    uint64_t peak_bytes; /* VmHWM: resident, all kinds */
-    uint64_t
-        anonymous_peak_bytes; /* the highest sample, or VmHWM less the most that files and shared memory held */
-    uint64_t anonymous_end_bytes, end_bytes;
-    double anonymous_mean_bytes, mean_bytes; /* over time; as far as samples tell */
-    double cpu_ns; /* user and system, its waited-for children's included; 0: it did not end by exit */
-
-    /* With `maps`: the heap's part (smaps.h), the highest of the samples, at the end, and over time; and of other anonymous
-     * memory what there was at the sample with the most of both, and at the most; and what is whose. */
-    bool has_maps;
-    uint64_t heap_peak_bytes, heap_end_bytes, apart_at_peak_bytes, apart_peak_bytes;
-    double heap_mean_bytes;
+    /* Under way its means are not set, and its heap only grows from 0. The total's peak is VmHWM; the anonymous peak is the
+     * highest sample, or VmHWM less the most that files and shared memory held. */
+    struct res_real_run run;
+    bool has_maps;          /* the heap's figures (smaps.h) are known, and what is whose */
     struct res_files files; /* each at its most */
 
     struct res_moment series[RES_SAMPLED_MAX];
     size_t series_count;
 
     /* Under way. */
-    uint64_t file_peak_bytes, sample_peak_bytes, maps_peak_bytes;
+    double file_peak_bytes, sample_peak_bytes, maps_peak_bytes;
     uint64_t last_ns, series_every, series_skipped;
     double anonymous_sum, resident_sum, heap_sum, weight_ns;
 };

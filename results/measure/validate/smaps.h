@@ -3,13 +3,22 @@
  *   anonymous   pages that no file backs any more, or ever did: what the kernel calls "Anonymous" of a mapping
  *   heap        anonymous pages of "[heap]", of mappings without a name, and of the allocator's own library with its .bss
  *   apart       all other anonymous pages: written pages of files (.data, relocated pointers), stacks of main threads, .bss
- *               (of a mapping without a name that begins where a writable one of a file ends, as much as bss.h says),
+ *               (of a mapping without a name that begins where a writable one of a file ends, as much as res_bss_bytes says),
  *               and what the program itself maps where libmallab-apart.so is preloaded, which gives such mappings a
  *               name (shim/preload/apart.c)
  *
- *   file        what is resident of a mapping with a name, or of a file's .bss, but what is the heap's of it
- *
  * Stacks of other threads have no name and count as heap: some 8 to 100 KiB a thread that runs.
+ * A library that an allocator needs is in memory once, also where the program needs it too: libstdc++ and libm, of which
+ * jemalloc and tcmalloc take 1 to 2 MB into a C program, are in every C++ program already.
+ *
+ *   resident   pages of a name in memory, written ones included, but what is the heap's. A name may have several
+ *              mappings; .bss counts to its file
+ *   brought    what a process holds under a candidate besides its heap and does not under the baseline. Of a name:
+ *                the candidate's startup less the baseline's startup or the program's under the baseline, whichever of the
+ *                two is more; and nothing where that is negative
+ *                less the baseline's startup, of a file that the candidate's startup does not have at all: it is held to
+ *                be the baseline's alone. What of it the program needs by itself is not known, and then this is too low
+ *
  * Source: Linux, Documentation/filesystems/proc.rst, "/proc/PID/smaps". */
 #ifndef MALLAB_RESULTS_MEASURE_VALIDATE_SMAPS_H
 #define MALLAB_RESULTS_MEASURE_VALIDATE_SMAPS_H
@@ -17,7 +26,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "results/measure/validate/mapping_names.h"
+#define RES_FILES_MAX 256u /* names of a process; of more, some are as if they were not there */
+
+struct res_file {
+    uint64_t name; /* a hash of it */
+    uint64_t resident_bytes;
+};
+
+struct res_files {
+    struct res_file all[RES_FILES_MAX];
+    size_t count;
+};
+
+/* res_files_name - the number that stands for a name here. */
+uint64_t res_files_name(const char *name);
+
+/* res_files_add - so many bytes more of a name. */
+void res_files_add(struct res_files *files, uint64_t name, uint64_t bytes);
+
+/* res_files_raise - to the highest of both, each name by itself: from sample to sample. */
+void res_files_raise(struct res_files *files, const struct res_files *sample);
+
+/* res_files_brought - see `brought` above, in bytes; may be negative.
+ * startup, base_startup  of a program that never calls malloc, under the candidate and under the baseline.
+ * program                of the real program under the baseline. */
+double res_files_brought(const struct res_files *startup, const struct res_files *base_startup,
+                         const struct res_files *program);
 
 struct res_smaps {
     uint64_t heap_bytes;
@@ -29,5 +63,11 @@ struct res_smaps {
  * text       length bytes, not terminated. Lines that are not understood are passed over.
  * allocator  path of the allocator's library; NULL: none is counted so, as libc's, whose data are mostly not malloc's. */
 struct res_smaps res_smaps_parse(const char *text, size_t length, const char *allocator);
+
+/* res_bss_bytes - of an ELF file, the bytes of the mapping without a name that follows its last loaded segment: whole
+ * pages from the end of what is mapped of the file to the end of the segment in memory (elf(5): p_filesz, p_memsz).
+ * What a path said is remembered: one thread only, and files that do not change meanwhile.
+ * Returns   UINT64_MAX when path cannot be read or is no 64-bit ELF file of this machine's byte order. */
+uint64_t res_bss_bytes(const char *path);
 
 #endif

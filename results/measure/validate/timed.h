@@ -16,11 +16,6 @@ struct res_timed_request {
     const char *directory; /* for its result */
 };
 
-struct res_timed {
-    double wall_ns, user_ns, system_ns;
-    int exit_code; /* 128 + the signal that ended it; RES_SOME_SIGNAL: hyperfine does not say by which */
-};
-
 /* res_timed_run - run it once. As res_sampled_run. */
 enum res_real_state res_timed_run(const struct res_timed_request *request, struct res_timed *ret,
                                   char **ret_reason);

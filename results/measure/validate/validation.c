@@ -204,7 +204,7 @@ static void run_startup(struct state *state, struct res_validation_entry *entry)
         state->validation->stopped = true;
     const struct res_image *image = outcome == RES_REAL_OK ? res_sampled_find(&sampled, name, NULL) : NULL;
     if (image != NULL && image->exact && image->has_maps) {
-        entry->startup_heap_bytes = (double)image->heap_end_bytes;
+        entry->startup_heap_bytes = image->run.heap.end_bytes;
         entry->startup_files = image->files;
     }
     free(reason);

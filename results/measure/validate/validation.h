@@ -14,8 +14,6 @@
 #define MALLAB_RESULTS_MEASURE_VALIDATE_VALIDATION_H
 
 #include "results/measure/experiment/experiment.h"
-#include "results/measure/validate/fidelity.h"
-#include "results/measure/validate/reality.h"
 #include "results/measure/validate/recordings.h"
 #include "results/measure/validate/sampled.h"
 #include "results/measure/validate/timed.h"
@@ -71,29 +69,5 @@ struct res_validation {
 /* res_validation_run - run it all but for further recordings. ret is always filled; ends with res_validation_release. */
 void res_validation_run(const struct res_validation_options *options, struct res_validation *ret);
 void res_validation_release(struct res_validation *validation);
-
-/* What the figures of one candidate come to. */
-struct res_validation_figures {
-    struct res_fidelity memory; /* what is predicted: the median over recordings */
-    struct res_fidelity
-        recordings[RES_RECORDINGS_MAX]; /* from each by itself: the first, then further ones in their
-                                                           order, without those that were left out */
-    size_t recording_count;
-    struct res_real_ranges total_range,
-        heap_range; /* of the real runs: sampled ones; mapped ones, or where these were disturbed sampled ones */
-    struct res_real_beyond total_beyond, heap_beyond; /* what is predicted, beside those ranges */
-    bool heap_is_small;                               /* fidelity.h: its errors are left out */
-    double disturbed_by;                              /* disturbed.h; 0: not */
-    struct res_time_check time;
-    double wall_ns, cpu_ns; /* medians of the timed runs */
-    double process_cpu_ns;  /* median of the sampled runs, of the process that was recorded */
-    double startup_total_bytes, startup_heap_bytes; /* of these fidelity.h */
-};
-
-/* res_validation_figures_of - one candidate's (place < options.candidate_count), against the replays of what was recorded.
- * trial  of the first recording: the same candidates, in the same order. */
-struct res_validation_figures res_validation_figures_of(const struct res_validation *validation,
-                                                        const struct res_trial *trial, size_t place,
-                                                        uint64_t seed);
 
 #endif

@@ -1,87 +1,91 @@
 /* validation_figures.c - from the samples of a validation to the figures of each candidate. */
+#include "results/measure/validate/validation_figures.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "results/measure/base/support.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/validate/disturbed.h"
-#include "results/measure/validate/validation.h"
+#include "results/measure/validate/fidelity.h"
 
-typedef double image_fn(const struct res_image *image);
+/* Images of runs, and where in them (struct res_real_run) the levels or the figure lie that are asked for. */
+struct runs {
+    const struct res_image *images;
+    size_t count;
+};
 
-/* clang-format off */
-static double total_peak(const struct res_image *image) { return (double)image->peak_bytes; }
-static double total_mean(const struct res_image *image) { return image->mean_bytes; }
-static double total_end(const struct res_image *image) { return (double)image->end_bytes; }
-static double heap_peak(const struct res_image *image) { return (double)image->heap_peak_bytes; }
-static double heap_mean(const struct res_image *image) { return image->heap_mean_bytes; }
-static double heap_end(const struct res_image *image) { return (double)image->heap_end_bytes; }
-static double apart_peak(const struct res_image *image) { return (double)image->apart_peak_bytes; }
-static double anonymous_peak(const struct res_image *image) { return (double)image->anonymous_peak_bytes; }
-static double anonymous_mean(const struct res_image *image) { return image->anonymous_mean_bytes; }
-static double anonymous_end(const struct res_image *image) { return (double)image->anonymous_end_bytes; }
-static double apart_at_peak(const struct res_image *image) { return (double)image->apart_at_peak_bytes; }
-static double apart_mean(const struct res_image *image) { return image->anonymous_mean_bytes - image->heap_mean_bytes; }
-static double apart_end(const struct res_image *image) { return (double)image->anonymous_end_bytes - (double)image->heap_end_bytes; }
-static double process_cpu(const struct res_image *image) { return image->cpu_ns; }
-/* clang-format on */
+#define AT(member) offsetof(struct res_real_run, member)
+
+static struct runs sampled_runs(const struct res_validation_entry *entry)
+{
+    return (struct runs){entry->images, entry->image_count};
+}
+
+static struct runs mapped_runs(const struct res_validation_entry *entry)
+{
+    return (struct runs){entry->mapped, entry->mapped_count};
+}
+
+static double figure_at(const struct res_image *image, size_t at)
+{
+    return *(const double *)((const char *)&image->run + at);
+}
 
 /* A figure of each run. The caller's to free. */
-static double *samples_of(const struct res_image *images, size_t count, image_fn *figure)
+static double *samples_of(struct runs runs, size_t at)
 {
-    double *samples = res_calloc(count + 1, sizeof *samples);
-    for (size_t i = 0; i < count; i++)
-        samples[i] = figure(&images[i]);
+    double *samples = res_calloc(runs.count + 1, sizeof *samples);
+    for (size_t i = 0; i < runs.count; i++)
+        samples[i] = figure_at(&runs.images[i], at);
     return samples;
 }
 
-static double median_of(const struct res_image *images, size_t count, image_fn *figure)
+/* Takes over the samples. */
+static double median_taken(double *samples, size_t count)
 {
-    if (count == 0)
-        return NAN;
-    double *samples = samples_of(images, count, figure);
-    const double median = res_median(samples, count);
+    const double median = count > 0 ? res_median(samples, count) : NAN;
     free(samples);
     return median;
 }
 
-static struct res_real_range range_of(const struct res_image *images, size_t count, image_fn *figure)
+static double median_of(struct runs runs, size_t at)
 {
-    double *samples = samples_of(images, count, figure);
-    const struct res_real_range range = res_real_range_of(samples, count);
+    return median_taken(samples_of(runs, at), runs.count);
+}
+
+static struct res_levels levels_of(struct runs runs, size_t at)
+{
+    return (struct res_levels){median_of(runs, at + offsetof(struct res_levels, peak_bytes)),
+                               median_of(runs, at + offsetof(struct res_levels, mean_bytes)),
+                               median_of(runs, at + offsetof(struct res_levels, end_bytes))};
+}
+
+static struct res_real_range range_of(struct runs runs, size_t at)
+{
+    double *samples = samples_of(runs, at);
+    const struct res_real_range range = res_real_range_of(samples, runs.count);
     free(samples);
     return range;
 }
 
-static struct res_real_ranges ranges_of(const struct res_image *images, size_t count, image_fn *peak,
-                                        image_fn *mean, image_fn *end)
+static struct res_real_ranges ranges_of(struct runs runs, size_t at)
 {
-    return (struct res_real_ranges){range_of(images, count, peak), range_of(images, count, mean),
-                                    range_of(images, count, end)};
+    return (struct res_real_ranges){range_of(runs, at + offsetof(struct res_levels, peak_bytes)),
+                                    range_of(runs, at + offsetof(struct res_levels, mean_bytes)),
+                                    range_of(runs, at + offsetof(struct res_levels, end_bytes))};
 }
 
-static struct res_levels levels_of(const struct res_image *images, size_t count, image_fn *peak,
-                                   image_fn *mean, image_fn *end)
+static struct res_levels less(struct res_levels left, struct res_levels right)
 {
-    return (struct res_levels){median_of(images, count, peak), median_of(images, count, mean),
-                               median_of(images, count, end)};
+    return (struct res_levels){left.peak_bytes - right.peak_bytes, left.mean_bytes - right.mean_bytes,
+                               left.end_bytes - right.end_bytes};
 }
 
-static struct res_levels totals_of(const struct res_validation_entry *entry)
+static double sampled_heap_peak(struct runs mapped)
 {
-    return levels_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
-}
-
-static double sampled_heap_peak(const struct res_validation_entry *entry)
-{
-    double *totals = res_calloc(entry->mapped_count + 1, sizeof *totals),
-           *samples = res_calloc(entry->mapped_count + 1, sizeof *samples);
-    for (size_t i = 0; i < entry->mapped_count; i++) {
-        const struct res_image *image = &entry->mapped[i];
-        totals[i] = image->exact ? total_peak(image) : NAN;
-        samples[i] = heap_peak(image);
-    }
-    const double peak = res_fidelity_sampled_peak(totals, samples, entry->mapped_count);
+    double *totals = samples_of(mapped, AT(total.peak_bytes)),
+           *samples = samples_of(mapped, AT(heap.peak_bytes));
+    const double peak = res_fidelity_sampled_peak(totals, samples, mapped.count);
     free(totals);
     free(samples);
     return peak;
@@ -91,73 +95,78 @@ static double sampled_heap_peak(const struct res_validation_entry *entry)
 
 static double disturbed_by(const struct res_validation_entry *entry)
 {
-    double *alone = samples_of(entry->images, entry->image_count, anonymous_peak),
-           *read = samples_of(entry->mapped, entry->mapped_count, anonymous_peak);
-    const double by = res_disturbed_by(alone, entry->image_count, read, entry->mapped_count,
-                                       median_of(entry->mapped, entry->mapped_count, apart_at_peak));
+    const struct runs sampled = sampled_runs(entry), mapped = mapped_runs(entry);
+    double *alone = samples_of(sampled, AT(anonymous.peak_bytes)),
+           *read = samples_of(mapped, AT(anonymous.peak_bytes));
+    const double by = res_disturbed_by(alone, sampled.count, read, mapped.count,
+                                       median_of(mapped, AT(apart_at_peak_bytes)));
     free(alone);
     free(read);
     return by;
 }
 
-/* What is not the heap's (disturbed.h). */
+static double median_between(struct runs runs, size_t at, size_t less_at)
+{
+    double *samples = samples_of(runs, at);
+    for (size_t i = 0; i < runs.count; i++)
+        samples[i] -= figure_at(&runs.images[i], less_at);
+    return median_taken(samples, runs.count);
+}
+
+/* What is not the heap's (`apart` in fidelity.h). */
 static struct res_levels apart_of(const struct res_validation_entry *entry)
 {
-    return levels_of(entry->mapped, entry->mapped_count, apart_at_peak, apart_mean, apart_end);
+    const struct runs mapped = mapped_runs(entry);
+    return (struct res_levels){median_of(mapped, AT(apart_at_peak_bytes)),
+                               median_between(mapped, AT(anonymous.mean_bytes), AT(heap.mean_bytes)),
+                               median_between(mapped, AT(anonymous.end_bytes), AT(heap.end_bytes))};
 }
 
-static struct res_levels disturbed_heap(const struct res_validation_entry *entry)
+static void lower(struct res_real_range *range, double bytes)
 {
-    const struct res_levels apart = apart_of(entry),
-                            all = levels_of(entry->images, entry->image_count, anonymous_peak, anonymous_mean,
-                                            anonymous_end);
-    return (struct res_levels){all.peak_bytes - apart.peak_bytes, all.mean_bytes - apart.mean_bytes,
-                               all.end_bytes - apart.end_bytes};
-}
-
-static struct res_real_range less(struct res_real_range range, double bytes)
-{
-    return (struct res_real_range){range.low_bytes - bytes, range.high_bytes - bytes, range.runs};
+    range->low_bytes -= bytes;
+    range->high_bytes -= bytes;
 }
 
 /* Of each run the two bounds from below that the heap's peak has (fidelity.h). A run whose samples missed what was not the heap's
  * would have that for heap: so it is taken for at least as much as in the other runs. */
 static struct res_real_ranges mapped_ranges(const struct res_validation_entry *entry)
 {
-    struct res_real_ranges ranges = ranges_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean,
-                                              heap_end);
-    const double apart = median_of(entry->mapped, entry->mapped_count, apart_peak);
-    double *peaks = samples_of(entry->mapped, entry->mapped_count, heap_peak);
-    for (size_t i = 0; i < entry->mapped_count; i++) {
-        const struct res_image *image = &entry->mapped[i];
-        if (image->exact)
-            peaks[i] = fmax(peaks[i], anonymous_peak(image) - fmax(apart_peak(image), apart));
+    const struct runs mapped = mapped_runs(entry);
+    struct res_real_ranges ranges = ranges_of(mapped, AT(heap));
+    const double apart = median_of(mapped, AT(apart_peak_bytes));
+    double *peaks = samples_of(mapped, AT(heap.peak_bytes));
+    for (size_t i = 0; i < mapped.count; i++) {
+        const struct res_real_run *run = &mapped.images[i].run;
+        peaks[i] = fmax(peaks[i], run->anonymous.peak_bytes - fmax(run->apart_peak_bytes, apart));
     }
-    ranges.peak = res_real_range_of(peaks, entry->mapped_count);
+    ranges.peak = res_real_range_of(peaks, mapped.count);
     free(peaks);
     return ranges;
 }
 
-static struct res_real_ranges heap_ranges_of(const struct res_validation_entry *entry)
+static struct res_real_ranges heap_ranges_of(const struct res_validation_entry *entry, double disturbed)
 {
-    if (!(fabs(disturbed_by(entry)) > 0))
+    if (!(fabs(disturbed) > 0))
         return mapped_ranges(entry);
     const struct res_levels apart = apart_of(entry);
-    const struct res_real_ranges all = ranges_of(entry->images, entry->image_count, anonymous_peak,
-                                                 anonymous_mean, anonymous_end);
-    return (struct res_real_ranges){less(all.peak, apart.peak_bytes), less(all.mean, apart.mean_bytes),
-                                    less(all.end, apart.end_bytes)};
+    struct res_real_ranges ranges = ranges_of(sampled_runs(entry), AT(anonymous));
+    lower(&ranges.peak, apart.peak_bytes);
+    lower(&ranges.mean, apart.mean_bytes);
+    lower(&ranges.end, apart.end_bytes);
+    return ranges;
 }
 
 /* Of the peak two bounds from below: fidelity.h. */
 static struct res_levels heap_of(const struct res_validation_entry *entry)
 {
+    const struct runs sampled = sampled_runs(entry), mapped = mapped_runs(entry);
     if (fabs(disturbed_by(entry)) > 0)
-        return disturbed_heap(entry);
-    struct res_levels heap = levels_of(entry->mapped, entry->mapped_count, heap_peak, heap_mean, heap_end);
-    heap.peak_bytes = sampled_heap_peak(entry);
-    const double exact = median_of(entry->images, entry->image_count, anonymous_peak) -
-                         median_of(entry->mapped, entry->mapped_count, apart_peak);
+        return less(levels_of(sampled, AT(anonymous)), apart_of(entry));
+    struct res_levels heap = levels_of(mapped, AT(heap));
+    heap.peak_bytes = sampled_heap_peak(mapped);
+    const double exact = median_of(sampled, AT(anonymous.peak_bytes)) -
+                         median_of(mapped, AT(apart_peak_bytes));
     if (exact > heap.peak_bytes)
         heap.peak_bytes = exact;
     return heap;
@@ -193,68 +202,56 @@ static struct res_course course_of_replay(const struct res_trial *trial, const s
  * there: added to both, what was missed would count twice. */
 static struct res_levels rest_of(const struct res_validation_entry *baseline)
 {
-    const struct res_levels total = totals_of(baseline), heap = heap_of(baseline);
-    struct res_levels rest = {NAN, total.mean_bytes - heap.mean_bytes, total.end_bytes - heap.end_bytes};
-    double *peaks = res_calloc(baseline->mapped_count, sizeof *peaks);
+    const struct res_levels total = levels_of(sampled_runs(baseline), AT(total));
+    struct res_levels rest = less(total, heap_of(baseline));
+    double *peaks = res_calloc(baseline->mapped_count + 1, sizeof *peaks);
     for (size_t i = 0; i < baseline->mapped_count; i++) {
         const struct res_image *image = &baseline->mapped[i];
-        double most = 0;
         for (size_t k = 0; k < image->series_count; k++)
-            most = fmax(most, (double)image->series[k].rest_bytes);
-        peaks[i] = most;
+            peaks[i] = fmax(peaks[i], (double)image->series[k].rest_bytes);
     }
-    if (baseline->mapped_count > 0)
-        rest.peak_bytes = fmax(res_median(peaks, baseline->mapped_count), total.peak_bytes - heap.peak_bytes);
-    free(peaks);
+    const double highest = median_taken(peaks, baseline->mapped_count);
+    rest.peak_bytes = isnan(highest) ? NAN : fmax(highest, rest.peak_bytes);
     return rest;
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static double cpu_of(const struct res_timed *timed)
-{
-    return timed->user_ns + timed->system_ns;
-}
-
 /* Processor time of each round, of the whole command. The caller's to free. */
 static double *command_times(const struct res_validation_entry *entry)
 {
-    double *times = res_calloc(entry->timed_count, sizeof *times);
+    double *times = res_calloc(entry->timed_count + 1, sizeof *times);
     for (size_t i = 0; i < entry->timed_count; i++)
-        times[i] = cpu_of(&entry->timed[i]);
+        times[i] = entry->timed[i].user_ns + entry->timed[i].system_ns;
     return times;
 }
 
-static double *process_times(const struct res_validation_entry *entry)
+static double wall_of(const struct res_validation_entry *entry)
 {
-    double *times = res_calloc(entry->image_count, sizeof *times);
-    for (size_t i = 0; i < entry->image_count; i++)
-        times[i] = process_cpu(&entry->images[i]);
-    return times;
-}
-
-static size_t least(size_t left, size_t right)
-{
-    return left < right ? left : right;
+    double *samples = res_calloc(entry->timed_count + 1, sizeof *samples);
+    for (size_t i = 0; i < entry->timed_count; i++)
+        samples[i] = entry->timed[i].wall_ns;
+    return median_taken(samples, entry->timed_count);
 }
 
 static struct res_time_check check_time(const struct res_validation *validation, size_t place,
                                         double predicted, uint64_t seed)
 {
+    const struct res_validation_entry *entries[] = {
+        &validation->entries[place], &validation->entries[0],
+        &validation->entries[validation->options.candidate_count]};
     const bool whole = validation->options.whole;
-    const struct res_validation_entry *entry = &validation->entries[place],
-                                      *baseline = &validation->entries[0];
-    const struct res_validation_entry *control = &validation->entries[validation->options.candidate_count];
-    double *times = whole ? command_times(entry) : process_times(entry);
-    double *base = whole ? command_times(baseline) : process_times(baseline);
-    double *noise = whole ? command_times(control) : process_times(control);
-    const size_t rounds = whole
-                              ? least(control->timed_count, least(entry->timed_count, baseline->timed_count))
-                              : least(control->image_count, least(entry->image_count, baseline->image_count));
-    const struct res_time_check check = res_time_check_of(times, base, noise, rounds, predicted, seed);
-    free(times);
-    free(base);
-    free(noise);
+    double *times[3];
+    size_t rounds = SIZE_MAX;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t own = whole ? entries[i]->timed_count : entries[i]->image_count;
+        times[i] = whole ? command_times(entries[i]) : samples_of(sampled_runs(entries[i]), AT(cpu_ns));
+        rounds = own < rounds ? own : rounds;
+    }
+    const struct res_time_check check = res_time_check_of(times[0], times[1], times[2], rounds, predicted,
+                                                          seed);
+    for (size_t i = 0; i < 3; i++)
+        free(times[i]);
     return check;
 }
 
@@ -269,23 +266,19 @@ static double predicted_ns(const struct res_figures *figures, const struct res_f
            (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
 }
 
-static double wall_of(const struct res_validation_entry *entry)
+static void fill_time(const struct res_time_check *check, struct res_validated_candidate *ret)
 {
-    double *samples = res_calloc(entry->timed_count, sizeof *samples);
-    for (size_t i = 0; i < entry->timed_count; i++)
-        samples[i] = entry->timed[i].wall_ns;
-    const double median = entry->timed_count > 0 ? res_median(samples, entry->timed_count) : NAN;
-    free(samples);
-    return median;
+    const bool shown = check->sign == RES_SIGN_RIGHT || check->sign == RES_SIGN_WRONG;
+    ret->real.time_difference_ns = check->real_ns;
+    ret->real.time_ratio = check->ratio;
+    ret->real.time_interval = check->interval;
+    ret->real.time_verdict = (int)check->verdict;
+    ret->predicted.time_difference_ns = check->predicted_ns;
+    ret->error.time_sign = (int)check->sign;
+    ret->error.time_size = shown ? check->predicted_ns / check->real_ns - 1 : NAN;
 }
 
-static double cpu_median(const struct res_validation_entry *entry)
-{
-    double *samples = command_times(entry);
-    const double median = entry->timed_count > 0 ? res_median(samples, entry->timed_count) : NAN;
-    free(samples);
-    return median;
-}
+/* ---- what is predicted ------------------------------------------------------------------------ */
 
 /* The program's files are those of all mapped runs of the baseline. */
 static double brought_by(const struct res_validation_entry *entry,
@@ -301,22 +294,32 @@ static double brought_by(const struct res_validation_entry *entry,
 
 /* From each recording by itself, and the median: what is real and what is not replayed is the same for all.
  * sample  what is real, startup, and what the first recording's replay came to. */
-static void predict(const struct res_validation *validation, struct res_fidelity_sample sample, size_t place,
-                    struct res_validation_figures *figures)
+static struct res_fidelity predict(const struct res_validation *validation, struct res_fidelity_sample sample,
+                                   size_t place, struct res_validated_prediction *ret)
 {
     const struct res_levels rest = rest_of(&validation->entries[0]);
     struct res_course course = course_of_rest(&validation->entries[0]);
-    figures->recordings[figures->recording_count++] = res_fidelity_of(&rest, &sample);
+    struct res_fidelity all[RES_RECORDINGS_MAX];
+    all[0] = res_fidelity_of(&rest, &sample);
+    ret->recordings = res_calloc(RES_RECORDINGS_MAX, sizeof *ret->recordings);
+    ret->recordings[0].number = 1;
+    size_t count = 1;
     for (size_t i = 0; i < validation->further.count; i++) {
         const struct res_recording *recording = &validation->further.all[i];
         if (recording->left_out != NULL)
             continue;
         sample.replayed = res_recording_levels(&recording->entries[place]);
         sample.missed_bytes = res_fidelity_missed(&course, &recording->entries[place].course);
-        figures->recordings[figures->recording_count++] = res_fidelity_of(&rest, &sample);
+        all[count] = res_fidelity_of(&rest, &sample);
+        res_recording_tell(recording, place, &ret->recordings[count++]);
     }
-    figures->memory = res_fidelity_median(figures->recordings, figures->recording_count);
+    for (size_t i = 0; i < count; i++) {
+        ret->recordings[i].total = all[i].predicted_total;
+        ret->recordings[i].heap = all[i].predicted_heap;
+    }
+    ret->recording_count = count;
     res_course_release(&course);
+    return res_fidelity_median(all, count);
 }
 
 /* Of the first recording what highest rest and highest replayed miss each other by. */
@@ -330,40 +333,49 @@ static double missed_of(const struct res_validation *validation, const struct re
     return missed;
 }
 
-struct res_validation_figures res_validation_figures_of(const struct res_validation *validation,
-                                                        const struct res_trial *trial, size_t place,
-                                                        uint64_t seed)
+static void fill_memory(const struct res_fidelity *memory, struct res_validated_candidate *ret)
+{
+    ret->real.total = memory->real_total;
+    ret->real.heap = memory->real_heap;
+    ret->predicted.total = memory->predicted_total;
+    ret->predicted.heap = memory->predicted_heap;
+    ret->error.total = memory->error_total;
+    ret->error.heap = memory->error_heap;
+    ret->error.total_beyond = res_real_beyond_of(&ret->real.total_range, &memory->predicted_total);
+    ret->error.heap_beyond = res_real_beyond_of(&ret->real.heap_range, &memory->predicted_heap);
+    ret->error.heap_is_small = res_fidelity_is_small(memory);
+    if (ret->error.heap_is_small) /* no figure says how good its prediction is */
+        ret->error.heap = ret->error.heap_beyond = (struct res_levels){NAN, NAN, NAN};
+}
+
+void res_validation_figures(const struct res_validation *validation, const struct res_trial *trial,
+                            size_t place, uint64_t seed, struct res_validated_candidate *ret)
 {
     const struct res_validation_entry *entry = &validation->entries[place],
                                       *baseline = &validation->entries[0];
     const struct res_figures replayed = res_figures_of(trial, &trial->entries[place], seed);
     const struct res_figures replayed_base = res_figures_of(trial, &trial->entries[0], seed);
-    struct res_validation_figures figures = {
-        .wall_ns = wall_of(entry),
-        .cpu_ns = cpu_median(entry),
-        .process_cpu_ns = median_of(entry->images, entry->image_count, process_cpu),
-        .startup_total_bytes = entry->startup_heap_bytes + brought_by(entry, baseline),
-        .startup_heap_bytes = entry->startup_heap_bytes,
-        .disturbed_by = disturbed_by(entry),
-    };
+    struct res_validated_real *real = &ret->real;
+    res_described_init(&RES_VALIDATED_CANDIDATE, ret);
+    real->wall_ns = wall_of(entry);
+    real->cpu_ns = median_taken(command_times(entry), entry->timed_count);
+    real->process_cpu_ns = median_of(sampled_runs(entry), AT(cpu_ns));
+    real->startup_heap_bytes = entry->startup_heap_bytes;
+    real->startup_total_bytes = entry->startup_heap_bytes + brought_by(entry, baseline);
+    real->disturbed_by = disturbed_by(entry);
+    real->total_range = ranges_of(sampled_runs(entry), AT(total));
+    real->heap_range = heap_ranges_of(entry, real->disturbed_by);
     const struct res_fidelity_sample sample = {
-        .total = totals_of(entry),
+        .total = levels_of(sampled_runs(entry), AT(total)),
         .heap = heap_of(entry),
         .replayed = {replayed.peak_bytes, replayed.mean_bytes, replayed.end_bytes},
-        .startup_total_bytes = figures.startup_total_bytes,
-        .startup_heap_bytes = figures.startup_heap_bytes,
+        .startup_total_bytes = real->startup_total_bytes,
+        .startup_heap_bytes = real->startup_heap_bytes,
         .missed_bytes = missed_of(validation, trial, place),
     };
-    predict(validation, sample, place, &figures);
-    figures.total_range = ranges_of(entry->images, entry->image_count, total_peak, total_mean, total_end);
-    figures.heap_range = heap_ranges_of(entry);
-    figures.total_beyond = res_real_beyond_of(&figures.total_range, &figures.memory.predicted_total);
-    figures.heap_beyond = res_real_beyond_of(&figures.heap_range, &figures.memory.predicted_heap);
-    figures.heap_is_small = res_fidelity_is_small(&figures.memory);
-    if (figures.heap_is_small) {
-        res_fidelity_leave_heap(&figures.memory);
-        figures.heap_beyond = (struct res_real_beyond){NAN, NAN, NAN};
-    }
-    figures.time = check_time(validation, place, predicted_ns(&replayed, &replayed_base, trial), seed);
-    return figures;
+    const struct res_fidelity memory = predict(validation, sample, place, &ret->predicted);
+    fill_memory(&memory, ret);
+    const struct res_time_check check = check_time(validation, place,
+                                                   predicted_ns(&replayed, &replayed_base, trial), seed);
+    fill_time(&check, ret);
 }

@@ -19,21 +19,6 @@ function barLine([key, words], bars, within) {
     ` ${words}${bar.checked > 0 ? `: ${wholeText(bar.met)} of ${wholeText(bar.checked)}` : ""}${own.checked > 0 ? `; within reality's own range: ${wholeText(own.met)} of ${wholeText(own.checked)}` : ""}`);
 }
 
-const RANGED = [["peak_total", "peak"], ["peak_heap", "peak, heap"], ["mean_heap", "mean, heap"], ["end_heap", "end, heap"]];
-
-// How far real runs of one candidate are from each other. Results of earlier versions have no ranges.
-function realityTable(rows) {
-  if (!rows.some((entry) => objectOf(entry.real).ranges)) return null;
-  const cells = rows.map((entry) => [String(entry.name), ...RANGED.flatMap(([key]) => {
-    const range = objectOf(objectOf(objectOf(entry.real).ranges)[key]), beyond = objectOf(objectOf(entry.error).beyond_reality)[key];
-    return [isNumber(range.low_bytes) && isNumber(range.high_bytes) ? `${bytesText(range.low_bytes)} to ${bytesText(range.high_bytes)}` : DASH,
-      !isNumber(beyond) ? DASH : beyond === 0 ? "within" : percentText(1 + beyond)];
-  })]);
-  return element("div", {}, element("p", {class: "explain above"}, "No prediction can be nearer to reality than its runs are to each other: "
-    + "least and highest of them, and whether the prediction lies within, or how far it is from the nearest."),
-  plainTable("What real runs did", ["Candidate", ...RANGED.flatMap(([, words]) => [`real, ${words}`, "prediction"])], cells));
-}
-
 // Results of earlier versions are of one recording and do not say so.
 function recordingsLine(about) {
   if (!(about.recordings_asked > 1)) return null;
@@ -66,7 +51,6 @@ function fidelitySection(result) {
     about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars), objectOf(about.within_reality)))) : null,
     recordingsLine(about),
     plainTable("Memory", ["Candidate", "real peak", "predicted", "error", "real, heap", "predicted", "error", "error of the mean, heap", "error of the end, heap"], memory),
-    realityTable(rows),
     element("p", {class: "explain above"}, `Processor time ${about.time_of === "process" ? "of the process" : "of the whole command"} beside `
       + "the baseline's, and what the replay makes of the difference."),
     plainTable("Time", ["Candidate", "real", "95 % range", "predicted", "its sign"], time),

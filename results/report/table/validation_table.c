@@ -1,20 +1,24 @@
-/* validation_table.c - reality beside prediction: as figures, and the ranges of what real runs did. */
+/* validation_table.c - reality beside prediction as a table, and the lines below it. */
 #include "results/report/table/validation_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/words.h"
 #include "results/measure/base/support.h"
+#include "results/measure/validate/fidelity.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/validation_lines.h"
 
 #define BASELINE_COLUMNS 12u /* a longer name would make the columns of time wider than they are */
 
-static char *cell_megabytes(const json_t *object, const char *key)
+/* ---- the table --------------------------------------------------------------------------------- */
+
+static char *cell_megabytes(double bytes)
 {
-    const double bytes = res_cell_number(object, key);
     return isfinite(bytes) ? res_printf(fabs(bytes) < 99.95e6 ? "%.2f" : "%.1f", bytes / 1e6)
                            : res_strdup("-");
 }
@@ -35,32 +39,32 @@ static char *cell_range(double low, double high, double baseline_ns)
                : res_strdup("?");
 }
 
-static void add_row(struct res_grid *grid, const json_t *candidate, double baseline_ns, bool is_baseline)
+static void add_row(struct res_grid *grid, const struct res_validated_candidate *candidate,
+                    double baseline_ns, bool is_baseline)
 {
-    const json_t *real = json_object_get(candidate, "real"),
-                 *predicted = json_object_get(candidate, "predicted");
-    const json_t *error = json_object_get(candidate, "error");
-    res_grid_add(grid, res_cell_string(candidate, "name", "?"));
-    res_grid_own(grid, cell_megabytes(real, "peak_total_bytes"));
-    res_grid_own(grid, cell_megabytes(predicted, "peak_total_bytes"));
-    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "peak_total") + 1));
-    res_grid_own(grid, cell_megabytes(real, "peak_heap_bytes"));
-    res_grid_own(grid, cell_megabytes(predicted, "peak_heap_bytes"));
-    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "peak_heap") + 1));
-    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "mean_heap") + 1));
-    res_grid_add(grid, RES_PERCENT(res_cell_number(error, "end_heap") + 1));
+    const struct res_validated_real *real = &candidate->real;
+    const struct res_validated_prediction *predicted = &candidate->predicted;
+    const struct res_validated_error *error = &candidate->error;
+    res_grid_add(grid, candidate->name);
+    res_grid_own(grid, cell_megabytes(real->total.peak_bytes));
+    res_grid_own(grid, cell_megabytes(predicted->total.peak_bytes));
+    res_grid_add(grid, RES_PERCENT(error->total.peak_bytes + 1));
+    res_grid_own(grid, cell_megabytes(real->heap.peak_bytes));
+    res_grid_own(grid, cell_megabytes(predicted->heap.peak_bytes));
+    res_grid_add(grid, RES_PERCENT(error->heap.peak_bytes + 1));
+    res_grid_add(grid, RES_PERCENT(error->heap.mean_bytes + 1));
+    res_grid_add(grid, RES_PERCENT(error->heap.end_bytes + 1));
     if (is_baseline) {
-        const double ns = res_cell_number(real, "cpu_ns");
-        res_grid_own(grid, isfinite(ns) ? res_printf("%.0f ms", ns / 1e6) : res_strdup("-"));
+        res_grid_own(grid,
+                     isfinite(baseline_ns) ? res_printf("%.0f ms", baseline_ns / 1e6) : res_strdup("-"));
         for (size_t i = 0; i < 3; i++)
             res_grid_add(grid, NULL);
         return;
     }
-    res_grid_own(grid, cell_milliseconds(res_cell_number(real, "time_difference_ns")));
-    res_grid_own(grid, cell_range(res_cell_number(real, "time_ratio_low"),
-                                  res_cell_number(real, "time_ratio_high"), baseline_ns));
-    res_grid_own(grid, cell_milliseconds(res_cell_number(predicted, "time_difference_ns")));
-    res_grid_add(grid, res_cell_string(error, "time_sign", "-"));
+    res_grid_own(grid, cell_milliseconds(real->time_difference_ns));
+    res_grid_own(grid, cell_range(real->time_interval.low, real->time_interval.high, baseline_ns));
+    res_grid_own(grid, cell_milliseconds(predicted->time_difference_ns));
+    res_grid_add(grid, RES_SIGNS[error->time_sign]);
 }
 
 static void grid_begin(struct res_grid *grid, const char *baseline)
@@ -87,117 +91,321 @@ static void grid_begin(struct res_grid *grid, const char *baseline)
     free(time);
 }
 
-static void add_table(struct res_text *text, const json_t *result, const struct res_style *style)
+static void add_table(struct res_text *text, const struct res_result *result, const struct res_style *style)
 {
-    const json_t *candidates = json_object_get(result, "candidates");
-    const double baseline_ns = res_cell_number(json_object_get(json_array_get(candidates, 0), "real"),
-                                               "cpu_ns");
     struct res_grid grid;
-    size_t index;
-    json_t *candidate;
-    grid_begin(&grid, res_cell_string(result, "baseline", "?"));
-    json_array_foreach(candidates, index, candidate)
-    {
-        add_row(&grid, candidate, baseline_ns, index == 0);
-    }
+    grid_begin(&grid, result->baseline);
+    for (size_t i = 0; i < result->validated_count; i++)
+        add_row(&grid, &result->validated[i], result->validated[0].real.cpu_ns, i == 0);
     res_grid_text(&grid, style, text);
     res_text_add(text, "\n", 1);
     res_grid_release(&grid);
 }
 
-/* ---- what real runs did ---------------------------------------------------------------------- */
+/* ---- what the figures are of ------------------------------------------------------------------- */
 
-#define FIGURES       4u
-#define RANGE_COLUMNS (1u + 2u * FIGURES)
-
-static const struct {
-    const char *key, *words;
-} SHOWN[FIGURES] = {{"peak_total", "peak, all"},
-                    {"peak_heap", "peak, heap"},
-                    {"mean_heap", "mean, heap"},
-                    {"end_heap", "end, heap"}};
-
-static char *megabytes(double bytes)
+/* How far a figure of some structs is from itself, as a share of the least; NAN with fewer than two that are known, or where the
+ * least is not above 0.
+ * size  of a struct; at: where in it the figure lies. */
+static double spread_of(const void *first, size_t count, size_t size, size_t at)
 {
-    return res_printf(fabs(bytes) < 99.95e6 ? "%.2f" : "%.1f", bytes / 1e6);
-}
-
-static char *cell_real(const json_t *range)
-{
-    const double low = res_cell_number(range, "low_bytes"), high = res_cell_number(range, "high_bytes");
-    if (!isfinite(low) || !isfinite(high))
-        return res_strdup("-");
-    char *from = megabytes(low), *to = megabytes(high);
-    char *cell = strcmp(from, to) == 0 ? res_strdup(from) : res_printf("%s-%s", from, to);
-    free(from);
-    free(to);
-    return cell;
-}
-
-static char *cell_beyond(double beyond)
-{
-    if (!isfinite(beyond))
-        return res_strdup("-");
-    /* What a tenth of a per cent would round to nothing is beyond all the same, and counted so. */
-    return fabs(beyond) >= 0.0005 ? res_strdup(RES_PERCENT(beyond + 1))
-           : fabs(beyond) > 0     ? res_printf("%+.1g%%", 100 * beyond)
-                                  : res_strdup("within");
-}
-
-static void add_range_row(struct res_grid *grid, const json_t *candidate)
-{
-    const json_t *ranges = json_object_get(json_object_get(candidate, "real"), "ranges");
-    const json_t *beyond = json_object_get(json_object_get(candidate, "error"), "beyond_reality");
-    res_grid_add(grid, res_cell_string(candidate, "name", "?"));
-    for (size_t i = 0; i < FIGURES; i++) {
-        res_grid_own(grid, cell_real(json_object_get(ranges, SHOWN[i].key)));
-        res_grid_own(grid, cell_beyond(res_cell_number(beyond, SHOWN[i].key)));
+    double least = INFINITY, most = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double bytes = *(const double *)((const char *)first + i * size + at);
+        if (!isfinite(bytes))
+            continue;
+        least = fmin(least, bytes);
+        most = fmax(most, bytes);
+        known++;
     }
+    return known > 1 && least > 0 ? most / least - 1 : NAN;
 }
 
-static void add_ranges(struct res_text *text, const json_t *candidates, const struct res_style *style)
+static void add_time(struct res_text *text, const struct res_result *result)
 {
-    struct res_column columns[RANGE_COLUMNS] = {
-        {.heading = "candidate", .group = "real, MB", .own_line = true}};
-    struct res_grid grid;
-    bool known = false;
-    size_t index;
-    json_t *candidate;
-    for (size_t i = 0; i < FIGURES; i++) {
-        columns[1 + 2 * i] = (struct res_column){
-            .heading = "range", .group = SHOWN[i].words, .right = true, .gap = 2};
-        columns[2 + 2 * i] = (struct res_column){
-            .heading = "pred.", .group = SHOWN[i].words, .right = true, .gap = 1};
-    }
-    res_grid_begin(&grid, columns, RANGE_COLUMNS);
-    json_array_foreach(candidates, index, candidate)
-    {
-        known = known || json_is_object(json_object_get(json_object_get(candidate, "real"), "ranges"));
-        add_range_row(&grid, candidate);
-    }
-    if (known) {
-        res_grid_text(&grid, style, text);
-        res_text_add(text, "\n", 1);
-    }
-    res_grid_release(&grid);
+    const struct res_validated *about = result->validation;
+    char of_whom[256], until[64] = "";
+    if (about->time_of == RES_TIME_OF_PROCESS)
+        snprintf(of_whom, sizeof of_whom, "'%s' alone, one of several processes",
+                 about->process != NULL ? about->process : "?");
+    else
+        snprintf(of_whom, sizeof of_whom, "the whole command, by %s", RES_TIMED_BY[about->timed_by]);
+    if (about->stopped && about->rounds < result->rounds_asked)
+        snprintf(until, sizeof until, ", stopped before the %llu asked for",
+                 (unsigned long long)result->rounds_asked);
+    res_lines_printf(text, "time", "user and system of %s; %llu round%s%s", of_whom,
+                     (unsigned long long)about->rounds, about->rounds == 1 ? "" : "s", until);
 }
 
-char *res_validation_text(const struct res_result *typed_result, const struct res_style *style)
+/* Adds "NAME WORDS" to a list; words: "" for none. */
+static void add_name(struct res_text *names, const char *name, const char *words)
 {
-    const json_t *result = typed_result->json;
-    const json_t *about = json_object_get(result, "validation"),
-                 *candidates = json_object_get(result, "candidates");
+    res_text_printf(names, "%s%s%s%s", names->length > 0 ? ", " : "", name, *words != '\0' ? " " : "", words);
+}
+
+static void add_small(struct res_text *text, const struct res_result *result)
+{
+    struct res_text names = {0};
+    for (size_t i = 0; i < result->validated_count; i++)
+        if (result->validated[i].error.heap_is_small)
+            add_name(&names, result->validated[i].name, "");
+    if (names.length > 0)
+        res_lines_printf(
+            text, "heap",
+            "below 256 KiB, and so too small to judge: %s. A tenth of that is six pages, and what "
+            "counts as heap is not told so finely",
+            names.text);
+    free(names.text);
+}
+
+static void add_disturbed(struct res_text *text, const struct res_result *result)
+{
+    struct res_text names = {0};
+    for (size_t i = 0; i < result->validated_count; i++) {
+        const double by = result->validated[i].real.disturbed_by;
+        if (fabs(by) > 0)
+            add_name(&names, result->validated[i].name, RES_PERCENT(by + 1));
+    }
+    if (names.length > 0)
+        res_lines_printf(
+            text, "mappings",
+            "reading them changed what the program held at its peak: %s; the heap's real figures "
+            "there are of runs without, less what is not heap in runs with",
+            names.text);
+    free(names.text);
+}
+
+/* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which other work moves. */
+static void add_spread(struct res_text *text, const struct res_result *result)
+{
+    double mean = NAN, end = NAN;
+    for (size_t i = 0; i < result->validated_count; i++) {
+        const struct res_validated_real *real = &result->validated[i].real;
+        const size_t size = sizeof *real->mapped;
+        /* Of a NAN and a number fmax takes the number. */
+        mean = fmax(mean, spread_of(real->mapped, real->mapped_count, size,
+                                    offsetof(struct res_real_run, heap.mean_bytes)));
+        end = fmax(end, spread_of(real->mapped, real->mapped_count, size,
+                                  offsetof(struct res_real_run, heap.end_bytes)));
+    }
+    if (isfinite(mean) && isfinite(end))
+        res_lines_printf(
+            text, "spread",
+            "real runs of one candidate differ by up to %.1f %% in the heap's mean, %.1f %% at its end",
+            100 * mean, 100 * end);
+}
+
+static void add_basis(struct res_text *text, const struct res_result *result)
+{
+    const struct res_validated *about = result->validation;
+    add_time(text, result);
+    if (about->processes_alike > 1)
+        res_lines_printf(
+            text, "processes",
+            "%llu go by the name '%s': predicted is the one with most calls when it was recorded, "
+            "compared the one with the most memory of each real run; if these are two, the errors "
+            "are not the prediction's",
+            (unsigned long long)about->processes_alike, about->process != NULL ? about->process : "?");
+    if (about->heap_told_by == RES_HEAP_BY_NAME)
+        res_lines_add(text, "heap", "with what the program maps itself: libmallab-apart.so is not there");
+    add_small(text, result);
+    add_disturbed(text, result);
+    add_spread(text, result);
+}
+
+static void add_failures(struct res_text *text, const struct res_result *result)
+{
+    for (size_t i = 0; i < result->validated_count; i++)
+        if (result->validated[i].failed != NULL)
+            res_lines_printf(text, "failed", "%s: %s", result->validated[i].name,
+                             result->validated[i].failed);
+}
+
+/* ---- recordings -------------------------------------------------------------------------------- */
+
+/* How far recordings of one candidate are apart at most.
+ * at  where in a prediction the figure lies. */
+static const char *widest_words(const struct res_result *result, size_t at, char *room)
+{
+    double widest = NAN;
+    for (size_t i = 0; i < result->validated_count; i++) {
+        const struct res_validated_prediction *predicted = &result->validated[i].predicted;
+        widest = fmax(widest, spread_of(predicted->recordings, predicted->recording_count,
+                                        sizeof *predicted->recordings, at));
+    }
+    snprintf(room, RES_WORDS, isfinite(widest) ? "%.1f %%" : "-", 100 * widest);
+    return room;
+}
+
+#define WIDEST(result, level)                                                                                \
+    widest_words(result, offsetof(struct res_recording_prediction, heap.level), RES_WORDS_ROOM)
+
+static void add_differences(struct res_text *text, const struct res_result *result)
+{
+    const struct res_validated *about = result->validation;
+    res_lines_printf(text, "", "they differ by up to %s in the heap's peak, %s in its mean, %s at its end",
+                     WIDEST(result, peak_bytes), WIDEST(result, mean_bytes), WIDEST(result, end_bytes));
+    if (about->ops_difference_max > 0 && about->recording_count > 0 && about->recording_list[0].ops > 0)
+        res_lines_printf(text, "", "and by up to %s calls from the first, which has %s",
+                         FP_GROUPED(about->ops_difference_max), FP_GROUPED(about->recording_list[0].ops));
+}
+
+void res_validation_recordings(struct res_text *text, const struct res_result *result)
+{
+    const struct res_validated *about = result->validation;
+    char fewer[64] = "";
+    if (about->recordings < about->recordings_asked)
+        snprintf(fewer, sizeof fewer, ", %s the %llu asked for",
+                 about->recordings_stopped ? "stopped before" : "of",
+                 (unsigned long long)about->recordings_asked);
+    if (about->recordings > 1) {
+        res_lines_printf(text, "recordings", "predicted is the median of %llu%s",
+                         (unsigned long long)about->recordings, fewer);
+        add_differences(text, result);
+    } else if (about->recordings_asked > 1) {
+        res_lines_printf(text, "recordings", "predicted is of one alone%s", fewer);
+    }
+    for (size_t i = 0; i < about->recording_count; i++)
+        if (about->recording_list[i].left_out != NULL)
+            res_lines_printf(text, "", "recording %llu was left out: %s",
+                             (unsigned long long)about->recording_list[i].number,
+                             about->recording_list[i].left_out);
+}
+
+/* ---- bars -------------------------------------------------------------------------------------- */
+
+/* words: what the bar asks; none: why nothing is judged by it.
+ * within  how many of its figures lie within what real runs did; NULL: it is no bar of memory. */
+static void add_bar(struct res_text *text, const struct res_bar *bar, const struct res_bar *within,
+                    const char *words, const char *none)
+{
+    if (bar->checked == 0)
+        res_text_printf(text, "  %-6s  %s: %s", "-", words, none);
+    else
+        res_text_printf(text, "  %-6s  %s: %llu of %llu", bar->met == bar->checked ? "met" : "MISSED", words,
+                        (unsigned long long)bar->met, (unsigned long long)bar->checked);
+    if (within != NULL && within->checked > 0)
+        res_text_printf(text, "; within reality's own range: %llu of %llu", (unsigned long long)within->met,
+                        (unsigned long long)within->checked);
+    res_lines_end(text);
+}
+
+/* The error of one figure that is furthest from 0.
+ * at  where in struct res_validated_error it lies. */
+static double worst(const struct res_result *result, size_t at)
+{
+    double found = NAN;
+    for (size_t i = 0; i < result->validated_count; i++) {
+        const double error = *(const double *)((const char *)&result->validated[i].error + at);
+        if (isfinite(error) && !(fabs(error) <= fabs(found)))
+            found = error;
+    }
+    return found;
+}
+
+/* What a replay cannot know, where it may be why a bar of memory was missed by a prediction that was too high. */
+static void add_cause(struct res_text *text, const struct res_result *result)
+{
+    bool too_high = false;
+    for (size_t i = 0; i < result->validated_count; i++) {
+        const struct res_validated_error *error = &result->validated[i].error;
+        const double heap = error->heap.peak_bytes;
+        too_high = too_high || heap > RES_BAR_HEAP || (heap > 0 && error->total.peak_bytes > RES_BAR_TOTAL);
+    }
+    if (too_high && result->touch != NULL && strcmp(result->touch, "page") == 0)
+        res_lines_add(text, "too high",
+                      "maybe by objects below 64 KiB that the program never wrote: a replay writes to all "
+                      "their pages; --touch none is the other bound (docs/fidelity.md)");
+}
+
+/* By the errors of this very result: peaks by their bars, means by that of the heap. NULL: one of both is not known. */
+static const char *believed_words(double total, double heap, double mean)
+{
+    const bool peaks = fabs(total) <= RES_BAR_TOTAL && !(fabs(heap) > RES_BAR_HEAP);
+    const bool means = fabs(mean) <= RES_BAR_HEAP;
+    if (!isfinite(total) || !isfinite(mean))
+        return NULL;
+    return peaks && means ? "Both are within what mallab asks of itself."
+           : peaks        ? "Decide by the peaks of this program, not by its means."
+           : means        ? "Its means are within 10 %, its peaks beyond their bars."
+                          : "Both are beyond their bars: do not decide by them.";
+}
+
+static void add_summary(struct res_text *text, const struct res_result *result)
+{
+    const struct res_validated *about = result->validation;
+    const struct res_bar *const within[] = {&about->within.peak_total, &about->within.peak_heap,
+                                            &about->within.mean_heap, &about->within.end_heap};
+    const double total = worst(result, offsetof(struct res_validated_error, total.peak_bytes)),
+                 heap = worst(result, offsetof(struct res_validated_error, heap.peak_bytes)),
+                 mean = worst(result, offsetof(struct res_validated_error, heap.mean_bytes));
+    const char *believed = believed_words(total, heap, mean);
+    uint64_t checked = 0, met = 0;
+    char of_heap[256] = "";
+    if (isfinite(heap))
+        snprintf(of_heap, sizeof of_heap, ", %s in the heap's part; of the heap's means %s",
+                 RES_PERCENT(heap + 1), RES_PERCENT(mean + 1));
+    res_lines_printf(text, "fidelity", "Of the peaks the prediction furthest off is %s in total%s.%s%s",
+                     RES_PERCENT(total + 1), of_heap, believed != NULL ? " " : "",
+                     believed != NULL ? believed : "");
+    for (size_t i = 0; i < sizeof within / sizeof within[0]; i++) {
+        checked += within[i]->checked;
+        met += within[i]->met;
+    }
+    if (checked > 0)
+        res_lines_printf(
+            text, "",
+            "Of the figures with a range %llu of %llu predictions lie within that of the real runs.",
+            (unsigned long long)met, (unsigned long long)checked);
+}
+
+/* Why no bar is judged; NULL: they are. */
+static const char *unjudged_words(const struct res_result *result)
+{
+    if (result->validation->processes_alike > 1)
+        return "none is judged: several processes go by that name, and whether the one that is predicted is "
+               "the one that is compared cannot be told";
+    for (size_t i = 0; i < result->validated_count; i++) {
+        const struct res_validated_real *real = &result->validated[i].real;
+        if (isfinite(real->total.peak_bytes) || isfinite(real->cpu_ns))
+            return NULL;
+    }
+    return "none is judged: no real run came through";
+}
+
+static void add_bars(struct res_text *text, const struct res_result *result)
+{
+    const struct res_validated *about = result->validation;
+    const char *unjudged = unjudged_words(result);
+    if (unjudged != NULL) {
+        res_lines_add(text, "bars", unjudged);
+        return;
+    }
+    res_lines_add(text, "bars", "what mallab asks of its own predictions");
+    add_bar(text, &about->bars.peak_total, &about->within.peak_total, "peak within 3 % in total",
+            "no figure");
+    add_bar(text, &about->bars.peak_heap, &about->within.peak_heap, "peak within 10 % in the heap's part",
+            "no figure, or too small to judge");
+    add_bar(text, &about->bars.memory_order, NULL,
+            "order of candidates whose real peaks differ by more than 5 %", "none differ so much");
+    add_bar(text, &about->bars.time_sign, NULL, "sign of real time differences",
+            "none beyond the noise, or fewer than 8 rounds");
+    add_cause(text, result);
+    add_summary(text, result);
+}
+
+char *res_validation_text(const struct res_result *result, const struct res_style *style)
+{
     struct res_text text = {0};
-    if (about == NULL)
+    if (result->validation == NULL)
         return NULL;
     add_table(&text, result, style);
-    add_ranges(&text, candidates, style);
-    res_validation_notes(&text, result);
-    res_validation_recordings(&text, about, candidates);
-    if (typed_result->workload_count > 0)
-        res_notes_text(&text, typed_result->workloads[0].notes, typed_result->workloads[0].note_count, true,
-                       "placement");
-    res_validation_failures(&text, candidates);
-    res_validation_bars(&text, result);
+    add_basis(&text, result);
+    res_validation_recordings(&text, result);
+    if (result->workload_count > 0)
+        res_notes_text(&text, result->workloads[0].notes, result->workloads[0].note_count, true, "placement");
+    add_failures(&text, result);
+    add_bars(&text, result);
     return text.text;
 }
