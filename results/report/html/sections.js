@@ -7,6 +7,12 @@ function notesOf(notes) {
     element("li", {class: note.severity === "warning" ? "warning" : null}, element("strong", {}, `${note.label}: `), note.text)));
 }
 
+// Notes before the advice stand above everything: nothing below counts without them.
+function notesAbove(notes) {
+  const first = listOf(notes).findIndex((note) => objectOf(note).severity === "advice");
+  return first > 0 ? first : 0;
+}
+
 function adviceOf(notes) {
   return listOf(notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity === "advice").map((note) => (isNamed(note.detail)
     ? element("p", {}, `To paste, ${note.text}: `, element("code", {class: "command whole", tabindex: "0"}, note.detail))
@@ -98,7 +104,8 @@ function basisSection(result) {
 function workloadSection(result, workload, id) {
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
-    workloadFacts(workload), ...adviceOf(workload.notes), candidateTable(workload), notesOf(workload.notes),
+    notesOf(listOf(workload.notes).slice(0, notesAbove(workload.notes))), workloadFacts(workload), ...adviceOf(workload.notes),
+    candidateTable(workload), notesOf(listOf(workload.notes).slice(notesAbove(workload.notes))),
     residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
     wholeSection(workload, result), placementSection(workload), ...profileSections(workload));
 }

@@ -57,10 +57,15 @@ bool res_note_each(struct res_noting *to,
 static void note_incomplete(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
+    const char *why = workload->incomplete_why != NULL ? workload->incomplete_why : "not known why";
     if (workload->complete)
         return;
-    say(to, "the recording is not whole: %s",
-        workload->incomplete_why != NULL ? workload->incomplete_why : "not known why");
+    say(to, "the recording is not whole: %s", why);
+    if (workload->lost_calls > 0 && strstr(why, "lost") == NULL)
+        say(to, "; %s calls were lost%s", FP_GROUPED(workload->lost_calls),
+            workload->lost_known ? "" : ", perhaps more");
+    else if (!workload->lost_known)
+        say(to, "; how many calls were lost is not known");
     if (workload->removed_calls > 0)
         say(to, "; %s calls were in windows that are removed", FP_GROUPED(workload->removed_calls));
     if (workload->left_out_calls > 0)
