@@ -11,7 +11,7 @@
 #include "replay/clock/ticks.h"
 #include "replay/meters/counters.h"
 #include "results/measure/base/support.h"
-#include "results/measure/validate/timed.h"
+#include "results/measure/experiment/timed.h"
 #include "results/report/html/html.h"
 
 /* ---- clock and counters, found out by the replay's own code --------------------------------- */

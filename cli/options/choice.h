@@ -4,7 +4,7 @@
 
 #include "cli/base/cli.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/figures/result_making.h"
+#include "results/measure/experiment/result_making.h"
 
 /* cli_registry_load - read all candidates, with `none`; files left out are told on stderr.
  * Returns   CLI_DONE; CLI_FAILED when there is no directory of candidates, told on stderr. */

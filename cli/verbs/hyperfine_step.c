@@ -9,7 +9,7 @@
 #include "cli/base/say.h"
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/hyperfine_runs.h"
-#include "results/measure/validate/timed.h"
+#include "results/measure/experiment/timed.h"
 
 int cli_hyperfine_check(const struct cli_verb *verb, struct cli_hyperfine *hyperfine, bool force)
 {

@@ -19,7 +19,7 @@
 #include "convert/open/detect.h"
 #include "results/measure/base/json_values.h"
 #include "results/measure/base/support.h"
-#include "results/measure/figures/result_making.h"
+#include "results/measure/experiment/result_making.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 

@@ -23,7 +23,7 @@
 #include "record/target.h"
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/profile.h"
-#include "results/measure/figures/result_making.h"
+#include "results/measure/experiment/result_making.h"
 #include "results/measure/validate/validation_result.h"
 #include "results/report/table/validation_table.h"
 

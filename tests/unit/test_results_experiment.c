@@ -6,8 +6,8 @@
 
 #include "results/measure/base/support.h"
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/experiment/result_making.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/figures/result_making.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/table/table.h"
 #include "unit/harness.h"

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "results/measure/base/support.h"
+#include "results/measure/experiment/timed.h"
 #include "results/measure/validate/fidelity.h"
 #include "results/measure/validate/program_image.h"
 #include "results/measure/validate/smaps.h"
-#include "results/measure/validate/timed.h"
 #include "unit/harness.h"
 
 #define CHECK_NEAR(actual, expected)                                                                         \

@@ -8,6 +8,7 @@
 #include "footprint/base/clock.h"
 #include "results/measure/base/random.h"
 #include "results/measure/base/support.h"
+#include "results/measure/experiment/passes.h"
 #include "results/measure/experiment/until.h"
 
 /* A run after the warm-up that takes this many times as long has hung: noise on shared machines is 4-33 %. */
@@ -413,20 +414,4 @@ void res_experiment_release(struct res_experiment *experiment)
     }
     free(experiment->trials);
     *experiment = (struct res_experiment){0};
-}
-
-bool res_trial_has_memory(const struct res_trial *trial)
-{
-    return trial->memory_rounds > 0;
-}
-
-struct res_entry *res_trial_control(const struct res_trial *trial)
-{
-    return &trial->entries[trial->candidate_count];
-}
-
-struct res_entry *res_trial_floor(const struct res_trial *trial)
-{
-    return trial->entry_count > trial->candidate_count + 1 ? &trial->entries[trial->candidate_count + 1]
-                                                           : NULL;
 }

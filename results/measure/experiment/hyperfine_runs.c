@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "results/measure/base/random.h"
+#include "results/measure/experiment/timed.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/measure/validate/timed.h"
 
 /* As in experiment.c: what takes this much longer than its warm-up has hung. */
 #define HANGS_AFTER_TIMES 20u

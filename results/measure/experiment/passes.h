@@ -13,19 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "results/measure/trial/trial.h"
+
 #define RES_LATENCY_PASSES 3u /* enough for a median */
 
-struct res_entry;
-struct res_trial;
 struct res_random;
-
-/* What the passes of one entry brought. All zero: there were none. */
-struct res_passes {
-    json_t *latency;      /* array of the runs' `latency` objects; NULL: no pass */
-    char *latency_failed; /* one line; NULL when all passes ran */
-    json_t *system_calls; /* as the run printed it, or {"unavailable": reason}; NULL: no pass */
-    json_t *placement;    /* likewise */
-};
 
 /* How a run is made; the experiment's part. Returns the run's JSON, borrowed until the next call, or NULL with
  * ret_reason set (the caller's to free) or, when the experiment was stopped, not set. */

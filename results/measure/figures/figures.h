@@ -8,8 +8,8 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_FIGURES_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_FIGURES_H
 
-#include "results/measure/experiment/experiment.h"
 #include "results/measure/result/result.h"
+#include "results/measure/trial/trial.h"
 
 /* res_figures_time - the time of figures_of alone, without a verdict: what is looked at while an experiment runs. */
 struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,

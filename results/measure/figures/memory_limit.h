@@ -6,9 +6,8 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_MEMORY_LIMIT_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_MEMORY_LIMIT_H
 
-
-#include "results/measure/experiment/experiment.h"
 #include "results/measure/result/result.h"
+#include "results/measure/trial/trial.h"
 
 /* res_limit_by - the JSON's word for the means of an experiment's limit; NULL when there is none. */
 const char *res_limit_by(const struct res_options *options);

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/measure/experiment/experiment.h"
 #include "results/measure/result/result.h"
+#include "results/measure/trial/trial.h"
 
 #define RES_OUTLIER_DEVIATIONS 5.0
 #define RES_OUTLIER_LEAST      0.05

@@ -22,21 +22,13 @@
 #include <sys/types.h>
 
 #include "footprint/base/process.h"
+#include "results/measure/experiment/real_command.h"
 #include "results/measure/result/validated.h"
 #include "results/measure/validate/smaps.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
 #define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
 #define RES_IMAGE_NAMES 64u
-
-struct res_command {
-    const char *path;       /* to execute */
-    char *const *arguments; /* argv, arguments[0] included */
-    char *const *environment;
-    const char *errors;          /* path of a file for its stderr; replaced */
-    uint64_t timeout_ns;         /* 0: none */
-    volatile sig_atomic_t *stop; /* not 0: end it; may be NULL */
-};
 
 struct res_moment {
     uint64_t time_ns; /* since the image began */
@@ -81,12 +73,6 @@ struct res_sampled {
     size_t image_count, images_more;
 };
 
-enum res_real_state {
-    RES_REAL_OK = 0,
-    RES_REAL_FAILED = 1,  /* could not be run or watched; a command that ends badly has run */
-    RES_REAL_STOPPED = 2, /* by command.stop */
-};
-
 /* res_sampled_run - run it once to the end of its last process.
  * ret         filled on RES_REAL_OK; res_sampled_release drops it.
  * ret_reason  one line, the caller's to free, on RES_REAL_FAILED.
@@ -101,21 +87,5 @@ void res_sampled_release(struct res_sampled *sampled);
  * ret_alike: how many there were to choose from by their memory alone: those seen at their end, where any was; may be NULL. */
 const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
                                          size_t *ret_alike);
-
-#define RES_TOO_LATE "it did not end within --timeout"
-
-/* res_command_start - start it in a process group of its own, with its streams and environment.
- * plan      what else is to be: its mask, a gate.
- * Returns   0; else an errno, with ret_reason set to one line, the caller's to free. */
-int res_command_start(const struct res_command *command, struct fp_process_plan plan,
-                      struct fp_process *ret_process, char **ret_reason);
-
-/* res_command_end_words - how a command ended: "with exit code 3", "by signal 11 (Segmentation fault)".
- * code  as of a shell, 128 + the signal; or RES_SOME_SIGNAL. The caller's to free. */
-#define RES_SOME_SIGNAL 256 /* by a signal that is not known */
-char *res_command_end_words(int code);
-
-/* res_command_last_words - the last line of its stderr, fit for a terminal. The caller's to free. */
-char *res_command_last_words(const struct res_command *command);
 
 #endif

@@ -14,9 +14,9 @@
 #define MALLAB_RESULTS_MEASURE_VALIDATE_VALIDATION_H
 
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/experiment/timed.h"
 #include "results/measure/validate/recordings.h"
 #include "results/measure/validate/sampled.h"
-#include "results/measure/validate/timed.h"
 
 #define RES_MEMORY_ROUNDS 5u /* sampled runs of each candidate, at most, where time is not taken from them */
 #define RES_MAPPED_ROUNDS 3u

@@ -6,7 +6,7 @@
 #ifndef MALLAB_RESULTS_REPORT_TABLE_TUNE_REPORT_H
 #define MALLAB_RESULTS_REPORT_TABLE_TUNE_REPORT_H
 
-#include "results/measure/figures/result_making.h"
+#include "results/measure/experiment/result_making.h"
 #include "results/measure/result/result.h"
 #include "results/measure/tune/replays.h"
 #include "results/report/table/table.h"

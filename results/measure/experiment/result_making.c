@@ -1,5 +1,5 @@
 /* result_making.c - an experiment's samples, and the figures of them, into a result. */
-#include "results/measure/figures/result_making.h"
+#include "results/measure/experiment/result_making.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,10 +5,14 @@
  * and settings, or it would die of an allocator that the command bears: these are the command's alone, put into its
  * environment by env(1). What env takes, about a millisecond, is in every candidate's time, baseline and control included.
  * Times are those of the command and of all its children that it waited for. */
-#ifndef MALLAB_RESULTS_MEASURE_VALIDATE_TIMED_H
-#define MALLAB_RESULTS_MEASURE_VALIDATE_TIMED_H
+#ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_TIMED_H
+#define MALLAB_RESULTS_MEASURE_EXPERIMENT_TIMED_H
 
-#include "results/measure/validate/sampled.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "results/measure/experiment/real_command.h"
+#include "results/measure/result/validated.h"
 
 struct res_timed_request {
     struct res_command command;
@@ -16,7 +20,9 @@ struct res_timed_request {
     const char *directory; /* for its result */
 };
 
-/* res_timed_run - run it once. As res_sampled_run. */
+/* res_timed_run - run it once, to its end.
+ * ret         filled on RES_REAL_OK.
+ * ret_reason  one line, the caller's to free, on RES_REAL_FAILED. */
 enum res_real_state res_timed_run(const struct res_timed_request *request, struct res_timed *ret,
                                   char **ret_reason);
 

@@ -1,6 +1,6 @@
 /* result_making.h - the result (result.h) of an experiment: figures of its samples, and every sample. */
-#ifndef MALLAB_RESULTS_MEASURE_FIGURES_RESULT_MAKING_H
-#define MALLAB_RESULTS_MEASURE_FIGURES_RESULT_MAKING_H
+#ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_RESULT_MAKING_H
+#define MALLAB_RESULTS_MEASURE_EXPERIMENT_RESULT_MAKING_H
 
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/result/result.h"

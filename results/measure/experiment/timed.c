@@ -1,5 +1,5 @@
 /* timed.c - start, wait, read what hyperfine wrote. */
-#include "results/measure/validate/timed.h"
+#include "results/measure/experiment/timed.h"
 
 #include <jansson.h>
 #include <math.h>
