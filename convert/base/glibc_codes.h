@@ -1,6 +1,6 @@
-/* glibc_wl.h - codes of the records of glibc's trace_run (.wl), which import and export share (docs/importing.md). */
-#ifndef MALLAB_CONVERT_BASE_GLIBC_WL_H
-#define MALLAB_CONVERT_BASE_GLIBC_WL_H
+/* glibc_codes.h - codes of the records of glibc's trace_run (.wl), which import and export share (docs/importing.md). */
+#ifndef MALLAB_CONVERT_BASE_GLIBC_CODES_H
+#define MALLAB_CONVERT_BASE_GLIBC_CODES_H
 
 enum conv_glibc_code {
     CODE_NOTHING = 0,

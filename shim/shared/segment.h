@@ -70,7 +70,7 @@ enum seg_flag {
 
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
  * not. It is stored before the epoch word comes to it, so that every record of that epoch or a later one stands
- * behind the cut, and all others before it (docs/order.md, "Cuts"). With --order stamps the epoch is the clock. */
+ * behind the cut, and all others before it (docs/notes/order.md, "Cuts"). With --order stamps the epoch is the clock. */
 #define SEG_CUT_PAUSED   1u
 #define SEG_CUT_DISTANCE (UINT64_C(1) << 20) /* epochs: a second of steps; the collector needs a moment */
 

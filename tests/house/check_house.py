@@ -2,7 +2,8 @@
 """The house keeps its shape: names occur once, folders use each other one way, documents stay short.
 
 A room is a source with its header (x.c and x.h); an arrow is an include. Libraries guard the same at link time
-(tests/links); this test says which file is at fault, and covers headers. `check_house.py --figures` prints the counts."""
+(tests/links); this test says which file is at fault, and covers headers. `check_house.py --figures` prints the counts,
+`--paths` checks only that the files and places named in documents and comments exist."""
 import collections
 import os
 import pathlib
@@ -13,6 +14,9 @@ import sys
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).parents[2]))
 ROOMS = ("footprint", "shim", "convert", "replay", "record", "results", "cli")
 README_LINES, README_COLUMNS, DOC_WORDS = 120, 100, 18000
+# Files of other projects that comments name as their source, and names that stand for any.
+ELSEWHERE = {"fs/exec.c", "mm/memcontrol.c", "malloc/malloc.c", "zstd.h", "mimalloc.h", "malloc_extension.h",
+             "cli/verbs/verb_NAME.c"}
 
 # In the order of dependence: a room uses those before it only (docs/architecture.md).
 MAY_USE = {
@@ -30,7 +34,7 @@ MAY_USE = {
 def tracked():
     listed = subprocess.run(["git", "-C", str(SOURCE), "ls-files"], capture_output=True, text=True)
     names = listed.stdout.split("\n") if listed.returncode == 0 else [
-        str(path.relative_to(SOURCE)) for room in ROOMS + ("docs",) for path in (SOURCE / room).rglob("*.*")]
+        str(path.relative_to(SOURCE)) for room in ROOMS + ("docs", "tests") for path in (SOURCE / room).rglob("*.*")]
     return [name for name in names if name and (SOURCE / name).is_file() and "/node_modules/" not in name]
 
 
@@ -115,6 +119,61 @@ def check_readme():
     return problems
 
 
+def check_paths(names):
+    """A file that a document or a comment names is there: from the top, from the file's own folder, or from its room."""
+    problems, bases = [], {os.path.basename(name) for name in names}
+    for name in names:
+        if not name.endswith((".c", ".h", ".js", ".md", ".1")) or name == "CHANGELOG.md" or name.startswith("tests/golden"):
+            continue
+        text = re.sub(r"\\f[A-Z]", "", (SOURCE / name).read_text())
+        places = (SOURCE, (SOURCE / name).parent, SOURCE / name.split("/")[0])
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.startswith("#include"):
+                continue
+            for path in re.findall(r"(?<![\w/.$}<-])((?:[\w-]+/)*[a-z][\w.-]*\.[ch])\b(?![\w(])", line):
+                there = any((place / path).is_file() for place in places) if "/" in path else path in bases
+                if not there and path not in ELSEWHERE:
+                    problems.append(f"{name}:{number}: no file is called {path}")
+        called = re.match(r"(?:/\*|//) ([\w.-]+\.(?:c|h|js))(?: -|:) ", text)
+        if called and called[1] != os.path.basename(name):
+            problems.append(f"{name}: its first line calls it {called[1]}")
+    return problems
+
+
+def headings(path):
+    """The anchors of a Markdown file, as forges make them."""
+    found = re.findall(r"^#+ (.*)$", path.read_text(), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def check_links(names):
+    problems = []
+    for name in names:
+        if not name.endswith(".md") or name == "CHANGELOG.md":
+            continue
+        text = re.sub(r"`[^`\n]*`", "", (SOURCE / name).read_text())
+        for path, anchor in re.findall(r"\[[^\]]+\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
+            place = (SOURCE / name).parent / path if path else SOURCE / name
+            if not place.exists() or anchor and anchor not in headings(place):
+                problems.append(f"{name}: a link leads to {path}{'#' + anchor if anchor else ''}, where nothing is")
+    return problems
+
+
+def check_sections(names):
+    """A document that is named anywhere is there, and has the section that is named with it: docs/order.md, "Stepping"."""
+    problems = []
+    for name in names:
+        if not name.endswith((".c", ".h", ".js", ".py", ".md", ".1")) or name == "CHANGELOG.md":
+            continue
+        text = re.sub(r"\\f[A-Z]", "", (SOURCE / name).read_text())
+        for path, section in re.findall(r'\b(docs/[\w/-]+\.md)\b(?:, "([^"\n]+)")?', text):
+            if not (SOURCE / path).exists():
+                problems.append(f"{name}: there is no {path}")
+            elif section and not re.search(rf"^#+ {re.escape(section)}$", (SOURCE / path).read_text(), re.M):
+                problems.append(f"{name}: {path} has no section \"{section}\"")
+    return problems
+
+
 def doc_words(names):
     return sum(len((SOURCE / name).read_text().split()) for name in names
                if name.startswith("docs/") and name.endswith(".md") and not name.startswith("docs/notes/"))
@@ -138,7 +197,11 @@ def main():
         print("circles of files:", len(circles(graph)), "of several folders:",
               sum(len({folder(name) for name in part}) > 1 for part in circles(graph)))
         return 0
-    problems = check_names(product) + check_rooms(graph) + check_circles(graph) + check_readme()
+    if sys.argv[1:] == ["--paths"]:
+        problems = check_paths(names) + check_links(names) + check_sections(names)
+        print("\n".join(problems))
+        return 1 if problems else 0
+    problems = check_paths(names) + check_links(names) + check_sections(names) + check_names(product) + check_rooms(graph) + check_circles(graph) + check_readme()
     if doc_words(names) > DOC_WORDS:
         problems.append(f"docs outside docs/notes have {doc_words(names)} words, {DOC_WORDS} are enough")
     for problem in problems:

@@ -9,7 +9,7 @@
 
 static char said[1024];
 
-/* In place of options.c: what would go to stderr. */
+/* In place of cli/base/say.c: what would go to stderr. */
 void cli_say(const struct cli_verb *verb, const char *format, ...)
 {
     const size_t length = strlen(said);

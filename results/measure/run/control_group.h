@@ -5,7 +5,7 @@
  *          killed, and the next one removes it
  *   notes  a page in which the run tells how far it came (replay/system/run_limit_notes.h)
  *
- * The run joins by itself, and sets the limit when it has mapped what the harness needs (replay/system/run_limit_group.h). */
+ * The run joins by itself, and sets the limit when it has mapped what the harness needs (replay/system/run_limit.h). */
 #ifndef MALLAB_RESULTS_MEASURE_RUN_CONTROL_GROUP_H
 #define MALLAB_RESULTS_MEASURE_RUN_CONTROL_GROUP_H
 
