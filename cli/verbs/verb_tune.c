@@ -22,6 +22,7 @@
 #include "results/measure/candidate/variables.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/machine/disturbances.h"
+#include "results/measure/tune/tune_result.h"
 #include "results/report/table/tune_report.h"
 
 #define BUDGET_NS     UINT64_C(300000000000)

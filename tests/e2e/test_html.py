@@ -440,7 +440,7 @@ class Page(Lab):
         bad = html_result.HOSTILE
         result = html_result.tuned(confirmed=False, name=bad)
         result["tune"]["front"][1]["time"], result["tune"]["front"][2]["memory"]["ratio_low"] = {"ratio": "x"}, []
-        result["tune"]["points"] += [7, {"name": bad, "state": bad, "failed": bad, "time_ratio": "x", "memory_ratio": []}]
+        result["tune"]["points"] += [{"name": bad, "state": bad, "failed": bad, "time_ratio": "x", "memory_ratio": []}]
         result["tune"]["workload"] = {"name": bad, "program": bad}
         path = self.page(result)
         page = self.browser
@@ -451,6 +451,10 @@ class Page(Lab):
         self.assertEqual(self.texts(page, ".tune .verdict.good, .tune .verdict.bad"), [])
         self.assertIn("Not confirmed", page.run("document.querySelector('.tune .chart').textContent"))
         self.judge_quiet(page, path)
+        result["tune"]["points"].append(7)
+        (self.place / "odd.json").write_text(json.dumps(result))
+        told = self.mallab("report", "--format", "html", "--force", "-o", "out.html", "odd.json", status=BAD_INPUT)
+        self.assert_one_line(told, "odd.json", "a point of tune is no object")
 
 
 class Command(Lab):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The schema of a result and the key tables of docs/results.md say what the rows of result_fields.c say.
-`check_rows.py --rewrite PRINT_ROWS` writes both; keys that no row names stay as they are written by hand."""
+"""The schema of a result and the key tables of docs/results.md and docs/notes/results.md say what the rows of result_fields.c say.
+`check_rows.py --rewrite PRINT_ROWS` writes them; keys that no row names stay as they are written by hand."""
 import json
 import os
 import pathlib
@@ -12,6 +12,7 @@ SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).par
 SCHEMA = SOURCE / "docs" / "schema" / "mallab-experiment-1.schema.json"
 RUN = SOURCE / "docs" / "schema" / "mallab-run-1.schema.json"  # its parts are those of a result
 RESULTS = SOURCE / "docs" / "results.md"
+NOTES = SOURCE / "docs" / "notes" / "results.md"
 
 
 def merged(rows, published, whole):
@@ -47,16 +48,17 @@ def main():
     rewrite = "--rewrite" in sys.argv
     program = next(word for word in sys.argv[1:] if not word.startswith("-"))
     rows = json.loads(subprocess.run([program], capture_output=True, check=True).stdout)
-    before, text = SCHEMA.read_text(), RESULTS.read_text()
+    before = SCHEMA.read_text()
     whole = json.loads(before)
     for _ in range(2):  # parts that others refer to are whole at the second time
         whole.update(merged(rows["schema"], whole, whole))
     run = json.loads(RUN.read_text())
     run["$defs"] = {name: whole["$defs"][name] for name in run["$defs"]}
-    made = {SCHEMA: dumped(whole), RUN: dumped(run), RESULTS: text}
-    for name, table in rows["tables"].items():
-        made[RESULTS] = re.sub(rf"(<!-- rows of {name} -->\n).*?(<!-- end -->)", lambda found: found[1] + table + found[2],
-                               made[RESULTS], flags=re.S)
+    made = {SCHEMA: dumped(whole), RUN: dumped(run), RESULTS: RESULTS.read_text(), NOTES: NOTES.read_text()}
+    for path in (RESULTS, NOTES):
+        for name, table in rows["tables"].items():
+            made[path] = re.sub(rf"(<!-- rows of {name} -->\n).*?(<!-- end -->)", lambda found: found[1] + table + found[2],
+                                made[path], flags=re.S)
     failed = False
     for path, now in made.items():
         if now != path.read_text() and rewrite:

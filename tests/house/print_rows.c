@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "results/measure/base/fields_schema.h"
-#include "results/measure/result/result.h"
+#include "results/measure/result/tuned.h"
 
 static json_t *table_of(const struct res_described *described, const char *prefix)
 {
@@ -15,10 +15,11 @@ static json_t *table_of(const struct res_described *described, const char *prefi
 
 int main(void)
 {
-    json_t *printed = json_pack("{s:o, s:{s:o, s:o, s:o, s:o}}", "schema", res_described_schema(&RES_RESULT),
-                                "tables", "result", table_of(&RES_RESULT, ""), "workload",
-                                table_of(&RES_RESULT_WORKLOAD, ""), "entry", table_of(&RES_RESULT_ENTRY, ""),
-                                "note", table_of(&RES_NOTE, ""));
+    json_t *printed = json_pack(
+        "{s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "schema", res_described_schema(&RES_RESULT), "tables",
+        "result", table_of(&RES_RESULT, ""), "workload", table_of(&RES_RESULT_WORKLOAD, ""), "entry",
+        table_of(&RES_RESULT_ENTRY, ""), "note", table_of(&RES_NOTE, ""), "tune", table_of(&RES_TUNED, ""),
+        "tuned_row", table_of(&RES_TUNED_ROW, ""), "tuned_point", table_of(&RES_TUNED_POINT, ""));
     json_dumpf(printed, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(printed);

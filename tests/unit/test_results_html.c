@@ -63,9 +63,9 @@ TEST(a_search_leaves_its_samples_and_brings_its_sentences)
     json_t *point = json_pack("{s:s, s:s, s:[f], s:[f], s:f}", "name", "a", "state", "finalist",
                               "time_ratios", 1.0, "memory_ratios", 1.0, "time_ratio", 0.9);
     json_object_set_new(result, "tune",
-                        json_pack("{s:b, s:s, s:s, s:[], s:[], s:[o], s:{}, s:{}, s:[f]}", "confirmed", 0,
+                        json_pack("{s:b, s:s, s:s, s:[], s:[], s:[o], s:{}, s:{s:s}, s:[f]}", "confirmed", 0,
                                   "memory", "peak", "default", "glibc", "front", "beaten", "points", point,
-                                  "counts", "workload", "default_bytes", 1.0));
+                                  "counts", "workload", "name", "a.wl", "default_bytes", 1.0));
     json_t *before = json_deep_copy(result);
     const struct res_html_source source = {.name = "r.json", .result = typed((json_t *)(uintptr_t)result)};
     data = res_html_data(&source, 1);

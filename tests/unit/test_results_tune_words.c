@@ -8,16 +8,18 @@
 static json_t *result_of(double start_bytes, const char *time_verdict)
 {
     const double price = strcmp(time_verdict, "slower") == 0 ? 1.2 : 1;
-    json_t *row = json_pack("{s:s, s:{s:f, s:f, s:f, s:s}, s:{s:f, s:f, s:f, s:s, s:f}}", "name",
-                            "jemalloc+a=b", "time", "ratio", price, "ratio_low", price - 0.01, "ratio_high",
-                            price + 0.01, "verdict", time_verdict, "memory", "ratio", 0.9, "ratio_low", 0.9,
-                            "ratio_high", 0.9, "verdict", "less", "bytes", 18e6);
+    json_t *row = json_pack("{s:s, s:s, s:b, s:{s:f, s:f, s:f, s:s}, s:{s:f, s:f, s:f, s:s, s:f}}", "name",
+                            "jemalloc+a=b", "paste", "A=b", "is_default", 0, "time", "ratio", price,
+                            "ratio_low", price - 0.01, "ratio_high", price + 0.01, "verdict", time_verdict,
+                            "memory", "ratio", 0.9, "ratio_low", 0.9, "ratio_high", 0.9, "verdict", "less",
+                            "bytes", 18e6);
     json_t *candidates = json_pack("[{s:s, s:{s:f}}, {s:s, s:{s:f}}]", "name", "jemalloc", "resident",
                                    "start_bytes", 6e6, "name", "jemalloc+a=b", "resident", "start_bytes",
                                    start_bytes);
-    return json_pack("{s:{s:b, s:s, s:s, s:[o], s:{}}, s:[{s:o, s:{s:{s:f, s:f}}}]}", "tune", "confirmed", 1,
-                     "memory", "peak", "default", "jemalloc", "front", row, "counts", "workloads",
-                     "candidates", candidates, "control", "time", "ratio_low", 0.99, "ratio_high", 1.01);
+    return json_pack("{s:{s:b, s:s, s:s, s:[o], s:[], s:[], s:{s:s}}, s:[{s:o, s:{s:{s:f, s:f}}}]}", "tune",
+                     "confirmed", 1, "memory", "peak", "default", "jemalloc", "front", row, "beaten",
+                     "points", "workload", "name", "a.wl", "workloads", "candidates", candidates, "control",
+                     "time", "ratio_low", 0.99, "ratio_high", 1.01);
 }
 
 static bool advises(double start_bytes, const char *time_verdict, const char *words)
@@ -51,8 +53,9 @@ static char *advice_of_time(const char *verdict, double low, double high, bool *
     json_t *row = json_array_get(json_object_get(json_object_get(result, "tune"), "front"), 0);
     json_object_update_new(json_object_get(row, "time"),
                            json_pack("{s:f, s:f}", "ratio_low", low, "ratio_high", high));
-    *ret_bounded = res_tune_is_bounded(row);
-    char *advice = res_tune_advice(typed(result));
+    const struct res_result *read = typed(result);
+    *ret_bounded = res_tune_is_bounded(&read->tune->front[0]);
+    char *advice = res_tune_advice(read);
     json_decref(result);
     return advice;
 }
@@ -84,10 +87,11 @@ TEST(a_time_that_is_not_known_is_nothing_to_deploy)
 /* In seconds: whether a budget of 100 s is said to be passed. */
 static bool says_passed(int search, int confirmation, const char *words)
 {
-    json_t *result = json_pack("{s:{s:i, s:s, s:I, s:I, s:I}, s:[]}", "tune", "confirmation_rounds", 10,
-                               "default", "glibc", "search_ns", (json_int_t)search * 1000000000,
-                               "confirmation_ns", (json_int_t)confirmation * 1000000000, "budget_ns",
-                               (json_int_t)100000000000, "workloads");
+    json_t *result = json_pack(
+        "{s:{s:i, s:b, s:[], s:[], s:[], s:{s:s}, s:s, s:I, s:I, s:I}, s:[]}", "tune", "confirmation_rounds",
+        10, "confirmed", 1, "front", "beaten", "points", "workload", "name", "a.wl", "default", "glibc",
+        "search_ns", (json_int_t)search * 1000000000, "confirmation_ns",
+        (json_int_t)confirmation * 1000000000, "budget_ns", (json_int_t)100000000000, "workloads");
     char *basis = res_tune_basis(typed(result));
     const bool says = strstr(basis, ", passed by ") != NULL;
     const bool right = words == NULL ? !says : strstr(basis, words) != NULL;

@@ -120,8 +120,7 @@ static uint64_t inherited_ops(const struct res_trial *trial)
     return 0;
 }
 
-/* What is known of the recording. */
-static void fill_recording(const struct res_workload *from, struct res_result_workload *ret_workload)
+void res_result_take_recording(const struct res_workload *from, struct res_result_workload *ret_workload)
 {
     static const char *const LIVES[] = {[RES_LIVE_FROM_MIDDLE] = "from_middle",
                                         [RES_LIVE_PAUSED] = "paused",
@@ -178,7 +177,7 @@ static void fill_workload(const struct res_trial *trial, const struct res_option
     const struct res_entry *floor = res_trial_floor(trial);
     struct res_figures *figures = figures_of(trial, options->seed);
     res_described_init(&RES_RESULT_WORKLOAD, ret_workload);
-    fill_recording(trial->workload, ret_workload);
+    res_result_take_recording(trial->workload, ret_workload);
     fill_stopped(trial, options, ret_workload);
     ret_workload->digest = plain(trial->digest);
     ret_workload->inherited_ops = inherited_ops(trial);

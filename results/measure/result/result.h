@@ -275,7 +275,7 @@ struct res_result {
     struct res_validated *validation; /* NULL: it is of no validation */
     struct res_validated_candidate *validated;
     size_t validated_count;
-    json_t *tune;
+    struct res_tuned *tune; /* of a search (tuned.h); NULL: it is none */
     json_t *rest;
     json_t *json; /* as an entry's, but its own */
 };

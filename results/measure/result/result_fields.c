@@ -1,6 +1,8 @@
 /* result_fields.c - the fields of a result, a row each. A new figure of the result is one row here. */
 #include "results/measure/result/result.h"
 
+#include "results/measure/result/tuned.h"
+
 static const char *const TIME_VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};
 static const char *const MEMORY_VERDICTS[] = {"undecided", "same", "less", "more", NULL};
 static const char *const CLOCKS[] = {"real", "recorded", NULL};
@@ -495,7 +497,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_PART(STRUCT, OMITTED, "validation", validation, &RES_VALIDATED, "of `mallab validate`"),
     RES_LIST(LIST, OMITTED, "candidates", validated, validated_count, &RES_VALIDATED_CANDIDATE,
              "Of a validation: reality beside prediction."),
-    RES_ROW_AS(JSON, OMITTED, "tune", tune, "of `mallab tune`"),
+    RES_PART(STRUCT, OMITTED, "tune", tune, &RES_TUNED, "of `mallab tune`"),
 };
 const struct res_described RES_RESULT = RES_DESCRIBE("a result", RESULT_FIELDS);
 #undef OWNER

@@ -10,7 +10,7 @@
 #include "results/measure/base/support.h"
 #include "results/measure/result/json_kind.h"
 #include "results/measure/result/result_json.h"
-#include "results/report/table/tune_report.h"
+#include "results/measure/result/tuned.h"
 
 #define WORKLOADS_MAX 4096u
 
@@ -50,8 +50,7 @@ char *res_json_check(const json_t *result)
         if (defect != NULL)
             return res_strdup(defect);
     }
-    const char *defect = res_tune_check(result);
-    return defect != NULL ? res_strdup(defect) : NULL;
+    return res_tuned_check(result);
 }
 
 enum fp_status res_json_parse(int fd, json_t **ret_result, json_error_t *ret_error)

@@ -20,29 +20,6 @@
 
 #define LEAST_NS 0.1 /* per op, net: where the floor's noise is larger than what is left */
 
-static const char *const MEMORY_NAMES[] = {
-    [RES_TUNE_PEAK] = "peak",
-    [RES_TUNE_MEAN] = "mean",
-    [RES_TUNE_END] = "end",
-    [RES_TUNE_IDLE] = "idle",
-};
-
-const char *res_tune_memory_name(enum res_tune_memory memory)
-{
-    return MEMORY_NAMES[memory];
-}
-
-bool res_tune_memory_from(const char *name, enum res_tune_memory *ret_memory)
-{
-    for (int memory = RES_TUNE_PEAK; memory <= RES_TUNE_IDLE; memory++) {
-        if (strcmp(name, MEMORY_NAMES[memory]) == 0) {
-            *ret_memory = (enum res_tune_memory)memory;
-            return true;
-        }
-    }
-    return false;
-}
-
 static uint64_t now_ns(void *context)
 {
     struct timespec now;

@@ -8,17 +8,6 @@
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/tune/tune_search.h"
 
-enum res_tune_memory {
-    RES_TUNE_PEAK = 0,
-    RES_TUNE_MEAN,
-    RES_TUNE_END,
-    RES_TUNE_IDLE,
-};
-
-/* res_tune_memory_name - "peak", "mean", "end", "idle"; res_tune_memory_from: of such a word; false: it is none. */
-const char *res_tune_memory_name(enum res_tune_memory memory);
-bool res_tune_memory_from(const char *name, enum res_tune_memory *ret_memory);
-
 struct res_tune_replays {
     /* Set by the caller; borrowed. */
     struct res_registry *registry;          /* gets a candidate for each point that is run */

@@ -8,10 +8,10 @@
 #include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
-#define INTERVAL  2.0   /* standard errors to either side: 95 % */
-#define EQUAL     0.005 /* of memory: what repeats to the page is not told apart by a page */
-#define SIMPLER 1.5   /* standard errors by which a point with fewer settings may seem worse */
-#define PAIRED    6u    /* best singles of a base of which all pairs are tried */
+#define INTERVAL 2.0   /* standard errors to either side: 95 % */
+#define EQUAL    0.005 /* of memory: what repeats to the page is not told apart by a page */
+#define SIMPLER  1.5   /* standard errors by which a point with fewer settings may seem worse */
+#define PAIRED   6u    /* best singles of a base of which all pairs are tried */
 
 /* ---- noise ---------------------------------------------------------------------------------- */
 

@@ -138,16 +138,6 @@ void res_tune_space_release(struct res_tune_space *space)
     *space = (struct res_tune_space){0};
 }
 
-const char *res_tune_state_name(enum res_tune_state state)
-{
-    static const char *const NAMES[] = {
-        [RES_TUNE_UNTRIED] = "untried",     [RES_TUNE_ALIVE] = "alive",
-        [RES_TUNE_FAILED] = "failed",       [RES_TUNE_DOMINATED] = "dominated",
-        [RES_TUNE_OUTRANKED] = "outranked", [RES_TUNE_FINALIST] = "finalist",
-    };
-    return NAMES[state];
-}
-
 size_t res_tune_count(const struct res_tune_space *space, enum res_tune_state state)
 {
     size_t count = 0;

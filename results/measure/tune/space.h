@@ -17,6 +17,7 @@
 
 #include "results/measure/base/random.h"
 #include "results/measure/candidate/candidates.h"
+#include "results/measure/result/tuned.h"
 
 #define RES_TUNE_SETTINGS_MAX 5u   /* of one point */
 #define RES_TUNE_POINTS_MAX   200u /* with the files' own candidates below RES_CANDIDATES_MAX */
@@ -24,15 +25,6 @@
 /* A value for a setting: base->ranges[range].values[value]. */
 struct res_tune_choice {
     size_t range, value;
-};
-
-enum res_tune_state {
-    RES_TUNE_UNTRIED = 0, /* the budget ended before */
-    RES_TUNE_ALIVE,       /* tried, and nothing against it */
-    RES_TUNE_FAILED,      /* a run of it did: why */
-    RES_TUNE_DOMINATED,   /* another is better by time and memory, beyond the noise */
-    RES_TUNE_OUTRANKED,   /* others did better when the field was halved, or a part of its settings as well */
-    RES_TUNE_FINALIST,
 };
 
 struct res_tune_point {
@@ -74,9 +66,6 @@ struct res_tune_point *res_tune_space_find(const struct res_tune_space *space, s
                                            const struct res_tune_choice *choices, size_t choice_count);
 
 void res_tune_space_release(struct res_tune_space *space);
-
-/* res_tune_state_name - "untried", "alive", "failed", "dominated", "outranked", "finalist": the words of the JSON. */
-const char *res_tune_state_name(enum res_tune_state state);
 
 /* res_tune_count - points in a state. */
 size_t res_tune_count(const struct res_tune_space *space, enum res_tune_state state);

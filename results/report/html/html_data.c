@@ -239,37 +239,33 @@ static json_t *validated(const json_t *candidates)
 }
 
 /* Rows of the front with whether they may be deployed: the page pastes by the rule of the table. */
-static json_t *front_of(const json_t *tune)
+static json_t *front_of(const struct res_tuned *tune)
 {
-    json_t *front = json_array(), *row;
-    size_t index;
-    json_array_foreach(json_object_get(tune, "front"), index, row)
-    {
-        json_t *copy = json_copy(row);
-        json_object_set_new(copy, "is_bounded", json_boolean(res_tune_is_bounded(row)));
-        json_array_append_new(front, copy);
+    json_t *front = json_array();
+    for (size_t i = 0; i < tune->front_count; i++) {
+        json_t *row = res_described_write(&RES_TUNED_ROW, &tune->front[i]);
+        json_object_set_new(row, "is_bounded", json_boolean(res_tune_is_bounded(&tune->front[i])));
+        json_array_append_new(front, row);
     }
     return front;
 }
 
-/* Of a search its sentences, and its points without their samples. Checked by res_tune_check. */
-static json_t *tune_object(const struct res_result *result, const json_t *tune)
+/* A search with its sentences, and its points without their samples. */
+static json_t *tune_object(const struct res_result *result)
 {
-    static const char *const raw[] = {"points", "default_ns_per_op", "default_bytes", NULL};
+    static const char *const raw[] = {"default_ns_per_op", "default_bytes", NULL};
     static const char *const point_raw[] = {"time_ratios", "memory_ratios", NULL};
-    json_t *object = without(tune, raw), *points = json_array();
+    json_t *written = res_described_write(&RES_TUNED, result->tune), *points = json_array(), *point;
+    json_t *object = without(written, raw);
     size_t index;
-    json_t *point;
-    json_array_foreach(json_object_get(tune, "points"), index, point)
-    {
-        if (json_is_object(point))
-            json_array_append_new(points, without(point, point_raw));
-    }
+    json_array_foreach(json_object_get(written, "points"), index, point)
+        json_array_append_new(points, without(point, point_raw));
     json_object_set_new(object, "points", points);
-    json_object_set_new(object, "front", front_of(tune));
+    json_object_set_new(object, "front", front_of(result->tune));
     set_words(object, "advice_words", res_tune_advice(result));
-    set_words(object, "tried_words", res_tune_tried(tune));
+    set_words(object, "tried_words", res_tune_tried(result->tune));
     set_words(object, "basis_words", res_tune_basis(result));
+    json_decref(written);
     return object;
 }
 
@@ -285,9 +281,8 @@ static json_t *result_object(const struct res_html_source *source)
     json_object_set_new(object, "workloads", workloads);
     json_object_set_new(object, "notes", notes_array(source->result->notes, source->result->note_count));
     const json_t *validation = json_object_get(source->result->json, "validation");
-    const json_t *tune = json_object_get(source->result->json, "tune");
-    if (json_is_object(tune))
-        json_object_set_new(object, "tune", tune_object(source->result, tune));
+    if (source->result->tune != NULL)
+        json_object_set_new(object, "tune", tune_object(source->result));
     if (json_is_object(validation)) {
         json_object_set_new(object, "validation", without(validation, validation_raw));
         json_object_set_new(object, "candidates",
