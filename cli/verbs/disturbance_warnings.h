@@ -1,8 +1,8 @@
 /* disturbance_warnings.h - what disturbs an experiment, on stderr: each cause once.
  *
  *   cause   what one remedy ends: a load, threads that wait and other programs' time are three signs of one */
-#ifndef MALLAB_CLI_BASE_DISTURBANCE_WARNINGS_H
-#define MALLAB_CLI_BASE_DISTURBANCE_WARNINGS_H
+#ifndef MALLAB_CLI_VERBS_DISTURBANCE_WARNINGS_H
+#define MALLAB_CLI_VERBS_DISTURBANCE_WARNINGS_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* rescue.h - a result that cannot be kept where -o says: what took an hour to measure is not thrown away for that. */
-#ifndef MALLAB_CLI_BASE_RESCUE_H
-#define MALLAB_CLI_BASE_RESCUE_H
+#ifndef MALLAB_CLI_VERBS_RESCUE_H
+#define MALLAB_CLI_VERBS_RESCUE_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* result_files.h - results as files: read, kept and shown; and what `ab`, `tune` and `validate` have in common around them. */
-#ifndef MALLAB_CLI_BASE_RESULT_FILES_H
-#define MALLAB_CLI_BASE_RESULT_FILES_H
+#ifndef MALLAB_CLI_VERBS_RESULT_FILES_H
+#define MALLAB_CLI_VERBS_RESULT_FILES_H
 
 #include <jansson.h>
 

@@ -4,8 +4,8 @@
  *   lack    what a format cannot hold. Only what this workload has and loses is told
  *
  * An exporter writes from the ops as replay would execute them, so a footprint or a trace becomes a workload first. */
-#ifndef MALLAB_CONVERT_EXPORT_H
-#define MALLAB_CONVERT_EXPORT_H
+#ifndef MALLAB_CONVERT_EXPORT_EXPORT_H
+#define MALLAB_CONVERT_EXPORT_EXPORT_H
 
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"

@@ -1,8 +1,8 @@
 /* export_file.h - the output of an export: buffered, whole under its final name or not there.
  *
  * The first failure sticks and is returned by the end; what is put after it goes nowhere. Private to convert/. */
-#ifndef MALLAB_CONVERT_EXPORT_FILE_H
-#define MALLAB_CONVERT_EXPORT_FILE_H
+#ifndef MALLAB_CONVERT_EXPORT_EXPORT_FILE_H
+#define MALLAB_CONVERT_EXPORT_EXPORT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

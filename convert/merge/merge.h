@@ -6,7 +6,7 @@
  * Order within a member is as without merging. Between members it is that of recorded time, which all processes of a
  * recording take from one clock (docs/format.md): the member whose next event is earliest comes next, of equal ones the
  * one that the recording lists first. A member is open from its first event to its last, so memory follows those that run
- * at the same time. Forked members begin without their parents' objects: docs/selections.md. */
+ * at the same time. Forked members begin without their parents' objects: docs/notes/selections.md. */
 #ifndef MALLAB_CONVERT_MERGE_MERGE_H
 #define MALLAB_CONVERT_MERGE_MERGE_H
 

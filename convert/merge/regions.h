@@ -4,8 +4,8 @@
  *
  * Objects of different processes never meet, those of one keep their distances within a region, and pairing and filters
  * need not know that there are several processes. Memory follows the regions met, at most CONV_REGIONS_MAX. */
-#ifndef MALLAB_CONVERT_REGIONS_H
-#define MALLAB_CONVERT_REGIONS_H
+#ifndef MALLAB_CONVERT_MERGE_REGIONS_H
+#define MALLAB_CONVERT_MERGE_REGIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* census.h - how many calls each thread made, for `mallab info`. Private to convert/. */
-#ifndef MALLAB_CONVERT_WINDOWS_CENSUS_H
-#define MALLAB_CONVERT_WINDOWS_CENSUS_H
+#ifndef MALLAB_CONVERT_OPEN_CENSUS_H
+#define MALLAB_CONVERT_OPEN_CENSUS_H
 
 #include "convert/base/source.h"
 

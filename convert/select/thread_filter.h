@@ -6,7 +6,7 @@
  * A selected thread's release of a foreign object is left out (CONV_FOREIGN_CALLS), its resize of one makes an object of its
  * own (CONV_FOREIGN_RESIZES). What an unselected thread releases or resizes of a selected owner's goes there and then, by
  * the owner, or where that has ended by the selected thread that called last (CONV_RELEASED_BY_OTHERS); so live bytes are
- * those of the selected threads' objects at every moment. docs/selections.md. */
+ * those of the selected threads' objects at every moment. docs/notes/selections.md. */
 #ifndef MALLAB_CONVERT_SELECT_THREAD_FILTER_H
 #define MALLAB_CONVERT_SELECT_THREAD_FILTER_H
 

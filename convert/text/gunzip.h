@@ -2,8 +2,8 @@
  *
  * libarchive unpacks gzip too, but looks neither at a member's checksum and length nor at what follows the last member.
  * Several members make one text, as for gzip; zeroes behind them are padding. Private to convert/. */
-#ifndef MALLAB_CONVERT_BASE_GUNZIP_H
-#define MALLAB_CONVERT_BASE_GUNZIP_H
+#ifndef MALLAB_CONVERT_TEXT_GUNZIP_H
+#define MALLAB_CONVERT_TEXT_GUNZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

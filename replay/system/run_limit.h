@@ -13,7 +13,7 @@
  *                memory are not, and count, as they do in a container
  *
  * Either limit is the allocator's: what the harness maps for itself between rep_limit_begin and rep_limit_set is added,
- * stacks of its threads among it. What the allocator took when it was loaded is its own (docs/results.md). */
+ * stacks of its threads among it. What the allocator took when it was loaded is its own (docs/notes/results.md). */
 #ifndef MALLAB_REPLAY_SYSTEM_RUN_LIMIT_H
 #define MALLAB_REPLAY_SYSTEM_RUN_LIMIT_H
 

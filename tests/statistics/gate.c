@@ -135,7 +135,7 @@ static bool test_one(enum model model, struct res_random *random)
         fprintf(stderr, "%s, %d rounds, %s: %s\n", model_name(model), TEST_ROUNDS, CASES[i].name, words);
         free(words);
     }
-    /* How much is found is the machine's matter: one that becomes slower throughout leaves little (docs/statistics.md). */
+    /* How much is found is the machine's matter: one that becomes slower throughout leaves little (docs/notes/statistics.md). */
     const size_t found_least = model == MODEL_DRIFT ? 1 : TEST_EXPERIMENTS / 2;
     return outcomes[AT_LIMIT].above <= WRONG_MOST && outcomes[AT_LIMIT].below <= WRONG_MOST &&
            outcomes[AT_LIMIT].by_gate[RES_WITHIN] + outcomes[AT_LIMIT].by_gate[RES_OVER] <= WRONG_MOST &&

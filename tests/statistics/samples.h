@@ -35,7 +35,7 @@ void samples_draw(const struct samples *samples, size_t count, struct res_random
                   struct res_trial *ret_trial);
 void samples_drop(struct res_trial *trial);
 
-/* Models of noise, from what batch times were seen to do; docs/statistics.md has the measurements. */
+/* Models of noise, from what batch times were seen to do; docs/notes/statistics.md has the measurements. */
 enum model {
     MODEL_QUIET,  /* each batch within a per cent or two */
     MODEL_SPIKES, /* interrupts and other processes: single batches take several times as long */

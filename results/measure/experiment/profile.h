@@ -1,6 +1,6 @@
 /* profile.h - what a workload asks for: sizes, lifetimes, calls over recorded time and by thread.
  *
- * Read from the workload's file behind the timed runs, once, and kept in the result as `profile` (docs/results.md), so
+ * Read from the workload's file behind the timed runs, once, and kept in the result as `profile` (docs/notes/results.md), so
  * that a report can show the workload without its file. Of bounded size, however long the workload:
  * RES_PROFILE_CLASSES classes of size and of lifetime, RES_PROFILE_STEPS steps of time, RES_PROFILE_THREADS threads.
  *

@@ -4,7 +4,7 @@
  *
  * Rounds are added for the *width* alone, whatever the interval holds. To stop as soon as a verdict falls would let noise choose its
  * moment: with a look after each round, a fair coin would be called unfair in far more than 5 % of the cases. The width says nothing about
- * where the interval lies; `scripts/bench verdict` shows that false verdicts stay below 5 % (docs/statistics.md). */
+ * where the interval lies; `scripts/bench verdict` shows that false verdicts stay below 5 % (docs/notes/statistics.md). */
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_UNTIL_H
 #define MALLAB_RESULTS_MEASURE_EXPERIMENT_UNTIL_H
 
@@ -18,7 +18,7 @@
     16u /* for --until: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
 /* Where neither --until nor --time-budget ends an experiment before, and -n does not say: so many rounds of short runs; of long ones
  * those that five minutes hold, but never fewer than RES_UNTIL_ROUNDS_LONG. On a machine whose neighbours come and go for minutes a run of
- * 10 ms takes a thousand rounds to be told from one 3 % slower, and they take two minutes (docs/statistics.md). */
+ * 10 ms takes a thousand rounds to be told from one 3 % slower, and they take two minutes (docs/notes/statistics.md). */
 #define RES_UNTIL_ROUNDS_MAX  1000u
 #define RES_UNTIL_ROUNDS_LONG 200u
 #define RES_UNTIL_LONG_NS     (5 * 60 * UINT64_C(1000000000))

@@ -32,7 +32,7 @@ double res_figures_slower_ns(const struct res_figures *figures, const struct res
  * p-values of time corrected for that (res_holm).
  * Verdicts stay as they are. Since they have to lie outside the control's interval too, one of seven equals was called different in 3 % of
  * the experiments without a correction; with it a difference of 3 % was found in 1 instead of 40 of 100 experiments of ten rounds on a
- * busy machine (tests/statistics/family.c, docs/statistics.md).
+ * busy machine (tests/statistics/family.c, docs/notes/statistics.md).
  * figures  of all candidates but the baseline; those without a test are left out. */
 void res_figures_family(struct res_figures *figures, size_t count);
 

@@ -34,7 +34,7 @@ bool res_group_make(const struct res_group_place *place, struct res_group *ret_g
 /* res_group_remove - when its members have ended. Where one lives on it stays, for the next mallab to remove. */
 void res_group_remove(struct res_group *group);
 
-/* res_group_killed - what is told of a run whose member was killed for want of memory, as `failure` (docs/results.md).
+/* res_group_killed - what is told of a run whose member was killed for want of memory, as `failure` (docs/notes/results.md).
  * limit_bytes  as asked for.
  * Returns      a new reference; NULL when none was killed. */
 json_t *res_group_killed(const struct res_group *group, uint64_t limit_bytes);

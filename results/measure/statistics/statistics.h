@@ -25,7 +25,7 @@
 #define RES_MEMORY_WORTH                                                                                     \
     0.001 /* of a ratio of memory: it repeats so well that a single page would be a verdict, printed as +0.0 % */
 #define RES_COLOUR_LEAST                                                                                     \
-    0.01 /* part by which a shown difference has to differ from 1 for a colour: less is known, and no reason to act (docs/statistics.md) */
+    0.01 /* part by which a shown difference has to differ from 1 for a colour: less is known, and no reason to act (docs/notes/statistics.md) */
 
 struct res_interval {
     double low;

@@ -6,7 +6,7 @@
  *
  * Why: what disturbs a run (another process, a neighbour on the host, an interrupt) comes for some milliseconds to seconds, so that
  * in some rounds each batch is undisturbed, while hardly a whole run is. On two processors shared with other work the ratio of
- * whole-run medians of 10 rounds strayed by 8-15 %, that of steady times by 1-2 % (docs/statistics.md). The least over the rounds
+ * whole-run medians of 10 rounds strayed by 8-15 %, that of steady times by 1-2 % (docs/notes/statistics.md). The least over the rounds
  * (res_quiet_ns) is a record: more rounds do not steady it, and no resampling tells its spread. What an allocator does itself in a fixed
  * place of the op sequence, however rare, is in every round and so in the figure.
  *

@@ -2,7 +2,7 @@
  *
  *   partner     the workload of the earlier result with the same digest (of the ops executed)
  *   comparable  a difference that forbids comparing: other workloads, another machine; others are only told
- *   comparison  what is written as JSON, schema RES_COMPARE_SCHEMA (keys in docs/gate.md), and shown. Its texts are those of
+ *   comparison  what is written as JSON, schema RES_COMPARE_SCHEMA (keys in docs/notes/gate.md), and shown. Its texts are those of
  *               the two results, which must stay
  *
  * Runs of two experiments belong to no pairs: how they are held against each other, and what the machine did in between, is bridge.h. */

@@ -12,7 +12,7 @@
  * within 1 %, but its intervals may have no width at all. A workload that changed (its digest), other writing into new memory or
  * another memory limit begin a level unmarked. Against the first of a level, not the one before, so that what creeps is seen.
  *
- * The document has the schema "mallab-history/1" (keys: docs/history.md); text is made of the same struct. */
+ * The document has the schema "mallab-history/1" (keys: docs/notes/history.md); text is made of the same struct. */
 #ifndef MALLAB_RESULTS_REPORT_HISTORY_RESULT_HISTORY_H
 #define MALLAB_RESULTS_REPORT_HISTORY_RESULT_HISTORY_H
 
