@@ -1,4 +1,4 @@
-/* formats.c - the table of formats, as convert/base/kind.h lists them. */
+/* formats.c - the table of formats, as convert/meson.build lists them. */
 #include "convert/import/formats.h"
 
 #include <stdio.h>

@@ -68,8 +68,8 @@ static const char *parse(void *state, const struct conv_options *options, const 
     return conv_scan_ended(&scan) ? NULL : "something follows the call";
 }
 
-const struct conv_format CONV_FORMAT_2009 = {
-    .kind = CONV_KIND_2009,
+const struct conv_format CONV_FORMAT_IDS2009 = {
+    .kind = CONV_KIND_IDS2009,
     .name = "2009",
     .title = "the 2009 library's log, converted to ids",
     .lacks = "threads, time, some calls",

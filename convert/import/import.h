@@ -1,7 +1,7 @@
 /* import.h - what the readers of other tools' traces have in common.
  *
  *   format  one kind of trace: how it is recognised, how it is read, and what it does not tell. All stand in one
- *           list (convert/base/kind.h), from which --from, help and detection follow
+ *           list (convert/meson.build), from which --from, help and detection follow
  *   head    the first bytes of a trace, unpacked
  *   lacks   what a format does not tell, in the words of docs/importing.md
  *

@@ -47,8 +47,8 @@ static const char *parse(void *state, const struct conv_options *options, const 
     return NULL;
 }
 
-const struct conv_format CONV_FORMAT_2009_RAW = {
-    .kind = CONV_KIND_2009_RAW,
+const struct conv_format CONV_FORMAT_RAW2009 = {
+    .kind = CONV_KIND_RAW2009,
     .name = "2009raw",
     .title = "log of the 2009 recording library",
     .lacks = "threads, time, some calls",

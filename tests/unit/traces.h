@@ -82,7 +82,7 @@ static void put_record(FILE *out, uint32_t operation, uint64_t slot, uint64_t si
 
 static void put_head(FILE *out, enum conv_kind kind, uint32_t calls)
 {
-    if (kind == CONV_KIND_2009)
+    if (kind == CONV_KIND_IDS2009)
         fprintf(out, "%-20u\n", HISTORY_IDS + 1);
     if (kind == CONV_KIND_MTRACE)
         fputs("= Start\n", out);
@@ -109,13 +109,13 @@ static void put_call(FILE *out, enum conv_kind kind, const struct call *call)
         else
             fprintf(out, c == 'm' ? "7: malloc 0x%lx %u\n" : "7: free 0x%lx\n", at, size);
         break;
-    case CONV_KIND_2009_RAW:
+    case CONV_KIND_RAW2009:
         if (c == 'r')
             fprintf(out, "x%lx = realloc(x%lx, %u);\n", at, at, size);
         else
             fprintf(out, c == 'm' ? "x%lx = malloc(%u);\n" : "free(x%lx);\n", at, size);
         break;
-    case CONV_KIND_2009:
+    case CONV_KIND_IDS2009:
         if (c == 'r')
             fprintf(out, "r %u %u %u\n", id, id, size);
         else
