@@ -155,6 +155,14 @@ static void put_call(FILE *out, enum conv_kind kind, const struct call *call)
         if (c != 'f')
             fprintf(out, "+ %x 1 %lx\n", size, at);
         break;
+    case CONV_KIND_LTRACE:
+        if (c == 'r')
+            fprintf(out, "7 a->realloc(0x%lx, %u) = 0x%lx\n", at, size, at);
+        else if (c == 'm')
+            fprintf(out, "7 a->malloc(%u <unfinished ...>\n7 <... malloc resumed> ) = 0x%lx\n", size, at);
+        else
+            fprintf(out, "7 a->free(0x%lx) = <void>\n", at);
+        break;
     default:
         HARNESS_FAIL("no writer of format '%s'", conv_kind_name(kind));
     }
