@@ -95,23 +95,23 @@ static bool dominates(const struct box *better, const struct box *worse)
            (better->memory_high + EQUAL < worse->memory_low && better->time_high <= worse->time_low);
 }
 
-struct res_tune_point **res_tune_alive(const struct res_tune_space *space, size_t *ret_count)
+struct res_tune_point **res_tune_points(const struct res_tune_space *space, size_t from,
+                                        enum res_tune_state state, size_t *ret_count)
 {
-    struct res_tune_point **alive = res_calloc(space->point_count, sizeof(struct res_tune_point *));
-    size_t count = 0;
-    for (size_t i = 0; i < space->point_count; i++) {
-        if (space->points[i]->state == RES_TUNE_ALIVE)
-            alive[count++] = space->points[i];
+    struct res_tune_point **points = res_calloc(space->point_count + 1, sizeof(struct res_tune_point *));
+    *ret_count = 0;
+    for (size_t i = from; i < space->point_count; i++) {
+        if (space->points[i]->state == state)
+            points[(*ret_count)++] = space->points[i];
     }
-    *ret_count = count;
-    return alive;
+    return points;
 }
 
 void res_tune_drop_dominated(const struct res_tune_space *space, const struct res_tune_noise *noise)
 {
     static const struct box DEFAULT = {0, 0, 0, 0};
     size_t count;
-    struct res_tune_point **alive = res_tune_alive(space, &count);
+    struct res_tune_point **alive = res_tune_points(space, 0, RES_TUNE_ALIVE, &count);
     for (size_t i = 0; i < count; i++) {
         const struct box own = box_of(alive[i], noise);
         bool dominated = dominates(&DEFAULT, &own);

@@ -42,8 +42,9 @@ void res_tune_drop_dominated(const struct res_tune_space *space, const struct re
  * points  count of them, reordered. */
 void res_tune_rank(struct res_tune_point **points, size_t count);
 
-/* res_tune_alive - the points that are. Returns a list, to be freed; its length in ret_count. */
-struct res_tune_point **res_tune_alive(const struct res_tune_space *space, size_t *ret_count);
+/* res_tune_points - those from one on in this state. Returns a list, to be freed; its length in ret_count. */
+struct res_tune_point **res_tune_points(const struct res_tune_space *space, size_t from,
+                                        enum res_tune_state state, size_t *ret_count);
 
 /* res_tune_simplest - of the points that have a part of these settings and no other, were tried, and are worse neither beyond
  * the noise nor by RES_TUNE_WORTH, the one with the fewest settings; the point itself when there is none. It leaves out what

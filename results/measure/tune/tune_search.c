@@ -28,18 +28,6 @@ static void shuffle_points(struct res_tune_course *course, struct res_tune_point
     }
 }
 
-/* The points from one on in this state. Returns how many. */
-static size_t points_from(const struct res_tune_space *space, size_t from, enum res_tune_state state,
-                          struct res_tune_point **ret_points)
-{
-    size_t count = 0;
-    for (size_t i = from; i < space->point_count; i++) {
-        if (space->points[i]->state == state)
-            ret_points[count++] = space->points[i];
-    }
-    return count;
-}
-
 /* The untried points from one on. The first round goes in the space's order, so that a short budget sees what is to come first;
  * the later ones are shuffled, so that a point has other neighbours. */
 static void screen(struct res_tune_course *course, size_t from, unsigned rounds, double first_share,
@@ -47,12 +35,13 @@ static void screen(struct res_tune_course *course, size_t from, unsigned rounds,
 {
     struct res_tune_search *search = course->search;
     const struct res_tune_space *space = search->space;
-    struct res_tune_point **points = res_calloc(space->point_count - from, sizeof(struct res_tune_point *));
-    size_t count = points_from(space, from, RES_TUNE_UNTRIED, points);
+    size_t count;
+    struct res_tune_point **points = res_tune_points(space, from, RES_TUNE_UNTRIED, &count);
     /* What it leaves out stays RES_TUNE_UNTRIED, and without a whole round there is time for no other. */
     bool whole = res_tune_round(course, points, count, first_share);
     for (unsigned round = 1; round < rounds && whole; round++) {
-        count = points_from(space, from, RES_TUNE_ALIVE, points);
+        free(points);
+        points = res_tune_points(space, from, RES_TUNE_ALIVE, &count);
         shuffle_points(course, points, count);
         whole = res_tune_round(course, points, count, share);
         search->noise = res_tune_noise_of(space, &search->reference);
@@ -71,7 +60,7 @@ static bool race_on(struct res_tune_course *course, unsigned rounds)
     bool goes_on = true;
     search->noise = res_tune_noise_of(search->space, &search->reference);
     res_tune_drop_dominated(search->space, &search->noise);
-    struct res_tune_point **alive = res_tune_alive(search->space, &count);
+    struct res_tune_point **alive = res_tune_points(search->space, 0, RES_TUNE_ALIVE, &count);
     res_tune_rank(alive, count);
     size_t kept = (count + 1) / 2 > course->finalists_most ? (count + 1) / 2 : course->finalists_most;
     kept = kept < count ? kept : count;
@@ -123,7 +112,7 @@ static void choose_finalists(struct res_tune_course *course)
     size_t count;
     search->noise = res_tune_noise_of(search->space, &search->reference);
     res_tune_drop_dominated(search->space, &search->noise);
-    struct res_tune_point **alive = res_tune_alive(search->space, &count);
+    struct res_tune_point **alive = res_tune_points(search->space, 0, RES_TUNE_ALIVE, &count);
     res_tune_rank(alive, count);
     for (size_t i = 0; i < count; i++) {
         const bool promises = res_tune_time_of(alive[i]) < 0 ||
