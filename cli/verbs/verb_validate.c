@@ -180,7 +180,7 @@ static void run_real(struct validate *validate, const char *hyperfine, const cha
         .path = validate->program,
         .arguments = settings->command,
         .process = validate->recorded.workload.program,
-        .whole = validate->recorded.workload.processes <= 1,
+        .only_process = validate->recorded.workload.processes <= 1,
         .exit_code = WIFSIGNALED(validate->recorded.status) ? 128 + WTERMSIG(validate->recorded.status)
                                                             : WEXITSTATUS(validate->recorded.status),
         .directory = cli_temporary_directory(&CLI_VALIDATE),

@@ -34,7 +34,7 @@ static struct res_validated_real real_of(const uint64_t *sampled_mb, const uint6
         {.is_control = true},
     };
     const struct res_validation validation = {
-        .options = {.candidate_count = 1, .whole = true}, .entries = entries, .entry_count = 2};
+        .options = {.candidate_count = 1, .only_process = true}, .entries = entries, .entry_count = 2};
     struct res_entry replays[3] = {{.runs = NULL}, {.is_control = true}, {.is_floor = true}};
     const struct res_workload workload = {.ops = 1};
     const struct res_trial trial = {

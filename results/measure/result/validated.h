@@ -1,6 +1,8 @@
-/* validated.h - what a validation adds to a result: the real program beside what replays predict of it.
+/* validated.h - what a validation adds to a result: the real program beside what replays predict of
+ * it.
  *
- *   validated  how the real runs were made, and how many predictions met their bars: `validation` of the JSON
+ *   validated  how the real runs were made, and how many predictions met their bars: `validation`
+ *              of the JSON
  *   candidate  one candidate's real figures, their prediction and its errors: one of `candidates`
  *   level      peak, mean over time, end; of resident memory
  *   total      resident memory of the process, all kinds; heap: the allocator's part of it
@@ -37,7 +39,8 @@ struct res_timed {
     int exit_code; /* 128 + the signal that ended it; RES_SOME_SIGNAL (sampled.h): not known which. Not kept */
 };
 
-/* One run of the process that was recorded, watched from outside. The heap's figures are NAN where its mappings were not read. */
+/* One run of the process that was recorded, watched from outside. The heap's figures are NAN where
+ * its mappings were not read. */
 struct res_real_run {
     struct res_levels total, anonymous, heap;
     double apart_at_peak_bytes, apart_peak_bytes; /* anonymous memory that is not the heap's: smaps.h */

@@ -1,48 +1,58 @@
-/* fidelity.h - how far a replay's prediction is from the real program: the formulas, and nothing else.
+/* fidelity.h - how far a replay's prediction is from the real program: the formulas, and nothing
+ * else.
  *
  *   level     peak, mean over time, end; of resident memory, in bytes
  *   total     resident memory of the process, all kinds (VmHWM, VmRSS)
- *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the exact peak of anonymous memory
- *             less the most that was not the heap's at any sample, whichever is more: both can only be too low, as far as
- *             samples see that most. Of several runs the highest sample is that of all of them where their exact totals are
- *             within RES_RUNS_ALIKE of each other, else the median of theirs. Where reading the mappings disturbed the program
- *             all levels are of the runs without
- *   startup   what a process holds because of its allocator before it first calls it. heap: the heap's part of a program
- *             that never calls it. total: that, and what the allocator's libraries bring (smaps.h)
+ *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the
+ *             exact peak of anonymous memory less the most that was not the heap's at any sample,
+ *             whichever is more: both can only be too low, as far as samples see that most. Of
+ *             several runs the highest sample is that of all of them where their exact totals are
+ *             within RES_RUNS_ALIKE of each other, else the median of theirs. Where reading the
+ *             mappings disturbed the program all levels are of the runs without
+ *   startup   what a process holds because of its allocator before it first calls it. heap: the
+ *             heap's part of a program that never calls it. total: that, and what the allocator's
+ *             libraries bring (smaps.h)
  *   replayed  resident memory of the replay, less what stood before its first op
- *   rest      total less heap, from real runs of the baseline; its peak: the highest sample, or the exact peak of the total
- *             less the peak of the heap, whichever is more: both can only be too low
- *   missed    what highest rest and highest replayed are more than the highest of their sum at one moment; each taken at its
- *             share of the whole duration, as the recorded run took longer than others. 0 where the moments are not known
+ *   rest      total less heap, from real runs of the baseline; its peak: the highest sample, or the
+ *             exact peak of the total less the peak of the heap, whichever is more: both can only
+ *             be too low
+ *   missed    what highest rest and highest replayed are more than the highest of their sum at one
+ *             moment; each taken at its share of the whole duration, as the recorded run took
+ *             longer than others. 0 where the moments are not known
  *
  *   predicted heap(c)   = startup heap(c) + replayed(c)
  *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
  *   error               = predicted / real - 1
  *
- * each for every level. Of several recordings of one program each has a prediction of its own, with what its own course
- * missed, and what is predicted is their median, level by level: one recording is one run, and runs differ. `rest` is held
- * to be the same under every candidate, but for those libraries: a program does not map other memory or touch other files
- * because malloc is another one. A real process holds the startup, which the replay has subtracted.
+ * each for every level. Of several recordings of one program each has a prediction of its own, with
+ * what its own course missed, and what is predicted is their median, level by level: one recording
+ * is one run, and runs differ. `rest` is held to be the same under every candidate, but for those
+ * libraries: a program does not map other memory or touch other files because malloc is another
+ * one. A real process holds the startup, which the replay has subtracted.
  *
- *   range      least and highest of one figure over the real runs of one candidate. No interval: there are five runs or
- *              three, and what a sixth would do is not claimed
- *   beyond     0 where at least two runs are known and the prediction lies in their range; else prediction over the
- *              nearest end of the range, less 1. An error to the median says how far off a prediction is; the range says
- *              how much of that reality does itself
+ *   range      least and highest of one figure over the real runs of one candidate. No interval:
+ *              there are five runs or three, and what a sixth would do is not claimed
+ *   beyond     0 where at least two runs are known and the prediction lies in their range; else
+ *              prediction over the nearest end of the range, less 1. An error to the median says
+ *              how far off a prediction is; the range says how much of that reality does itself
  *
- *   disturbed  Reading smaps keeps a program from changing its mappings meanwhile. Of several threads one waits then and
- *              others go on, so that queues between them grow or empty, and with them the heap that is being measured.
- *              Runs that are only sampled (sampled.h) read counters, which stops nobody. A candidate is disturbed where the
- *              median of the mapped runs' anonymous peaks is apart from that of the sampled runs by more than
- *              RES_DISTURBED_TIMES their median distance from it (one run of five may go its own way), and by more than
- *              RES_RUNS_ALIKE of it; each mapped run has to lie to that side, as a program that does one thing or another by
- *              turns has runs of both on each. With fewer than RES_DISTURBED_RUNS of either it is taken not to be. Where the
- *              mapped runs held less, the difference has to be above what is apart, too: that is backed by a file then,
- *              which the kernel may keep in smaller pages, and so less of it in memory
- *   apart      anonymous memory that is not the heap's. Of the peak: at that sample of a mapped run which had the most of
- *              both; of mean and end: the run's anonymous memory less its heap. Of several runs the median. The heap of a
- *              disturbed candidate is, for every level and each sampled run, its anonymous memory less apart; of the peak
- *              that is a bound from below, as the heap may have been at its highest at another moment
+ *   disturbed  Reading smaps keeps a program from changing its mappings meanwhile. Of several
+ *              threads one waits then and others go on, so that queues between them grow or empty,
+ *              and with them the heap that is being measured. Runs that are only sampled
+ *              (sampled.h) read counters, which stops nobody. A candidate is disturbed where the
+ *              median of the mapped runs' anonymous peaks is apart from that of the sampled runs by
+ *              more than RES_DISTURBED_TIMES their median distance from it (one run of five may go
+ *              its own way), and by more than RES_RUNS_ALIKE of it; each mapped run has to lie to
+ *              that side, as a program that does one thing or another by turns has runs of both on
+ *              each. With fewer than RES_DISTURBED_RUNS of either it is taken not to be. Where the
+ *              mapped runs held less, the difference has to be above what is apart, too: that is
+ *              backed by a file then, which the kernel may keep in smaller pages, and so less of it
+ *              in memory
+ *   apart      anonymous memory that is not the heap's. Of the peak: at that sample of a mapped run
+ *              which had the most of both; of mean and end: the run's anonymous memory less its
+ *              heap. Of several runs the median. The heap of a disturbed candidate is, for every
+ *              level and each sampled run, its anonymous memory less apart; of the peak that is a
+ *              bound from below, as the heap may have been at its highest at another moment
  *
  * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
 #ifndef MALLAB_RESULTS_MEASURE_VALIDATE_FIDELITY_H
@@ -76,15 +86,17 @@ struct res_fidelity {
 
 struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample);
 
-/* res_fidelity_median - of the predictions from several recordings of one program, level by level. A level that is not finite is
- * as if its recording had not been. What is real is the first's, and the errors are those of the medians.
+/* res_fidelity_median - of the predictions from several recordings of one program, level by level.
+ * A level that is not finite is as if its recording had not been. What is real is the first's, and
+ * the errors are those of the medians.
  * count  > 0. */
 struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count);
 
-/* res_fidelity_is_small - whether the heap is too small to judge: its peak below RES_HEAP_JUDGED, real and predicted. A tenth
- * of that are six pages, and more than that is in the definitions alone (docs/fidelity.md): the stack of a thread, 8 to 100 KiB,
- * counts as heap, an allocator's first pages lie in one mapping or in another, and kernels before 6.2 tell RssAnon within 64
- * pages a processor, just that bound. False where a peak is not known. */
+/* res_fidelity_is_small - whether the heap is too small to judge: its peak below RES_HEAP_JUDGED,
+ * real and predicted. A tenth of that are six pages, and more than that is in the definitions alone
+ * (docs/fidelity.md): the stack of a thread, 8 to 100 KiB, counts as heap, an allocator's first
+ * pages lie in one mapping or in another, and kernels before 6.2 tell RssAnon within 64 pages a
+ * processor, just that bound. False where a peak is not known. */
 bool res_fidelity_is_small(const struct res_fidelity *fidelity);
 
 /* A course of memory: bytes at moments that do not decrease. */
@@ -93,34 +105,40 @@ struct res_course {
     size_t count;
 };
 
-/* res_fidelity_missed - see `missed` above. 0 when one of both has no moments, or all at the same time. */
+/* res_fidelity_missed - see `missed` above. 0 when one of both has no moments, or all at the same
+ * time. */
 double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed);
 
-/* res_fidelity_sampled_peak - the peak of what was sampled in several runs: each run may have missed it, and none can have
- * exceeded it. So where the runs were alike, their exact totals within RES_RUNS_ALIKE of each other, it is the highest sample
- * of all; else each had a peak of its own, and it is their median. NAN of no runs; a total of NAN is not alike. */
+/* res_fidelity_sampled_peak - the peak of what was sampled in several runs: each run may have
+ * missed it, and none can have exceeded it. So where the runs were alike, their exact totals within
+ * RES_RUNS_ALIKE of each other, it is the highest sample of all; else each had a peak of its own,
+ * and it is their median. NAN of no runs; a total of NAN is not alike. */
 double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count);
 
-/* res_fidelity_order - pairs of candidates whose real peaks differ by more than RES_BAR_DISTINCT of the smaller one, and how
- * many of them the prediction has in the same order. */
+/* res_fidelity_order - pairs of candidates whose real peaks differ by more than RES_BAR_DISTINCT of
+ * the smaller one, and how many of them the prediction has in the same order. */
 struct res_bar res_fidelity_order(const double *real_peaks, const double *predicted_peaks, size_t count);
 
-/* res_disturbed_by - anonymous peaks of the sampled and of the mapped runs, and what is apart at the latter.
+/* res_disturbed_by - anonymous peaks of the sampled and of the mapped runs, and what is apart at
+ * the latter.
  * Returns  the mapped median over the sampled one, less 1; 0: not disturbed, or not known. */
 double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const double *mapped_bytes,
                         size_t mapped_count, double apart_bytes);
 
-/* res_real_range_of - of one figure's samples, a run each. One that is not finite is as if its run had not been. */
+/* res_real_range_of - of one figure's samples, a run each. One that is not finite is as if its run
+ * had not been. */
 struct res_real_range res_real_range_of(const double *samples, size_t count);
 
-/* res_real_range_beyond - see `beyond` above. NAN with fewer than two runs, or where range or prediction is not known. */
+/* res_real_range_beyond - see `beyond` above. NAN with fewer than two runs, or where range or
+ * prediction is not known. */
 double res_real_range_beyond(const struct res_real_range *range, double predicted_bytes);
 
 /* res_real_beyond_of - the same for every level. */
 struct res_levels res_real_beyond_of(const struct res_real_ranges *ranges,
                                      const struct res_levels *predicted);
 
-/* Processor time of the real program, candidate against baseline, and what the replay predicts of it. */
+/* Processor time of the real program, candidate against baseline, and what the replay predicts of
+ * it. */
 struct res_time_check {
     double real_ns;               /* median over rounds of candidate less baseline */
     double ratio;                 /* median over rounds of candidate over baseline */

@@ -136,40 +136,49 @@ static void leave_out_if_unreplayed(struct res_recording *recording)
     res_recording_leave_out(recording, res_printf("no candidate replayed it: %s", why));
 }
 
+/* One pass of each candidate that is still in. Returns false when it was stopped. */
+static bool replay_pass(const struct res_recording_options *options, struct res_recording *recording,
+                        struct res_random *random, unsigned pass)
+{
+    const size_t count = recording->entry_count;
+    size_t *order = res_calloc(count, sizeof *order);
+    bool goes_on = true;
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    res_shuffle(random, order, count);
+    for (size_t i = 0; i < count && goes_on; i++) {
+        const struct res_entry *first = &options->trial->entries[order[i]];
+        struct res_recording_entry *entry = &recording->entries[order[i]];
+        if (entry->failed != NULL)
+            continue;
+        if (options->progress != NULL)
+            options->progress(options->context, first->candidate->name, pass * count + i,
+                              count * options->passes);
+        goes_on = run_entry(options, first, entry);
+    }
+    free(order);
+    return goes_on;
+}
+
 bool res_recording_replay(const struct res_recording_options *options, struct res_recording *recording)
 {
     const size_t count = options->trial->candidate_count;
     struct res_random random = res_random_from(options->seed + recording->number);
-    size_t *order = res_calloc(count, sizeof *order), done = 0;
-    bool whole = true;
     assert(options->passes > 0 && options->passes <= RES_MEMORY_PASSES);
     recording->entries = res_calloc(count, sizeof *recording->entries);
     recording->entry_count = count;
     for (size_t i = 0; i < count; i++)
         if (options->trial->entries[i].failed != NULL)
             fail(&recording->entries[i], res_strdup(options->trial->entries[i].failed));
-    for (unsigned pass = 0; pass < options->passes && whole; pass++) {
-        for (size_t i = 0; i < count; i++)
-            order[i] = i;
-        res_shuffle(&random, order, count);
-        for (size_t i = 0; i < count && whole; i++, done++) {
-            const struct res_entry *first = &options->trial->entries[order[i]];
-            struct res_recording_entry *entry = &recording->entries[order[i]];
-            if (entry->failed != NULL)
-                continue;
-            if (options->progress != NULL)
-                options->progress(options->context, first->candidate->name, done, count * options->passes);
-            whole = run_entry(options, first, entry);
+    for (unsigned pass = 0; pass < options->passes; pass++) {
+        if (!replay_pass(options, recording, &random, pass)) {
+            drop_entries(recording);
+            return false;
         }
     }
-    free(order);
-    if (whole) {
-        check_digests(recording);
-        leave_out_if_unreplayed(recording);
-    } else {
-        drop_entries(recording);
-    }
-    return whole;
+    check_digests(recording);
+    leave_out_if_unreplayed(recording);
+    return true;
 }
 
 struct res_levels res_recording_levels(const struct res_recording_entry *entry)

@@ -22,7 +22,7 @@ struct state {
 
 static unsigned memory_rounds(const struct res_validation_options *options)
 {
-    return options->whole && options->rounds > RES_MEMORY_ROUNDS ? RES_MEMORY_ROUNDS : options->rounds;
+    return options->only_process && options->rounds > RES_MEMORY_ROUNDS ? RES_MEMORY_ROUNDS : options->rounds;
 }
 
 static unsigned mapped_rounds(const struct res_validation_options *options)
@@ -33,7 +33,7 @@ static unsigned mapped_rounds(const struct res_validation_options *options)
 /* Runs that are sampled of one round. */
 static size_t sampled_entries(const struct res_validation_options *options)
 {
-    return options->candidate_count + (options->whole ? 0 : 1);
+    return options->candidate_count + (options->only_process ? 0 : 1);
 }
 
 static void fail(struct res_validation_entry *entry, char *reason)
@@ -52,27 +52,23 @@ static void tell(struct state *state, const char *what, const struct res_validat
     state->runs_done++;
 }
 
-/* That of a replay, with the library preloaded in any case. */
+/* The environment of a replay, with the library preloaded in any case, behind another one where there is one. */
 static char **environment_for(const struct res_candidate *candidate, const char *before)
 {
     char **environment = res_run_environment(candidate);
-    size_t count = 0;
-    while (environment[count] != NULL && strncmp(environment[count], "LD_PRELOAD=", 11) != 0)
-        count++;
-    const bool there = environment[count] != NULL;
-    size_t last = count;
-    while (environment[last] != NULL)
-        last++;
-    environment = res_realloc(environment, last + 3, sizeof *environment);
-    if (!there)
-        last++;
-    environment[last] = before != NULL ? res_printf("MALLAB_APART=%s", candidate->path) : NULL;
-    environment[last + 1] = NULL;
-    if (!there)
-        environment[count] = NULL;
-    free(environment[count]);
-    environment[count] = res_printf("LD_PRELOAD=%s%s%s", before != NULL ? before : "",
-                                    before != NULL ? ":" : "", candidate->path);
+    size_t kept = 0;
+    for (size_t i = 0; environment[i] != NULL; i++) {
+        if (strncmp(environment[i], "LD_PRELOAD=", 11) == 0)
+            free(environment[i]);
+        else
+            environment[kept++] = environment[i];
+    }
+    environment = res_realloc(environment, kept + 3, sizeof *environment);
+    environment[kept++] = res_printf("LD_PRELOAD=%s%s%s", before != NULL ? before : "",
+                                     before != NULL ? ":" : "", candidate->path);
+    if (before != NULL)
+        environment[kept++] = res_printf("MALLAB_APART=%s", candidate->path);
+    environment[kept] = NULL;
     return environment;
 }
 
@@ -233,7 +229,7 @@ static void run_entry(struct state *state, struct res_validation_entry *entry, u
         return;
     if (run_timed(state, entry, round + 1, &timed))
         entry->timed[entry->timed_count++] = timed;
-    if ((!entry->is_control || !state->options->whole) && round < memory_rounds(state->options) &&
+    if ((!entry->is_control || !state->options->only_process) && round < memory_rounds(state->options) &&
         entry->failed == NULL && !state->validation->stopped &&
         run_sampled(state, entry, round + 1, false, &entry->images[entry->image_count]))
         entry->image_count++;

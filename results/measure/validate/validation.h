@@ -6,8 +6,9 @@
  *   mapped run    a sampled run that tells the heap from the program's own mappings (smaps.h), which costs it time
  *   startup run   a sampled run of a program that never calls malloc, true(1): what the allocator takes by itself
  *
- * Before the first round the program runs once uncounted under every candidate, sampled. The candidate's library is always preloaded, the C library for
- * glibc's own malloc too: programs that are linked against another allocator then run on glibc's as well.
+ * Before the first round the program runs once uncounted under every candidate, sampled. The candidate's library is always
+ * preloaded, the C library for glibc's own malloc too: programs that are linked against another allocator then run on
+ * glibc's as well.
  * An entry that fails (it ends otherwise than the recorded run, its library is not in the process, the process that was
  * recorded is not there) is out, with the reason; the others go on. */
 #ifndef MALLAB_RESULTS_MEASURE_VALIDATE_VALIDATION_H
@@ -25,12 +26,11 @@ struct res_validation_options {
     const char *path;       /* of the program; arguments: argv */
     char *const *arguments; /* borrowed, like all */
     const char *process;    /* name of the process that was recorded */
-    bool whole;             /* it was the only process: the whole command's time is its time */
+    bool only_process;      /* it was the only one: the whole command's time is its time */
     int exit_code;          /* of the recorded run; 128 + signal */
     const char *directory;  /* for what runs leave behind */
     const char *hyperfine;  /* its path; NULL: not there */
-    const char
-        *apart; /* path of libmallab-apart.so; NULL: not there, and everything without a name is heap */
+    const char *apart;      /* path of libmallab-apart.so; NULL: not there, and all without a name is heap */
     const struct res_candidate *const *candidates; /* resolved and found; the first is the baseline */
     size_t candidate_count;                        /* > 0 */
     unsigned rounds;                               /* > 0 */

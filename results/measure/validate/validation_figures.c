@@ -8,7 +8,8 @@
 #include "results/measure/figures/figures.h"
 #include "results/measure/validate/fidelity.h"
 
-/* Images of runs, and where in them (struct res_real_run) the levels or the figure lie that are asked for. */
+/* Images of runs, and where in them (struct res_real_run) the levels or the figure lie that are
+ * asked for. */
 struct runs {
     const struct res_image *images;
     size_t count;
@@ -128,8 +129,9 @@ static void lower(struct res_real_range *range, double bytes)
     range->high_bytes -= bytes;
 }
 
-/* Of each run the two bounds from below that the heap's peak has (fidelity.h). A run whose samples missed what was not the heap's
- * would have that for heap: so it is taken for at least as much as in the other runs. */
+/* Of each run the two bounds from below that the heap's peak has (fidelity.h). A run whose samples
+ * missed what was not the heap's would have that for heap: so it is taken for at least as much as
+ * in the other runs. */
 static struct res_real_ranges mapped_ranges(const struct res_validation_entry *entry)
 {
     const struct runs mapped = mapped_runs(entry);
@@ -198,8 +200,8 @@ static struct res_course course_of_replay(const struct res_trial *trial, const s
                              memory ? trial->memory_samples : trial->samples);
 }
 
-/* Of the peak two bounds from below, as of the heap's. A sample that missed the total's peak tells nothing of which part grew
- * there: added to both, what was missed would count twice. */
+/* Of the peak two bounds from below, as of the heap's. A sample that missed the total's peak tells
+ * nothing of which part grew there: added to both, what was missed would count twice. */
 static struct res_levels rest_of(const struct res_validation_entry *baseline)
 {
     const struct res_levels total = levels_of(sampled_runs(baseline), AT(total));
@@ -240,7 +242,7 @@ static struct res_time_check check_time(const struct res_validation *validation,
     const struct res_validation_entry *entries[] = {
         &validation->entries[place], &validation->entries[0],
         &validation->entries[validation->options.candidate_count]};
-    const bool whole = validation->options.whole;
+    const bool whole = validation->options.only_process;
     double *times[3];
     size_t rounds = SIZE_MAX;
     for (size_t i = 0; i < 3; i++) {
@@ -278,7 +280,7 @@ static void fill_time(const struct res_time_check *check, struct res_validated_c
     ret->error.time_size = shown ? check->predicted_ns / check->real_ns - 1 : NAN;
 }
 
-/* ---- what is predicted ------------------------------------------------------------------------ */
+/* ---- what is predicted ----------------------------------------------------------------------- */
 
 /* The program's files are those of all mapped runs of the baseline. */
 static double brought_by(const struct res_validation_entry *entry,
@@ -292,7 +294,8 @@ static double brought_by(const struct res_validation_entry *entry,
     return res_files_brought(&entry->startup_files, &baseline->startup_files, &program);
 }
 
-/* From each recording by itself, and the median: what is real and what is not replayed is the same for all.
+/* From each recording by itself, and the median: what is real and what is not replayed is the same
+ * for all.
  * sample  what is real, startup, and what the first recording's replay came to. */
 static struct res_fidelity predict(const struct res_validation *validation, struct res_fidelity_sample sample,
                                    size_t place, struct res_validated_prediction *ret)

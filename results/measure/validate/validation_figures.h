@@ -4,7 +4,8 @@
 
 #include "results/measure/validate/validation.h"
 
-/* res_validation_figures - one candidate's, against the replays of what was recorded: all but names and runs.
+/* res_validation_figures - one candidate's, against the replays of what was recorded: all but names
+ * and runs.
  * trial  of the first recording: the same candidates, in the same order.
  * place  < options.candidate_count
  * ret    filled anew; dropped with res_described_release. */

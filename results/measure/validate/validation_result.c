@@ -9,7 +9,7 @@
 #include "results/measure/validate/fidelity.h"
 #include "results/measure/validate/validation_figures.h"
 
-/* ---- runs ------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static struct res_timed *timed_runs(const struct res_validation_entry *entry, size_t *ret_count)
 {
@@ -58,7 +58,7 @@ static void fill_candidate(const struct res_validation *validation, const struct
     ret->real.mapped = real_runs(entry->mapped, entry->mapped_count, &ret->real.mapped_count);
 }
 
-/* ---- bars ------------------------------------------------------------------------------------- */
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 static void judge(struct res_bar *bar, double error, double most)
 {
@@ -80,7 +80,8 @@ static void judge_candidate(struct res_validated *about, const struct res_valida
     judge(&about->within.end_heap, error->heap_beyond.end_bytes, 0);
 }
 
-/* Only where what is predicted and what is compared are one process: else no figure says how good a prediction is. */
+/* Only where what is predicted and what is compared are one process: else no figure says how good a
+ * prediction is. */
 static void judge_all(struct res_validated *about, const struct res_validated_candidate *candidates,
                       size_t count)
 {
@@ -95,7 +96,7 @@ static void judge_all(struct res_validated *about, const struct res_validated_ca
     free(predicted);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static struct res_validated *about_of(const struct res_validation *validation,
                                       const struct res_workload *workload)
@@ -110,7 +111,7 @@ static struct res_validated *about_of(const struct res_validation *validation,
     about->rounds = validation->rounds;
     about->stopped = validation->stopped;
     about->timed_by = options->hyperfine != NULL ? RES_TIMED_BY_HYPERFINE : RES_TIMED_BY_WAIT4;
-    about->time_of = options->whole ? RES_TIME_OF_COMMAND : RES_TIME_OF_PROCESS;
+    about->time_of = options->only_process ? RES_TIME_OF_COMMAND : RES_TIME_OF_PROCESS;
     about->heap_told_by = options->apart != NULL ? RES_HEAP_BY_MAPPING : RES_HEAP_BY_NAME;
     about->step_ns = options->step_ns;
     about->control_timed = timed_runs(&validation->entries[options->candidate_count],

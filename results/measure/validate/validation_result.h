@@ -1,7 +1,8 @@
 /* validation_result.h - a validation put into the result of its replays.
  *
- * Its result is an experiment's with two members more: `validation`, how the real runs were made and how the bars were met,
- * and `validated`, reality beside prediction. So `mallab report` and all other readers of results take it. */
+ * Its result is an experiment's with two members more: `validation`, how the real runs were made
+ * and how the bars were met, and `validated`, reality beside prediction. So `mallab report` and all
+ * other readers of results take it. */
 #ifndef MALLAB_RESULTS_MEASURE_VALIDATE_VALIDATION_RESULT_H
 #define MALLAB_RESULTS_MEASURE_VALIDATE_VALIDATION_RESULT_H
 

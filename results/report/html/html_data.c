@@ -218,21 +218,15 @@ static json_t *workload_object(const struct res_result *result, const struct res
     return object;
 }
 
-/* Of a validation, the figures; the runs behind them stay in the result. */
-static json_t *validated(const json_t *candidates)
+/* Reality beside prediction as figures; the runs behind them stay in the result. */
+static json_t *validated(const struct res_result *result)
 {
-    static const char *const raw[] = {"timed_runs", "sampled_runs", "mapped_runs", NULL};
+    static const char *const raw[] = {"timed_runs", "sampled_runs", "mapped_runs"};
     json_t *array = json_array();
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(candidates, index, candidate)
-    {
-        if (!json_is_object(candidate))
-            continue;
-        json_t *object = json_copy(candidate);
-        const json_t *real = json_object_get(candidate, "real");
-        if (json_is_object(real))
-            json_object_set_new(object, "real", without(real, raw));
+    for (size_t i = 0; i < result->validated_count; i++) {
+        json_t *object = res_described_write(&RES_VALIDATED_CANDIDATE, &result->validated[i]);
+        for (size_t k = 0; k < sizeof raw / sizeof raw[0]; k++)
+            json_object_del(json_object_get(object, "real"), raw[k]);
         json_array_append_new(array, object);
     }
     return array;
@@ -272,7 +266,6 @@ static json_t *tune_object(const struct res_result *result)
 static json_t *result_object(const struct res_html_source *source)
 {
     static const char *const raw[] = {"workloads", "candidates", "validation", NULL};
-    static const char *const validation_raw[] = {"control_timed_runs", NULL};
     json_t *object = without(source->result->json, raw), *workloads = json_array();
     char *name = res_text_plain(source->name);
     for (size_t i = 0; i < source->result->workload_count; i++)
@@ -280,13 +273,13 @@ static json_t *result_object(const struct res_html_source *source)
     json_object_set_new(object, "file", json_string(name));
     json_object_set_new(object, "workloads", workloads);
     json_object_set_new(object, "notes", notes_array(source->result->notes, source->result->note_count));
-    const json_t *validation = json_object_get(source->result->json, "validation");
     if (source->result->tune != NULL)
         json_object_set_new(object, "tune", tune_object(source->result));
-    if (json_is_object(validation)) {
-        json_object_set_new(object, "validation", without(validation, validation_raw));
-        json_object_set_new(object, "candidates",
-                            validated(json_object_get(source->result->json, "candidates")));
+    if (source->result->validation != NULL) {
+        json_t *validation = res_described_write(&RES_VALIDATED, source->result->validation);
+        json_object_del(validation, "control_timed_runs");
+        json_object_set_new(object, "validation", validation);
+        json_object_set_new(object, "candidates", validated(source->result));
     }
     free(name);
     return object;

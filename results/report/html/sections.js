@@ -65,7 +65,7 @@ function commandOf(result) {
   const words = ["mallab", result.validation ? "validate" : "ab", "-a", shellWord(names.join(",")), "-b", shellWord(String(result.baseline)),
     ...optionsOf(result, first).map((word) => (/^--?[a-z]+(-[a-z]+)*$/.test(word) ? word : shellWord(word)))];
   if (result.validation)
-    return [...words, "--", ...[objectOf(result.validation).command].flat().map((word) => shellWord(String(word)))].join(" ");
+    return [...words, "--", ...listOf(objectOf(result.validation).command).map((word) => shellWord(String(word)))].join(" ");
   const files = listOf(result.workloads).map((workload) => String(objectOf(workload).name));
   return [...words, ...files.map((file) => shellWord(file.startsWith("-") ? `./${file}` : file))].join(" ");
 }

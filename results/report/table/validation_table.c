@@ -15,7 +15,7 @@
 
 #define BASELINE_COLUMNS 12u /* a longer name would make the columns of time wider than they are */
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static char *cell_megabytes(double bytes)
 {
@@ -102,10 +102,10 @@ static void add_table(struct res_text *text, const struct res_result *result, co
     res_grid_release(&grid);
 }
 
-/* ---- what the figures are of ------------------------------------------------------------------- */
+/* ---- what the figures are of ----------------------------------------------------------------- */
 
-/* How far a figure of some structs is from itself, as a share of the least; NAN with fewer than two that are known, or where the
- * least is not above 0.
+/* How far a figure of some structs is from itself, as a share of the least; NAN with fewer than two
+ * that are known, or where the least is not above 0.
  * size  of a struct; at: where in it the figure lies. */
 static double spread_of(const void *first, size_t count, size_t size, size_t at)
 {
@@ -176,7 +176,8 @@ static void add_disturbed(struct res_text *text, const struct res_result *result
     free(names.text);
 }
 
-/* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which other work moves. */
+/* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which
+ * other work moves. */
 static void add_spread(struct res_text *text, const struct res_result *result)
 {
     double mean = NAN, end = NAN;
@@ -222,7 +223,7 @@ static void add_failures(struct res_text *text, const struct res_result *result)
                              result->validated[i].failed);
 }
 
-/* ---- recordings -------------------------------------------------------------------------------- */
+/* ---- recordings ------------------------------------------------------------------------------ */
 
 /* How far recordings of one candidate are apart at most.
  * at  where in a prediction the figure lies. */
@@ -273,7 +274,7 @@ void res_validation_recordings(struct res_text *text, const struct res_result *r
                              about->recording_list[i].left_out);
 }
 
-/* ---- bars -------------------------------------------------------------------------------------- */
+/* ---- bars ------------------------------------------------------------------------------------ */
 
 /* words: what the bar asks; none: why nothing is judged by it.
  * within  how many of its figures lie within what real runs did; NULL: it is no bar of memory. */
@@ -304,7 +305,8 @@ static double worst(const struct res_result *result, size_t at)
     return found;
 }
 
-/* What a replay cannot know, where it may be why a bar of memory was missed by a prediction that was too high. */
+/* What a replay cannot know, where it may be why a bar of memory was missed by a prediction that
+ * was too high. */
 static void add_cause(struct res_text *text, const struct res_result *result)
 {
     bool too_high = false;
@@ -319,7 +321,8 @@ static void add_cause(struct res_text *text, const struct res_result *result)
                       "their pages; --touch none is the other bound (docs/fidelity.md)");
 }
 
-/* By the errors of this very result: peaks by their bars, means by that of the heap. NULL: one of both is not known. */
+/* By the errors of this very result: peaks by their bars, means by that of the heap. NULL: one of
+ * both is not known. */
 static const char *believed_words(double total, double heap, double mean)
 {
     const bool peaks = fabs(total) <= RES_BAR_TOTAL && !(fabs(heap) > RES_BAR_HEAP);

@@ -6,11 +6,12 @@
 #include "results/measure/result/result.h"
 #include "results/report/grid/style.h"
 
-/* res_validation_text - tables, bars and a line in words; the caller's to free. NULL: the result holds no validation. */
+/* res_validation_text - tables, bars and a line in words; the caller's to free. NULL: the result
+ * holds no validation. */
 char *res_validation_text(const struct res_result *result, const struct res_style *style);
 
-/* res_validation_recordings - of how many recordings predictions are the median, and how far these are from each other. Nothing
- * where only one was asked for, and for results of earlier versions. */
+/* res_validation_recordings - of how many recordings predictions are the median, and how far these
+ * are from each other. Nothing where only one was asked for, and for results of before. */
 void res_validation_recordings(struct res_text *text, const struct res_result *result);
 
 #endif
