@@ -11,7 +11,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "footprint/base/signals.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* ---- temporary files ------------------------------------------------------------------------ */
 

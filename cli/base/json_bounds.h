@@ -9,7 +9,7 @@
 
 #include "convert/base/survey_counts.h"
 #include "convert/recording/recording_json.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* cli_json_number - an integer; the highest that JSON's have where it is more. A new reference. */
 static inline json_t *cli_json_number(uint64_t value)

@@ -15,7 +15,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "footprint/base/output_place.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 static const char *remedy_of(int error)
 {

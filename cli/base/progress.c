@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #include "footprint/base/clock.h"
 #include "footprint/base/words.h"

@@ -8,7 +8,7 @@
 #include "cli/options/choice.h"
 #include "cli/options/option_table.h"
 #include "footprint/base/places.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
 
 /* Print a word, if it begins as `typed` does. before: what of the word on the command line is no

@@ -10,9 +10,9 @@
 #include "cli/base/json_bounds.h"
 #include "cli/describe/describe_lists.h"
 #include "convert/import/formats.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "record/recording_words.h"
-#include "results/measure/base/support.h"
 
 #define BAR_COLUMNS 40
 

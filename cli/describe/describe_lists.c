@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "cli/base/json_bounds.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "record/recording_words.h"
-#include "results/measure/base/support.h"
 
 #define PROCESSES_AT_A_GLANCE 10 /* with more, a table of programs comes before theirs */
 

@@ -7,9 +7,9 @@
 
 #include "cli/base/json_bounds.h"
 #include "convert/import/formats.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/json_values.h"
-#include "results/measure/base/support.h"
 
 #define FIGURES 7
 

@@ -11,8 +11,8 @@
 #include "cli/base/say.h"
 #include "cli/base/workload_facts.h"
 #include "cli/options/choice.h"
+#include "footprint/base/support.h"
 #include "footprint/wl/workload.h"
-#include "results/measure/base/support.h"
 #include "results/measure/figures/figures.h"
 
 #define AREA   "measuring"

@@ -8,9 +8,9 @@
 #include "cli/base/cli.h"
 #include "cli/options/choice.h"
 #include "footprint/base/places.h"
+#include "footprint/base/support.h"
 #include "replay/clock/ticks.h"
 #include "replay/meters/counters.h"
-#include "results/measure/base/support.h"
 #include "results/measure/experiment/timed.h"
 #include "results/report/html/html.h"
 

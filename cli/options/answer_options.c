@@ -11,7 +11,7 @@
 #include "cli/base/say.h"
 #include "cli/options/option_table.h"
 #include "footprint/base/memory_bound.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define AT(member) offsetof(struct cli_answer, member)
 

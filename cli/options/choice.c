@@ -10,7 +10,7 @@
 #include "cli/base/say.h"
 #include "cli/base/similar.h"
 #include "footprint/base/places.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/measure/run/run.h"
 

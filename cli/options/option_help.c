@@ -8,7 +8,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/options/option_table.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define WIDTH  80u
 #define COLUMN 25u /* of the descriptions of options */

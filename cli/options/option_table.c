@@ -13,7 +13,7 @@
 #include "cli/base/say.h"
 #include "cli/base/similar.h"
 #include "cli/options/option_help.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define FIRST_NUMBER 256 /* getopt's value of the list's first row: above every letter */
 

@@ -7,7 +7,7 @@
 #define MALLAB_CLI_TOP_TOP_FRAME_H
 
 #include "convert/view/view.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 struct cli_top_moment {
     uint64_t time_unix_ns;

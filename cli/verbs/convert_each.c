@@ -17,8 +17,8 @@
 #include "convert/recording/recording_json.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/part_name.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 
 struct job {
     const struct conv_process *process;

@@ -16,8 +16,8 @@
 #include "convert/import/formats.h"
 #include "convert/recording/recording.h"
 #include "footprint/base/signals.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 
 #define RATE_SHOWN_MIN     1e4 /* events a second: below, 0.00 M would be told of what is but short */
 #define SAMPLE_OBJECTS_MIN 100 /* fewer at the peak say nothing of the whole's */

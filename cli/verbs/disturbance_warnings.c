@@ -6,7 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* Kinds are those of results/measure/machine/disturbances.c. */
 static const char *cause_of(const struct res_disturbance *sign)

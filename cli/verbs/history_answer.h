@@ -3,7 +3,7 @@
 #define MALLAB_CLI_VERBS_HISTORY_ANSWER_H
 
 #include "cli/base/cli.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/table/table.h"
 
 /* cli_keeps_in_directory - whether an -o means a directory: it is one, or its name ends in '/'. */

@@ -7,7 +7,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/experiment/timed.h"
 

@@ -7,9 +7,9 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
+#include "footprint/base/support.h"
 #include "record/record_report.h"
 #include "record/target.h"
-#include "results/measure/base/support.h"
 
 /* How the command ended, where the user has to know it. */
 static void tell_end(const struct cli_verb *verb, const struct rec_recorded *recorded, const char *name,

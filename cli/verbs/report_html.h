@@ -3,7 +3,7 @@
 #define MALLAB_CLI_VERBS_REPORT_HTML_H
 
 #include "cli/base/cli.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* cli_report_html - read every result, then write the page into ret_text (zero-initialised, the caller's to free).
  * Returns  CLI_DONE; CLI_FAILED where this mallab was built without the charts; CLI_UNREADABLE. The cause is told on

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/base/output.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define SUFFIX ".json"
 

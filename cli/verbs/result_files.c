@@ -14,7 +14,7 @@
 #include "cli/base/say.h"
 #include "cli/verbs/history_answer.h"
 #include "cli/verbs/rescue.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/notes/notes.h"

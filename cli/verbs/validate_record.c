@@ -14,10 +14,10 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "record/process_name.h"
 #include "record/relay.h"
-#include "results/measure/base/support.h"
 
 #define CALLS_ALIKE 0.01 /* of the first's: below, a run is told from another in the JSON only */
 

@@ -19,7 +19,7 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/experiment/passes.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/result_making.h"

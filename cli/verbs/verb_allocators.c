@@ -9,7 +9,7 @@
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/places.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/report/grid/grid.h"
 

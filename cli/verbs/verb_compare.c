@@ -8,7 +8,7 @@
 #include "cli/options/option_table.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/gate/compare_results.h"
 
 struct settings {

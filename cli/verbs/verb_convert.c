@@ -21,8 +21,8 @@
 #include "convert/export/export.h"
 #include "convert/open/detect.h"
 #include "footprint/base/signals.h"
+#include "footprint/base/support.h"
 #include "record/collector.h"
-#include "results/measure/base/support.h"
 
 struct settings {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */

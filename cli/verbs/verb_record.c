@@ -15,10 +15,10 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
+#include "footprint/base/support.h"
 #include "record/control.h"
 #include "record/record_report.h"
 #include "record/target.h"
-#include "results/measure/base/support.h"
 
 /* A block holds up to 16 chunks' marks, 60,000, at up to 6 bytes each where addresses are scattered; and is written
  * whole or not at all. */

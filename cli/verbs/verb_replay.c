@@ -21,7 +21,7 @@
 #include "convert/open/detect.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/run/run.h"
 
 struct settings {

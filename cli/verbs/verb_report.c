@@ -12,7 +12,7 @@
 #include "cli/verbs/report_html.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"

@@ -18,7 +18,7 @@
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "footprint/base/places.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/machine/disturbances.h"

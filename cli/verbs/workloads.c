@@ -17,9 +17,9 @@
 #include "convert/open/detect.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
+#include "footprint/base/support.h"
 #include "record/collector.h"
 #include "record/target.h"
-#include "results/measure/base/support.h"
 #include "results/measure/result/json_kind.h"
 
 struct conversion {

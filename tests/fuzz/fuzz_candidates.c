@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "fuzz/target.h"
-#include "results/measure/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/measure/run/run.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "footprint/base/support.h"
 #include "fuzz/target.h"
-#include "results/measure/base/support.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/gate/ci.h"

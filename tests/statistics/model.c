@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define BATCHES    32u
 #define OPS        (BATCHES * 8192u)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/budget_check.h"
 #include "statistics/samples.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 static struct res_series series_of(const struct res_entry *entry)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/figures.h"
 #include "statistics/samples.h"

@@ -4,8 +4,8 @@
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "cli/verbs/disturbance_warnings.h"
+#include "footprint/base/support.h"
 #include "harness.h"
-#include "results/measure/base/support.h"
 
 static char said[1024];
 

@@ -1,6 +1,6 @@
 /* test_results_candidates.c - the candidates' INI files: good ones are read, hostile ones are left out with a reason,
  * and the environment of a run holds the candidate's settings and nothing else that steers an allocator. */
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/candidate/library.h"
 #include "results/measure/run/run.h"

@@ -1,8 +1,8 @@
 /* test_results_check.c - outcomes against limits of known samples, and estimates whose truth is known. */
 #include <math.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/report/gate/budget_check.h"
 #include "results/report/gate/compare_results.h"
 #include "unit/harness.h"

@@ -1,7 +1,7 @@
 /* test_results_doctor - checks on machines made of files: a quiet one, one with everything wrong, one that tells nothing;
  * and the text, which fits its columns. */
+#include "footprint/base/support.h"
 #include "harness.h"
-#include "results/measure/base/support.h"
 #include "results/measure/machine/doctor_checks.h"
 #include "results/report/table/doctor_text.h"
 #include "unit/machine_files.h"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/experiment/result_making.h"
 #include "results/measure/figures/figures.h"

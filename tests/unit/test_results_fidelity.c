@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/validate/fidelity.h"
 #include "results/measure/validate/program_image.h"

@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/base/support.h"
 #include "harness.h"
 #include "replay/system/group_counts.h"
-#include "results/measure/base/support.h"
 #include "results/measure/run/control_group_place.h"
 #include "scratch.h"
 

@@ -2,8 +2,8 @@
  * workload is not; order, names of files, and text that hostile results cannot break out of. */
 #include <math.h>
 
+#include "footprint/base/support.h"
 #include "harness.h"
-#include "results/measure/base/support.h"
 #include "results/measure/result/result_json.h"
 #include "results/report/history/result_history.h"
 #include "unit/typed.h"

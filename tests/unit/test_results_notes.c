@@ -1,6 +1,6 @@
 /* test_results_notes.c - words below a table: no line too wide, and a number stays with its unit. */
+#include "footprint/base/support.h"
 #include "harness.h"
-#include "results/measure/base/support.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"

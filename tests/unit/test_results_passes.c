@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "footprint/base/support.h"
 #include "harness.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/experiment/passes.h"
 #include "results/measure/figures/latency_figures.h"

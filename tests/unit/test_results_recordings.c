@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/validate/recordings.h"
 #include "results/report/table/validation_table.h"
 #include "unit/harness.h"

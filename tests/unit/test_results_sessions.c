@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/measure/statistics/two_samples.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/budget_check.h"

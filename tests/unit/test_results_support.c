@@ -1,7 +1,7 @@
 /* test_results_support.c - words for people: units of time, and text from files that must not drive the
  * terminal. */
+#include "footprint/base/support.h"
 #include "results/measure/base/shell_line.h"
-#include "results/measure/base/support.h"
 #include "results/report/grid/cells.h"
 #include "unit/harness.h"
 

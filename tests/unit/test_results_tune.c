@@ -2,7 +2,7 @@
  * else, keeps to its budget, and one seed repeats it. */
 #include <math.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/tune/tune_search.h"
 #include "unit/harness.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/validate/validation_figures.h"
 #include "unit/harness.h"
 

@@ -1,6 +1,6 @@
 /* test_results_variables.c - settings reach the environment that their allocator reads; inline candidates and the
  * ranges of a candidate's file are read, or refused with a reason. */
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "unit/harness.h"
 

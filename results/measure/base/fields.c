@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/json_values.h"
-#include "results/measure/base/support.h"
 
 #define KEY_MAX 64u /* bytes of a part of a key, with its end */
 

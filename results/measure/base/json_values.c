@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 json_t *res_json_number(double value)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* A whole number, what follows it left in *text. */
 static bool take_number(const char **text, long long *ret_number)

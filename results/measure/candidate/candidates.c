@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/candidate/candidate_file.h"
 #include "results/measure/candidate/library.h"
 #include "results/measure/candidate/variables.h"

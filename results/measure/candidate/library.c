@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "footprint/base/process.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define ANSWER_BYTES_MAX 8192u
 #define PROBE_SECONDS    10u /* a constructor that takes longer is not coming back */

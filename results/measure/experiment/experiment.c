@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "footprint/base/clock.h"
+#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/measure/experiment/passes.h"
 #include "results/measure/experiment/until.h"
 

@@ -11,7 +11,7 @@
 
 #include "results/measure/result/result.h"
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/experiment/experiment.h"
 
 struct res_whole_request {

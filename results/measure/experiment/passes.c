@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/measure/experiment/experiment.h"
 
 /* In the passes that count: the control would count the same. */

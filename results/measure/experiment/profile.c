@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "footprint/base/support.h"
 #include "footprint/wl/workload.h"
-#include "results/measure/base/support.h"
 
 enum { KINDS = 3 }; /* allocate, resize, release */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 int res_command_start(const struct res_command *command, struct fp_process_plan plan,
                       struct fp_process *ret_process, char **ret_reason)

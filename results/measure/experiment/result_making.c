@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/figures.h"

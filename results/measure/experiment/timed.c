@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/run/run.h"
 
 #define RESULT_BYTES_MAX (1u << 20)

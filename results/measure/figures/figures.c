@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
 

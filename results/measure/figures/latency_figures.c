@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
 /* Passes as the rows read them: a pass has the same keys as the figures. */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/measure/statistics/steady.h"
 
 /* Runs that a metric is taken of, and where its sample is in each. */

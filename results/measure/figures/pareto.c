@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
 #define SEED UINT64_C(0x70617265746f) /* of the intervals: the same result, the same marks */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 
 /* A quarter of the processors busy with something else already costs rounds their turn. */
 #define LOAD_PER_PROCESSOR 0.25

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 static const char *const STATES[] = {"ok", "note", "bad"}; /* in the order of the enum */
 

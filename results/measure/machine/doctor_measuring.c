@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/measure/machine/doctor_checks.h"
 #include "results/measure/run/control_group_place.h"

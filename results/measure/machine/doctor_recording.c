@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "footprint/base/process.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 #include "results/measure/machine/doctor_checks.h"
 
 #define RECORDING  "recording"

@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* The first line, NULL when there is none. */
 static char *line_of(const char *path)

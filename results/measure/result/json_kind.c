@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define HEAD_BYTES 65536u /* the schema is one of the first keys that our writers write */
 

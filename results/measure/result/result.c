@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/result/result_json.h"
 
 static void point_at_json(struct res_result *result)

@@ -7,7 +7,7 @@
 
 #include "footprint/base/json_read.h"
 #include "footprint/base/memory_bound.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/result/json_kind.h"
 #include "results/measure/result/result_json.h"
 #include "results/measure/result/tuned.h"

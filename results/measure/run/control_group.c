@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "footprint/base/process.h"
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "replay/system/group_counts.h"
 #include "replay/system/run_limit_notes.h"
-#include "results/measure/base/support.h"
 
 #define PREFIX    "mallab-limit-"
 #define NAMES_MAX 1000 /* tries for a name that nobody has */

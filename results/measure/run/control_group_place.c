@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define MOUNTS_MAX (1u << 20) /* bytes of mountinfo that are looked at */
 

@@ -9,7 +9,7 @@
 
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define SETTINGS_TIMEOUT_NS UINT64_C(30000000000) /* of a process that starts, answers and ends */
 #define SETTINGS_MISUSE     2                     /* its exit code: replay/replay_options.h */

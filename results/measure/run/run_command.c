@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/run/run.h"
 
 #define ARGUMENTS_MAX 40 /* of our own */

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/measure/statistics/steady_cells.h"
 #include "results/measure/statistics/steady_swaps.h"
 

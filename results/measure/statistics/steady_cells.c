@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 static int by_time(const void *left, const void *right)
 {

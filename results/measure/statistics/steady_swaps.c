@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* Both sides of a batch in one order: who of two belongs to which set is said by `swapped`. */
 struct swapping {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 #include "results/measure/statistics/significance.h"
 
 #define CERTAIN 1e-12 /* errors below are rounding */

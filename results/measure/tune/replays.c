@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 
 #define FLOOR_RUNS                                                                                           \

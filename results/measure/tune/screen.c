@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
 #define INTERVAL 2.0   /* standard errors to either side: 95 % */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 static bool same_choices(const struct res_tune_point *point, size_t base,
                          const struct res_tune_choice *choices, size_t count)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/shell_line.h"
-#include "results/measure/base/support.h"
 #include "results/measure/result/tuned.h"
 
 /* ---- small parts ---------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 #define MEMORY_SAMPLES 3u  /* of a point: memory repeats better than time */
 #define COST_MEMORY    16u /* runs over which their cost is smoothed */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/tune/tune_round.h"
 
 /* Of the search's time, up to which a stage goes on. */

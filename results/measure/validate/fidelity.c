@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 static struct res_levels plus(struct res_levels left, struct res_levels right)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/validate/smaps.h"
 
 #define MAPS_BYTES_MAX (64u << 20) /* half a million mappings: more than the kernel allows by default */

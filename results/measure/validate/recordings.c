@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/base/support.h"
 
 /* ---- courses -------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/validate/program_image.h"
 
 #define SAMPLER_RESTS 4u /* times as long as a sample took */

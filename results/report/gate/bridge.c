@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/figures/metric_limit.h"
 #include "results/measure/statistics/steady.h"
 #include "results/measure/statistics/two_samples.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/figures/metric_limit.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/compare_results.h"

@@ -2,8 +2,8 @@
  * benchmark-tracking actions read. */
 #include <stdlib.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/json_values.h"
-#include "results/measure/base/support.h"
 #include "results/report/gate/ci.h"
 
 /* A '%' would begin an escape. Line ends cannot be there: res_text_plain. */

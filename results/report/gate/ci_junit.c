@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/gate/ci.h"
 
 /* res_text_plain has taken out what XML 1.0 cannot hold: control characters and malformed UTF-8. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/gate/ci.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/escape.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 

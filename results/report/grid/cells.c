@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
 
 #define UNCLEAR_FROM 0.05 /* a smaller difference is called the same whatever its range says */

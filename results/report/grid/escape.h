@@ -2,7 +2,7 @@
 #ifndef MALLAB_RESULTS_REPORT_GRID_ESCAPE_H
 #define MALLAB_RESULTS_REPORT_GRID_ESCAPE_H
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* res_markdown_add - add words to Markdown as they read: on one line, marks escaped, "-" for NULL. */
 void res_markdown_add(struct res_text *text, const char *words);

@@ -9,7 +9,7 @@
 #ifndef MALLAB_RESULTS_REPORT_GRID_GRID_H
 #define MALLAB_RESULTS_REPORT_GRID_GRID_H
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/grid/style.h"
 
 struct res_column {

@@ -2,7 +2,7 @@
 #ifndef MALLAB_RESULTS_REPORT_GRID_LINES_H
 #define MALLAB_RESULTS_REPORT_GRID_LINES_H
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* res_lines_add - a label, and words up to the last column, following lines indented below the first.
  * words  plain (res_text_plain). A number is not parted from its unit. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/history/result_history.h"
 
 #define PART_MAX 64u /* bytes: three parts and the ending stay far below NAME_MAX */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/escape.h"
 #include "results/report/history/result_history.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "footprint/base/plain.h"
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 
 /* Made by embed.py. The length is 0 where uPlot was not there when mallab was configured. */
 extern const char res_html_page[];

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/json_values.h"
-#include "results/measure/base/support.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/columns.h"
+#include "results/report/table/result_columns.h"
 #include "results/report/table/tune_words.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */

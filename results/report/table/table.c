@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 #include "results/measure/figures/pareto.h"
 #include "results/report/grid/escape.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/columns.h"
+#include "results/report/table/result_columns.h"
 
 static bool any_unbeaten(const struct res_result_workload *workload)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/support.h"
 #include "results/measure/validate/fidelity.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/lines.h"

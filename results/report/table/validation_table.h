@@ -2,7 +2,7 @@
 #ifndef MALLAB_RESULTS_REPORT_TABLE_VALIDATION_TABLE_H
 #define MALLAB_RESULTS_REPORT_TABLE_VALIDATION_TABLE_H
 
-#include "results/measure/base/support.h"
+#include "footprint/base/support.h"
 #include "results/measure/result/result.h"
 #include "results/report/grid/style.h"
 

@@ -1,5 +1,5 @@
-/* columns.c - see columns.h. */
-#include "results/report/table/columns.h"
+/* result_columns.c - see result_columns.h. */
+#include "results/report/table/result_columns.h"
 
 #include <math.h>
 #include <stdint.h>

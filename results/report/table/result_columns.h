@@ -1,7 +1,7 @@
-/* columns.h - the columns of a result's table and of its CSV: the rows of the result's fields (fields.h) that say where they
- * are shown, in their order. */
-#ifndef MALLAB_RESULTS_REPORT_TABLE_COLUMNS_H
-#define MALLAB_RESULTS_REPORT_TABLE_COLUMNS_H
+/* result_columns.h - draws the columns of a result's table and of its CSV. Which ones there are stands in the rows of
+ * results/measure/result/result_fields.c: those that say where they are shown, in their order. */
+#ifndef MALLAB_RESULTS_REPORT_TABLE_RESULT_COLUMNS_H
+#define MALLAB_RESULTS_REPORT_TABLE_RESULT_COLUMNS_H
 
 #include "results/measure/result/result.h"
 #include "results/report/grid/grid.h"
