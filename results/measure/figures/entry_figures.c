@@ -24,6 +24,17 @@ static double faults_of(const struct res_result_entry *entry)
     return median;
 }
 
+/* Of the processor time of all timed runs together: a short run has few ticks of it. */
+static double kernel_share_of(const struct res_result_entry *entry)
+{
+    double user = 0, kernel = 0;
+    for (size_t i = 0; entry->failed == NULL && i < entry->run_count; i++) {
+        user += entry->runs[i].user_ns;
+        kernel += entry->runs[i].system_ns;
+    }
+    return user + kernel > 0 ? kernel / (user + kernel) : NAN;
+}
+
 static void complete_entry(const struct res_result_workload *workload, struct res_result_entry *entry)
 {
     const double live = (double)workload->live_peak_bytes;
@@ -31,6 +42,8 @@ static void complete_entry(const struct res_result_workload *workload, struct re
         entry->faults_minor = faults_of(entry);
     if (isnan(entry->blow_up) && live > 0)
         entry->blow_up = entry->figures.peak_bytes / live;
+    if (isnan(entry->kernel_share))
+        entry->kernel_share = kernel_share_of(entry);
 }
 
 void res_entry_figures_fill(struct res_result_workload *workload)

@@ -177,7 +177,7 @@ struct res_result_entry {
     size_t run_count;
     struct res_run *memory_runs; /* one for each memory pass */
     size_t memory_count;
-    double faults_minor, blow_up;
+    double faults_minor, blow_up, kernel_share;
     struct res_texts beaten_by; /* not known: it has no figures, or there are too few rounds */
     json_t *rest;
     const json_t

@@ -318,6 +318,9 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(NUMBER, "faults_minor", faults_minor, "median page faults of a timed run", .csv = "faults_minor",
             .heading = "faults", .group = "page", .alone = "page faults", .as = RES_AS_NUMBER,
             .in_memory = true, .late = true, .expendable = 3),
+    RES_ROW(NUMBER, "kernel_share", kernel_share,
+            "share of the timed runs' processor time that the kernel took, page faults above all",
+            .csv = "kernel_share", .late = true),
     RES_ROW(TEXTS, "beaten_by", beaten_by,
             "names of candidates shown better in time or peak and not surely more than 5 % worse in the "
             "other; `null`: not judged",
