@@ -229,7 +229,7 @@ static void look_at(struct rec_watch *watch, pid_t pid, const char *segment)
 {
     struct rec_look seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = fp_now_ns()};
     bool sure = false;
-    char words[256]; /* as long as `seen` */
+    char words[256]; /* `seen` points into it */
     if (seen.start_ticks == 0 || !find_name(pid, &seen) || is_recorded(pid, segment))
         return;
     seen.obstacle = find_obstacle(pid, &sure, words, sizeof words);
@@ -297,7 +297,7 @@ static void look_at_tree(struct rec_watch *watch, pid_t command, const char *seg
         if (watch->alone)
             return;
         add_children(tree, pid);
-        /* At the end of what hangs together: the next one that was left behind, with what hangs on it. */
+        /* All descendants are looked at. Now a process whose parent ended since the last look, and its descendants. */
         while (i + 1 == tree->count && tree->count < TREE_MAX && adopted < before->count) {
             const pid_t left = before->pids[adopted];
             const uint64_t start = before->start_ticks[adopted++];

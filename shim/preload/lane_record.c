@@ -61,9 +61,10 @@ static void store_stamp(struct lane *lane, uint64_t epoch, uint64_t clock)
  * right behind such a pause is then taken to lie in its middle, and what an allocator gives back by the clock moves with it.
  * Reading the clock costs such a program nothing that it would notice.
  *
- *   seldom   a lane whose last stamp was `seldom_ticks` old when it made the next one. It takes the slow path with every
- *            record, and stamps those that come a SELDOM_STAMPS-th of that after the last stamp, until SELDOM_QUIT follow
- *            each other closer: at its most so many reads of the clock in that time
+ *   seldom   a lane that calls seldom: its last stamp was `seldom_ticks` old when it made the next one. It takes the slow
+ *            path with every record. It stamps a record when seldom_ticks / SELDOM_STAMPS have passed since its last stamp,
+ *            so it reads the clock at most SELDOM_STAMPS times in seldom_ticks. It stops being seldom when SELDOM_QUIT
+ *            records follow each other faster than that
  *   noticed  at a group's end; and by a lane alone, whose groups are long, also where the collector has stepped the epoch
  *            since its last record (image_bump_epochs, every few milliseconds): a pause between two calls is noticed by the
  *            first call behind it, without anything new on the fast path */

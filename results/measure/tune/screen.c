@@ -278,8 +278,8 @@ static int by_best(const void *left, const void *right)
     return (a->choice.value > b->choice.value) - (a->choice.value < b->choice.value);
 }
 
-/* Failed and untried singles have no part. Dominated ones have: by what other settings do they may be outdone, and still add
- * to it. */
+/* Failed and untried singles are left out. Dominated ones are kept: another setting may do more than they do, and they may
+ * still add to it. */
 static struct effects effects_of(const struct res_tune_space *space, size_t base,
                                  const struct res_tune_noise *noise)
 {
@@ -299,10 +299,10 @@ static struct effects effects_of(const struct res_tune_space *space, size_t base
             .choice = point->choices[0],
             .time = time,
             .memory = memory,
-            .saves_time =
-                time<-time_least, .saves_memory = memory<-memory_least, .costs_time = time> time_least,
-                     .costs_memory = memory>
-                    memory_least,
+            .saves_time = (time < -time_least),
+            .saves_memory = (memory < -memory_least),
+            .costs_time = (time > time_least),
+            .costs_memory = (memory > memory_least),
         };
     }
     qsort(effects.items, effects.count, sizeof *effects.items, by_best);
