@@ -63,19 +63,6 @@ static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer,
     return printed;
 }
 
-/* What show prints of a result; for those that look at its JSON it is read from what is written. */
-static char *shown_of(const json_t *written, const struct res_style *style,
-                      char *(*show)(const struct res_result *result, const struct res_style *style))
-{
-    struct res_result result;
-    char *problem = NULL;
-    if (!res_result_read(written, &result, &problem))
-        return problem;
-    char *shown = show(&result, style);
-    res_result_release(&result);
-    return shown;
-}
-
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, struct res_result *result,
                     char *(*show)(const struct res_result *result, const struct res_style *style))
 {
@@ -106,7 +93,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     if (kept != NULL && !answer->quiet)
         cli_say(verb, "kept as '%s'", kept);
     free(kept);
-    char *shown = printed ? document : shown_of(written, &style, show);
+    char *shown = printed ? document : show(result, &style);
     cli_put(shown, strlen(shown));
     if (shown != document)
         free(shown);

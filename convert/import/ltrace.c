@@ -175,7 +175,8 @@ static const char *take_begin(struct ltrace *ltrace, struct conv_scan *scan, str
                    : "neither result nor '<unfinished ...>' behind a call";
     scan->at = bracket + 1;
     ltrace->has_call = true;
-    if (!take_arguments(scan, form, open != NULL ? &(struct conv_parsed){0} : ret))
+    struct conv_parsed within = {0}; /* of a call that another one makes nothing is taken */
+    if (!take_arguments(scan, form, open != NULL ? &within : ret))
         return "not the arguments of its call";
     if (open != NULL) {
         open->within += unfinished && open->form == form;

@@ -6,13 +6,13 @@
 #include <stdatomic.h>
 
 #include "harness.h"
-#include "replay/outcome/clock_account.h"
 #include "replay/clock/real.h"
 #include "replay/clock/recorded.h"
 #include "replay/clock/sleepers.h"
 #include "replay/exec/idle.h"
 #include "replay/exec/pace.h"
 #include "replay/exec/window_plan.h"
+#include "replay/outcome/clock_account.h"
 
 #define SECOND REP_SECOND_NS
 #define ORIGIN (1000 * SECOND) /* of the recording */

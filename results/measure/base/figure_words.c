@@ -31,8 +31,10 @@ const char *res_percent_words(double ratio, char *room)
 
 const char *res_interval_words(double low, double high, char *room)
 {
-    snprintf(room, RES_WORDS, isfinite(low) && isfinite(high) ? "[%s %s]" : "",
-             percent(low, (char[RES_WORDS]){0}), percent(high, (char[RES_WORDS]){0}));
+    room[0] = '\0';
+    if (isfinite(low) && isfinite(high))
+        snprintf(room, RES_WORDS, "[%s %s]", percent(low, (char[RES_WORDS]){0}),
+                 percent(high, (char[RES_WORDS]){0}));
     return room;
 }
 

@@ -67,9 +67,10 @@ static const struct res_call_figures *find(struct res_latency_figures *pass, enu
     if (list == OF_ALL)
         return &pass->all;
     const struct calls calls = calls_of(pass, list);
+    const struct res_call_figures *items = *calls.items;
     for (size_t i = 0; i < *calls.count; i++)
-        if (is_same_group(&(*calls.items)[i], like))
-            return &(*calls.items)[i];
+        if (is_same_group(&items[i], like))
+            return &items[i];
     return NULL;
 }
 

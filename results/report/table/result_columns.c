@@ -85,9 +85,9 @@ static const void *owner_of(const struct shown *shown, const struct res_result_e
 
 static double number_of(const struct shown *shown, const void *owner)
 {
-    const char *place = (const char *)owner + shown->field->offset;
     if (owner == NULL)
         return NAN;
+    const char *place = (const char *)owner + shown->field->offset;
     return shown->field->kind == RES_FIELD_COUNT ? (double)*(const uint64_t *)place : *(const double *)place;
 }
 
