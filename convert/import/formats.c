@@ -7,7 +7,7 @@
 #include "convert/import/import.h"
 
 #define DECLARED(name) extern const struct conv_format CONV_FORMAT_##name;
-/* cppcheck-suppress unknownMacro ; convert/meson.build writes it, into convert/trace_formats.h */
+/* cppcheck-suppress unknownMacro ; the build writes it */
 CONV_TRACES(DECLARED)
 
 #define LISTED(name) &CONV_FORMAT_##name,
