@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "results/measure/base/fields_schema.h"
+#include "house/fields_schema.h"
 #include "results/measure/result/tuned.h"
 
 static json_t *table_of(const struct res_described *described, const char *prefix)

@@ -38,8 +38,3 @@ const char *res_cell_string(const json_t *object, const char *key, const char *o
     const char *text = json_string_value(json_object_get(object, key));
     return text != NULL ? text : otherwise;
 }
-
-char *res_cell_plain(const json_t *object, const char *key, const char *otherwise)
-{
-    return res_text_plain(res_cell_string(object, key, otherwise));
-}

@@ -16,9 +16,6 @@ json_t *res_json_text(const char *words);
 /* res_cell_number - a number of an object, NAN when it is missing or none. */
 double res_cell_number(const json_t *object, const char *key);
 
-/* res_cell_plain - a string of an object fit for a terminal (res_text_plain); `otherwise` when it is missing. */
-char *res_cell_plain(const json_t *object, const char *key, const char *otherwise);
-
 /* res_cell_string - the same as it is, borrowed: for a grid, which makes it fit. */
 const char *res_cell_string(const json_t *object, const char *key, const char *otherwise);
 

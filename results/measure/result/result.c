@@ -87,8 +87,3 @@ bool res_entry_died(const struct res_result_entry *entry)
     }
     return false;
 }
-
-bool res_entry_has_figures(const struct res_result_entry *entry)
-{
-    return entry->failed == NULL && entry->run_count > 0;
-}

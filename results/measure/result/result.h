@@ -308,7 +308,4 @@ const struct res_result_entry *res_result_entry_named(const struct res_result_wo
  * for; else something else went wrong, or nothing. */
 bool res_entry_died(const struct res_result_entry *entry);
 
-/* res_entry_has_figures - whether it ran to the end of at least one round. */
-bool res_entry_has_figures(const struct res_result_entry *entry);
-
 #endif

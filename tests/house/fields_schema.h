@@ -1,6 +1,6 @@
 /* fields_schema.h - the rows of a struct (fields.h) as JSON Schema, and as a table for the docs. */
-#ifndef MALLAB_RESULTS_MEASURE_BASE_FIELDS_SCHEMA_H
-#define MALLAB_RESULTS_MEASURE_BASE_FIELDS_SCHEMA_H
+#ifndef MALLAB_TESTS_HOUSE_FIELDS_SCHEMA_H
+#define MALLAB_TESTS_HOUSE_FIELDS_SCHEMA_H
 
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 /* fields_schema.c - rows for people and for validators. */
-#include "results/measure/base/fields_schema.h"
+#include "house/fields_schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
