@@ -7,19 +7,92 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/output.h"
+#include "cli/base/say.h"
+#include "cli/base/similar.h"
 #include "cli/complete/complete.h"
-#include "cli/help.h"
 #include "cli/options/option_help.h"
 #include "cli/options/option_table.h"
+#include "cli/verbs/verbs.h"
 #include "results/measure/candidate/library.h"
 
 #define CLI_ROFF "--roff" /* the hidden first word by which man pages are made */
 
+static const struct cli_verb *const VERBS[] = {
+    &CLI_AB,     &CLI_RECORD,     &CLI_TOP,    &CLI_CONVERT,  &CLI_INFO,
+    &CLI_REPLAY, &CLI_REPORT,     &CLI_TUNE,   &CLI_VALIDATE, &CLI_COMPARE,
+    &CLI_CHECK,  &CLI_ALLOCATORS, &CLI_DOCTOR, &CLI_HELP,     NULL,
+};
+
+static const struct cli_verb *find_verb(const char *name)
+{
+    for (const struct cli_verb *const *verb = VERBS; *verb != NULL; verb++) {
+        if (strcmp((*verb)->name, name) == 0)
+            return *verb;
+    }
+    return NULL;
+}
+
+/* In the name of `verb` (NULL: mallab), with the nearest one. Returns CLI_MISUSE. */
+static int refuse_verb(const struct cli_verb *verb, const char *name)
+{
+    struct cli_similar similar = {0};
+    for (const struct cli_verb *const *one = VERBS; *one != NULL; one++)
+        cli_similar_offer(&similar, name, (*one)->name);
+    if (name[0] == '-')
+        return cli_misuse(verb, "unknown option '%s': a verb comes first", name);
+    if (similar.word != NULL)
+        return cli_misuse(verb, "unknown verb '%s': did you mean '%s'?", name, similar.word);
+    return cli_misuse(verb, "unknown verb '%s'", name);
+}
+
+static void print_verbs(FILE *out)
+{
+    fprintf(out, "usage: mallab VERB [OPTION...] [ARGUMENT...]\n\n"
+                 "Record what a program asks of malloc, replay it on other allocators, and say\n"
+                 "which one serves it best.\n\n");
+    for (const struct cli_verb *const *verb = VERBS; *verb != NULL; verb++)
+        fprintf(out, "  %-12s%s\n", (*verb)->name, (*verb)->summary);
+    fprintf(out, "\n  --version   print the version\n"
+                 "  -h, --help  print this help\n"
+                 "\n"
+                 "example: mallab ab -- sqlite3 :memory: 'SELECT 1'\n"
+                 "'mallab help VERB' and the man page mallab-VERB(1) tell more of each.\n");
+}
+
+static int run_help(int argc, char **argv)
+{
+    struct cli_operands operands;
+    const int code = cli_options_take(&CLI_HELP, argc, argv, NULL, &operands);
+    if (code >= 0)
+        return code;
+    if (operands.count > 1)
+        return cli_misuse(&CLI_HELP, "one verb at a time");
+    if (operands.count == 0) {
+        print_verbs(stdout);
+        return CLI_DONE;
+    }
+    const struct cli_verb *verb = find_verb(operands.words[0]);
+    if (verb == NULL)
+        return refuse_verb(&CLI_HELP, operands.words[0]);
+    cli_option_help_print(verb);
+    return CLI_DONE;
+}
+
+const struct cli_verb CLI_HELP = {
+    .name = "help",
+    .summary = "print the help of a verb",
+    .usage = "[VERB]",
+    .purpose = "Print the help of a verb, or the list of verbs.",
+    .examples = "mallab help ab",
+    .exit_codes = "0 done, 2 misuse",
+    .run = run_help,
+};
+
 static int run_verb(int argc, char **argv)
 {
-    const struct cli_verb *verb = cli_verb_find(argv[0]);
+    const struct cli_verb *verb = find_verb(argv[0]);
     if (verb == NULL)
-        return cli_verb_unknown(NULL, argv[0]);
+        return refuse_verb(NULL, argv[0]);
     optind = 0; /* glibc: start anew, for another argv */
     return verb->run(argc, argv);
 }
@@ -27,9 +100,9 @@ static int run_verb(int argc, char **argv)
 /* The options of a verb for its man page (docs/man/make_page.py). */
 static int print_roff(const char *name)
 {
-    const struct cli_verb *verb = cli_verb_find(name);
+    const struct cli_verb *verb = find_verb(name);
     if (verb == NULL)
-        return cli_verb_unknown(NULL, name);
+        return refuse_verb(NULL, name);
     char *roff = cli_option_roff(verb);
     cli_put(roff, strlen(roff));
     free(roff);
@@ -43,16 +116,16 @@ int main(int argc, char **argv)
         return res_library_answer(argv[2]);
     (void)setlocale(LC_CTYPE, ""); /* an unknown locale leaves "C", which is what we then print for */
     if (argc < 2) {
-        cli_print_verbs(stderr);
+        print_verbs(stderr);
         code = CLI_MISUSE;
     } else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        cli_print_verbs(stdout);
+        print_verbs(stdout);
         code = CLI_DONE;
     } else if (strcmp(argv[1], "--version") == 0) {
         printf("mallab " MALLAB_VERSION "\n");
         code = CLI_DONE;
     } else if (strcmp(argv[1], CLI_COMPLETE) == 0 && argc > 2) {
-        code = cli_complete(cli_verbs(), argc - 2, argv + 2);
+        code = cli_complete(VERBS, argc - 2, argv + 2);
     } else if (strcmp(argv[1], CLI_ROFF) == 0 && argc == 3) {
         code = print_roff(argv[2]);
     } else {

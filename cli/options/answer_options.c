@@ -17,11 +17,6 @@
 
 static const char *const FORMATS[] = {"table", "md", "csv", "json", "html"}; /* in the order of cli_format */
 
-const char *cli_format_name(enum cli_format format)
-{
-    return FORMATS[format];
-}
-
 int cli_answer_take_format(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                            void *at)
 {

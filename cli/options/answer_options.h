@@ -15,9 +15,6 @@
 
 enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_MARKDOWN, CLI_FORMAT_CSV, CLI_FORMAT_JSON, CLI_FORMAT_HTML };
 
-/* cli_format_name - as --format takes it. */
-const char *cli_format_name(enum cli_format format);
-
 /* Begin with cli_answer_defaults. Strings are argv's. */
 struct cli_answer {
     const char *output; /* -o; NULL: not given */

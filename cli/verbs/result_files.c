@@ -12,12 +12,75 @@
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
-#include "cli/verbs/history_answer.h"
-#include "cli/verbs/rescue.h"
 #include "footprint/base/support.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result_json.h"
+#include "results/report/history/result_history.h"
 #include "results/report/notes/notes.h"
+
+#define NUMBER_MAX 10000u /* results of one workload, machine and second */
+
+static bool is_directory(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/* An -o that is one, or whose name ends in '/'. */
+static bool keeps_in_directory(const char *path)
+{
+    const size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') || is_directory(path);
+}
+
+/* Before long work; makes the directory where it is not there. */
+static bool keep_check(const char *path, bool force, char **ret_problem)
+{
+    if (!keeps_in_directory(path))
+        return cli_output_check(path, force, ret_problem);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        *ret_problem = res_printf("cannot make '%s': %s", path, strerror(errno));
+    else if (!is_directory(path))
+        *ret_problem = res_printf("'%s' is no directory", path);
+    else if (access(path, W_OK | X_OK) != 0)
+        *ret_problem = res_printf("cannot write into '%s': %s", path, strerror(errno));
+    return *ret_problem == NULL;
+}
+
+/* Another mallab may take a name between the look and the writing: then the next one is tried. */
+static bool keep_in(const char *directory, const struct res_result *result, const char *document,
+                    char **ret_name, char **ret_problem)
+{
+    const size_t length = strlen(directory);
+    for (unsigned number = 1; number <= NUMBER_MAX; number++) {
+        char *name = res_history_name(result, number);
+        char *path = res_printf("%s%s%s", directory, directory[length - 1] == '/' ? "" : "/", name);
+        free(name);
+        const bool taken = access(path, F_OK) == 0;
+        if (!taken && cli_output_write(path, false, document, strlen(document), ret_problem)) {
+            *ret_name = path;
+            return true;
+        }
+        const bool lost = !taken && access(path, F_OK) != 0;
+        free(path);
+        if (lost)
+            return false;
+        free(*ret_problem);
+        *ret_problem = NULL;
+    }
+    *ret_problem = res_printf("cannot write into '%s': too many results of one second", directory);
+    return false;
+}
+
+/* ret_name: the file's in a directory, under a name of its own that is free; NULL where it is `path` itself. */
+static bool keep(const char *path, bool force, const struct res_result *result, const char *document,
+                 char **ret_name, char **ret_problem)
+{
+    *ret_name = NULL;
+    if (keeps_in_directory(path))
+        return keep_in(path, result, document, ret_name, ret_problem);
+    return cli_output_write(path, force, document, strlen(document), ret_problem);
+}
 
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 {
@@ -26,7 +89,7 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
         answer->json = true;
         answer->output = NULL;
     }
-    if (answer->output == NULL || cli_keep_check(answer->output, answer->force, &problem))
+    if (answer->output == NULL || keep_check(answer->output, answer->force, &problem))
         return CLI_DONE;
     cli_say(verb, "%s", problem);
     free(problem);
@@ -46,11 +109,43 @@ int cli_result_load(const struct cli_verb *verb, const char *path, struct res_re
     return CLI_UNREADABLE;
 }
 
+/* mkstemps has made the file with nobody else's rights; the result is written over it, whole or not at all. */
+static char *rescue_in(const char *directory, const char *document)
+{
+    char *path = res_printf("%s/mallab-result-XXXXXX.json", directory), *problem = NULL;
+    const int fd = mkstemps(path, (int)strlen(".json"));
+    bool kept = false;
+    if (fd >= 0) {
+        (void)close(fd); /* nothing was written to it */
+        kept = cli_output_write(path, true, document, strlen(document), &problem);
+        if (!kept)
+            (void)unlink(path); /* empty: if it stays, it is no result */
+    }
+    free(problem);
+    if (kept)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Into a new file, in the first of these places that takes it whole. Returns its path, the caller's to free; NULL: none of
+ * them does. What took an hour to measure is not thrown away. */
+static char *rescue_somewhere(const char *document)
+{
+    const char *own = getenv("TMPDIR");
+    const char *const directories[] = {own != NULL && *own == '/' ? own : "/tmp", "/tmp", "/var/tmp",
+                                       "/dev/shm"};
+    char *path = NULL;
+    for (size_t i = 0; path == NULL && i < sizeof directories / sizeof directories[0]; i++)
+        path = rescue_in(directories[i], document);
+    return path;
+}
+
 /* Where -o says it cannot be: then elsewhere, or it is the answer itself. Returns whether stdout is to have it. */
 static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer, const char *document,
                    const char *problem)
 {
-    char *path = cli_rescue(document);
+    char *path = rescue_somewhere(document);
     /* Into a terminal nobody wants some megabytes of samples: what they tell is in the table. */
     const bool printed = path == NULL && (answer->json || !isatty(STDOUT_FILENO));
     if (path != NULL)
@@ -84,8 +179,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     /* A limit of file sizes is an error as others. Nothing is started any more that would inherit it. */
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */
-    if (answer->output != NULL &&
-        !cli_keep(answer->output, answer->force, result, document, &kept, &problem)) {
+    if (answer->output != NULL && !keep(answer->output, answer->force, result, document, &kept, &problem)) {
         printed = rescue(verb, answer, document, problem) || answer->json;
         free(problem);
         code = CLI_FAILED;

@@ -9,7 +9,7 @@
 #include "results/measure/machine/disturbances.h"
 #include "results/report/table/table.h"
 
-/* cli_result_check - before long work: can the result be kept where -o says? A directory will do (history_answer.h). With "-" the
+/* cli_result_check - before long work: can the result be kept where -o says? A directory will do. With "-" the
  * JSON is the answer, as with --json. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 
@@ -17,7 +17,7 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result);
 
 /* cli_result_give - keep it, with its notes, where -o says; on stdout its JSON, or what show makes of it.
- * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then (rescue.h), or, where no place takes it and
+ * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then ($TMPDIR, /tmp, /var/tmp, /dev/shm), or, where no place takes it and
  * stdout is no terminal, its JSON is the answer. Shown it is in any case. */
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, struct res_result *result,
                     char *(*show)(const struct res_result *result, const struct res_style *style));

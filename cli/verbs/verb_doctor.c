@@ -1,4 +1,6 @@
 /* verb_doctor.c - `mallab doctor`: what on this machine spoils measurements or recordings. */
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +8,377 @@
 #include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
-#include "cli/doctor/doctor_noise.h"
-#include "cli/doctor/doctor_programs.h"
+#include "cli/base/progress.h"
+#include "cli/base/say.h"
+#include "cli/base/workload_facts.h"
 #include "cli/options/answer_options.h"
+#include "cli/options/choice.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
+#include "footprint/base/places.h"
+#include "footprint/base/support.h"
+#include "footprint/wl/workload.h"
+#include "replay/clock/ticks.h"
+#include "replay/meters/counters.h"
+#include "results/measure/experiment/timed.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/machine/machine.h"
+#include "results/report/html/html.h"
 #include "results/report/table/doctor_text.h"
+
+/* ---- clock and counters, found out by the replay's own code --------------------------------- */
+
+/* With the counter a read is 10-30 ns, from the kernel's page 20-60; a system call each time is hundreds. It is read twice
+ * a batch of thousands of ops: above this the ends of a batch blur. */
+#define COST_BAD_NS 1000.0
+
+static void add_clock(struct res_doctor *doctor)
+{
+    struct rep_clock clock;
+    char source[64];
+    rep_clock_init(&clock);
+    rep_clock_rate(&clock);
+    const double cost_ns = rep_clock_ns(&clock, clock.cost_ticks);
+    const bool told = res_doctor_read(
+        doctor, "/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source);
+    const bool dear = cost_ns > COST_BAD_NS;
+    char *kernels = told ? res_printf("; the kernel's is %s", source) : res_strdup("");
+    res_doctor_add(
+        doctor, "measuring", "clock",
+        dear            ? RES_DOCTOR_BAD
+        : clock.counter ? RES_DOCTOR_OK
+                        : RES_DOCTOR_NOTE,
+        res_printf("%s, %.0f ns a read%s",
+                   clock.counter ? "the processor's counter, steady"
+                                 : "CLOCK_MONOTONIC, for want of a steady counter",
+                   cost_ns, kernels),
+        "it times batches of calls and, with --latency, each call",
+        dear ? "the kernel found no usable counter: see dmesg for 'clocksource', boot with tsc=reliable"
+        : clock.counter ? NULL
+                        : "single calls are timed less finely; batches lose nothing");
+    free(kernels);
+}
+
+static void add_counters(struct res_doctor *doctor)
+{
+    static const char WHY[] =
+        "cycles, instructions and misses explain a difference in time; no verdict needs them";
+    struct rep_counters counters;
+    struct res_text missing = {0};
+    char paranoid[32] = "";
+    int error = 0;
+    bool user_only = false;
+    rep_counters_init(&counters);
+    for (unsigned i = 0; i < REP_COUNTERS; i++) {
+        const struct rep_counter *counter = &counters.counters[i];
+        if (counter->descriptor >= 0) {
+            user_only |= counter->user_only;
+            continue;
+        }
+        res_text_printf(&missing, "%s%s", missing.length > 0 ? ", " : "", counter->name);
+        error = counter->sys_errno;
+    }
+    rep_counters_stop(&counters);
+    (void)res_doctor_read(doctor, "/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid);
+    if (missing.length > 0)
+        res_doctor_add(doctor, "measuring", "hardware counters", RES_DOCTOR_NOTE,
+                       res_printf("not here: %s: %s; kernel.perf_event_paranoid is %s", missing.text,
+                                  rep_counter_why(error), paranoid[0] != '\0' ? paranoid : "not told"),
+                       WHY,
+                       error == EACCES || error == EPERM
+                           ? "sysctl kernel.perf_event_paranoid=1; docker run --cap-add PERFMON"
+                           : "virtual machines rarely have them: use real hardware, or do without");
+    else
+        res_doctor_add(doctor, "measuring", "hardware counters", user_only ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
+                       res_strdup(user_only ? "all, without what the kernel does" : "all"), WHY,
+                       user_only ? "sysctl kernel.perf_event_paranoid=1" : NULL);
+    free(missing.text);
+}
+
+/* Area "measuring": the clock and the counters, chosen and opened as the replay will. */
+static void check_replay(struct res_doctor *doctor)
+{
+    add_clock(doctor);
+    add_counters(doctor);
+}
+
+/* ---- what there is to record, replay and compare with ---------------------------------------- */
+
+static void add_own(struct res_doctor *doctor)
+{
+    char *library = res_own_library("libmallab.so");
+    char *collector = res_own_program("mallab-collect");
+    char *none = res_own_program("mallab-replay-none");
+    const bool records = library != NULL && collector != NULL;
+    res_doctor_add(doctor, "installed", "recorder", records ? RES_DOCTOR_OK : RES_DOCTOR_BAD,
+                   records ? res_strdup(library)
+                           : res_printf("%s is missing", library == NULL ? "libmallab.so" : "mallab-collect"),
+                   "mallab record preloads the library, and the collector writes what it says",
+                   records ? NULL : "build and install again: ninja -C build, meson install -C build");
+    res_doctor_add(doctor, "installed", "floor", none != NULL ? RES_DOCTOR_OK : RES_DOCTOR_BAD,
+                   none != NULL ? res_strdup(none) : res_strdup("mallab-replay-none is missing"),
+                   "the harness's own time is measured with it and subtracted",
+                   none != NULL ? NULL : "build and install again");
+    free(library);
+    free(collector);
+    free(none);
+}
+
+/* Variants share the library of the candidate that they are named after. */
+static bool is_variant(const struct res_candidate *candidate)
+{
+    return strchr(candidate->name, '+') != NULL;
+}
+
+static bool is_default(const char *name)
+{
+    static const char *const names[] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_allocators(struct res_doctor *doctor)
+{
+    struct res_registry registry = {0};
+    struct res_text found = {0};
+    const int code = cli_registry_load(&CLI_DOCTOR, &registry);
+    for (size_t i = 0; i < registry.candidate_count; i++) {
+        struct res_candidate *candidate = registry.candidates[i];
+        if (is_variant(candidate) || strcmp(candidate->name, "none") == 0)
+            continue;
+        if (res_candidate_resolve(candidate, res_program_directories())) {
+            const bool versioned = candidate->version != NULL && candidate->version[0] != '\0';
+            res_text_printf(&found, "%s%s%s%s", found.length > 0 ? ", " : "", candidate->name,
+                            versioned ? " " : "", versioned ? candidate->version : "");
+            continue;
+        }
+        char *remedy = candidate->package != NULL ? res_printf("apt-get install %s", candidate->package)
+                                                  : res_strdup("see 'mallab allocators'");
+        char *name = res_printf("%.20s", candidate->name);
+        res_doctor_add(
+            doctor, "installed", name, is_default(candidate->name) ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
+            res_printf("not here: %s", candidate->missing), "one candidate less to compare", remedy);
+        free(name);
+        free(remedy);
+    }
+    if (code == CLI_DONE)
+        res_doctor_add(doctor, "installed", "allocators", found.length > 0 ? RES_DOCTOR_OK : RES_DOCTOR_BAD,
+                       res_strdup(found.length > 0 ? found.text : "none"), "they are what is compared",
+                       found.length > 0 ? NULL : "scripts/setup");
+    free(found.text);
+    res_registry_release(&registry);
+    return code;
+}
+
+static void add_tools(struct res_doctor *doctor)
+{
+    char *hyperfine = res_find_in_path("hyperfine", NULL);
+    res_doctor_add(doctor, "installed", "hyperfine", hyperfine != NULL ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
+                   res_strdup(hyperfine != NULL ? hyperfine : "not here"),
+                   "ab --hyperfine needs it; validate times whole programs with it, else with wait4(2)",
+                   hyperfine != NULL ? NULL : "apt-get install hyperfine");
+    free(hyperfine);
+    const char *missing = res_html_missing();
+    res_doctor_add(doctor, "installed", "HTML report", missing == NULL ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
+                   res_strdup(missing == NULL ? "built with uPlot" : missing),
+                   "report --format html draws its charts with uPlot, which is taken in when mallab is built",
+                   missing == NULL ? NULL : "scripts/setup, then build again");
+}
+
+/* Area "installed": our own programs, allocators, and what others' programs are for. Returns an exit code: a directory of
+ * candidates that cannot be read is told on stderr. */
+static int check_installed(struct res_doctor *doctor)
+{
+    add_own(doctor);
+    const int code = add_allocators(doctor);
+    add_tools(doctor);
+    return code;
+}
+
+/* ---- --noise: a workload out of nothing, replayed by the baseline against itself --------------- */
+
+#define AREA   "measuring"
+#define ROUNDS 10
+#define OPS    400000 /* some 10 ms a run: short enough for some seconds in all, long against the clock */
+#define LIVE   5000   /* objects; they outgrow a thread's cache of free ones, as those of programs do */
+#define SEED   1      /* the same work each time, so that two days compare */
+
+/* Differences of 1-3 % are what is looked for; beyond 5 % `ab` gives no advice on time (results/report/notes/advice.c). */
+#define FLOOR_OK_PERCENT  2.0
+#define FLOOR_BAD_PERCENT 5.0
+
+struct object {
+    uint32_t id;
+    uint64_t bytes;
+};
+
+static uint32_t pick(uint64_t *state, uint32_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) +
+             UINT64_C(1442695040888963407); /* Knuth's MMIX generator */
+    return (uint32_t)((*state >> 33) % below);
+}
+
+/* Most requests are small, few are large. */
+static uint64_t pick_size(uint64_t *state)
+{
+    const uint32_t kind = pick(state, 1000);
+    return 1 + (kind < 900 ? pick(state, 256) : kind < 999 ? pick(state, 8192) : pick(state, 262144));
+}
+
+/* Objects are replaced at random. */
+static enum fp_status write_ops(struct wl_writer *writer)
+{
+    static struct object objects[LIVE];
+    uint64_t state = SEED;
+    uint32_t thread;
+    enum fp_status status = wl_writer_thread(writer, 1, true, &thread);
+    memset(objects, 0, sizeof objects);
+    for (unsigned op = 0; op < OPS && status == FP_OK; op++) {
+        struct object *object = &objects[pick(&state, LIVE)];
+        if (object->id != 0) {
+            const struct fp_shape free_shape = {.call = FP_CALL_FREE};
+            status = wl_writer_release(writer, thread, &free_shape, 0, object->id, object->bytes);
+            object->id = 0;
+            continue;
+        }
+        object->bytes = pick_size(&state);
+        const struct fp_shape shape = {.call = FP_CALL_MALLOC, .size = object->bytes};
+        status = wl_writer_allocate(writer, thread, &shape, 0, &object->id);
+    }
+    return status;
+}
+
+static int make_workload(const char *path)
+{
+    const struct wl_writer_options options = {0};
+    struct wl_writer *writer = NULL;
+    struct fp_error error;
+    char text[4096 + 512];
+    enum fp_status status = wl_writer_create(path, true, &options, NULL, 0, &error, &writer);
+    if (status == FP_OK) {
+        status = write_ops(writer);
+        if (status == FP_OK)
+            status = wl_writer_finish(writer, 0, NULL, NULL, &error);
+        else {
+            error = *wl_writer_error(writer);
+            wl_writer_abandon(writer);
+        }
+    }
+    if (status == FP_OK)
+        return CLI_DONE;
+    cli_say(&CLI_DOCTOR, "%s", fp_error_text(&error, path, text, sizeof text));
+    return CLI_FAILED;
+}
+
+static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                        size_t runs_done, size_t runs_all)
+{
+    (void)workload;
+    (void)entry;
+    (void)round;
+    cli_progress_show(context, "noise", NULL, 0, runs_done, runs_all);
+}
+
+/* Percent by which glibc may seem to differ from itself, either way. */
+static double floor_percent(const struct res_difference *difference)
+{
+    return 100 * fmax(1 - difference->interval.low, difference->interval.high - 1);
+}
+
+static json_t *noise_object(const struct res_figures *figures, double percent)
+{
+    return json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "candidate", "glibc", "rounds", ROUNDS,
+                     "ops", OPS, "quiet_ns_per_op", figures->quiet_ns_per_op, "typical_ns_per_op",
+                     figures->typical_ns_per_op, "ratio", figures->time.ratio, "ratio_low",
+                     figures->time.interval.low, "ratio_high", figures->time.interval.high, "floor_percent",
+                     percent);
+}
+
+static int judge(struct res_doctor *doctor, const struct res_experiment *experiment, json_t **ret_noise)
+{
+    const struct res_trial *trial = &experiment->trials[0];
+    const struct res_entry *control = res_trial_control(trial);
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        if (trial->entries[i].failed != NULL) {
+            cli_say(&CLI_DOCTOR, "the replay for --noise failed: %s", trial->entries[i].failed);
+            return CLI_FAILED;
+        }
+    }
+    if (experiment->stopped)
+        return CLI_FAILED;
+    const struct res_figures figures = res_figures_of(trial, control, SEED);
+    const double percent = floor_percent(&figures.time);
+    if (!isfinite(percent)) {
+        cli_say(&CLI_DOCTOR, "the replay for --noise gave no time");
+        return CLI_FAILED;
+    }
+    const enum res_doctor_state state = percent > FLOOR_BAD_PERCENT  ? RES_DOCTOR_BAD
+                                        : percent > FLOOR_OK_PERCENT ? RES_DOCTOR_NOTE
+                                                                     : RES_DOCTOR_OK;
+    res_doctor_add(doctor, AREA, "noise floor", state,
+                   res_printf("glibc against itself, %d rounds of %d calls: time %+.1f %% [%+.1f %+.1f]",
+                              ROUNDS, OPS, 100 * (figures.time.ratio - 1),
+                              100 * (figures.time.interval.low - 1), 100 * (figures.time.interval.high - 1)),
+                   "differences within it are called the same",
+                   state == RES_DOCTOR_OK
+                       ? NULL
+                       : "mend what is bad here, and take as many rounds as that needs: ab --until 2%");
+    *ret_noise = noise_object(&figures, percent);
+    return CLI_DONE;
+}
+
+static int measure(struct res_doctor *doctor, const struct cli_choice *choice, const char *path,
+                   json_t **ret_noise)
+{
+    struct cli_progress progress;
+    struct res_workload workload;
+    struct res_experiment experiment;
+    int code = cli_workload_facts(&CLI_DOCTOR, path, path, &workload);
+    if (code != CLI_DONE)
+        return code;
+    const struct res_options options = {
+        .workloads = &workload,
+        .workload_count = 1,
+        .candidates = choice->candidates,
+        .candidate_count = 1,
+        .floor = choice->floor,
+        .rounds = ROUNDS,
+        .seed = SEED,
+        .stop = &cli_stopped_by,
+        .progress = on_progress,
+        .context = &progress,
+    };
+    cli_progress_begin(&progress, CLI_PROGRESS_AUTO);
+    res_experiment_run(&options, &experiment);
+    cli_progress_end(&progress);
+    code = judge(doctor, &experiment, ret_noise);
+    res_experiment_release(&experiment);
+    return code;
+}
+
+/* Area "measuring". ret_noise: set to the figures, a new reference. Returns an exit code, told on stderr. */
+static int check_noise(struct res_doctor *doctor, json_t **ret_noise)
+{
+    struct cli_choice choice = {0};
+    const char *directory = cli_temporary_directory(&CLI_DOCTOR);
+    if (directory == NULL)
+        return CLI_FAILED;
+    char *path = res_path_join(directory, "noise.wl");
+    int code = make_workload(path);
+    if (code == CLI_DONE)
+        code = cli_choose(&CLI_DOCTOR, "glibc", NULL, &choice);
+    if (code == CLI_DONE)
+        code = measure(doctor, &choice, path, ret_noise);
+    cli_choice_release(&choice);
+    free(path);
+    return code;
+}
+
+/* ---- command line ---------------------------------------------------------------------------- */
 
 /* `steal`, `others` and the like show only over time. */
 #define WINDOW_NS UINT64_C(1000000000)
@@ -78,15 +444,15 @@ static int run_doctor(int argc, char **argv)
     cli_stops_take();
     res_doctor_begin(&doctor, "");
     res_doctor_measuring(&doctor, WINDOW_NS);
-    cli_doctor_replay(&doctor);
+    check_replay(&doctor);
     if (settings.noise && cli_stopped_by == 0)
-        code = cli_doctor_noise(&CLI_DOCTOR, &doctor, &noise);
+        code = check_noise(&doctor, &noise);
     else
         code = CLI_DONE;
     res_doctor_recording(&doctor);
     res_doctor_validating(&doctor);
     if (code == CLI_DONE)
-        code = cli_doctor_installed(&CLI_DOCTOR, &doctor);
+        code = check_installed(&doctor);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = give_out(&doctor, noise, &settings);
     else if (code == CLI_DONE)

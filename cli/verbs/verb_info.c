@@ -1,23 +1,26 @@
 /* verb_info.c - `mallab info`: what a file holds, and whether it is complete. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/json_bounds.h"
 #include "cli/base/output.h"
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
-#include "cli/describe/verify_answer.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
+#include "convert/check/verify.h"
 #include "convert/convert.h"
 #include "convert/import/formats.h"
 #include "convert/open/detect.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "results/measure/base/json_values.h"
 #include "results/measure/experiment/result_making.h"
 #include "results/report/notes/notes.h"
@@ -98,6 +101,105 @@ static int tell_result(const struct settings *settings)
     return CLI_DONE;
 }
 
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+/* ---- --verify ---------------------------------------------------------------------------------- */
+
+#define FIGURES 7
+
+struct figure {
+    const char *name;
+    uint64_t value;
+};
+
+/* The figures of the parts that were looked at. Returns how many there are. */
+static size_t figures_of(const struct conv_verdict *verdict, struct figure ret_figures[FIGURES])
+{
+    const struct figure workload[] = {{"ops", verdict->ops},
+                                      {"windows", verdict->windows},
+                                      {"threads", verdict->threads},
+                                      {"allocations", verdict->allocations},
+                                      {"waits", verdict->waits}};
+    const struct figure recorded[] = {{"events", verdict->events},
+                                      {"threads", verdict->threads},
+                                      {"processes", verdict->processes},
+                                      {"ordered_epochs", verdict->groups}};
+    const bool is_workload = verdict->kind == CONV_KIND_WORKLOAD || verdict->kind == CONV_KIND_TEXT;
+    const size_t count = is_workload ? sizeof workload / sizeof workload[0]
+                                     : sizeof recorded / sizeof recorded[0];
+    for (size_t i = 0; i < count; i++)
+        ret_figures[i] = is_workload ? workload[i] : recorded[i];
+    return count;
+}
+
+static void print_place(const struct conv_verdict *verdict)
+{
+    const struct conv_violation *violation = &verdict->violation;
+    if (violation->has_op)
+        printf("op              %" PRIu64 ", number %" PRIu64 " of its window\n", violation->op,
+               violation->op_in_window);
+    if (violation->has_window)
+        printf("window          %" PRIu64 "\n", violation->window);
+    if (violation->line > 0)
+        printf("line            %" PRIu64 "\n", violation->line);
+    if (violation->offset > 0)
+        printf("offset          %" PRIu64 "\n", violation->offset);
+}
+
+/* "legal" and how much was looked at; else what is wrong, with its place. */
+static void print_verdict(const struct conv_verdict *verdict)
+{
+    struct figure figures[FIGURES];
+    const size_t count = figures_of(verdict, figures);
+    char *file = res_text_plain(verdict->file);
+    char digits[32];
+    if (verdict->violation.fault == CONV_FAULT_NONE) {
+        printf("legal\n");
+        for (size_t i = 0; i < count; i++)
+            printf("%-16s%s\n", figures[i].name, fp_text_grouped(figures[i].value, digits));
+    } else {
+        printf("not legal: %s\n", verdict->violation.what);
+        printf("kind            %s\n", conv_fault_name(verdict->violation.fault));
+        print_place(verdict);
+        printf("file            %s\n", file);
+    }
+    free(file);
+}
+
+static json_t *violation_json(const struct conv_violation *violation)
+{
+    json_t *object = json_object();
+    cli_json_set(object, "kind", conv_fault_name(violation->fault));
+    cli_json_set(object, "what", res_json_text(violation->what));
+    cli_json_set(object, "window", violation->has_window ? cli_json_number(violation->window) : json_null());
+    cli_json_set(object, "op", violation->has_op ? cli_json_number(violation->op) : json_null());
+    cli_json_set(object, "op_in_window",
+                 violation->has_op ? cli_json_number(violation->op_in_window) : json_null());
+    cli_json_set(object, "offset_bytes", violation->offset);
+    cli_json_set(object, "line", cli_json_known(violation->line));
+    return object;
+}
+
+/* A new reference. */
+static json_t *verdict_json(const struct conv_verdict *verdict)
+{
+    const bool legal = verdict->violation.fault == CONV_FAULT_NONE;
+    struct figure figures[FIGURES];
+    const size_t count = figures_of(verdict, figures);
+    json_t *object = json_object(), *verify = json_object(), *checked = json_object();
+    for (size_t i = 0; i < count; i++)
+        cli_json_set(checked, figures[i].name, figures[i].value);
+    cli_json_set(verify, "legal", legal);
+    cli_json_set(verify, "checked", checked);
+    cli_json_set(verify, "violation", legal ? json_null() : violation_json(&verdict->violation));
+    cli_json_set(object, "schema", "mallab-info/1");
+    cli_json_set(object, "mallab_version", MALLAB_VERSION);
+    cli_json_set(object, "kind", conv_kind_name(verdict->kind));
+    cli_json_set(object, "file", res_json_text(verdict->file));
+    cli_json_set(object, "verify", verify);
+    return object;
+}
+
 static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
 {
     cli_progress_show(data, "read", "events", events, done, total);
@@ -149,9 +251,9 @@ static int tell_verdict(const struct settings *settings, struct conv_error *erro
     if (status != FP_OK)
         code = tell_error(error);
     else if (settings->answer.json)
-        code = cli_print_json(cli_verdict_json(verdict));
+        code = cli_print_json(verdict_json(verdict));
     else
-        cli_verdict_print(verdict);
+        print_verdict(verdict);
     if (code == CLI_DONE && verdict->violation.fault != CONV_FAULT_NONE)
         code = CLI_UNREADABLE;
     free(verdict);

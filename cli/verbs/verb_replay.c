@@ -1,5 +1,7 @@
 /* verb_replay.c - `mallab replay`: run the replay binary of one candidate. */
 #include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
-#include "cli/base/stderr_limiter.h"
 #include "cli/base/workload_facts.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
@@ -116,6 +117,150 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return code;
 }
 
+/* ---- the run's messages ------------------------------------------------------------------------ */
+
+/* An allocator under a tight memory limit may complain once for every page that it does not get: a million lines, of which
+ * the first and the last few tell everything. */
+#define FIRST_BYTES 65536u /* passed on as they come */
+#define LAST_BYTES  4096u  /* kept of what follows, in whole lines: programs end with the cause */
+
+struct limiter {
+    size_t passed_bytes;
+    bool closed; /* no more is passed on; from a line's end on */
+    uint64_t left_bytes, left_lines;
+    char last[2 * LAST_BYTES]; /* the newest of what is held back; drops its older half when full */
+    size_t last_bytes;
+};
+
+static volatile sig_atomic_t child_pid; /* 0: none yet */
+
+/* A signal that a terminal or the kernel sends has reached the child by itself. */
+static void hand_on(int number, siginfo_t *info, void *context)
+{
+    const int error = errno;
+    if (child_pid > 0 && info->si_code <= 0)
+        (void)kill((pid_t)child_pid, number); /* it may just have ended */
+    errno = error;
+}
+
+/* False when nobody reads on, or the file is full: then the rest is not for anybody. */
+static bool write_all(const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(STDERR_FILENO, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+static void hold_back(struct limiter *limiter, const char *bytes, size_t count)
+{
+    limiter->left_bytes += count;
+    for (size_t i = 0; i < count; i++) {
+        limiter->left_lines += bytes[i] == '\n';
+        if (limiter->last_bytes == sizeof limiter->last) {
+            memmove(limiter->last, limiter->last + LAST_BYTES, LAST_BYTES);
+            limiter->last_bytes = LAST_BYTES;
+        }
+        limiter->last[limiter->last_bytes++] = bytes[i];
+    }
+}
+
+static void pass_on(struct limiter *limiter, const char *bytes, size_t count)
+{
+    size_t pass = 0;
+    if (!limiter->closed) {
+        pass = count;
+        if (limiter->passed_bytes + count > FIRST_BYTES) {
+            /* To the end of the line that reaches the bound, and no line is endless. */
+            const size_t room = FIRST_BYTES > limiter->passed_bytes ? FIRST_BYTES - limiter->passed_bytes : 0;
+            const char *end = memchr(bytes + room, '\n', count - room);
+            if (end != NULL || limiter->passed_bytes + count > FIRST_BYTES + LAST_BYTES) {
+                pass = end != NULL ? (size_t)(end + 1 - bytes) : room;
+                limiter->closed = true;
+            }
+        }
+        limiter->passed_bytes += pass;
+        (void)write_all(bytes, pass); /* where it cannot be written nothing can be said of that either */
+    }
+    hold_back(limiter, bytes + pass, count - pass);
+}
+
+/* The last lines, whole, and how much is missing before them. */
+static void show_rest(const struct limiter *limiter)
+{
+    size_t begin = 0;
+    if (limiter->left_bytes == 0)
+        return;
+    if (limiter->last_bytes > LAST_BYTES || limiter->left_bytes > limiter->last_bytes) {
+        const size_t from = limiter->last_bytes > LAST_BYTES ? limiter->last_bytes - LAST_BYTES : 0;
+        const char *line = memchr(limiter->last + from, '\n', limiter->last_bytes - from);
+        begin = line != NULL && line + 1 < limiter->last + limiter->last_bytes
+                    ? (size_t)(line + 1 - limiter->last)
+                    : from;
+    }
+    uint64_t shown_lines = 0;
+    for (size_t i = begin; i < limiter->last_bytes; i++)
+        shown_lines += limiter->last[i] == '\n';
+    if (limiter->left_bytes > limiter->last_bytes - begin)
+        cli_say(&CLI_REPLAY,
+                "... %" PRIu64 " lines of the run's messages left out here, %" PRIu64 " bytes ...",
+                limiter->left_lines - shown_lines, limiter->left_bytes - (limiter->last_bytes - begin));
+    (void)write_all(limiter->last + begin, limiter->last_bytes - begin);
+}
+
+static bool take(void *data, int stream, const char *bytes, size_t count)
+{
+    pass_on(data, bytes, count);
+    return true;
+}
+
+/* Start the program with our stdin and stdout, and wait for it. Signals that ask us to end reach it; it ends when we do.
+ * ret_status: how it ended, as from waitpid(2). Returns CLI_DONE, or CLI_FAILED when it could not be started, told. */
+static int limited_run(const char *program, char **arguments, char **environment, int *ret_status)
+{
+    static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGQUIT};
+    static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
+    static struct limiter limiter;
+    const struct sigaction action = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    const struct fp_process_bounds bounds = {.take = take, .data = &limiter};
+    struct fp_process process;
+    sigset_t before;
+    const struct fp_process_plan plan = {
+        .program = program,
+        .arguments = arguments,
+        .environment = environment,
+        .streams = {FP_STREAM_OURS, FP_STREAM_OURS, FP_STREAM_PIPE},
+        .mask = &before,
+        .dies_with_us = true, /* nobody would read what it says */
+    };
+    const sigset_t ours = fp_signals_set(NUMBERS, COUNT);
+    /* Until the child is known: one that came before would reach nobody. */
+    (void)sigprocmask(SIG_BLOCK, &ours, &before); /* cannot fail */
+    const int error = fp_process_start(&plan, &process);
+    child_pid = process.pid;
+    if (error == 0)
+        fp_signals_take(NUMBERS, COUNT, &action, NULL);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL); /* as above */
+    if (error != 0) {
+        cli_say(&CLI_REPLAY, "cannot start '%s': %s", program, strerror(error));
+        return CLI_FAILED;
+    }
+    (void)fp_process_wait(&process, &bounds); /* which end nothing */
+    child_pid = 0;
+    fp_process_release(&process);
+    show_rest(&limiter);
+    *ret_status = process.status;
+    return CLI_DONE;
+}
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
 struct limited {
     struct cli_limit limit;
     struct res_group group; /* of the run, without a directory where it has none */
@@ -180,7 +325,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
     }
     char **arguments = res_run_arguments(&request, extra);
     char **environment = res_run_environment(candidate);
-    int status, code = cli_limited_run(&CLI_REPLAY, candidate->program, arguments, environment, &status);
+    int status, code = limited_run(candidate->program, arguments, environment, &status);
     if (code == CLI_DONE)
         code = end_as(status, limited);
     res_strings_free(arguments);

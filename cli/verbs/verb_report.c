@@ -1,18 +1,24 @@
 /* verb_report.c - `mallab report`: show results that were kept. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
-#include "cli/verbs/history_answer.h"
-#include "cli/verbs/report_html.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
+#include "results/measure/result/result_json.h"
+#include "results/report/history/result_history.h"
+#include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
@@ -113,6 +119,186 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
     return CLI_DONE;
 }
 
+static int load_all(char **paths, int count, struct res_html_source *sources, struct res_result *results)
+{
+    for (int i = 0; i < count; i++) {
+        const int code = cli_result_load(&CLI_REPORT, paths[i], &results[i]);
+        if (code != CLI_DONE)
+            return code;
+        const char *slash = strrchr(paths[i], '/');
+        res_notes_fill(&results[i]);
+        sources[i] = (struct res_html_source){.name = slash != NULL ? slash + 1 : paths[i],
+                                              .result = &results[i]};
+    }
+    return CLI_DONE;
+}
+
+static int add_page(char **paths, int count, struct res_text *ret_text)
+{
+    struct res_html_source *sources = res_calloc((size_t)count, sizeof *sources);
+    struct res_result *results = res_calloc((size_t)count, sizeof *results);
+    const int code = load_all(paths, count, sources, results);
+    if (code == CLI_DONE) {
+        char *page = res_html(sources, (size_t)count);
+        res_text_add(ret_text, page, strlen(page));
+        free(page);
+    }
+    for (int i = 0; i < count; i++)
+        res_result_release(&results[i]);
+    free(results);
+    free(sources);
+    return code;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/* ---- results of directories, as a history -------------------------------------------------------------------------------- */
+
+struct gathering {
+    struct res_history history;
+    bool damaged;
+};
+
+static bool is_history(char **paths, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (is_directory(paths[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Takes over why. */
+static void leave_out(struct gathering *gathering, const char *path, char *why)
+{
+    res_history_leave_out(&gathering->history, path, why);
+    free(why);
+}
+
+/* What is JSON of another schema may well lie beside results; what is no JSON, or a result that breaks its schema, is
+ * damaged. */
+static void add_file(struct gathering *gathering, const char *path, const char *name)
+{
+    struct stat facts;
+    json_error_t error;
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        leave_out(gathering, path, res_strdup("is no regular file"));
+        gathering->damaged = true;
+        return;
+    }
+    json_t *result = NULL;
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const enum fp_status status = fd >= 0 ? res_json_parse(fd, &result, &error) : FP_ERR_OPEN;
+    const int saved = errno;
+    if (fd >= 0)
+        (void)close(fd); /* only read from */
+    const char *schema = json_string_value(json_object_get(result, "schema"));
+    char *problem = result != NULL                                   ? res_json_check(result)
+                    : status == FP_ERR_OPEN || status == FP_ERR_READ ? res_strdup(strerror(saved))
+                                                                     : res_json_unread(path, status, &error);
+    struct res_result typed = {0};
+    if (problem == NULL && res_result_read(result, &typed, &problem)) {
+        res_history_add(&gathering->history, name, &typed);
+        res_result_release(&typed);
+    } else {
+        const bool other = result != NULL &&
+                           (schema == NULL || strncmp(schema, RES_SCHEMA_NAME, strlen(RES_SCHEMA_NAME)) != 0);
+        gathering->damaged |= !other;
+        leave_out(gathering, path, other ? res_strdup("no result of 'mallab ab'") : res_strdup(problem));
+    }
+    free(problem);
+    json_decref(result);
+}
+
+static int is_json(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static int add_path(struct gathering *gathering, const char *path)
+{
+    struct dirent **names;
+    if (!is_directory(path)) {
+        add_file(gathering, path, path);
+        return CLI_DONE;
+    }
+    const int count = scandir(path, &names, is_json, alphasort);
+    if (count < 0) {
+        cli_say(&CLI_REPORT, "cannot read '%s': %s", path, strerror(errno));
+        return CLI_UNREADABLE;
+    }
+    for (int i = 0; i < count; i++) {
+        char *file = res_path_join(path, names[i]->d_name);
+        add_file(gathering, file, names[i]->d_name);
+        free(file);
+        free(names[i]);
+    }
+    free(names);
+    return CLI_DONE;
+}
+
+static void say_none(const char *path)
+{
+    char *sign = res_path_join(path, "recording.json");
+    if (access(sign, F_OK) == 0)
+        cli_say(&CLI_REPORT, "'%s' is a recording, it holds no results: 'mallab ab %s' measures it", path,
+                path);
+    else
+        cli_say(&CLI_REPORT, "no result in '%s': 'mallab ab -o %s ...' keeps them there", path, path);
+    free(sign);
+}
+
+static char *show_history(const struct res_history *history, enum cli_format format,
+                          const struct res_style *style)
+{
+    if (format == CLI_FORMAT_MARKDOWN)
+        return res_history_markdown(history);
+    if (format == CLI_FORMAT_CSV)
+        return res_history_csv(history);
+    if (format == CLI_FORMAT_TABLE)
+        return res_history_text(history, style);
+    json_t *document = res_described_write(&RES_HISTORY, history);
+    const bool page = format == CLI_FORMAT_HTML;
+    char *compact = page ? NULL : json_dumps(document, JSON_INDENT(1));
+    char *text = page ? res_html_history(document) : res_printf("%s\n", compact != NULL ? compact : "{}");
+    free(compact);
+    json_decref(document);
+    return text;
+}
+
+/* What in a directory is no result is left out, and said. Returns an exit code: CLI_UNREADABLE, with a text, where a result
+ * was damaged; without one where there was none at all. */
+static int add_history(char **paths, int count, enum cli_format format, const struct res_style *style,
+                       struct res_text *text)
+{
+    struct gathering gathering = {0};
+    int code = CLI_DONE;
+    for (int i = 0; i < count && code == CLI_DONE; i++)
+        code = add_path(&gathering, paths[i]);
+    struct res_history *history = &gathering.history;
+    res_history_finish(history);
+    for (size_t i = 0; i < history->left_out_count; i++)
+        cli_say(&CLI_REPORT, "left out '%s': %s", history->left_out[i].file, history->left_out[i].why);
+    if (code == CLI_DONE && history->results == 0) {
+        say_none(paths[0]);
+        code = CLI_UNREADABLE;
+    } else if (code == CLI_DONE) {
+        char *shown = show_history(history, format, style);
+        res_text_add(text, shown, strlen(shown));
+        free(shown);
+        code = gathering.damaged ? CLI_UNREADABLE : CLI_DONE;
+    }
+    res_described_release(&RES_HISTORY, history);
+    return code;
+}
+
+/* ---- the verb ----------------------------------------------------------------------------------- */
+
 static int run_report(int argc, char **argv)
 {
     struct cli_answer answer;
@@ -124,15 +310,18 @@ static int run_report(int argc, char **argv)
     code = cli_answer_check(&CLI_REPORT, &answer);
     if (code != CLI_DONE)
         return code;
+    if (answer.format == CLI_FORMAT_HTML && res_html_missing() != NULL) {
+        cli_say(&CLI_REPORT, "no HTML: %s", res_html_missing());
+        return CLI_FAILED;
+    }
     const bool to_stdout = answer.output == NULL || strcmp(answer.output, "-") == 0;
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer.colour && to_stdout, .details = answer.details};
-    const bool of_directory = cli_history_asked(operands.words, operands.count);
+    const bool of_directory = is_history(operands.words, operands.count);
     if (of_directory)
-        code = cli_history_show(&CLI_REPORT, operands.words, operands.count, cli_format_name(answer.format),
-                                &style, &text);
+        code = add_history(operands.words, operands.count, answer.format, &style, &text);
     else if (answer.format == CLI_FORMAT_HTML)
-        code = cli_report_html(&CLI_REPORT, operands.words, operands.count, &text);
+        code = add_page(operands.words, operands.count, &text);
     else
         code = add_results(&operands, answer.format, &style, &text);
     /* Of a directory, what could be read is shown, though something in it could not. */
