@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/metric_limit.h"
+#include "results/measure/figures/metric.h"
 #include "results/report/gate/budget_check.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "results/measure/base/random.h"
-#include "results/measure/figures/metric_limit.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/statistics/steady.h"
 #include "unit/harness.h"
 

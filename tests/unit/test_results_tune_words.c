@@ -1,6 +1,6 @@
 /* test_results_tune_words.c - what a search advises: nothing for less memory that is more in all, and a price where there is one. */
 #include "footprint/base/support.h"
-#include "results/report/table/tune_words.h"
+#include "results/report/table/tune_report.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 

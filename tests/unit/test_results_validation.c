@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/validate/validation_figures.h"
+#include "results/measure/validate/validation_result.h"
 #include "unit/harness.h"
 
 #define MB      1000000u

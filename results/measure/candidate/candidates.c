@@ -1,16 +1,199 @@
 /* candidates.c - the registry of candidates. */
 #include "results/measure/candidate/candidates.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/candidate/candidate_file.h"
 #include "results/measure/candidate/library.h"
 #include "results/measure/candidate/variables.h"
+
+/* ---- one candidate's file --------------------------------------------------------------------- */
+
+struct parse {
+    struct res_candidate candidate;
+    char *problem; /* the first one, without the file's name */
+};
+
+/* candidate_name_is_valid - whether a candidate, or a replay binary, can be called so. */
+static bool candidate_name_is_valid(const char *name)
+{
+    const size_t length = strlen(name);
+    if (length == 0 || length > RES_NAME_MAX || name[0] == '-' || name[0] == '.')
+        return false;
+    for (const char *byte = name; *byte != '\0'; byte++) {
+        if (!isalnum((unsigned char)*byte) && strchr("._+-", *byte) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void problem(struct parse *parse, char *text)
+{
+    if (parse->problem == NULL)
+        parse->problem = text;
+    else
+        free(text);
+}
+
+static char **field_of(struct res_candidate *candidate, const char *name)
+{
+    const struct {
+        const char *name;
+        char **field;
+    } fields[] = {
+        {"name", &candidate->name},       {"description", &candidate->description},
+        {"replay", &candidate->replay},   {"preload", &candidate->preload},
+        {"library", &candidate->library}, {"proof", &candidate->proof},
+        {"package", &candidate->package}, {"settings", &candidate->settings},
+        {"clock", &candidate->clock},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strcmp(fields[i].name, name) == 0)
+            return fields[i].field;
+    }
+    return NULL;
+}
+
+static void take_setting(struct parse *parse, const char *name, const char *value)
+{
+    char **field = field_of(&parse->candidate, name);
+    if (field == NULL)
+        problem(parse, res_printf("unknown key '%.40s' in [allocator]", name));
+    else if (*field != NULL)
+        problem(parse, res_printf("'%s' is given twice, or goes on over two lines", name));
+    else if (*value == '\0')
+        problem(parse, res_printf("'%s' is empty", name));
+    else
+        *field = res_text_plain(value);
+}
+
+static void take_pair(struct parse *parse, const char *section, const char *name, const char *value)
+{
+    struct res_candidate *candidate = &parse->candidate;
+    char *plain = res_text_plain(value);
+    char *refused = NULL;
+    if (strcmp(section, "environment") != 0 && *value == '\0')
+        refused = res_printf("'%.40s' in [%s] has no value", name, section);
+    else if (strcmp(section, "ranges") == 0)
+        refused = res_ranges_add(&candidate->ranges, &candidate->range_count, name, plain);
+    else if (strcmp(section, "expect") == 0)
+        refused = res_variables_add(&candidate->expected, &candidate->expected_count, name, plain);
+    else if ((refused = res_variable_problem(name)) == NULL)
+        refused = res_variables_add(&candidate->environment, &candidate->variable_count, name, plain);
+    free(plain);
+    if (refused != NULL)
+        problem(parse, refused);
+}
+
+static int on_line(void *user, const char *section, const char *name, const char *value)
+{
+    struct parse *parse = user;
+    value = value != NULL ? value : "";
+    if (strcmp(section, "allocator") == 0)
+        take_setting(parse, name, value);
+    else if (strcmp(section, "environment") == 0 || strcmp(section, "expect") == 0 ||
+             strcmp(section, "ranges") == 0)
+        take_pair(parse, section, name, value);
+    else
+        problem(parse, res_printf("unknown section [%.40s]", section));
+    return 1;
+}
+
+/* inih would split a longer line in two and cut a text at a NUL, both without a word. */
+static char *check_text(const char *text, size_t length)
+{
+    if (length > RES_INI_BYTES_MAX)
+        return res_printf("larger than %u bytes", RES_INI_BYTES_MAX);
+    size_t line = 1;
+    size_t begin = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\0')
+            return res_printf("line %zu holds a NUL byte", line);
+        if (text[i] == '\n') {
+            line++;
+            begin = i + 1;
+        } else if (i - begin >= RES_INI_LINE_MAX) {
+            return res_printf("line %zu is longer than %u bytes", line, RES_INI_LINE_MAX);
+        }
+    }
+    return NULL;
+}
+
+static char *check_candidate(struct res_candidate *candidate)
+{
+    if (candidate->name == NULL)
+        return res_strdup("no 'name' in [allocator]");
+    if (!candidate_name_is_valid(candidate->name))
+        return res_printf("'%.40s' is no name: use up to %u letters, digits, '.', '_', '+', '-'",
+                          candidate->name, RES_NAME_MAX);
+    if ((candidate->replay == NULL) == (candidate->preload == NULL))
+        return res_strdup("exactly one of 'replay' and 'preload' must be given");
+    if (candidate->replay != NULL && !candidate_name_is_valid(candidate->replay))
+        return res_printf("'replay' must name a binary mallab-replay-NAME, not '%.40s'", candidate->replay);
+    if (candidate->clock != NULL && strcmp(candidate->clock, "yes") != 0 &&
+        strcmp(candidate->clock, "no") != 0)
+        return res_printf("'clock' is 'yes' or 'no', not '%.40s'", candidate->clock);
+    if (candidate->preload != NULL && candidate->library == NULL)
+        candidate->library = res_strdup(candidate->preload);
+    if (candidate->preload != NULL)
+        candidate->replay = res_strdup("glibc");
+    if (candidate->library == NULL && strcmp(candidate->replay, "none") != 0)
+        return res_strdup("no 'library' in [allocator]: the proof needs it");
+    if (candidate->settings != NULL && strcmp(candidate->settings, "unproven") != 0)
+        return res_printf("'settings' can be 'unproven', not '%.40s'", candidate->settings);
+    return res_ranges_problem(candidate);
+}
+
+static void candidate_release(struct res_candidate *candidate)
+{
+    res_variables_free(candidate->environment, candidate->variable_count);
+    res_variables_free(candidate->expected, candidate->expected_count);
+    res_ranges_free(candidate->ranges, candidate->range_count);
+    free(candidate->settings);
+    free(candidate->name);
+    free(candidate->description);
+    free(candidate->replay);
+    free(candidate->preload);
+    free(candidate->library);
+    free(candidate->proof);
+    free(candidate->package);
+    free(candidate->clock);
+    free(candidate->origin);
+    free(candidate->path);
+    free(candidate->version);
+    free(candidate->program);
+    free(candidate->missing);
+}
+
+/* candidate_parse - the text of a file to a candidate, without an origin.
+ * ret_candidate  filled, released with candidate_release; untouched on failure.
+ * Returns        NULL; else the first problem, without the file's name, the caller's to free. */
+static char *candidate_parse(const char *text, size_t length, struct res_candidate *ret_candidate)
+{
+    struct parse parse = {.problem = check_text(text, length)};
+    if (parse.problem == NULL) {
+        char *terminated = res_strndup(text, length);
+        const int line = ini_parse_string(terminated, on_line, &parse);
+        free(terminated);
+        if (parse.problem == NULL && line != 0)
+            parse.problem = res_printf("line %d is neither '[section]' nor 'key = value'", line);
+    }
+    if (parse.problem == NULL)
+        parse.problem = check_candidate(&parse.candidate);
+    if (parse.problem == NULL)
+        *ret_candidate = parse.candidate;
+    else
+        candidate_release(&parse.candidate);
+    return parse.problem;
+}
+
+/* ---- the registry ----------------------------------------------------------------------------- */
 
 bool res_candidate_follows_clock(const struct res_candidate *candidate)
 {
@@ -43,7 +226,7 @@ static struct res_candidate *insert(struct res_registry *registry, const struct 
 bool res_registry_parse(struct res_registry *registry, const char *origin, const char *text, size_t length)
 {
     struct res_candidate candidate = {0};
-    char *problem = res_candidate_parse(text, length, &candidate);
+    char *problem = candidate_parse(text, length, &candidate);
     if (problem == NULL && res_registry_find(registry, candidate.name) != NULL)
         problem = res_printf("the name '%s' is taken by '%s'", candidate.name,
                              res_registry_find(registry, candidate.name)->origin);
@@ -54,7 +237,7 @@ bool res_registry_parse(struct res_registry *registry, const char *origin, const
         warn(registry, res_printf("cannot use '%s': %s, leaving it out", origin, plain));
         free(plain);
         free(problem);
-        res_candidate_release(&candidate);
+        candidate_release(&candidate);
         return false;
     }
     candidate.origin = res_strdup(origin);
@@ -126,7 +309,7 @@ struct res_candidate *res_registry_add_path(struct res_registry *registry, const
     size_t length = suffix != NULL ? (size_t)(suffix - base) : strlen(base);
     length = length > RES_NAME_MAX ? RES_NAME_MAX : length;
     char *name = res_strndup(base, length);
-    if (!res_candidate_name_is_valid(name)) {
+    if (!candidate_name_is_valid(name)) {
         *ret_problem = res_printf(
             "cannot name a candidate after '%s': use letters, digits, '.', '_', '+', '-'", path);
         free(name);
@@ -181,7 +364,7 @@ struct res_candidate *res_registry_copy(struct res_registry *registry, const str
     if (registry->candidate_count < RES_CANDIDATES_MAX)
         return insert(registry, &candidate);
     struct res_candidate dropped = candidate;
-    res_candidate_release(&dropped);
+    candidate_release(&dropped);
     *ret_problem = res_printf("more than %u candidates", RES_CANDIDATES_MAX);
     return NULL;
 }
@@ -210,7 +393,7 @@ char *res_registry_names(const struct res_registry *registry)
 void res_registry_release(struct res_registry *registry)
 {
     for (size_t i = 0; i < registry->candidate_count; i++) {
-        res_candidate_release(registry->candidates[i]);
+        candidate_release(registry->candidates[i]);
         free(registry->candidates[i]);
     }
     for (size_t i = 0; i < registry->warning_count; i++)

@@ -17,6 +17,7 @@
 
 #include "results/measure/base/figure_words.h"
 #include "results/measure/result/result.h"
+#include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/measure/statistics/steady.h"
 
@@ -112,5 +113,22 @@ struct res_interval res_estimate_noise(const struct res_estimate *aa);
 
 /* res_interval_wider - from the lower low to the higher high. */
 struct res_interval res_interval_wider(struct res_interval one, struct res_interval other);
+
+/* res_limit_value / _paired / _unpaired - whether a metric is above a limit: one-sided p-values of the estimate of the same name, by the
+ * test that belongs to how it is estimated; {1, 1} where there is no figure. The same seed gives the same p-values.
+ *
+ *   paired, time with batches       the permutation test of steady times, shifted to the limit (steady.h)
+ *   passes                          Student's t of the mean logarithm
+ *   other series, single or paired  the sign test of the samples, or of each round's ratio
+ *   unpaired, rounds                the permutation test of two samples (two_samples.h)
+ *   unpaired, others                the estimate's interval, read as Student's; times of two sessions: bridge.h
+ *
+ * limit     of the figure, or of the ratio; >= 0
+ * estimate  what res_estimate_unpaired said of the same series */
+struct res_tails res_limit_value(const struct res_series *series, double limit);
+struct res_tails res_limit_paired(const struct res_series *other, const struct res_series *base, double limit,
+                                  uint64_t seed);
+struct res_tails res_limit_unpaired(const struct res_series *other, const struct res_series *base,
+                                    const struct res_estimate *estimate, double limit, uint64_t seed);
 
 #endif

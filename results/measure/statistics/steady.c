@@ -3,12 +3,239 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/statistics/steady_cells.h"
-#include "results/measure/statistics/steady_swaps.h"
+
+/* ---- sorted times of batches ------------------------------------------------------------------ */
+
+/* Of one batch in one round. */
+struct steady_cell {
+    double ns;
+    uint32_t round;
+};
+
+/* Every batch's rounds from the fastest to the slowest, so that a resample needs no sorting: it only counts. */
+struct steady_sorted {
+    struct steady_cell *cells; /* round_count of each batch */
+    size_t round_count, batch_count;
+};
+
+/* One side of what is estimated. */
+struct steady_side {
+    struct steady_sorted sorted;
+    uint32_t *counts; /* how often each round is taken; adds up to round_count */
+    double floor_ns;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct steady_cell *a = left, *b = right;
+    if (a->ns != b->ns)
+        return a->ns < b->ns ? -1 : 1;
+    return (a->round > b->round) - (a->round < b->round); /* so that the same samples give the same order */
+}
+
+/* round_count: of those that there are. */
+static struct steady_sorted sort(const struct res_batches *batches, size_t round_count)
+{
+    const size_t most = RES_STEADY_CELLS / round_count > 0 ? RES_STEADY_CELLS / round_count : 1;
+    const size_t together = (batches->batch_count + most - 1) / most;
+    struct steady_sorted sorted = {.round_count = round_count,
+                                   .batch_count = (batches->batch_count + together - 1) / together};
+    sorted.cells = res_calloc(sorted.batch_count * round_count, sizeof *sorted.cells);
+    for (size_t group = 0; group < sorted.batch_count; group++) {
+        struct steady_cell *cells = &sorted.cells[group * round_count];
+        const size_t begin = group * together;
+        const size_t end = begin + together < batches->batch_count ? begin + together : batches->batch_count;
+        for (size_t round = 0; round < round_count; round++) {
+            cells[round].round = (uint32_t)round;
+            for (size_t batch = begin; batch < end; batch++)
+                cells[round].ns += (double)batches->rounds[round][batch];
+        }
+        qsort(cells, round_count, sizeof *cells, by_time);
+    }
+    return sorted;
+}
+
+/* Each round counts `counts[round]` times; the counts add up to round_count. A quarter of them need not be a whole number: every
+ * round is cut into RES_STEADY_PART pieces, of which round_count are taken. */
+static double steady_sum_of(const struct steady_sorted *sorted, const uint32_t *counts)
+{
+    double sum = 0;
+    for (size_t batch = 0; batch < sorted->batch_count; batch++) {
+        const struct steady_cell *cell = &sorted->cells[batch * sorted->round_count];
+        size_t left = sorted->round_count;
+        for (; left > 0; cell++) {
+            const size_t pieces = (size_t)counts[cell->round] * RES_STEADY_PART;
+            const size_t taken = pieces < left ? pieces : left;
+            sum += (double)taken * cell->ns;
+            left -= taken;
+        }
+    }
+    return sum / (double)sorted->round_count;
+}
+
+/* steady_draw - counts of rounds drawn with replacement. */
+static void steady_draw(struct res_random *random, uint32_t *counts, size_t round_count)
+{
+    for (size_t i = 0; i < round_count; i++)
+        counts[i] = 0;
+    for (size_t i = 0; i < round_count; i++)
+        counts[res_random_below(random, round_count)]++;
+}
+
+static void count_each_once(uint32_t *counts, size_t round_count)
+{
+    for (size_t i = 0; i < round_count; i++)
+        counts[i] = 1;
+}
+
+/* steady_side_of - of the first `round_count` rounds, each counted once; to be released. Where there are more cells than RES_STEADY_CELLS,
+ * neighbouring batches are put together. */
+static struct steady_side steady_side_of(const struct res_batches *batches, size_t round_count,
+                                         double floor_ns)
+{
+    struct steady_side side = {.sorted = sort(batches, round_count), .floor_ns = floor_ns};
+    side.counts = res_calloc(round_count, sizeof *side.counts);
+    count_each_once(side.counts, round_count);
+    return side;
+}
+
+static void steady_side_release(struct steady_side *side)
+{
+    free(side->sorted.cells);
+    free(side->counts);
+}
+
+/* steady_net_of - the same less the floor, by the side's counts; NAN where that is not above 0. */
+static double steady_net_of(const struct steady_side *side)
+{
+    const double net = steady_sum_of(&side->sorted, side->counts) - side->floor_ns;
+    return net > 0 ? net : NAN;
+}
+
+/* ---- names swapped within the rounds ---------------------------------------------------------- */
+
+/* Both sides of a batch in one order: who of two belongs to which set is said by `swapped`. */
+struct swapping {
+    struct steady_cell
+        *cells; /* 2 * round_count of each batch; the base's rounds are numbered from round_count on */
+    size_t round_count, batch_count;
+};
+
+/* scale: brings the one side to the other's level, so that only chance is left between them. base_scale: or the other way. */
+static struct swapping swapping_of(const struct steady_sorted *other, const struct steady_sorted *base,
+                                   double scale, double base_scale)
+{
+    const size_t rounds = other->round_count;
+    struct swapping swapping = {.round_count = rounds, .batch_count = other->batch_count};
+    swapping.cells = res_calloc(2 * rounds * other->batch_count, sizeof *swapping.cells);
+    for (size_t batch = 0; batch < other->batch_count; batch++) {
+        const struct steady_cell *one = &other->cells[batch * rounds], *two = &base->cells[batch * rounds];
+        struct steady_cell *cells = &swapping.cells[2 * batch * rounds];
+        size_t i = 0, k = 0;
+        while (i + k < 2 * rounds) {
+            const bool take_one = k == rounds || (i < rounds && one[i].ns / scale <= two[k].ns * base_scale);
+            cells[i + k] = take_one ? (struct steady_cell){.ns = one[i].ns / scale, .round = one[i].round}
+                                    : (struct steady_cell){.ns = two[k].ns * base_scale,
+                                                           .round = two[k].round + (uint32_t)rounds};
+            if (take_one)
+                i++;
+            else
+                k++;
+        }
+    }
+    return swapping;
+}
+
+/* Steady times of both sets when the rounds are swapped so. */
+static void steady_swapped(const struct swapping *swapping, const uint8_t *swapped, double ret_sums[2])
+{
+    const size_t rounds = swapping->round_count;
+    ret_sums[0] = ret_sums[1] = 0;
+    for (size_t batch = 0; batch < swapping->batch_count; batch++) {
+        const struct steady_cell *cell = &swapping->cells[2 * batch * rounds];
+        size_t left[2] = {rounds, rounds};
+        for (; left[0] + left[1] > 0; cell++) {
+            const size_t base = cell->round >= rounds;
+            const size_t set = base ^ swapped[cell->round - base * rounds];
+            const size_t taken = left[set] < RES_STEADY_PART ? left[set] : RES_STEADY_PART;
+            ret_sums[set] += (double)taken * cell->ns;
+            left[set] -= taken;
+        }
+    }
+    ret_sums[0] /= (double)rounds;
+    ret_sums[1] /= (double)rounds;
+}
+
+/* The logarithm of the ratio over random swaps: RES_RESAMPLES of them, to be freed. NULL where a swap leaves nothing above the floor. */
+static double *strays_of(const struct swapping *swapping, double floor_ns, uint64_t seed)
+{
+    struct res_random random = res_random_from(seed);
+    double *strays = res_calloc(RES_RESAMPLES, sizeof *strays);
+    uint8_t *swapped = res_calloc(swapping->round_count, sizeof *swapped);
+    bool usable = true;
+    for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
+        double sums[2];
+        for (size_t round = 0; round < swapping->round_count; round++)
+            swapped[round] = (uint8_t)(res_random_next(&random) >> 63);
+        steady_swapped(swapping, swapped, sums);
+        usable = sums[0] > floor_ns && sums[1] > floor_ns;
+        if (usable)
+            strays[i] = log((sums[0] - floor_ns) / (sums[1] - floor_ns));
+    }
+    free(swapped);
+    if (usable)
+        return strays;
+    free(strays);
+    return NULL;
+}
+
+/* steady_strays - logarithms of the ratio of net steady times over RES_RESAMPLES random swaps; the caller's to free. NULL where a swap leaves nothing
+ * above the floor (base's, of both).
+ * scale, base_scale  other's times are divided by the one, base's multiplied by the other: so that only chance is left between the sides.
+ * Both have the same number of rounds and batches. */
+static double *steady_strays(const struct steady_side *other, const struct steady_side *base, double scale,
+                             double base_scale, uint64_t seed)
+{
+    struct swapping swapping = swapping_of(&other->sorted, &base->sorted, scale, base_scale);
+    double *strays = strays_of(&swapping, base->floor_ns, seed);
+    free(swapping.cells);
+    return strays;
+}
+
+/* steady_effective_rounds - how many rounds a steady time rests on: Kish's effective number, of the shares that the rounds have in its fastest
+ * quarters. All of them where each batch has other fastest rounds; a quarter where the same ones are fastest throughout, as when a machine becomes
+ * slower. */
+static double steady_effective_rounds(const struct steady_side *other, const struct steady_side *base)
+{
+    const size_t rounds = other->sorted.round_count;
+    double *shares = res_calloc(rounds, sizeof *shares);
+    double sum = 0, squares = 0;
+    for (int which = 0; which < 2; which++) {
+        const struct steady_sorted *sorted = which == 0 ? &other->sorted : &base->sorted;
+        for (size_t batch = 0; batch < sorted->batch_count; batch++) {
+            const struct steady_cell *cell = &sorted->cells[batch * rounds];
+            for (size_t left = rounds; left > 0; cell++) {
+                const size_t taken = left < RES_STEADY_PART ? left : RES_STEADY_PART;
+                shares[cell->round] += (double)taken * cell->ns;
+                left -= taken;
+            }
+        }
+    }
+    for (size_t round = 0; round < rounds; round++) {
+        sum += shares[round];
+        squares += shares[round] * shares[round];
+    }
+    free(shares);
+    return squares > 0 ? sum * sum / squares : 1;
+}
+
+/* ---- resampled -------------------------------------------------------------------------------- */
 
 /* base NULL: the side itself. */
 static struct res_estimate estimate(struct steady_side *other, struct steady_side *base, size_t few,

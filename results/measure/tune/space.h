@@ -37,7 +37,7 @@ struct res_tune_point {
     double *times;    /* logarithms of the paired ratios to the default, one for each round of the search */
     double *memories; /* likewise, of the passes for memory */
     size_t time_count, memory_count;
-    const struct res_candidate *candidate; /* for replays.h; NULL before its first run */
+    const struct res_candidate *candidate; /* for tune_result.c; NULL before its first run */
 };
 
 struct res_tune_space {

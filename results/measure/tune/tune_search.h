@@ -9,8 +9,9 @@
  *   4  confirmation fresh rounds of the finalists, the default and the control, of which alone the figures and verdicts are
  *                   (judge.h): the winner of many tries was lucky too, and his earlier samples would say so
  *
- * Runs are made in heats (tune_round.h): some points and the default side by side.
- * Time: by what runs take at the moment it is reckoned before each heat what the confirmation takes (tune_round.h); the search has
+ * Runs are made in heats: up to RES_TUNE_HEAT points and the default once each, so that each sample is a ratio to a run of the default
+ * within the same seconds; then those that want it in a pass for memory.
+ * Time: by what runs take at the moment it is reckoned before each heat what the confirmation takes; the search has
  * what is left of the budget. A heat is not begun when it would not end in time. What the shares of the stages left out is tried
  * behind the race, where there is time after all, and raced; what is not tried then is counted. The confirmation has
  * RES_TUNE_ROUNDS_LEAST rounds whatever they take, so on a machine that slows down meanwhile the budget is passed, and up to

@@ -22,7 +22,7 @@
 #include <sys/types.h>
 
 #include "footprint/base/process.h"
-#include "results/measure/experiment/real_command.h"
+#include "results/measure/experiment/timed.h"
 #include "results/measure/result/validated.h"
 #include "results/measure/validate/smaps.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/metric_limit.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/statistics/steady.h"
 #include "results/measure/statistics/two_samples.h"
 

@@ -9,7 +9,121 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/report/gate/budget_limit.h"
+
+/* ---- what stands behind "<=" ------------------------------------------------------------------ */
+
+#define RES_BLANKS " \t\r"
+
+/* A part of the text that is read; not terminated. */
+struct res_span {
+    const char *begin;
+    size_t length;
+};
+
+/* span_trimmed - without the blanks at both ends. */
+static struct res_span span_trimmed(const char *begin, size_t length)
+{
+    while (length > 0 && strchr(RES_BLANKS, *begin) != NULL && *begin != '\0') {
+        begin++;
+        length--;
+    }
+    while (length > 0 && begin[length - 1] != '\0' && strchr(RES_BLANKS, begin[length - 1]) != NULL)
+        length--;
+    return (struct res_span){begin, length};
+}
+
+struct unit {
+    const char *name;
+    enum res_unit unit;
+    double factor;
+};
+
+static const struct unit UNITS[] = {
+    {"ns", RES_UNIT_NS, 1},
+    {"us", RES_UNIT_NS, 1e3},
+    {"ms", RES_UNIT_NS, 1e6},
+    {"s", RES_UNIT_NS, 1e9},
+    {"B", RES_UNIT_BYTES, 1},
+    {"kB", RES_UNIT_BYTES, 1e3},
+    {"MB", RES_UNIT_BYTES, 1e6},
+    {"GB", RES_UNIT_BYTES, 1e9},
+    {"K", RES_UNIT_BYTES, 1024},
+    {"M", RES_UNIT_BYTES, 1048576},
+    {"G", RES_UNIT_BYTES, 1073741824},
+    {"KiB", RES_UNIT_BYTES, 1024},
+    {"MiB", RES_UNIT_BYTES, 1048576},
+    {"GiB", RES_UNIT_BYTES, 1073741824},
+};
+
+/* Digits with at most one point; nothing that strtod takes besides (inf, hexadecimal, the locale's comma). */
+static bool take_number(struct res_span *text, double *ret_number)
+{
+    double number = 0, scale = 1;
+    size_t at = 0, digits = 0;
+    bool behind_point = false;
+    for (; at < text->length; at++) {
+        const char byte = text->begin[at];
+        if (byte == '.' && !behind_point) {
+            behind_point = true;
+        } else if (byte >= '0' && byte <= '9') {
+            if (++digits > 18)
+                return false;
+            number = number * 10 + (byte - '0');
+            scale *= behind_point ? 10 : 1;
+        } else {
+            break;
+        }
+    }
+    if (digits == 0)
+        return false;
+    *text = (struct res_span){text->begin + at, text->length - at};
+    *ret_number = number / scale;
+    return true;
+}
+
+/* limit_examples - of limits of a metric, for messages. */
+static const char *limit_examples(enum res_metric metric)
+{
+    switch (res_metric_unit(metric)) {
+    case RES_UNIT_NS:
+        return "+3%, -10% or 25ns";
+    case RES_UNIT_BYTES:
+        return "+5%, -10% or 512MiB";
+    default:
+        return "+5%, -10% or 10000";
+    }
+}
+
+/* limit_take - "+3%", "512MiB", "25ns" to a rule's limit, in the base unit of its metric or as a ratio.
+ * rule     its metric is set; relative and limit are, also where the text is none.
+ * Returns  false when it is no limit of that metric, or beyond what a rule can hold. */
+static bool limit_take(struct res_span text, struct res_rule *rule)
+{
+    const struct res_span whole = text;
+    double number;
+    const char sign = text.length > 0 ? *text.begin : '\0';
+    if (sign == '+' || sign == '-')
+        text = (struct res_span){text.begin + 1, text.length - 1};
+    if (!take_number(&text, &number))
+        return false;
+    text = span_trimmed(text.begin, text.length);
+    rule->relative = text.length == 1 && *text.begin == '%';
+    if (rule->relative) {
+        rule->limit = 1 + (sign == '-' ? -number : number) / 100;
+        return (sign == '+' || sign == '-' || number == 0) && number <= RES_RULE_PERCENT_MAX &&
+               rule->limit > 0;
+    }
+    if (text.begin == whole.begin || sign == '+' || sign == '-')
+        return false;
+    double factor = res_metric_unit(rule->metric) == RES_UNIT_COUNT && text.length == 0 ? 1 : 0;
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (UNITS[i].unit == res_metric_unit(rule->metric) && strlen(UNITS[i].name) == text.length &&
+            strncmp(UNITS[i].name, text.begin, text.length) == 0)
+            factor = UNITS[i].factor;
+    }
+    rule->limit = number * factor;
+    return factor > 0 && rule->limit <= RES_RULE_LIMIT_MAX;
+}
 
 #define SECTION_MAX                                                                                          \
     49u /* what inih keeps of a section's name (its MAX_SECTION 50); it cuts the rest without a word */
@@ -83,10 +197,10 @@ static bool add_limit(struct res_budget *budget, const struct target *target, st
         free(name);
         return false;
     }
-    if (!res_limit_take(limit, &rule)) {
+    if (!limit_take(limit, &rule)) {
         char *words = quoted(limit);
         *ret_problem = res_printf("%s: '%s' is no limit of '%s': write %s", place, words,
-                                  res_metric_name(rule.metric), res_limit_examples(rule.metric));
+                                  res_metric_name(rule.metric), limit_examples(rule.metric));
         free(words);
         return false;
     }
@@ -118,18 +232,18 @@ static bool add_item(struct res_budget *budget, struct res_span item, const char
         free(words);
         return false;
     }
-    struct res_span metric = res_span_trimmed(item.begin, before);
+    struct res_span metric = span_trimmed(item.begin, before);
     const char *colon = memchr(metric.begin, ':', metric.length);
     if (colon != NULL) {
         const size_t length = (size_t)(colon - metric.begin);
-        target.candidate = res_span_trimmed(metric.begin, length);
-        metric = res_span_trimmed(colon + 1, metric.length - length - 1);
+        target.candidate = span_trimmed(metric.begin, length);
+        metric = span_trimmed(colon + 1, metric.length - length - 1);
         if (!name_fits(target.candidate)) {
             *ret_problem = res_printf("%s: no candidate's name before ':'", place);
             return false;
         }
     }
-    return add_limit(budget, &target, metric, res_span_trimmed(less + 2, item.length - before - 2), place,
+    return add_limit(budget, &target, metric, span_trimmed(less + 2, item.length - before - 2), place,
                      ret_problem);
 }
 
@@ -139,7 +253,7 @@ bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret
     for (size_t at = 0; added; at++) {
         const size_t length = strcspn(text + at, ",");
         char *place = res_printf("column %zu", at + 1);
-        added = add_item(budget, res_span_trimmed(text + at, length), place, ret_problem);
+        added = add_item(budget, span_trimmed(text + at, length), place, ret_problem);
         free(place);
         at += length;
         if (text[at] == '\0')
@@ -168,7 +282,7 @@ static void refuse(struct ini *ini, char *problem)
 /* inih would read on in the section before, with an error only at the end. */
 static char *section_problem(const char *line, size_t length)
 {
-    const struct res_span text = res_span_trimmed(line, length);
+    const struct res_span text = span_trimmed(line, length);
     if (text.length == 0 || *text.begin != '[')
         return NULL;
     const char *end = memchr(text.begin, ']', text.length);
@@ -217,16 +331,15 @@ static bool take_word(struct res_span *text, const char *word, struct res_span *
     const size_t rest = text->length - length;
     const char *comma = memchr(begin, ',', rest);
     const size_t before = comma != NULL ? (size_t)(comma - begin) : rest;
-    *ret_name = res_span_trimmed(begin, before);
-    *text = comma != NULL ? res_span_trimmed(comma + 1, rest - before - 1)
-                          : (struct res_span){begin + rest, 0};
+    *ret_name = span_trimmed(begin, before);
+    *text = comma != NULL ? span_trimmed(comma + 1, rest - before - 1) : (struct res_span){begin + rest, 0};
     return name_fits(*ret_name) && (comma == NULL || text->length > 0);
 }
 
 /* "all", "candidate NAME", "workload NAME", or the last two with a comma between. */
 static bool take_section(const char *section, struct target *ret_target)
 {
-    struct res_span text = res_span_trimmed(section, strlen(section));
+    struct res_span text = span_trimmed(section, strlen(section));
     if (text.length == 3 && strncmp(text.begin, "all", 3) == 0)
         return true;
     do {
@@ -242,7 +355,7 @@ static int on_setting(void *user, const char *section, const char *name, const c
     struct ini *ini = user;
     struct target target = {0};
     char *problem = NULL;
-    struct res_span metric = res_span_trimmed(name, strlen(name));
+    struct res_span metric = span_trimmed(name, strlen(name));
     char *place = res_printf("line %zu", ini->line);
     if (ini->problem != NULL) {
         free(place);
@@ -250,9 +363,9 @@ static int on_setting(void *user, const char *section, const char *name, const c
     }
     value = value != NULL ? value : "";
     if (metric.length > 0 && metric.begin[metric.length - 1] == '<') /* "time <= +3%", split at the '=' */
-        metric = res_span_trimmed(metric.begin, metric.length - 1);
+        metric = span_trimmed(metric.begin, metric.length - 1);
     if (!take_section(section, &target)) {
-        char *words = quoted(res_span_trimmed(section, strlen(section)));
+        char *words = quoted(span_trimmed(section, strlen(section)));
         problem = res_printf("%s: unknown section [%s]: write [all], [candidate NAME], [workload NAME] or "
                              "[workload NAME, candidate NAME]",
                              place, words);
@@ -260,7 +373,7 @@ static int on_setting(void *user, const char *section, const char *name, const c
     }
     for (size_t at = 0; problem == NULL; at++) {
         const size_t length = strcspn(value + at, ",");
-        if (!add_limit(ini->budget, &target, metric, res_span_trimmed(value + at, length), place, &problem))
+        if (!add_limit(ini->budget, &target, metric, span_trimmed(value + at, length), place, &problem))
             break;
         at += length;
         if (value[at] == '\0')

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/metric_limit.h"
+#include "results/measure/figures/metric.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/compare_results.h"
 

@@ -1,7 +1,7 @@
 /* budget_check.h - a result held against budgets: within, over or inconclusive, and why.
  *
  *   finding   one rule (budget.h) that fits one candidate of one workload, and its outcome
- *   within    the whole 95 % interval is at most the limit, and the test at the limit (metric_limit.h) says so at RES_P_VALUE_MOST
+ *   within    the whole 95 % interval is at most the limit, and the test at the limit (metric.h) says so at RES_P_VALUE_MOST
  *   over      the whole interval is above the limit, and the test says so for all findings together; also a candidate that failed
  *   inconclusive  the interval crosses the limit; or the test does not exclude chance; or there are too few rounds; or the figure is
  *             nearer to the limit than two measurements of the same thing are to each other (noise); or there is no figure

@@ -7,7 +7,7 @@
 #include "footprint/base/support.h"
 #include "results/report/gate/compare_results.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/escape.h"
+#include "results/report/grid/lines.h"
 
 static const struct res_column COLUMNS[] = {
     {.heading = "candidate", .own_line = true, .gap = 2},

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/report/grid/escape.h"
 #include "results/report/grid/lines.h"
 
 struct cell {

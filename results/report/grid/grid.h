@@ -10,7 +10,7 @@
 #define MALLAB_RESULTS_REPORT_GRID_GRID_H
 
 #include "footprint/base/support.h"
-#include "results/report/grid/style.h"
+#include "results/report/grid/lines.h"
 
 struct res_column {
     const char *heading;

@@ -1,8 +1,32 @@
-/* lines.h - words below a table: a label, and words wrapped at the page's width (style.h). */
+/* lines.h - text for a terminal: its width and colours, words below a table that are wrapped at the page's width; and anybody's
+ * words made fit for the form that they are written in. */
 #ifndef MALLAB_RESULTS_REPORT_GRID_LINES_H
 #define MALLAB_RESULTS_REPORT_GRID_LINES_H
 
+#include <stdbool.h>
+
 #include "footprint/base/support.h"
+
+#define RES_TABLE_COLUMNS 100u /* of a page: lines take no more where words allow it */
+#define RES_LABEL_COLUMNS 12   /* before the words of a line below a table */
+
+struct res_style {
+    bool utf8;    /* the locale's character set; otherwise ASCII only */
+    bool colour;  /* verdicts in colour by ANSI sequences */
+    bool details; /* below the table also what explains the figures */
+};
+
+/* What words mean to the reader. */
+enum res_role {
+    RES_ROLE_NONE,
+    RES_ROLE_GOOD,
+    RES_ROLE_BAD,
+    RES_ROLE_DOUBT,
+};
+
+/* res_colour_begin / res_colour_end - what to write before and behind words of this role; "" without colours. Static. */
+const char *res_colour_begin(const struct res_style *style, enum res_role role);
+const char *res_colour_end(const struct res_style *style, enum res_role role);
 
 /* res_lines_add - a label, and words up to the last column, following lines indented below the first.
  * words  plain (res_text_plain). A number is not parted from its unit. */
@@ -20,5 +44,13 @@ void res_lines_pad(struct res_text *text, size_t count);
 
 /* res_lines_end - end the line, without blanks before: they would only be noise in a diff of two texts. */
 void res_lines_end(struct res_text *text);
+
+/* res_markdown_add - add words to Markdown as they read: on one line, marks escaped, "-" for NULL. */
+void res_markdown_add(struct res_text *text, const char *words);
+
+/* res_csv_text - add a quoted cell of CSV (RFC 4180); NULL: an empty one.
+ * What a spreadsheet would take for a formula (it begins with = + - @ or their wide forms) gets an apostrophe before it,
+ * as OWASP's "CSV Injection" says; a lone "-" is none. */
+void res_csv_text(struct res_text *text, const char *words);
 
 #endif

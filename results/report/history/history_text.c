@@ -7,7 +7,7 @@
 
 #include "footprint/base/support.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/escape.h"
+#include "results/report/grid/lines.h"
 #include "results/report/history/result_history.h"
 
 /* A narrow terminal never does without the range: a change without it says nothing. */

@@ -85,11 +85,11 @@ void res_history_finish(struct res_history *history);
 /* res_history_name - the name under which a result is kept in a directory: WORKLOAD.MACHINE.DATE.json, where DATE is of UTC
  * (20261121T151558Z), so that names sort by workload, machine and date. What is no letter, digit, '_' or '+' becomes
  * '-', several of them one; several workloads are WORKLOAD+N, N being how many more. number: 1, or more where that name is taken (DATE-2). The
- * caller's to free. (history_name.c) */
+ * caller's to free. */
 char *res_history_name(const struct res_result *result, unsigned number);
 
 /* res_history_machine - what the machine of a result is called: its name, where the user gave one ($MALLAB_MACHINE), else its
- * processor and how many there are: machines that are alike are one then. The caller's to free. (history_name.c) */
+ * processor and how many there are: machines that are alike are one then. The caller's to free. */
 char *res_history_machine(const struct res_machine *machine);
 
 /* res_history_text / _markdown / _csv - of a finished one. Text fits RES_TABLE_COLUMNS where names allow. The caller's to free.

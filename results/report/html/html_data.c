@@ -8,8 +8,8 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/result_columns.h"
-#include "results/report/table/tune_words.h"
+#include "results/report/table/table.h"
+#include "results/report/table/tune_report.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
 

@@ -7,9 +7,7 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/report/grid/escape.h"
 #include "results/report/grid/lines.h"
-#include "results/report/grid/style.h"
 #include "results/report/notes/noting.h"
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */

@@ -1,15 +1,417 @@
 /* table.c - the table of a result: as text, for documents and for programs. */
 #include "results/report/table/table.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/figures/memory_limit.h"
 #include "results/measure/figures/pareto.h"
-#include "results/report/grid/escape.h"
+#include "results/measure/result/result.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/grid/cells.h"
+#include "results/report/grid/grid.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/result_columns.h"
+
+/* All columns side by side would be wider than a page: time stands above memory there, each with the names. */
+enum res_block {
+    RES_BLOCK_TIME = 1,
+    RES_BLOCK_MEMORY = 2,
+    RES_BLOCK_BOTH = 3,
+};
+
+#define SHOWN_MAX 64u
+#define OWN_MAX   6u /* columns of CSV before the fields */
+
+/* ---- which fields --------------------------------------------------------------------------- */
+
+struct shown {
+    const struct res_field *field;
+    const struct res_field *part; /* the entry's struct that it is a member of; NULL: of the entry itself */
+};
+
+struct shown_list {
+    struct shown items[SHOWN_MAX];
+    size_t count;
+};
+
+typedef bool shown_fn(const struct res_shown *shown);
+
+static bool in_time(const struct res_shown *shown)
+{
+    return shown->heading != NULL && !shown->in_memory;
+}
+
+static bool in_memory(const struct res_shown *shown)
+{
+    return shown->heading != NULL && (shown->in_memory || shown->as == RES_AS_NAME);
+}
+
+static bool in_both(const struct res_shown *shown)
+{
+    return shown->heading != NULL;
+}
+
+static bool in_csv(const struct res_shown *shown)
+{
+    return shown->csv != NULL;
+}
+
+static void list_fields(struct shown_list *list, const struct res_described *described,
+                        const struct res_field *part, shown_fn *wanted, bool late)
+{
+    for (size_t i = 0; i < described->field_count; i++) {
+        const struct res_field *field = &described->fields[i];
+        if (field->kind == RES_FIELD_STRUCT && part == NULL)
+            list_fields(list, field->of, field, wanted, late);
+        else if (wanted(&field->shown) && field->shown.late == late && list->count < SHOWN_MAX)
+            list->items[list->count++] = (struct shown){field, part};
+    }
+}
+
+/* Both blocks together have the columns of time first. */
+static struct shown_list list_of(shown_fn *wanted)
+{
+    struct shown_list list = {.count = 0};
+    if (wanted == in_both) {
+        const struct shown_list memory = list_of(in_memory);
+        list = list_of(in_time);
+        for (size_t i = 1; i < memory.count && list.count < SHOWN_MAX; i++)
+            list.items[list.count++] = memory.items[i];
+        return list;
+    }
+    list_fields(&list, &RES_RESULT_ENTRY, NULL, wanted, false);
+    list_fields(&list, &RES_RESULT_ENTRY, NULL, wanted, true);
+    return list;
+}
+
+/* The struct that has the field; NULL where the entry has none. */
+static const void *owner_of(const struct shown *shown, const struct res_result_entry *entry)
+{
+    return shown->part == NULL ? entry : *(const void *const *)((const char *)entry + shown->part->offset);
+}
+
+static double number_of(const struct shown *shown, const void *owner)
+{
+    if (owner == NULL)
+        return NAN;
+    const char *place = (const char *)owner + shown->field->offset;
+    return shown->field->kind == RES_FIELD_COUNT ? (double)*(const uint64_t *)place : *(const double *)place;
+}
+
+static const char *text_of(const struct shown *shown, const void *owner)
+{
+    return owner != NULL ? *(const char *const *)((const char *)owner + shown->field->offset) : NULL;
+}
+
+/* ---- cells of the table --------------------------------------------------------------------- */
+
+/* What the cells of a table have in common. */
+struct table {
+    const struct res_result_workload *workload;
+    const char *baseline;
+    struct res_bytes_unit unit;
+    bool utf8;
+};
+
+static void add_typical(struct res_grid *grid, const struct res_figures *figures, bool utf8)
+{
+    const double ns = figures->typical_ns_per_op, deviation = figures->typical_deviation;
+    if (isfinite(ns) && isfinite(deviation))
+        res_grid_own(grid, res_printf("%s %s%s", RES_NS(ns), utf8 ? "\u00b1" : "+-", RES_NS(deviation)));
+    else
+        res_grid_add(grid, RES_NS(ns));
+}
+
+/* Too few rounds have an interval without width, which would look sure. Memory has passes of its own, which need fewer. */
+static const char *range_words(const struct res_result_workload *workload,
+                               const struct res_difference *difference, bool in_memory, char *room)
+{
+    if (!in_memory && workload->rounds < RES_ROUNDS_FOR_INTERVAL && isfinite(difference->ratio))
+        return "?";
+    return res_interval_words(difference->interval.low, difference->interval.high, room);
+}
+
+static void add_verdict(struct res_grid *grid, const struct res_result_entry *entry, bool is_baseline)
+{
+    const struct res_difference *time = &entry->figures.time;
+    const char *word = res_verdict_shown(time->verdict, time->ratio, time->interval.low, time->interval.high);
+    if (entry->failed != NULL) {
+        const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
+        res_grid_add(grid, res_failure_is_death(cause) ? "died" : "failed");
+        res_grid_role(grid, RES_ROLE_BAD);
+        return;
+    }
+    res_grid_add(grid, is_baseline ? "baseline" : word);
+    res_grid_role(grid, is_baseline ? RES_ROLE_NONE : res_cell_role_large(word, time->ratio));
+}
+
+static void add_memory_verdict(struct res_grid *grid, const struct res_result_entry *entry, bool is_baseline)
+{
+    const struct res_difference *peak = &entry->figures.peak;
+    const char *word = res_verdict_memory_name(peak->verdict);
+    if (entry->failed != NULL || is_baseline) {
+        res_grid_add(grid, entry->failed != NULL ? "-" : "baseline");
+    } else if (entry->resident_clock == RES_CLOCK_RECORDED && !entry->predicted) {
+        res_grid_add(grid, "not predicted");
+    } else {
+        res_grid_add(grid, peak->verdict == RES_UNDECIDED ? "?" : word);
+        res_grid_role(grid, res_cell_role_large(word, peak->ratio));
+    }
+}
+
+/* Of a column without words: no colour for doubt, which nothing would explain. */
+static void add_role(struct res_grid *grid, const struct shown *shown, const void *owner)
+{
+    if (shown->field->shown.judged == 0 || owner == NULL)
+        return;
+    const int verdict = *(const int *)((const char *)owner + shown->field->shown.judged);
+    if (verdict >= RES_FASTER)
+        res_grid_role(grid, res_cell_role(res_verdict_name((enum res_verdict)verdict)));
+}
+
+static void add_cell(struct res_grid *grid, const struct table *table, const struct shown *shown,
+                     const struct res_result_entry *entry)
+{
+    const void *owner = owner_of(shown, entry);
+    const bool in_memory = shown->field->shown.in_memory;
+    const struct res_difference *difference = in_memory ? &entry->figures.peak : &entry->figures.time;
+    const bool is_baseline = strcmp(entry->name, table->baseline) == 0;
+    const char *text;
+    switch (shown->field->shown.as) {
+    case RES_AS_TEXT:
+        text = text_of(shown, owner);
+        res_grid_add(grid, text != NULL ? text : "-");
+        break;
+    case RES_AS_NAME:
+        res_grid_own(
+            grid,
+            res_printf("%s%s", entry->name,
+                       res_is_unbeaten(table->workload, (size_t)(entry - table->workload->candidates)) ? " *"
+                                                                                                       : ""));
+        break;
+    case RES_AS_NS:
+        res_grid_add(grid, RES_NS(number_of(shown, owner)));
+        add_role(grid, shown, owner);
+        break;
+    case RES_AS_NS_SPREAD:
+        add_typical(grid, &entry->figures, table->utf8);
+        break;
+    case RES_AS_BYTES:
+        res_grid_add(grid, RES_IN_UNIT(number_of(shown, owner), table->unit));
+        break;
+    case RES_AS_FACTOR:
+        res_grid_add(grid, RES_FACTOR(number_of(shown, owner)));
+        break;
+    case RES_AS_NUMBER:
+        res_grid_add(grid, RES_NUMBER(number_of(shown, owner)));
+        break;
+    case RES_AS_CHANGE:
+        res_grid_add(grid, is_baseline ? "" : RES_PERCENT(difference->ratio));
+        break;
+    case RES_AS_RANGE:
+        res_grid_add(grid,
+                     is_baseline ? "" : range_words(table->workload, difference, in_memory, RES_WORDS_ROOM));
+        break;
+    case RES_AS_VERDICT:
+        (in_memory ? add_memory_verdict : add_verdict)(grid, entry, is_baseline);
+        break;
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/* Words of a heading, with those of the table in it; the caller's to free. NULL for NULL. */
+static char *fill_in(const char *words, const struct table *table)
+{
+    const char *mark = words != NULL ? strchr(words, '{') : NULL;
+    if (mark == NULL)
+        return words != NULL ? res_strdup(words) : NULL;
+    return res_printf("%.*s%s%s", (int)(mark - words), words,
+                      strncmp(mark, "{unit}", 6) == 0 ? table->unit.name : table->baseline,
+                      strchr(mark, '}') + 1);
+}
+
+static bool is_left(enum res_shown_as as)
+{
+    return as == RES_AS_TEXT || as == RES_AS_NAME || as == RES_AS_RANGE || as == RES_AS_VERDICT;
+}
+
+/* Whether no candidate has the part that the field is in. */
+static bool is_nowhere(const struct shown *shown, const struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        if (owner_of(shown, &workload->candidates[i]) != NULL)
+            return false;
+    }
+    return true;
+}
+
+static void grid_begin(struct res_grid *grid, const struct table *table, const struct shown_list *list)
+{
+    struct res_column columns[SHOWN_MAX];
+    char *words[SHOWN_MAX][3];
+    for (size_t i = 0; i < list->count; i++) {
+        const struct res_shown *shown = &list->items[i].field->shown;
+        const char *before = i > 0 ? columns[i - 1].group : NULL;
+        words[i][0] = fill_in(shown->heading, table);
+        words[i][1] = fill_in(shown->group, table);
+        words[i][2] = fill_in(shown->alone, table);
+        const bool goes_on = before != NULL && words[i][1] != NULL && strcmp(before, words[i][1]) == 0;
+        columns[i] = (struct res_column){
+            .heading = words[i][0],
+            .group = words[i][1],
+            .alone = words[i][2],
+            .right = !is_left(shown->as),
+            .own_line = shown->as == RES_AS_NAME,
+            .hidden = is_nowhere(&list->items[i], table->workload),
+            .gap = i == 0                                     ? 0
+                   : goes_on && shown->as != RES_AS_NS_SPREAD ? 1
+                                                              : 2,
+            .expendable = shown->expendable,
+        };
+    }
+    res_grid_begin(grid, columns, list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        for (size_t k = 0; k < 3; k++)
+            free(words[i][k]);
+    }
+}
+
+static struct table table_of(const struct res_result *result, const struct res_result_workload *workload,
+                             bool utf8)
+{
+    double largest = 0;
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        largest = fmax(largest, workload->candidates[i].figures.peak_bytes);
+    return (struct table){
+        .workload = workload, .baseline = result->baseline, .unit = res_bytes_unit_of(largest), .utf8 = utf8};
+}
+
+/* columns_fill - begin a grid and put all candidates of a workload into it.
+ * utf8  whether signs beyond ASCII will do. */
+static void columns_fill(struct res_grid *grid, const struct res_result *result,
+                         const struct res_result_workload *workload, enum res_block block, bool utf8)
+{
+    const struct shown_list list = list_of(block == RES_BLOCK_TIME     ? in_time
+                                           : block == RES_BLOCK_MEMORY ? in_memory
+                                                                       : in_both);
+    const struct table table = table_of(result, workload, utf8);
+    grid_begin(grid, &table, &list);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        for (size_t k = 0; k < list.count; k++)
+            add_cell(grid, &table, &list.items[k], &workload->candidates[i]);
+    }
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+/* Names parted by blanks: no candidate's name has any. "-": unbeaten, empty: not compared. */
+static void add_names(struct res_grid *grid, const struct res_texts *names)
+{
+    struct res_text words = {0};
+    for (size_t i = 0; i < names->count; i++)
+        res_text_printf(&words, "%s%s", i > 0 ? " " : "", names->items[i]);
+    res_grid_add(grid, words.text != NULL ? words.text : names->known ? "-" : "");
+    free(words.text);
+}
+
+/* A floor has the first rows only. */
+static bool is_for_floor(const struct shown *shown)
+{
+    const struct res_field *field = shown->part != NULL ? shown->part : shown->field;
+    return field < RES_RESULT_FLOOR.fields + RES_RESULT_FLOOR.field_count;
+}
+
+static void add_value(struct res_grid *grid, const struct shown *shown, const struct res_result_entry *entry)
+{
+    const void *owner = owner_of(shown, entry);
+    const struct res_field *field = shown->field;
+    const double number = field->kind == RES_FIELD_NUMBER || field->kind == RES_FIELD_WHOLE
+                              ? number_of(shown, owner)
+                              : NAN;
+    if (field->kind == RES_FIELD_TEXTS)
+        add_names(grid, (const struct res_texts *)(const void *)((const char *)owner + field->offset));
+    else if (field->kind == RES_FIELD_TEXT)
+        res_grid_add(grid, text_of(shown, owner) != NULL ? text_of(shown, owner) : "");
+    else if (field->kind == RES_FIELD_WORD)
+        res_grid_add(grid, field->words[*(const int *)((const char *)owner + field->offset)]);
+    else if (field->kind == RES_FIELD_WHOLE && isfinite(number))
+        res_grid_bare(grid, res_printf("%.0f", number));
+    else
+        res_grid_number(grid, number);
+}
+
+static void add_line(struct res_grid *grid, const struct shown_list *list,
+                     const struct res_result_workload *workload, const struct res_result_entry *entry,
+                     const char *role)
+{
+    res_grid_add(grid, workload->name);
+    res_grid_bare(grid, res_strdup(role));
+    res_grid_add(grid, entry->name);
+    res_grid_add(grid, entry->version != NULL ? entry->version : "");
+    res_grid_bare(grid, res_printf("%llu", (unsigned long long)workload->ops));
+    res_grid_bare(grid, res_printf("%llu", (unsigned long long)workload->rounds));
+    for (size_t i = 0; i < list->count; i++) {
+        if (entry != workload->floor || is_for_floor(&list->items[i]))
+            add_value(grid, &list->items[i], entry);
+        else
+            res_grid_add(grid, NULL);
+    }
+}
+
+/* columns_csv - begin a grid and put a line for each candidate, control and floor of all workloads into it. */
+static void columns_csv(struct res_grid *grid, const struct res_result *result)
+{
+    const struct shown_list list = list_of(in_csv);
+    struct res_column columns[OWN_MAX + SHOWN_MAX] = {{.heading = "workload"},  {.heading = "role"},
+                                                      {.heading = "candidate"}, {.heading = "version"},
+                                                      {.heading = "ops"},       {.heading = "rounds"}};
+    for (size_t i = 0; i < list.count; i++)
+        columns[OWN_MAX + i].heading = list.items[i].field->shown.csv;
+    res_grid_begin(grid, columns, OWN_MAX + list.count);
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            add_line(grid, &list, workload, &workload->candidates[k], "candidate");
+        add_line(grid, &list, workload, &workload->control, "control");
+        if (workload->floor != NULL)
+            add_line(grid, &list, workload, workload->floor, "floor");
+    }
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+json_t *res_columns_json(const struct res_result *result, const struct res_result_workload *workload)
+{
+    static const char *const NAMES[] = {[RES_AS_NS] = "ns",
+                                        [RES_AS_NS_SPREAD] = "spread",
+                                        [RES_AS_BYTES] = "bytes",
+                                        [RES_AS_FACTOR] = "factor",
+                                        [RES_AS_NUMBER] = "number"};
+    const struct shown_list list = list_of(in_both);
+    const struct table table = table_of(result, workload, true);
+    json_t *array = json_array();
+    for (size_t i = 0; i < list.count; i++) {
+        const struct res_field *field = list.items[i].field, *part = list.items[i].part;
+        const enum res_shown_as as = field->shown.as;
+        if (as >= sizeof NAMES / sizeof NAMES[0] || NAMES[as] == NULL)
+            continue;
+        char *unit = fill_in(field->shown.group, &table);
+        json_array_append_new(
+            array,
+            json_pack("{s:s++, s:s, s:s?, s:s, s:f, s:s?}", "key", part != NULL ? part->key : "",
+                      part != NULL ? "." : "", field->key, "title", field->shown.heading, "unit", unit, "as",
+                      NAMES[as], "divisor", as == RES_AS_BYTES ? table.unit.bytes : 1.0, "hint", field->doc));
+        free(unit);
+    }
+    return array;
+}
 
 static bool any_unbeaten(const struct res_result_workload *workload)
 {
@@ -28,7 +430,7 @@ static void add_table(struct res_text *text, const struct res_result *result,
     struct res_text left_out = {0};
     for (enum res_block block = RES_BLOCK_TIME; block <= RES_BLOCK_MEMORY; block++) {
         struct res_grid grid;
-        res_columns_fill(&grid, result, workload, block, style->utf8);
+        columns_fill(&grid, result, workload, block, style->utf8);
         if (block == RES_BLOCK_MEMORY)
             res_text_add(text, "\n", 1);
         res_grid_text(&grid, style, text);
@@ -94,7 +496,7 @@ static void md_workload(struct res_text *text, const struct res_result *result,
 {
     struct res_grid grid;
     md_head(text, workload);
-    res_columns_fill(&grid, result, workload, RES_BLOCK_BOTH, true);
+    columns_fill(&grid, result, workload, RES_BLOCK_BOTH, true);
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
     res_text_printf(text, "\n");
@@ -121,7 +523,7 @@ char *res_table_csv(const struct res_result *result)
 {
     struct res_text text = {0};
     struct res_grid grid;
-    res_columns_csv(&grid, result);
+    columns_csv(&grid, result);
     res_grid_csv(&grid, &text);
     res_grid_release(&grid);
     return text.text;

@@ -7,7 +7,8 @@
 #define MALLAB_RESULTS_REPORT_TABLE_TABLE_H
 
 #include "results/measure/result/result.h"
-#include "results/report/grid/style.h"
+#include "results/report/grid/grid.h"
+#include "results/report/grid/lines.h"
 
 /* res_table_text - the whole text, ending in a newline; the caller's to free.
  * result  with its notes (res_notes_fill). Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, long
@@ -18,5 +19,10 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
  * each candidate, control and floor of each workload. The caller's to free. */
 char *res_table_markdown(const struct res_result *result);
 char *res_table_csv(const struct res_result *result);
+
+/* res_columns_json - the plain figures among the columns, for the HTML page: {key, title, unit, as, divisor, hint}.
+ * key: dotted, in a candidate's object; as: "ns", "spread" (with its KEY_deviation), "bytes", "factor" or "number"; a figure is
+ * shown over the divisor. A new reference. */
+json_t *res_columns_json(const struct res_result *result, const struct res_result_workload *workload);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/result/result.h"
-#include "results/report/grid/style.h"
+#include "results/report/grid/lines.h"
 
 /* res_validation_text - tables, bars and a line in words; the caller's to free. NULL: the result
  * holds no validation. */

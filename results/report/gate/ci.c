@@ -1,0 +1,338 @@
+/* ci.c - a check for GitHub, as JUnit's XML, and for people: aligned text, and Markdown for a job's summary. */
+#include "results/report/gate/ci.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "results/measure/base/json_values.h"
+#include "results/report/grid/cells.h"
+#include "results/report/grid/lines.h"
+
+/* ---- GitHub: commands ------------------------------------------------------------------------ */
+
+/* A '%' would begin an escape. Line ends cannot be there: res_text_plain. */
+static void add_command_words(struct res_text *text, const char *words)
+{
+    char *plain = res_text_plain(words);
+    for (const char *byte = plain; *byte != '\0'; byte++)
+        res_text_add(text, *byte == '%' ? "%25" : byte, *byte == '%' ? 3 : 1);
+    free(plain);
+}
+
+static const char *command_of(const struct res_finding *finding, enum res_doubt doubt)
+{
+    if (finding->outcome == RES_OVER || doubt == RES_DOUBT_FAILS)
+        return "error";
+    return doubt == RES_DOUBT_PASSES ? "notice" : "warning";
+}
+
+char *res_check_github(const struct res_check *check, enum res_doubt doubt)
+{
+    struct res_text text = {0};
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct res_finding *finding = &check->findings[i];
+        if (finding->outcome == RES_WITHIN)
+            continue;
+        char *seen = res_finding_seen(finding);
+        char *words = res_printf("%s on %s: %s %s, limit %s%s%s", finding->candidate, finding->workload,
+                                 res_metric_name(finding->rule.metric), seen, res_finding_limit(finding),
+                                 *finding->reason != '\0' ? "; " : "", finding->reason);
+        res_text_printf(&text, "::%s title=mallab check%%3A %s::", command_of(finding, doubt),
+                        finding->outcome == RES_OVER ? "over budget" : "inconclusive");
+        add_command_words(&text, words);
+        res_text_printf(&text, "\n");
+        free(words);
+        free(seen);
+    }
+    char *summary = res_check_summary(check);
+    res_text_printf(&text, "::notice title=mallab check::");
+    add_command_words(&text, summary);
+    res_text_printf(&text, "\n");
+    free(summary);
+    return text.text;
+}
+
+/* ---- GitHub: benchmarks ---------------------------------------------------------------------- */
+
+static void add_benchmark(json_t *array, const struct res_result_workload *workload,
+                          const struct res_result_entry *entry, enum res_metric metric)
+{
+    struct res_series series = res_series_of(workload, entry, metric);
+    if (series.count > 0) {
+        char *name = res_printf("%s / %s / %s", workload->name, entry->name, res_metric_name(metric));
+        char *range = res_printf("\u00b1 %.6g", res_median_deviation(series.values, series.count));
+        char *extra = res_printf("median of %zu runs, \u00b1 median absolute deviation; %s %s", series.count,
+                                 entry->name, entry->version != NULL ? entry->version : "unknown");
+        json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", name, "unit",
+                                               res_metric_unit_name(metric), "value",
+                                               res_json_number(res_median(series.values, series.count)),
+                                               "range", range, "extra", extra));
+        free(name);
+        free(range);
+        free(extra);
+    }
+    res_series_release(&series);
+}
+
+json_t *res_check_benchmark(const struct res_result *result)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        for (size_t k = 0; k < workload->candidate_count; k++)
+            for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
+                add_benchmark(array, workload, &workload->candidates[k], (enum res_metric)metric);
+    }
+    return array;
+}
+
+/* ---- JUnit ----------------------------------------------------------------------------------- */
+
+/* res_text_plain has taken out what XML 1.0 cannot hold: control characters and malformed UTF-8. */
+static void add_xml(struct res_text *text, const char *words)
+{
+    char *plain = res_text_plain(words);
+    for (const char *byte = plain; *byte != '\0'; byte++) {
+        const char *entity = *byte == '&'   ? "&amp;"
+                             : *byte == '<' ? "&lt;"
+                             : *byte == '>' ? "&gt;"
+                             : *byte == '"' ? "&quot;"
+                                            : NULL;
+        res_text_add(text, entity != NULL ? entity : byte, entity != NULL ? strlen(entity) : 1);
+    }
+    free(plain);
+}
+
+enum mark { MARK_PASSED, MARK_FAILED, MARK_SKIPPED };
+
+static enum mark mark_of(const struct res_finding *finding, enum res_doubt doubt)
+{
+    if (finding->outcome == RES_WITHIN)
+        return MARK_PASSED;
+    if (finding->outcome == RES_OVER || doubt == RES_DOUBT_FAILS)
+        return MARK_FAILED;
+    return doubt == RES_DOUBT_PASSES ? MARK_PASSED : MARK_SKIPPED;
+}
+
+/* Marks of findings first .. end-1. */
+static size_t marked(const struct res_check *check, size_t first, size_t end, enum mark mark,
+                     enum res_doubt doubt)
+{
+    size_t count = 0;
+    for (size_t i = first; i < end; i++)
+        count += mark_of(&check->findings[i], doubt) == mark;
+    return count;
+}
+
+static void add_counts(struct res_text *text, const struct res_check *check, size_t first, size_t end,
+                       enum res_doubt doubt)
+{
+    res_text_printf(text, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\"", end - first,
+                    marked(check, first, end, MARK_FAILED, doubt),
+                    marked(check, first, end, MARK_SKIPPED, doubt));
+}
+
+static void add_case(struct res_text *text, const struct res_finding *finding, enum res_doubt doubt)
+{
+    const enum mark mark = mark_of(finding, doubt);
+    char *seen = res_finding_seen(finding);
+    char *message = res_printf("%s %s, limit %s: %s%s%s", res_metric_name(finding->rule.metric), seen,
+                               res_finding_limit(finding), res_outcome_name(finding->outcome),
+                               *finding->reason != '\0' ? ", " : "", finding->reason);
+    res_text_printf(text, "    <testcase classname=\"");
+    add_xml(text, finding->workload);
+    res_text_printf(text, "\" name=\"");
+    add_xml(text, finding->candidate);
+    res_text_printf(text, ": ");
+    add_xml(text, finding->rule.text);
+    res_text_printf(text, "\">\n");
+    if (mark != MARK_PASSED) {
+        res_text_printf(text, "      <%s message=\"", mark == MARK_FAILED ? "failure" : "skipped");
+        add_xml(text, message);
+        res_text_printf(text, "\"/>\n");
+    }
+    res_text_printf(text, "      <system-out>");
+    add_xml(text, message);
+    res_text_printf(text, "</system-out>\n    </testcase>\n");
+    free(message);
+    free(seen);
+}
+
+char *res_check_junit(const struct res_check *check, enum res_doubt doubt)
+{
+    struct res_text text = {0};
+    res_text_printf(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"mallab check\"");
+    add_counts(&text, check, 0, check->finding_count, doubt);
+    res_text_printf(&text, ">\n");
+    for (size_t first = 0, end; first < check->finding_count; first = end) {
+        for (end = first + 1; end < check->finding_count; end++)
+            if (strcmp(check->findings[end].workload, check->findings[first].workload) != 0)
+                break;
+        res_text_printf(&text, "  <testsuite name=\"");
+        add_xml(&text, check->findings[first].workload);
+        res_text_printf(&text, "\"");
+        add_counts(&text, check, first, end, doubt);
+        res_text_printf(&text, ">\n");
+        for (size_t i = first; i < end; i++)
+            add_case(&text, &check->findings[i], doubt);
+        res_text_printf(&text, "  </testsuite>\n");
+    }
+    res_text_printf(&text, "</testsuites>\n");
+    return text.text;
+}
+
+/* ---- words of a finding ----------------------------------------------------------------------- */
+
+char *res_finding_seen(const struct res_finding *finding)
+{
+    const struct res_estimate estimate = finding->estimate;
+    /* Of rounds, not of passes, which need fewer. */
+    const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
+                     (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
+    if (!isfinite(estimate.value))
+        return res_strdup("-");
+    if (finding->rule.relative)
+        return res_printf("%s %s", RES_PERCENT(estimate.value),
+                          few ? "?" : RES_INTERVAL(estimate.interval.low, estimate.interval.high));
+    return res_printf("%s [%s to %s]", RES_METRIC(finding->rule.metric, estimate.value),
+                      RES_METRIC(finding->rule.metric, estimate.interval.low),
+                      RES_METRIC(finding->rule.metric, estimate.interval.high));
+}
+
+const char *res_finding_limit(const struct res_finding *finding)
+{
+    return strstr(finding->rule.text, "<=") + 2;
+}
+
+char *res_check_summary(const struct res_check *check)
+{
+    static const char *const words[] = {"within budget", "over budget", "inconclusive"};
+    return res_printf("%" PRIu64 " within, %" PRIu64 " over, %" PRIu64 " inconclusive: %s",
+                      check->counts[RES_WITHIN], check->counts[RES_OVER], check->counts[RES_INCONCLUSIVE],
+                      words[check->outcome]);
+}
+
+/* What was taken out of the times of a workload, told once; NULL: nothing. first: its first finding. */
+static char *bridge_words(const struct res_check *check, size_t first)
+{
+    for (size_t i = first; i < check->finding_count; i++) {
+        const struct res_finding *finding = &check->findings[i];
+        if (strcmp(finding->workload, check->findings[first].workload) != 0)
+            break;
+        if (!isfinite(finding->bridge_ratio) || finding->rule.metric != RES_METRIC_TIME ||
+            finding->is_yardstick)
+            continue;
+        const char *percent = RES_PERCENT(finding->bridge_ratio);
+        char *baseline = res_text_plain(check->baseline);
+        char *words =
+            finding->bridge == RES_BRIDGE_BASELINE
+                ? res_printf(
+                      "times are less what the machine moved by since then: %s, as the unchanged %s did",
+                      percent, baseline)
+                : res_printf("times are less what the machine moved by since then: %s, as the harness did; "
+                             "allocators need not follow it, so that counts as noise, too",
+                             percent);
+        free(baseline);
+        return words;
+    }
+    return NULL;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static bool is_first_of_workload(const struct res_check *check, size_t at)
+{
+    return at == 0 || strcmp(check->findings[at].workload, check->findings[at - 1].workload) != 0;
+}
+
+static void grid_begin(struct res_grid *grid, const struct res_check *check)
+{
+    char *seen = res_printf("measured, against %s (95 %%)",
+                            check->earlier ? "the earlier result" : check->baseline);
+    const struct res_column columns[] = {
+        {.heading = "candidate", .own_line = true, .gap = 2}, {.heading = "metric", .gap = 2},
+        {.heading = "measured", .alone = seen, .gap = 2},     {.heading = "limit", .gap = 2},
+        {.heading = "outcome", .gap = 2, .open = true},
+    };
+    res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
+    free(seen);
+}
+
+/* "over: it crashed". Markdown has no colour, so what is over is loud there, and says why in any case. */
+static char *outcome_words(const struct res_finding *finding, bool markdown)
+{
+    const bool loud = markdown && finding->outcome == RES_OVER;
+    const char *outcome = loud ? "OVER" : res_outcome_name(finding->outcome);
+    const char *reason = loud && *finding->reason == '\0' ? "the whole interval is above" : finding->reason;
+    return *reason != '\0' ? res_printf("%s: %s", outcome, reason) : res_strdup(outcome);
+}
+
+/* All findings of a workload, the first of which is at `first`. Returns where the next workload's begin. */
+static size_t add_rows(struct res_grid *grid, const struct res_check *check, size_t first, bool markdown)
+{
+    size_t at = first;
+    do {
+        const struct res_finding *finding = &check->findings[at];
+        res_grid_add(grid, finding->candidate);
+        res_grid_add(grid, res_metric_name(finding->rule.metric));
+        res_grid_own(grid, res_finding_seen(finding));
+        res_grid_add(grid, res_finding_limit(finding));
+        res_grid_own(grid, outcome_words(finding, markdown));
+        res_grid_role(grid, res_cell_role(res_outcome_name(finding->outcome)));
+    } while (++at < check->finding_count && !is_first_of_workload(check, at));
+    return at;
+}
+
+char *res_check_text(const struct res_check *check, const struct res_style *style)
+{
+    struct res_text text = {0};
+    struct res_grid grid;
+    char *baseline = res_text_plain(check->baseline), *summary = res_check_summary(check);
+    grid_begin(&grid, check);
+    for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
+        char *workload = res_text_plain(check->findings[at].workload), *words = bridge_words(check, first);
+        res_text_printf(&text, "%s%s, percentages against %s%s (95 %% intervals)\n", at > 0 ? "\n" : "",
+                        workload, check->earlier ? "the earlier result" : baseline,
+                        check->earlier ? "" : " of the same run");
+        at = add_rows(&grid, check, first, false);
+        res_grid_text(&grid, style, &text);
+        if (words != NULL)
+            res_text_printf(&text, "  (%s)\n", words);
+        free(workload);
+        free(words);
+    }
+    res_text_printf(&text, "\n%s\n", summary);
+    res_grid_release(&grid);
+    free(baseline);
+    free(summary);
+    return text.text;
+}
+
+char *res_check_markdown(const struct res_check *check)
+{
+    struct res_text text = {0};
+    struct res_grid grid;
+    char *summary = res_check_summary(check);
+    grid_begin(&grid, check);
+    res_text_printf(&text, "## mallab check: %s\n", summary);
+    for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
+        char *words = bridge_words(check, first);
+        res_text_printf(&text, "\n### ");
+        res_markdown_add(&text, check->findings[first].workload);
+        res_text_printf(&text, "\n\n");
+        at = add_rows(&grid, check, first, true);
+        res_grid_markdown(&grid, &text);
+        if (words != NULL) {
+            res_text_printf(&text, "\n");
+            res_markdown_add(&text, words);
+            res_text_printf(&text, "\n");
+        }
+        free(words);
+    }
+    res_grid_release(&grid);
+    free(summary);
+    return text.text;
+}
