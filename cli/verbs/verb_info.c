@@ -84,11 +84,9 @@ static int tell_result(const struct settings *settings)
     if (code != CLI_DONE)
         return code;
     if (settings->answer.json) {
-        json_t *json = json_incref(result.json);
-        json_object_set_new(json, "kind", json_string("result"));
         res_result_set_complete(&result);
-        json_object_set_new(json, "complete", json_boolean(result.complete));
-        json_object_set_new(json, "incomplete_why", res_json_text(result.incomplete_why));
+        json_t *json = res_result_write(&result);
+        json_object_set_new(json, "kind", json_string("result"));
         res_result_release(&result);
         return cli_print_json(json);
     }

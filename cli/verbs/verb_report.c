@@ -92,9 +92,11 @@ static char *show(const struct res_result *result, enum cli_format format, const
         return res_table_csv(result);
     if (format == CLI_FORMAT_TABLE)
         return show_tables(result, style);
-    char *compact = json_dumps(result->json, JSON_INDENT(1));
+    json_t *written = res_result_write(result);
+    char *compact = json_dumps(written, JSON_INDENT(1));
     char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
     free(compact);
+    json_decref(written);
     return text;
 }
 
@@ -106,7 +108,9 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
         const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
         if (code != CLI_DONE)
             return code;
-        res_notes_fill(&result);
+        /* JSON has the notes that were kept. */
+        if (format != CLI_FORMAT_JSON)
+            res_notes_fill(&result);
         char *shown = show(&result, format, style);
         /* CSV has one heading, the others a blank line between results. */
         const char *begin = i > 0 && format == CLI_FORMAT_CSV ? strchr(shown, '\n') + 1 : shown;

@@ -49,6 +49,7 @@ class Ab(lab.Lab):
         shown = self.mallab("report", "result.json").stdout.decode()
         for name in lab.candidates():
             self.assertIn(name, shown)
+        self.assertEqual(self.mallab("report", "--json", "result.json").stdout, (self.place / "result.json").read_bytes())
 
     def test_json_of_a_workload(self):
         workload = self.convert(self.record(lab.PROGRAMS / "repeat", 60_000, stdout=lab.subprocess.DEVNULL))

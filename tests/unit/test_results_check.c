@@ -137,6 +137,24 @@ static json_t *result_with(size_t rounds, int slower)
     return json_pack("{s:s, s:i, s:[o]}", "baseline", "base", "seed", 1, "workloads", workload);
 }
 
+TEST(what_an_older_result_lacks_is_no_zero)
+{
+    json_t *then = result_with(4, 0), *now = result_with(4, 0);
+    struct res_compare comparison;
+    for (int told = 0; told < 2; told++) {
+        if (told)
+            json_object_set_new(now, "memory_rounds_asked", json_integer(0));
+        res_compare_results(typed(then), typed(now), &comparison);
+        char *text = res_compare_text(&comparison);
+        CHECK((strstr(text, "memory_rounds_asked was not recorded, is 0") != NULL) == told);
+        CHECK(strstr(text, "memory_idle_ms") == NULL);
+        free(text);
+        res_described_release(&RES_COMPARE, &comparison);
+    }
+    json_decref(then);
+    json_decref(now);
+}
+
 TEST(the_change_is_of_the_figures_beside_it)
 {
     for (size_t rounds = 4; rounds <= 6; rounds += 2) {
@@ -246,5 +264,5 @@ RUN_TESTS(T(many_findings_are_asked_for_more), T(chance_at_the_limit_is_inconclu
           T(limits_judge_the_whole_interval), T(noise_makes_what_is_near_the_limit_inconclusive),
           T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
           T(unpaired_intervals_hold_the_truth), T(time_is_compared_by_its_steady_batches),
-          T(the_change_is_of_the_figures_beside_it), T(ratios_to_nothing_are_no_figures),
-          T(noise_counts_in_both_directions))
+          T(what_an_older_result_lacks_is_no_zero), T(the_change_is_of_the_figures_beside_it),
+          T(ratios_to_nothing_are_no_figures), T(noise_counts_in_both_directions))

@@ -103,6 +103,24 @@ TEST(a_figure_of_another_kind_is_none)
     json_decref(json);
 }
 
+TEST(a_count_that_is_lacking_is_not_written)
+{
+    struct res_result result;
+    char *problem = NULL;
+    json_t *before = file_of("docs/published/quickstart.json");
+    json_object_del(before, "memory_rounds_asked");
+    json_object_set_new(before, "memory_idle_ms", json_integer(0));
+    CHECK(res_result_read(before, &result, &problem));
+    CHECK_U64(result.memory_rounds_asked, RES_COUNT_ABSENT);
+    CHECK_U64(res_count_told(result.memory_rounds_asked), 0);
+    json_t *now = res_result_write(&result);
+    CHECK(json_object_get(now, "memory_rounds_asked") == NULL);
+    CHECK(json_is_integer(json_object_get(now, "memory_idle_ms")));
+    json_decref(now);
+    json_decref(before);
+    res_result_release(&result);
+}
+
 static void check_problem(const char *key, json_t *value, const char *expected)
 {
     struct res_result result;
@@ -125,5 +143,6 @@ TEST(what_is_wrong_is_named)
     check_problem("name", json_integer(1), "a candidate has a name of another kind");
 }
 
-RUN_TESTS(T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept), T(a_figure_of_another_kind_is_none),
+RUN_TESTS(T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept),
+          T(a_count_that_is_lacking_is_not_written), T(a_figure_of_another_kind_is_none),
           T(what_is_wrong_is_named))

@@ -32,6 +32,8 @@ static void init_field(const struct res_field *field, void *owner)
     void *place = member(owner, field->offset);
     if (field->kind == RES_FIELD_NUMBER || field->kind == RES_FIELD_WHOLE)
         *(double *)place = NAN;
+    else if (field->kind == RES_FIELD_COUNT && (field->flags & RES_FIELD_OMITTED) != 0)
+        *(uint64_t *)place = RES_COUNT_ABSENT;
     else if (field->kind == RES_FIELD_MAYBE ||
              (field->kind == RES_FIELD_WORD && (field->flags & RES_FIELD_OMITTED) != 0))
         *(int *)place = -1;
@@ -413,7 +415,7 @@ static json_t *list_array(const struct res_field *field, const void *owner)
 static json_t *count_value(const struct res_field *field, uint64_t count)
 {
     const bool none = count == 0 && (field->flags & RES_FIELD_ZERO_IS_NULL) != 0;
-    return none ? json_null() : json_integer((json_int_t)count);
+    return none || count == RES_COUNT_ABSENT ? json_null() : json_integer((json_int_t)count);
 }
 
 static json_t *text_value(const struct res_field *field, const char *words)
@@ -503,12 +505,20 @@ static bool is_nothing(const json_t *value)
            (json_is_object(value) && json_object_size(value) == 0);
 }
 
-json_t *res_described_write(const struct res_described *described, const void *from)
+static bool is_among(const char *key, const char *const *keys)
+{
+    while (*keys != NULL && strcmp(*keys, key) != 0)
+        keys++;
+    return *keys != NULL;
+}
+
+json_t *res_described_write_less(const struct res_described *described, const void *from,
+                                 const char *const *keys)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < described->field_count; i++) {
         const struct res_field *field = &described->fields[i];
-        if ((field->flags & RES_FIELD_READ_ONLY) != 0)
+        if ((field->flags & RES_FIELD_READ_ONLY) != 0 || is_among(field->key, keys))
             continue;
         json_t *value = write_value(field, from);
         if ((field->flags & RES_FIELD_OMITTED) != 0 && is_nothing(value))
@@ -522,4 +532,10 @@ json_t *res_described_write(const struct res_described *described, const void *f
     if (rest != NULL)
         json_object_update_recursive(object, (json_t *)(uintptr_t)rest);
     return object;
+}
+
+json_t *res_described_write(const struct res_described *described, const void *from)
+{
+    static const char *const NO_KEYS[] = {NULL};
+    return res_described_write_less(described, from, NO_KEYS);
 }

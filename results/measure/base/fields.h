@@ -23,7 +23,7 @@
 enum res_field_kind {
     RES_FIELD_TEXT,    /* char *: a string; NULL is null */
     RES_FIELD_LENT,    /* const char *: a string that outlives the struct; NULL is null. Written only */
-    RES_FIELD_COUNT,   /* uint64_t: an integer, not below 0 */
+    RES_FIELD_COUNT,   /* uint64_t: an integer, not below 0; RES_COUNT_ABSENT is null */
     RES_FIELD_NUMBER,  /* double: a number; NAN is null */
     RES_FIELD_WHOLE,   /* double: likewise, written as the nearest integer */
     RES_FIELD_TRUTH,   /* bool */
@@ -47,6 +47,15 @@ enum res_field_flag {
     RES_FIELD_OMITTED = 1u << 3,      /* the key is left out where it would be null, false or empty */
     RES_FIELD_READ_ONLY = 1u << 4,    /* read from what `rest` keeps and writes */
 };
+
+/* A count that is not told, where 0 would say something else: of an omitted field that a file lacks. */
+#define RES_COUNT_ABSENT UINT64_MAX
+
+/* res_count_told - the same, 0 where it is absent. */
+static inline uint64_t res_count_told(uint64_t count)
+{
+    return count != RES_COUNT_ABSENT ? count : 0;
+}
 
 /* Lists; count items, the owner's. `known` tells an empty list from null. */
 struct res_texts {
@@ -169,8 +178,11 @@ void res_described_init(const struct res_described *described, void *ret_struct)
 bool res_described_read(const struct res_described *described, const json_t *object, void *ret_struct,
                         char **ret_problem);
 
-/* res_described_write - the JSON object of a struct. A new reference. */
+/* res_described_write - the JSON object of a struct. A new reference.
+ * res_described_write_less - the same without some of its fields: keys as in the table, NULL at the end. */
 json_t *res_described_write(const struct res_described *described, const void *from);
+json_t *res_described_write_less(const struct res_described *described, const void *from,
+                                 const char *const *keys);
 
 /* res_described_value - of the field with this key, as it is written. A new reference; NULL: there is no such field.
  * res_described_same - whether it is written alike in both structs. */

@@ -7,20 +7,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/result/result_json.h"
 
-static void point_at_json(struct res_result *result)
-{
-    for (size_t i = 0; i < result->workload_count; i++) {
-        struct res_result_workload *workload = &result->workloads[i];
-        const json_t *json = json_array_get(json_object_get(result->json, "workloads"), i);
-        workload->json = json;
-        workload->control.json = json_object_get(json, "control");
-        if (workload->floor != NULL)
-            workload->floor->json = json_object_get(json, "floor");
-        for (size_t k = 0; k < workload->candidate_count; k++)
-            workload->candidates[k].json = json_array_get(json_object_get(json, "candidates"), k);
-    }
-}
-
 /* A validation that is there has to be shown. */
 static const char *validation_defect(const struct res_result *result, const json_t *json)
 {
@@ -43,8 +29,6 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
         *ret_problem = res_strdup(defect);
         return false;
     }
-    ret_result->json = json_incref((json_t *)(uintptr_t)json);
-    point_at_json(ret_result);
     return true;
 }
 
@@ -63,7 +47,6 @@ json_t *res_result_write(const struct res_result *result)
 
 void res_result_release(struct res_result *result)
 {
-    json_decref(result->json);
     res_described_release(&RES_RESULT, result);
 }
 

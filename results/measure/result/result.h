@@ -7,7 +7,7 @@
  *
  * Members are described by the tables of result_fields.c, which docs/results.md and the JSON schema come from: a figure
  * that cannot be had is NAN, a text that there is none of is NULL. Texts are plain. JSON exists at the file's edge only;
- * members of type json_t hold bulk that only the HTML page shows. */
+ * members of type json_t hold bulk that only the HTML page shows, and what another version wrote. */
 #ifndef MALLAB_RESULTS_MEASURE_RESULT_RESULT_H
 #define MALLAB_RESULTS_MEASURE_RESULT_RESULT_H
 
@@ -180,8 +180,6 @@ struct res_result_entry {
     double faults_minor, blow_up, kernel_share;
     struct res_texts beaten_by; /* not known: it has no figures, or there are too few rounds */
     json_t *rest;
-    const json_t
-        *json; /* for readers that do not use the members yet; goes with the last of them. Borrowed */
 };
 
 enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };
@@ -231,7 +229,6 @@ struct res_result_workload {
     struct res_note *notes;         /* on this workload */
     size_t note_count;
     json_t *rest;
-    const json_t *json; /* as an entry's */
 };
 
 /* The machine that an experiment ran on. */
@@ -258,7 +255,8 @@ struct res_result {
     uint64_t created_unix_ns;
     bool complete;
     char *incomplete_why;
-    uint64_t rounds, rounds_asked, memory_rounds_asked, memory_idle_ms, seed, resamples;
+    uint64_t rounds, rounds_asked, seed, resamples;
+    uint64_t memory_rounds_asked, memory_idle_ms; /* RES_COUNT_ABSENT in older results */
     bool stopped, check, one_thread;
     char *touch;
     uint64_t limit_bytes; /* 0: none */
@@ -277,7 +275,6 @@ struct res_result {
     size_t validated_count;
     struct res_tuned *tune; /* of a search (tuned.h); NULL: it is none */
     json_t *rest;
-    json_t *json; /* as an entry's, but its own */
 };
 
 /* The tables (result_fields.c). */

@@ -96,7 +96,7 @@ static const struct res_field REAL_FIELDS[] = {
     RES_LIST(LIST, PLAIN, "sampled_runs", sampled, sampled_count, &REAL_RUN, "for memory"),
     RES_LIST(LIST, PLAIN, "mapped_runs", mapped, mapped_count, &REAL_RUN, "for the heap's part of it"),
 };
-static const struct res_described REAL = RES_DESCRIBE("what is real of a candidate", REAL_FIELDS);
+const struct res_described RES_VALIDATED_REAL = RES_DESCRIBE("what is real of a candidate", REAL_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_levels
@@ -146,7 +146,7 @@ static const struct res_described ERROR = RES_DESCRIBE("the error of a predictio
 static const struct res_field CANDIDATE_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate"),
     RES_ROW(TEXT, "failed", failed, "why, in its real runs, else in its replays"),
-    RES_PART(INSIDE, REQUIRED, "real", real, &REAL, "the real program under it"),
+    RES_PART(INSIDE, REQUIRED, "real", real, &RES_VALIDATED_REAL, "the real program under it"),
     RES_PART(INSIDE, REQUIRED, "predicted", predicted, &PREDICTED, "by its replays"),
     RES_PART(INSIDE, REQUIRED, "error", error, &ERROR, "Predicted over real, less 1."),
 };
@@ -192,7 +192,7 @@ static const struct res_field VALIDATED_FIELDS[] = {
     WITHIN_ROW(end_heap, "the heap's end"),
     RES_ROW(COUNT, "recordings", recordings,
             "How many predict, the first among them: what is predicted of memory is their median."),
-    RES_ROW(COUNT, "recordings_asked", recordings_asked, "by `--recordings`"),
+    RES_ROW_AS(COUNT, ZERO_IS_NULL, "recordings_asked", recordings_asked, "by `--recordings`"),
     RES_ROW(COUNT, "recordings_left_out", recordings_left_out, "failed, or were no run like the first"),
     RES_ROW(TRUTH, "recordings_stopped", recordings_stopped, "whether Ctrl-C ended them"),
     RES_ROW(COUNT, "ops_difference_max", ops_difference_max, "Of the recordings that predict, to the first."),

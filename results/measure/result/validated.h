@@ -147,6 +147,6 @@ enum { RES_HEAP_BY_MAPPING = 0, RES_HEAP_BY_NAME = 1 };
 
 extern const char *const RES_TIMED_BY[]; /* "hyperfine", "wait4" */
 
-extern const struct res_described RES_VALIDATED, RES_VALIDATED_CANDIDATE;
+extern const struct res_described RES_VALIDATED, RES_VALIDATED_CANDIDATE, RES_VALIDATED_REAL;
 
 #endif

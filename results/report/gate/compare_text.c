@@ -139,12 +139,19 @@ static void add_bridge_note(struct res_text *text, bool markdown, const struct r
             "sure to be alike for all."));
 }
 
+/* A value of a difference is JSON: an older mallab wrote none. */
+static const char *recorded(const char *value)
+{
+    return strcmp(value, "null") != 0 ? value : "not recorded";
+}
+
 static void add_notes(struct res_text *text, bool markdown, const struct res_compare *comparison)
 {
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct res_compared_difference *one = &comparison->differences[i];
         add_note(text, markdown,
-                 res_printf("%s differs: %s was %s, is %s", one->what, one->key, one->old, one->new));
+                 res_printf("%s differs: %s was %s, is %s", one->what, one->key, recorded(one->old),
+                            recorded(one->new)));
     }
     add_names(text, markdown, "workload only then", &comparison->workloads_only_old);
     add_names(text, markdown, "workload only now", &comparison->workloads_only_new);

@@ -13,35 +13,21 @@
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
 
-/* A copy that shares its values, without the keys that are listed (NULL at the end). */
-static json_t *without(const json_t *object, const char *const *keys)
-{
-    json_t *copy = json_copy((json_t *)(uintptr_t)object);
-    for (; *keys != NULL; keys++)
-        json_object_del(copy, *keys);
-    return copy;
-}
-
 /* ---- resident over time --------------------------------------------------------------------- */
 
-/* What the resident figures are of: the memory pass, where there was one. */
-static const json_t *resident_runs(const json_t *entry)
+/* Median over the rounds, at each sample; NAN where no run has a sample. The runs are those that the resident figures are
+ * of: of the memory pass, where there was one. */
+static double *median_series(const struct res_result_entry *entry, size_t count)
 {
-    const json_t *runs = json_object_get(entry, "memory_runs");
-    return json_array_size(runs) > 0 ? runs : json_object_get(entry, "runs");
-}
-
-/* Median over the rounds, at each sample; NAN where no run has a sample. */
-static double *median_series(const json_t *entry, size_t count)
-{
-    const json_t *runs = resident_runs(entry);
-    const size_t rounds = json_array_size(runs) < ROUNDS_MAX ? json_array_size(runs) : ROUNDS_MAX;
+    const struct res_run *runs = entry->memory_count > 0 ? entry->memory_runs : entry->runs;
+    const size_t run_count = entry->memory_count > 0 ? entry->memory_count : entry->run_count;
+    const size_t rounds = run_count < ROUNDS_MAX ? run_count : ROUNDS_MAX;
     double *series = res_calloc(count + 1, sizeof *series);
     double *samples = res_calloc(rounds + 1, sizeof *samples);
     for (size_t i = 0; i < count; i++) {
         size_t sample_count = 0;
         for (size_t round = 0; round < rounds; round++) {
-            const json_t *of_run = json_object_get(json_array_get(runs, round), "samples");
+            const json_t *of_run = json_object_get(runs[round].json, "samples");
             const json_t *value = json_array_get(json_object_get(of_run, "resident_bytes"), i);
             if (json_is_number(value))
                 samples[sample_count++] = json_number_value(value);
@@ -105,27 +91,19 @@ static json_t *times_of(double *times, size_t count)
     return array;
 }
 
-/* Those of the runs that resident_runs finds. Results of former versions have one list for both kinds. */
-static const json_t *resident_samples(const json_t *workload)
+static json_t *series_object(const struct res_result_workload *workload)
 {
-    const json_t *samples = json_object_get(workload, "memory_samples");
-    return json_is_object(samples) ? samples : json_object_get(workload, "samples");
-}
-
-static json_t *series_object(const json_t *workload)
-{
-    const json_t *samples = resident_samples(workload);
+    /* Results of former versions have one list for both kinds of runs. */
+    const json_t *samples = json_is_object(workload->memory_samples) ? workload->memory_samples
+                                                                     : workload->samples;
     const size_t count = json_array_size(json_object_get(samples, "time_ns"));
     if (count < 2)
         return json_null();
     double *times = plain_series(json_object_get(samples, "time_ns"), count);
     double *live = plain_series(json_object_get(samples, "live_bytes"), count);
     json_t *series = json_object(), *resident = json_array();
-    size_t index;
-    json_t *candidate;
-    json_array_foreach(json_object_get(workload, "candidates"), index, candidate)
-    {
-        double *bytes = median_series(candidate, count);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        double *bytes = median_series(&workload->candidates[i], count);
         json_array_append_new(resident, points_of(bytes, count));
         free(bytes);
     }
@@ -145,13 +123,13 @@ static json_t *series_object(const json_t *workload)
 
 /* Of the passes the page shows the first one's histogram and map: one pass is a real distribution, a mean of several is
  * none. */
-static json_t *latency_object(const json_t *latency)
+static json_t *latency_object(const struct res_latency_figures *latency)
 {
     static const char *const raw[] = {"runs", "by_call_and_size_class", NULL};
-    if (!json_is_object(latency))
+    if (latency == NULL)
         return json_null();
-    json_t *object = without(latency, raw);
-    const json_t *first = json_array_get(json_object_get(latency, "runs"), 0);
+    json_t *object = res_described_write_less(&RES_LATENCY, latency, raw);
+    const json_t *first = latency->run_count > 0 ? latency->runs[0].json : NULL;
     const json_t *of_run = json_object_get(first, "latency");
     const json_t *shown = json_is_object(of_run) ? of_run : first;
     json_t *histogram = json_object_get(shown, "histogram"), *map = json_object_get(shown, "map");
@@ -161,24 +139,19 @@ static json_t *latency_object(const json_t *latency)
 }
 
 /* What hyperfine measured, without its rounds. */
-static json_t *whole_object(const json_t *whole)
+static json_t *whole_object(const struct res_whole_process *whole)
 {
     static const char *const raw[] = {"wall_ns", "user_ns", "system_ns", "exit_codes", NULL};
-    return json_is_object(whole) ? without(whole, raw) : json_null();
+    return whole != NULL ? res_described_write_less(&RES_WHOLE_PROCESS, whole, raw) : json_null();
 }
 
-/* Figures that follow from others are those of today's rules, whatever the file says. */
-static json_t *entry_object(const struct res_result_entry *entry, bool is_floor)
+/* described: RES_RESULT_ENTRY or RES_RESULT_FLOOR. */
+static json_t *entry_object(const struct res_described *described, const struct res_result_entry *entry)
 {
-    static const char *const raw[] = {"runs", "memory_runs", "latency", NULL};
-    static const char *const followed[] = {"faults_minor", "blow_up", "beaten_by"};
-    if (entry == NULL || !json_is_object(entry->json))
-        return json_null();
-    json_t *object = without(entry->json, raw);
-    json_object_set_new(object, "latency", latency_object(json_object_get(entry->json, "latency")));
-    json_object_set_new(object, "whole_process", whole_object(json_object_get(entry->json, "whole_process")));
-    for (size_t i = 0; i < sizeof followed / sizeof followed[0] && !is_floor; i++)
-        json_object_set_new(object, followed[i], res_described_value(&RES_RESULT_ENTRY, entry, followed[i]));
+    static const char *const raw[] = {"runs", "memory_runs", "latency", "whole_process", NULL};
+    json_t *object = res_described_write_less(described, entry, raw);
+    json_object_set_new(object, "latency", latency_object(entry->latency));
+    json_object_set_new(object, "whole_process", whole_object(entry->whole_process));
     return object;
 }
 
@@ -201,19 +174,22 @@ static void set_words(json_t *object, const char *key, char *words)
     free(words);
 }
 
-static json_t *workload_object(const struct res_result *result, const struct res_result_workload *typed)
+static json_t *workload_object(const struct res_result *result, const struct res_result_workload *workload)
 {
-    const json_t *workload = typed->json;
-    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor", NULL};
-    json_t *object = without(workload, raw), *candidates = json_array();
-    for (size_t i = 0; i < typed->candidate_count; i++)
-        json_array_append_new(candidates, entry_object(&typed->candidates[i], false));
-    json_object_set_new(object, "notes", notes_array(typed->notes, typed->note_count));
-    set_words(object, "program_words", res_notes_program(typed));
-    json_object_set_new(object, "columns", res_columns_json(result, typed));
+    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control",
+                                      "floor",   "notes",          NULL};
+    json_t *object = res_described_write_less(&RES_RESULT_WORKLOAD, workload, raw);
+    json_t *candidates = json_array();
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        json_array_append_new(candidates, entry_object(&RES_RESULT_ENTRY, &workload->candidates[i]));
+    json_object_set_new(object, "notes", notes_array(workload->notes, workload->note_count));
+    set_words(object, "program_words", res_notes_program(workload));
+    json_object_set_new(object, "columns", res_columns_json(result, workload));
     json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "control", entry_object(&typed->control, false));
-    json_object_set_new(object, "floor", entry_object(typed->floor, true));
+    json_object_set_new(object, "control", entry_object(&RES_RESULT_ENTRY, &workload->control));
+    json_object_set_new(object, "floor",
+                        workload->floor != NULL ? entry_object(&RES_RESULT_FLOOR, workload->floor)
+                                                : json_null());
     json_object_set_new(object, "series", series_object(workload));
     return object;
 }
@@ -221,12 +197,14 @@ static json_t *workload_object(const struct res_result *result, const struct res
 /* Reality beside prediction as figures; the runs behind them stay in the result. */
 static json_t *validated(const struct res_result *result)
 {
-    static const char *const raw[] = {"timed_runs", "sampled_runs", "mapped_runs"};
+    static const char *const raw[] = {"timed_runs", "sampled_runs", "mapped_runs", NULL};
+    static const char *const part[] = {"real", NULL};
     json_t *array = json_array();
     for (size_t i = 0; i < result->validated_count; i++) {
-        json_t *object = res_described_write(&RES_VALIDATED_CANDIDATE, &result->validated[i]);
-        for (size_t k = 0; k < sizeof raw / sizeof raw[0]; k++)
-            json_object_del(json_object_get(object, "real"), raw[k]);
+        const struct res_validated_candidate *candidate = &result->validated[i];
+        json_t *object = res_described_write_less(&RES_VALIDATED_CANDIDATE, candidate, part);
+        json_object_set_new(object, "real",
+                            res_described_write_less(&RES_VALIDATED_REAL, &candidate->real, raw));
         json_array_append_new(array, object);
     }
     return array;
@@ -247,41 +225,39 @@ static json_t *front_of(const struct res_tuned *tune)
 /* A search with its sentences, and its points without their samples. */
 static json_t *tune_object(const struct res_result *result)
 {
-    static const char *const raw[] = {"default_ns_per_op", "default_bytes", NULL};
+    static const char *const raw[] = {"default_ns_per_op", "default_bytes", "points", "front", NULL};
     static const char *const point_raw[] = {"time_ratios", "memory_ratios", NULL};
-    json_t *written = res_described_write(&RES_TUNED, result->tune), *points = json_array(), *point;
-    json_t *object = without(written, raw);
-    size_t index;
-    json_array_foreach(json_object_get(written, "points"), index, point)
-        json_array_append_new(points, without(point, point_raw));
+    const struct res_tuned *tune = result->tune;
+    json_t *object = res_described_write_less(&RES_TUNED, tune, raw), *points = json_array();
+    for (size_t i = 0; i < tune->point_count; i++)
+        json_array_append_new(points,
+                              res_described_write_less(&RES_TUNED_POINT, &tune->points[i], point_raw));
     json_object_set_new(object, "points", points);
-    json_object_set_new(object, "front", front_of(result->tune));
+    json_object_set_new(object, "front", front_of(tune));
     set_words(object, "advice_words", res_tune_advice(result));
-    set_words(object, "tried_words", res_tune_tried(result->tune));
+    set_words(object, "tried_words", res_tune_tried(tune));
     set_words(object, "basis_words", res_tune_basis(result));
-    json_decref(written);
     return object;
 }
 
 static json_t *result_object(const struct res_html_source *source)
 {
-    static const char *const raw[] = {"workloads", "candidates", "validation", NULL};
-    json_t *object = without(source->result->json, raw), *workloads = json_array();
-    char *name = res_text_plain(source->name);
-    for (size_t i = 0; i < source->result->workload_count; i++)
-        json_array_append_new(workloads, workload_object(source->result, &source->result->workloads[i]));
-    json_object_set_new(object, "file", json_string(name));
+    static const char *const raw[] = {"workloads", "candidates", "validation", "tune", "notes", NULL};
+    static const char *const validation_raw[] = {"control_timed_runs", NULL};
+    const struct res_result *result = source->result;
+    json_t *object = res_described_write_less(&RES_RESULT, result, raw), *workloads = json_array();
+    for (size_t i = 0; i < result->workload_count; i++)
+        json_array_append_new(workloads, workload_object(result, &result->workloads[i]));
+    json_object_set_new(object, "file", res_json_text(source->name));
     json_object_set_new(object, "workloads", workloads);
-    json_object_set_new(object, "notes", notes_array(source->result->notes, source->result->note_count));
-    if (source->result->tune != NULL)
-        json_object_set_new(object, "tune", tune_object(source->result));
-    if (source->result->validation != NULL) {
-        json_t *validation = res_described_write(&RES_VALIDATED, source->result->validation);
-        json_object_del(validation, "control_timed_runs");
-        json_object_set_new(object, "validation", validation);
-        json_object_set_new(object, "candidates", validated(source->result));
+    json_object_set_new(object, "notes", notes_array(result->notes, result->note_count));
+    if (result->tune != NULL)
+        json_object_set_new(object, "tune", tune_object(result));
+    if (result->validation != NULL) {
+        json_object_set_new(object, "validation",
+                            res_described_write_less(&RES_VALIDATED, result->validation, validation_raw));
+        json_object_set_new(object, "candidates", validated(result));
     }
-    free(name);
     return object;
 }
 

@@ -89,7 +89,8 @@ static void say_stopped(struct res_noting *to)
     const struct res_result *result = to->result;
     const struct res_result_workload *workload = to->workload;
     if (workload->stopped_by == NULL) {
-        say(to, ", stopped before the %llu asked for", (unsigned long long)result->rounds_asked);
+        if (result->rounds_asked > 0)
+            say(to, ", stopped before the %llu asked for", (unsigned long long)result->rounds_asked);
         return;
     }
     const bool is_last = workload == &result->workloads[result->workload_count - 1];

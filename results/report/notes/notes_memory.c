@@ -35,9 +35,9 @@ static void note_timed_memory(struct res_noting *to)
     if (has_recorded_clock(workload))
         return;
     say(to, "resident is of the timed runs, on the machine's clock: %s",
-        workload->duration_ns == 0            ? "the workload has no recorded time"
-        : to->result->memory_rounds_asked > 0 ? "no pass on the recorded one was finished"
-                                              : "no pass on the recorded one was asked for");
+        workload->duration_ns == 0                            ? "the workload has no recorded time"
+        : res_count_told(to->result->memory_rounds_asked) > 0 ? "no pass on the recorded one was finished"
+                                                              : "no pass on the recorded one was asked for");
     say_followers(to);
 }
 
@@ -67,7 +67,7 @@ static void note_below(struct res_noting *to)
 
 static void note_idle(struct res_noting *to)
 {
-    const double idle_ms = (double)to->result->memory_idle_ms;
+    const double idle_ms = (double)res_count_told(to->result->memory_idle_ms);
     char before[160];
     const char *comma = before;
     if (!(idle_ms > 0) || !has_recorded_clock(to->workload))
