@@ -178,9 +178,10 @@ class Top(lab.Lab):
             seen += more
 
     def check_screen(self, seen):
-        self.assertTrue(seen.startswith(b"\x1b[?25l\x1b[H"), seen[:40])
-        self.assertTrue(seen.endswith(b"\r\n\x1b[?25h"), seen[-40:])
-        frames = seen.decode()[len("\x1b[?25l\x1b[H"):-len("\r\n\x1b[?25h")].split("\x1b[H")
+        """The frames on it: each fits, and the terminal is on a line of its own behind the last."""
+        self.assertTrue(seen.startswith(b"\x1b[H"), seen[:40])
+        self.assertTrue(seen.endswith(b"\x1b[J\r\n"), seen[-40:])
+        frames = seen.decode()[len("\x1b[H"):-len("\r\n")].split("\x1b[H")
         for frame in frames:
             self.assertTrue(frame.endswith("\x1b[K\x1b[J"))
             lines = re.sub(r"\x1b\[[KJ]", "", frame).split("\r\n")
@@ -198,8 +199,26 @@ class Top(lab.Lab):
         top.send_signal(signal.SIGINT)
         seen += self.read_all(terminal)
         self.assertEqual(top.wait(lab.PATIENCE_S), 0)
-        self.assertIn("recording for", self.check_screen(seen)[-1])
+        self.assertIn("python3: recording", self.check_screen(seen)[-1])
         program.keep(1)  # and the recording went on
+
+    def test_keys_sort_and_quit(self):
+        Recorded(self)
+        fresh = pty.openpty()
+        before = termios.tcgetattr(fresh[1])
+        for end in fresh:
+            os.close(end)
+        top, terminal = self.on_terminal("--interval", "1h")
+        seen = os.read(terminal, 65536)
+        os.write(terminal, b"s")
+        while seen.count(b"\x1b[H") < 2:  # at once, not after an hour
+            seen += os.read(terminal, 65536)
+        self.assertFalse(termios.tcgetattr(terminal)[3] & (termios.ECHO | termios.ICANON))
+        os.write(terminal, b"xq")
+        seen += self.read_all(terminal)
+        self.assertEqual(top.wait(lab.PATIENCE_S), 0)
+        self.check_screen(seen)
+        self.assertEqual(termios.tcgetattr(terminal)[3], before[3])
 
     def test_the_last_frame_on_a_terminal_says_so(self):
         program = Recorded(self)
@@ -208,7 +227,7 @@ class Top(lab.Lab):
         program.end()
         seen += self.read_all(terminal)
         self.assertEqual(top.wait(lab.PATIENCE_S), 0)
-        self.assertIn("the recording has ended", self.check_screen(seen)[-1])
+        self.assertIn("python3: finished", self.check_screen(seen)[-1])
 
     def test_who_runs_on_has_not_ended(self):
         program = Recorded(self)

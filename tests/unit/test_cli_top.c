@@ -1,7 +1,6 @@
-/* test_cli_top.c - frames of `mallab top` without a terminal: they fit their lines and columns whatever is in them, show
- * the busiest, and say where not all is shown; rates are of the interval. */
-#include "cli/top/top_json.h"
-#include "cli/top/top_text.h"
+/* test_cli_top.c - frames of `mallab top` without a terminal: whatever is in them they are plain lines; processes are
+ * sorted; rates are of the interval; what is not known is said. */
+#include "cli/top/top_frame.h"
 
 #include <stdlib.h>
 
@@ -54,29 +53,18 @@ static void call(struct conv_view_process *process, uint32_t lane, uint32_t call
     free(marks);
 }
 
-static char *text_of(const struct cli_top_moment *moment, unsigned lines, unsigned columns)
+static char *text_of(const struct cli_top_moment *moment)
 {
-    struct res_text out = {0};
-    cli_top_text(&view, moment, lines, columns, &out);
-    return out.text;
+    return cli_top_text(&view, moment, CLI_TOP_BY_RATE);
 }
 
-static void check_fits(const char *text, unsigned lines, unsigned columns)
+static void check_plain(const char *text)
 {
-    unsigned count = 0;
-    for (const char *line = text; *line != '\0';) {
-        const char *newline = strchr(line, '\n');
-        CHECK(newline != NULL);
-        if (newline == NULL)
-            return;
-        CHECK((size_t)(newline - line) <= columns);
-        for (const char *at = line; at < newline; at++)
-            CHECK((unsigned char)*at >= ' ');
-        CHECK(newline == line || newline[-1] != ' ');
-        line = newline + 1;
-        count++;
+    for (const char *at = text; *at != '\0'; at++) {
+        CHECK((unsigned char)*at >= ' ' || *at == '\n');
+        CHECK(*at != ' ' || (at[1] != '\n' && at[1] != '\0'));
     }
-    CHECK(count <= lines);
+    CHECK(text[strlen(text) - 1] == '\n');
 }
 
 static void check_holds(const char *text, const char *words)
@@ -85,7 +73,7 @@ static void check_holds(const char *text, const char *words)
         HARNESS_FAIL("no '%s' in:\n%s", words, text);
 }
 
-TEST(every_frame_fits)
+TEST(every_frame_is_plain_lines)
 {
     struct cli_top_moment moment = {.duration_ns = UINT64_MAX / 2, .interval_ns = 1};
     begin();
@@ -103,17 +91,13 @@ TEST(every_frame_fits)
     for (unsigned i = 1; i < FP_CALL_COUNT; i++)
         view.sum.events_by_call[i] = UINT64_MAX - i;
     view.sum.events = view.bytes = view.bytes_written = UINT64_MAX;
-    for (unsigned pass = 0; pass < 8; pass++) {
-        view.status.state = pass % 4 < 2 ? CONV_RECORDING_GOING_ON : CONV_RECORDING_OUT_OF_SIGHT;
-        moment.catching_up = pass % 2 == 1;
-        moment.is_first = pass >= 4;
-        for (unsigned lines = 1; lines < 70; lines += 3) {
-            for (unsigned columns = 20; columns <= 80; columns += 30) {
-                char *text = text_of(&moment, lines, columns);
-                check_fits(text, lines, columns);
-                free(text);
-            }
-        }
+    for (unsigned pass = 0; pass < 4; pass++) {
+        view.status.state = pass % 2 == 0 ? CONV_RECORDING_GOING_ON : CONV_RECORDING_OUT_OF_SIGHT;
+        moment.is_first = pass >= 2;
+        char *text = text_of(&moment);
+        check_plain(text);
+        free(text);
+        json_decref(cli_top_json(&view, &moment, CLI_TOP_BY_LIVE));
     }
     end();
 }
@@ -124,58 +108,60 @@ TEST(nothing_yet_is_a_frame_too)
     char *text;
     begin();
     view.status.told = false;
-    text = text_of(&moment, 24, 80);
-    check_fits(text, 24, 80);
-    check_holds(text, "nothing yet: recording for 0 ns");
-    check_holds(text, "not told");
-    check_holds(text, "lost       not told");
+    text = text_of(&moment);
+    check_plain(text);
+    check_holds(text, "nothing: recording, 0 ns; rates are since the start\n");
+    check_holds(text, "lost        not told\n");
     free(text);
-    json_decref(cli_top_json(&view, &moment));
+    json_decref(cli_top_json(&view, &moment, CLI_TOP_BY_RATE));
     end();
 }
 
-TEST(the_busiest_are_shown)
+/* The ids in the order in which the list of a frame has them. */
+static void check_order(enum cli_top_sort sort, const char *list, const char *expected)
 {
     const struct cli_top_moment moment = {.duration_ns = 5000000000, .interval_ns = 2000000000};
-    struct cli_top_thread threads[3];
-    const struct conv_view_process *processes[2];
+    json_t *object = cli_top_json(&view, &moment, sort), *one;
+    char ids[64] = "";
+    size_t i;
+    json_array_foreach(json_object_get(object, list), i, one)
+        snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%d:%d ",
+                 (int)json_integer_value(json_object_get(one, "pid")),
+                 (int)json_integer_value(json_object_get(one, "lane")));
+    CHECK_STR(ids, expected);
+    json_decref(object);
+}
+
+TEST(those_with_most_come_first)
+{
+    const struct cli_top_moment moment = {.duration_ns = 5000000000, .interval_ns = 2000000000};
     struct conv_view_process *old, *busy;
     char *text;
     begin();
     old = add_process(1, "old");
     busy = add_process(2, "busy");
     add_process(3, "idle");
-    call(old, 0, 5000, 100);
+    call(old, 0, 5000, 10);
     call(busy, 0, 100, 1000);
     conv_view_mark(&view);
     call(busy, 0, 60, 1000);
     call(busy, 1, 40, 1000);
-    call(old, 0, 1, 100);
-    CHECK_U64(cli_top_threads(&view, threads, 3), 3);
-    CHECK(threads[0].process == busy && threads[0].lane == 0);
-    CHECK(threads[1].process == busy && threads[1].lane == 1);
-    CHECK(threads[2].process == old);
-    CHECK_U64(cli_top_threads(&view, threads, 1), 1);
-    CHECK(threads[0].process == busy && threads[0].lane == 0);
-    CHECK_U64(cli_top_processes(&view, processes, 2), 2);
-    CHECK(processes[0] == busy && processes[1] == old);
+    call(old, 0, 1, 10);
+    check_order(CLI_TOP_BY_RATE, "thread_list", "2:0 2:1 1:0 ");
+    check_order(CLI_TOP_BY_RATE, "process_list", "2:0 1:0 3:0 ");
+    check_order(CLI_TOP_BY_CALLS, "process_list", "1:0 2:0 3:0 ");
+    check_order(CLI_TOP_BY_LIVE, "process_list", "2:0 1:0 3:0 ");
     old->tally.ended = true;
     busy->gone = true;
-    CHECK_U64(cli_top_processes(&view, processes, 2), 2);
-    CHECK_U64(processes[0]->process_id, 3); /* the one that runs */
-    CHECK_STR(cli_top_program(&view), "old");
-    text = text_of(&moment, 24, 80);
-    check_fits(text, 24, 80);
-    check_holds(text, "old: recording for 5 s");
-    check_holds(text, "/s: of 2 s\n");
+    check_order(CLI_TOP_BY_RATE, "process_list", "3:0 2:0 1:0 "); /* the one that runs */
+    check_order(CLI_TOP_BY_LIVE, "process_list", "2:0 1:0 3:0 ");
+    text = text_of(&moment);
+    check_plain(text);
+    check_holds(text, "old: recording, 5 s; rates are of the last 2 s\n");
     check_holds(text, "1 running, 3 in all");
-    check_holds(text, "malloc                5,201       51  64-127            5,001   500 kB        1\n");
-    check_holds(text, "                                      512-1023            200   200 kB       50\n");
-    check_holds(text, "2, 0                    160       30  3       idle                 0 B        0\n");
-    free(text);
-    text = text_of(&moment, 14, 80);
-    check_fits(text, 14, 80);
-    check_holds(text, "2 of 3 processes");
+    check_holds(text, "calls       5,201, 50/s\n            malloc 5,201\n");
+    check_holds(text, "old        1        1      5,001          0     ended\n");
+    check_holds(text, "busy       2        2        200         50    200 kB\n");
     free(text);
     end();
 }
@@ -201,44 +187,42 @@ TEST(what_is_not_known_is_said)
     view.status.collector_pid = 77;
     process = add_process(1, "server");
     call(process, 0, 100, 1000);
-    text = text_of(&moment, 24, 80);
-    check_fits(text, 24, 80);
+    text = text_of(&moment);
+    check_plain(text);
     check_holds(text, "the collector (77) does not answer");
-    check_holds(text, "lost       not told\n");
-    check_lacks(text, "1 of 4096");
-    check_holds(text, "stalls   not told\n");
+    check_holds(text, "lost        not told\n");
     free(text);
-    object = cli_top_json(&view, &moment);
+    object = cli_top_json(&view, &moment, CLI_TOP_BY_RATE);
     CHECK(json_is_false(json_object_get(object, "answered")));
     CHECK(json_is_false(json_object_get(object, "lost_known")));
     CHECK(json_is_null(json_object_get(object, "ring")));
     json_decref(object);
     process->lost[FP_LOSS_COLLECTOR] = 5;
-    text = text_of(&moment, 24, 80);
-    check_holds(text, "lost       collector 5 calls, and what is not told\n");
+    text = text_of(&moment);
+    check_holds(text, "lost        collector 5 calls, and what is not told\n");
     free(text);
     process->lost[FP_LOSS_COLLECTOR] = 0;
 
     view.status.state = CONV_RECORDING_ENDED_EARLY;
-    text = text_of(&moment, 24, 80);
-    check_holds(text, "lost       not known");
+    text = text_of(&moment);
+    check_holds(text, "lost        not known");
     check_holds(text, "1 ran on, 1 in all");
     check_lacks(text, "does not answer");
     check_lacks(text, "left ");
     free(text);
-    object = cli_top_json(&view, &moment);
+    object = cli_top_json(&view, &moment, CLI_TOP_BY_RATE);
     CHECK(json_is_null(json_object_get(object, "answered")));
     CHECK(json_is_false(json_object_get(object, "lost_known")));
     CHECK_U64(json_integer_value(json_object_get(object, "processes_running")), 1);
     json_decref(object);
 
     view.status.state = CONV_RECORDING_FINISHED;
-    text = text_of(&moment, 24, 80);
-    check_holds(text, "lost       none\n");
+    text = text_of(&moment);
+    check_holds(text, "lost        none\n");
     free(text);
     process->uncounted = true; /* recovered meanwhile */
-    text = text_of(&moment, 24, 80);
-    check_holds(text, "lost       not known");
+    text = text_of(&moment);
+    check_holds(text, "lost        not known");
     free(text);
     end();
 }
@@ -249,78 +233,47 @@ TEST(live_is_called_inexact_where_it_is)
     json_t *object;
     char *text;
     begin();
-    object = cli_top_json(&view, &moment);
+    object = cli_top_json(&view, &moment, CLI_TOP_BY_RATE);
     CHECK(json_is_null(json_object_get(object, "live_inexact_why")));
     json_decref(object);
     view.status.pauses = 2;
-    text = text_of(&moment, 24, 80);
-    check_holds(text, "note       live is inexact: what was made and released in pauses is not known\n");
-    check_fits(text, 24, 80);
+    text = text_of(&moment);
+    check_holds(text, "note        live is inexact: what was made and released in pauses is not known\n");
+    check_plain(text);
     free(text);
     add_process(1, "server")->first_window = 16;
-    text = text_of(&moment, 24, 80);
+    text = text_of(&moment);
     check_holds(text, "live is inexact: what was made before window 16 is not known");
-    check_fits(text, 24, 80);
+    check_plain(text);
     free(text);
-    object = cli_top_json(&view, &moment);
+    object = cli_top_json(&view, &moment, CLI_TOP_BY_RATE);
     CHECK(json_is_string(json_object_get(object, "live_inexact_why")));
     json_decref(object);
     end();
 }
 
-/* At 60 columns nothing is cut off on the right; at 80, figures as they are found in the field fit. */
-TEST(no_fact_is_cut)
+TEST(an_empty_recording_that_has_ended)
 {
-    static const char *const names[] = {"processes", "threads", "events",  "on disk",
-                                        "live",      "peaks",   "stalls ", "lost"};
     const struct cli_top_moment moment = {.duration_ns = 5, .interval_ns = 5};
     char *text;
     begin();
-    call(add_process(1, "server"), 0, 171865, 100);
-    add_process(2, "other");
-    view.sum.live.bytes_peak = 18600000;
-    view.sum.live.objects_peak = 203895;
-    view.bytes = 18600000;
-    view.bytes_written = 163272;
-    text = text_of(&moment, 24, 80);
-    check_holds(text, "18.6 MB, 0.95 B an event\n");
-    check_holds(text, "peaks    18.6 MB; 203,895 objects\n");
-    free(text);
-    text = text_of(&moment, 40, 60);
-    check_fits(text, 40, 60);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        check_holds(text, names[i]);
-    check_holds(text, "\npeaks      18.6 MB; 203,895 objects\n");
-    check_holds(text, "\ncall ");
-    check_holds(text, "\nsize ");
-    check_holds(text, "allocs/s\n");
-    check_holds(text, "\nthread ");
-    check_holds(text, "\nprocess ");
-    free(text);
-    end();
-}
-
-TEST(an_empty_recording_that_has_ended)
-{
-    const struct cli_top_moment moment = {.duration_ns = 5, .interval_ns = 5, .is_last = true};
-    char *text;
-    begin();
     view.status.state = CONV_RECORDING_FINISHED;
-    text = text_of(&moment, 24, 80);
-    check_holds(text, "nothing recorded: the recording has ended, after 5 ns");
+    text = text_of(&moment);
+    check_holds(text, "nothing: finished, 5 ns;");
     free(text);
     end();
 }
 
 TEST(json_tells_rates_and_classes)
 {
-    const struct cli_top_moment moment = {.duration_ns = 9, .interval_ns = 2000000000, .is_last = true};
+    const struct cli_top_moment moment = {.duration_ns = 9, .interval_ns = 2000000000};
     json_t *object, *size;
     begin();
     call(add_process(7, "one"), 0, 10, 100);
     conv_view_mark(&view);
     call(view.processes[0], 0, 5, 100);
-    object = cli_top_json(&view, &moment);
+    view.status.state = CONV_RECORDING_FINISHED;
+    object = cli_top_json(&view, &moment, CLI_TOP_BY_RATE);
     CHECK_STR(json_string_value(json_object_get(object, "schema")), "mallab-top/1");
     CHECK(json_is_true(json_object_get(object, "ended")));
     CHECK_U64(json_integer_value(json_object_get(object, "events")), 15);
@@ -336,6 +289,6 @@ TEST(json_tells_rates_and_classes)
     end();
 }
 
-RUN_TESTS(T(every_frame_fits), T(nothing_yet_is_a_frame_too), T(the_busiest_are_shown),
-          T(what_is_not_known_is_said), T(live_is_called_inexact_where_it_is), T(no_fact_is_cut),
+RUN_TESTS(T(every_frame_is_plain_lines), T(nothing_yet_is_a_frame_too), T(those_with_most_come_first),
+          T(what_is_not_known_is_said), T(live_is_called_inexact_where_it_is),
           T(an_empty_recording_that_has_ended), T(json_tells_rates_and_classes))

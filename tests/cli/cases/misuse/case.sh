@@ -48,7 +48,7 @@ try top --interval 10ms x
 try top --interval soon x
 try top --count 0 x
 try top --process 0 x
-try top --lines 9 x
+try top --sort age x
 try convert --threads 5-3 x
 try convert --threads '' x
 try convert --from-time soon x
