@@ -33,7 +33,7 @@
 struct settings {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */
     struct conv_options convert;
-    struct conv_export_facts format;
+    const struct conv_export_format *format;
     const char *each; /* --each's list; NULL: one workload */
     const char *input;
 };
@@ -42,10 +42,10 @@ struct settings {
 
 static bool format_value(size_t number, const char **ret_word, const char **ret_meaning)
 {
-    struct conv_export_facts facts;
-    if (!conv_export_facts(number, &facts))
+    const struct conv_export_format *format = conv_export_at(number);
+    if (format == NULL)
         return false;
-    *ret_word = facts.name;
+    *ret_word = format->name;
     *ret_meaning = NULL;
     return true;
 }
@@ -90,15 +90,6 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-/* The export format of a name; NULL: the default. */
-static bool find_format(const char *name, struct conv_export_facts *ret_facts)
-{
-    for (size_t i = 0; conv_export_facts(i, ret_facts); i++)
-        if (name == NULL || strcmp(name, ret_facts->name) == 0)
-            return true;
-    return false;
-}
-
 static bool to_stdout(const struct settings *settings)
 {
     return settings->answer.output != NULL && strcmp(settings->answer.output, "-") == 0;
@@ -129,7 +120,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         code = cli_operands_one(&CLI_CONVERT, &operands, "no input", "one input at a time");
     if (code >= 0)
         return code;
-    (void)find_format(ret_settings->convert.to, &ret_settings->format); /* the table has checked the name */
+    ret_settings->format = conv_export_find(ret_settings->convert.to); /* the table has checked the name */
     ret_settings->input = operands.words[0];
     ret_settings->convert.overwrite = ret_settings->answer.force;
     if (ret_settings->answer.output == NULL && strcmp(ret_settings->input, "-") == 0)
@@ -170,7 +161,7 @@ static void add_job(struct work *work, const char *directory, const struct conv_
     char stem[CONV_PATH_BYTES];
     char *name;
     *job = (struct job){.process = process, .process_file = chosen_file(process, stem)};
-    name = res_printf("%s%s", stem, work->settings->format.ending);
+    name = res_printf("%s%s", stem, work->settings->format->ending);
     job->output = res_path_join(work->directory, name);
     job->input = job->process_file != NULL ? res_strdup(directory) : res_path_join(directory, process->file);
     free(name);
@@ -347,7 +338,7 @@ static int refuse_other_kind(const struct settings *settings)
         return CLI_UNREADABLE;
     }
     if (kind == CONV_KIND_WORKLOAD && settings->answer.output == NULL &&
-        strcmp(settings->format.ending, ".wl") == 0) {
+        strcmp(settings->format->ending, ".wl") == 0) {
         cli_say(
             &CLI_CONVERT,
             "'%s' is a workload already, which 'mallab ab' and 'mallab replay' take; name another file with "
@@ -371,7 +362,7 @@ static int run_convert(int argc, char **argv)
     code = refuse_other_kind(&settings);
     if (code != CLI_DONE)
         return code;
-    char *named = answer->output == NULL ? cli_output_name(settings.input, settings.format.ending) : NULL;
+    char *named = answer->output == NULL ? cli_output_name(settings.input, settings.format->ending) : NULL;
     if (named != NULL)
         answer->output = named;
     (void)rec_recover(CLI_CONVERT.name, settings.input);

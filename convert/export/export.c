@@ -1,4 +1,4 @@
-/* export.c - the table of formats; a job from the opened workload to the finished file. */
+/* export.c - the table of formats; a job from the opened workload to the finished file; the buffered output. */
 #include "convert/export/export.h"
 
 #include <stdarg.h>
@@ -35,13 +35,9 @@ const struct conv_export_format *conv_export_find(const char *name)
     return NULL;
 }
 
-bool conv_export_facts(size_t number, struct conv_export_facts *ret_facts)
+const struct conv_export_format *conv_export_at(size_t number)
 {
-    if (number >= sizeof FORMATS / sizeof FORMATS[0])
-        return false;
-    *ret_facts = (struct conv_export_facts){FORMATS[number].name, FORMATS[number].ending,
-                                            FORMATS[number].what};
-    return true;
+    return number < sizeof FORMATS / sizeof FORMATS[0] ? &FORMATS[number] : NULL;
 }
 
 char *conv_export_names(char *ret_text, size_t size)
@@ -54,6 +50,50 @@ char *conv_export_names(char *ret_text, size_t size)
         used += (size_t)length;
     }
     return ret_text;
+}
+
+/* ---- the output ------------------------------------------------------------------------------- */
+
+static void flush(struct conv_export_file *file)
+{
+    if (file->status == FP_OK && file->used > 0)
+        file->status = wl_file_append(&file->file, file->buffer, file->used);
+    file->used = 0;
+}
+
+void conv_export_put(struct conv_export_file *file, const void *bytes, size_t size)
+{
+    if (size > sizeof file->buffer - file->used)
+        flush(file);
+    if (size <= sizeof file->buffer) {
+        memcpy(file->buffer + file->used, bytes, size);
+        file->used += size;
+    } else if (file->status == FP_OK) {
+        file->status = wl_file_append(&file->file, bytes, size);
+    }
+}
+
+void conv_export_text_put(struct conv_export_file *file, const char *text)
+{
+    conv_export_put(file, text, strlen(text));
+}
+
+void conv_export_number(struct conv_export_file *file, uint64_t number)
+{
+    char digits[20];
+    char *at = digits + sizeof digits;
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    conv_export_put(file, at, (size_t)(digits + sizeof digits - at));
+}
+
+void conv_export_byte(struct conv_export_file *file, char byte)
+{
+    if (file->used == sizeof file->buffer)
+        flush(file);
+    file->buffer[file->used++] = byte;
 }
 
 /* ---- what is lost --------------------------------------------------------------------------- */
@@ -211,17 +251,21 @@ static enum fp_status write_all(const struct conv_export_format *format, struct 
     sigset_t held;
     enum fp_status status;
     conv_hold_signals(&held);
-    status = conv_export_open(file, job->out_path, job->options->overwrite);
+    file->used = 0;
+    status = file->status = wl_file_create(&file->file, job->out_path, job->options->overwrite);
     if (status == FP_OK)
         conv_announce_temporary(file->file.temporary);
     conv_let_signals(&held);
     if (status != FP_OK)
         return file_failed(file, job->out_path, job->error);
     status = format->write(job);
-    if (file->status != FP_OK || (status == FP_OK && conv_export_close(file) != FP_OK))
+    flush(file);
+    if (status == FP_OK && file->status == FP_OK)
+        file->status = wl_file_finish(&file->file);
+    if (file->status != FP_OK)
         status = file_failed(file, job->out_path, job->error);
     report->bytes_out = file->file.bytes;
-    conv_export_abandon(file); /* of a finished file only names are left */
+    wl_file_abandon(&file->file); /* of a finished file only names are left */
     conv_announce_temporary(NULL);
     return status;
 }

@@ -9,7 +9,7 @@
 
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
-#include "convert/export/export_file.h"
+#include "footprint/wl/wl_file.h"
 #include "footprint/wl/workload.h"
 
 enum conv_lack {
@@ -22,6 +22,16 @@ enum conv_lack {
     CONV_LACK_ENDS = 1 << 6,      /* thread ids, which is the main thread, which of them ended */
     CONV_LACK_TOUCHED = 1 << 8,   /* how much of large objects was in memory */
     CONV_LACK_META = 1 << 7,      /* program, completeness, losses, irregularities */
+};
+
+#define CONV_EXPORT_BUFFER 65536u
+
+/* The output: whole under its final name or not there. The first failure sticks; what is put after it goes nowhere. */
+struct conv_export_file {
+    struct wl_file file;
+    enum fp_status status; /* FP_OK until something failed; file.error says what */
+    size_t used;
+    char buffer[CONV_EXPORT_BUFFER];
 };
 
 struct conv_export_job {
@@ -52,15 +62,8 @@ enum fp_status conv_export_glibc(struct conv_export_job *job);
 /* conv_export_find - by name, NULL for "workload"; NULL when there is none. */
 const struct conv_export_format *conv_export_find(const char *name);
 
-/* A format to export to. Static strings. */
-struct conv_export_facts {
-    const char *name;   /* for --to */
-    const char *ending; /* of the default output's name */
-    const char *what;   /* a few words */
-};
-
-/* conv_export_facts - the formats by number, from 0; the first is the default. False: there are fewer. */
-bool conv_export_facts(size_t number, struct conv_export_facts *ret_facts);
+/* conv_export_at - the formats by number, from 0; the first is the default. NULL: there are fewer. */
+const struct conv_export_format *conv_export_at(size_t number);
 
 /* conv_export_names - all their names with ", " between them; terminated, cut to size. Returns ret_text. */
 char *conv_export_names(char *ret_text, size_t size);
@@ -93,6 +96,12 @@ enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *r
 /* conv_export_each - call take for every op of a window, in the one order of all threads, until it fails. */
 typedef enum fp_status conv_export_take(void *data, const struct conv_export_op *op);
 enum fp_status conv_export_each(const struct wl_window *window, conv_export_take *take, void *data);
+
+/* Put bytes, a text, a number in decimal, one byte. */
+void conv_export_put(struct conv_export_file *file, const void *bytes, size_t size);
+void conv_export_text_put(struct conv_export_file *file, const char *text);
+void conv_export_number(struct conv_export_file *file, uint64_t number);
+void conv_export_byte(struct conv_export_file *file, char byte);
 
 /* conv_export_memory - FP_ERR_MEMORY, with job->error filled. */
 enum fp_status conv_export_memory(const struct conv_export_job *job);

@@ -14,7 +14,8 @@
 #define MALLAB_CONVERT_IMPORT_IMPORT_H
 
 #include "convert/base/request.h"
-#include "convert/import/lanes.h"
+#include "convert/base/source.h"
+#include "convert/ops/live_table.h"
 
 #define CONV_IMPORT_BATCH 256u
 
@@ -68,6 +69,19 @@ struct conv_format {
     void (*release)(void *state);
 };
 
+/* Thread ids of a trace to lanes, numbered from 0 as threads appear. An id whose thread has ended may come again: that is
+ * another thread, with a lane of its own. */
+struct conv_lanes {
+    struct conv_live_table table; /* of running threads: thread id plus 1 -> lane */
+    uint32_t *thread_ids;         /* by lane */
+    uint32_t count;
+    size_t capacity;
+    uint64_t recent_key; /* of the thread asked for last, which is mostly the next one too; 0: none */
+    uint32_t recent_lane;
+    bool main_is_named;      /* the format says which thread is the main one: main_thread_id */
+    uint32_t main_thread_id; /* else it is taken to be the first */
+};
+
 struct conv_import {
     const struct conv_format *format;
     void *state; /* the format's, zeroed at the begin */
@@ -95,9 +109,6 @@ struct conv_import {
 enum fp_status conv_import_take(struct conv_import *import, const struct conv_parsed *parsed,
                                 uint64_t offset);
 
-/* conv_import_flush - hand on the calls taken so far. Returns FP_OK, or the sink's status. */
-enum fp_status conv_import_flush(struct conv_import *import);
-
 /* conv_import_is_live - whether an object stands at address after everything taken so far.
  * Returns FP_OK or the sink's status. */
 enum fp_status conv_import_is_live(struct conv_import *import, uint64_t address, bool *ret_live);
@@ -118,5 +129,15 @@ void conv_import_cut(struct conv_import *import, const char *what);
 /* conv_import_wrong - a binary trace is damaged at offset. Returns FP_ERR_CORRUPT with the error filled. */
 enum fp_status conv_import_wrong(struct conv_import *import, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* conv_import_open - open another tool's trace; close() it after use.
+ * path      "-" is standard input. Kept by reference until close.
+ * kind      its format; CONV_KIND_UNKNOWN: found out, from its first bytes.
+ * survey    kind and what the head tells are filled in. It must stay where it is until close.
+ * Returns   FP_OK, or the status in ret_error: FP_ERR_FOREIGN for a trace of no known format, FP_ERR_READ when it may be
+ *           of several. */
+enum fp_status conv_import_open(const char *path, enum conv_kind kind, const struct conv_options *options,
+                                struct conv_survey *survey, struct conv_error *ret_error,
+                                struct conv_input *ret_input);
 
 #endif

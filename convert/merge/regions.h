@@ -7,25 +7,17 @@
 #ifndef MALLAB_CONVERT_MERGE_REGIONS_H
 #define MALLAB_CONVERT_MERGE_REGIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "convert/ops/live_table.h"
 
 #define CONV_REGION_BITS 24u
 #define CONV_REGIONS_MAX                                                                                     \
     (1u << 22) /* 64 TiB of address space in which some object begins; the table takes 128 MiB */
 
-struct conv_region {
-    uint32_t space;  /* number of the process plus 1; 0: empty */
-    uint32_t number; /* of the region within it, below 2^24 */
-    uint32_t common; /* its number in the common space, from 1 */
-};
-
 struct conv_regions {
-    struct conv_region *table; /* open addressing */
-    size_t mask, count;
-    uint64_t seed;
-    struct conv_region last; /* most calls of a process stay in one region */
+    struct conv_live_table
+        table; /* number of a process plus 1, and of a region in it -> number in the common space, from 1 */
+    uint64_t last_key; /* most calls of a process stay in one region */
+    uint32_t last;
 };
 
 /* conv_regions_init - an empty space. False: no memory. */
@@ -33,7 +25,7 @@ bool conv_regions_init(struct conv_regions *regions);
 void conv_regions_release(struct conv_regions *regions);
 
 /* conv_regions_place - an address of a process in the common space. 0 and what is no address (2^48 and more) stay as they
- * are. space: number of the process.
+ * are. space: number of the process, below 2^23.
  * Returns  false: no memory, or CONV_REGIONS_MAX is reached. */
 bool conv_regions_place(struct conv_regions *regions, uint32_t space, uint64_t address, uint64_t *ret_common);
 

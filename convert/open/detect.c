@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "convert/import/formats.h"
-#include "convert/import/import_open.h"
+#include "convert/import/import.h"
 #include "convert/recording/parts.h"
 #include "convert/text/workload_text.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "convert/import/import_open.h"
+#include "convert/import/import.h"
 #include "convert/merge/merge.h"
 #include "convert/open/detect.h"
 #include "convert/open/pass.h"

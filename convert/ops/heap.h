@@ -4,7 +4,7 @@
  *   birth   number of an object's allocation, from 1; a resize is one too, as what it made is made by malloc
  *
  * Takes the events that are not to be replayed and keeps what is left of them: ancestors of a forked process and earlier
- * windows (inherit.h), what comes before a section (select/section.h). Memory follows the live objects. */
+ * windows (inherit.h), what comes before a section (select/chain.h). Memory follows the live objects. */
 #ifndef MALLAB_CONVERT_OPS_HEAP_H
 #define MALLAB_CONVERT_OPS_HEAP_H
 

@@ -5,7 +5,7 @@
 #ifndef MALLAB_CONVERT_OPS_PAIR_FAST_H
 #define MALLAB_CONVERT_OPS_PAIR_FAST_H
 
-#include "convert/ops/pair_state.h"
+#include "convert/ops/pair.h"
 
 struct conv_pair_fast;
 

@@ -1,10 +1,325 @@
 /* recording.c - which processes a recording directory holds: as its recording.json says, else by its footprints. */
 #include "convert/recording/recording.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "convert/recording/process_list.h"
+#include "convert/recording/parts.h"
+#include "convert/recording/recording_json.h"
+#include "convert/recording/unfinished.h"
+#include "footprint/base/part_name.h"
+#include "footprint/base/words.h"
+
+/* The files that the scan of a directory passed over. */
+struct passed_over {
+    size_t empty;   /* created, nothing in them yet */
+    size_t damaged; /* or foreign, or closed to us */
+    struct fp_error cause;
+    char file[256]; /* the first of the damaged */
+};
+
+#define PROCESSES_MAX 1048576u
+
+static void explain(struct conv_survey *survey, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* One reason more why the recording is not finished. */
+static void explain(struct conv_survey *survey, const char *format, ...)
+{
+    const size_t used = strlen(survey->unfinished_why);
+    const size_t mark = used > 0 && used + 2 < sizeof survey->unfinished_why ? 2 : 0; /* "; " */
+    va_list list;
+    memcpy(survey->unfinished_why + used, "; ", mark);
+    va_start(list, format);
+    vsnprintf(survey->unfinished_why + used + mark, sizeof survey->unfinished_why - used - mark, format,
+              list);
+    va_end(list);
+}
+
+static char *copy_of(const char *text)
+{
+    return strdup(text != NULL ? text : "");
+}
+
+static bool add_process(struct conv_survey *survey, const struct conv_process *facts, const char *file,
+                        const char *name, const char *ended)
+{
+    struct conv_process *processes = realloc(survey->processes,
+                                             (survey->process_count + 1) * sizeof *processes);
+    struct conv_process *process;
+    if (processes == NULL)
+        return false;
+    survey->processes = processes;
+    process = &processes[survey->process_count++];
+    *process = *facts;
+    process->file = copy_of(file);
+    process->name = copy_of(name);
+    process->ended = copy_of(ended);
+    return process->file != NULL && process->name != NULL && process->ended != NULL;
+}
+
+/* Ask a footprint itself, where recording.json does not tell, or not yet. Returns FP_OK, or why it cannot be read. */
+static enum fp_status look_into(const char *path, struct conv_process *process, char *ret_name,
+                                size_t name_size, struct fp_error *ret_error)
+{
+    struct fp_reader *reader = NULL;
+    const struct fp_reader_info *info;
+    const char *program, *parent;
+    enum fp_status status;
+    status = fp_reader_open(path, ret_error, &reader);
+    if (status != FP_OK)
+        return status;
+    info = fp_reader_info(reader);
+    process->events = info->mark_count;
+    process->process_id = info->process_id;
+    parent = fp_reader_meta(reader, "parent_pid");
+    process->parent_process_id = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
+    process->complete = info->has_trailer && fp_loss_sum(info->trailer.lost) == 0;
+    program = fp_reader_meta(reader, "program");
+    if (program != NULL)
+        snprintf(ret_name, name_size, "%s", program);
+    fp_reader_close(reader);
+    return FP_OK;
+}
+
+/* ---- as recording.json lists them -------------------------------------------------------------- */
+
+static bool is_absent(const char *directory, const char *file)
+{
+    char path[2 * CONV_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+/* A process in windows is there with any of them: --keep removes the first ones. */
+static bool is_missing(const char *directory, const char *file)
+{
+    char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];
+    uint32_t window;
+    const struct dirent *entry;
+    bool found = false;
+    DIR *entries;
+    if (!is_absent(directory, file))
+        return false;
+    if (!fp_part_name(file, CONV_STEM_BYTES, stem, &window) || window == 0)
+        return true;
+    entries = opendir(directory);
+    while (entries != NULL && !found && (entry = readdir(entries)) != NULL)
+        found = fp_part_name(entry->d_name, CONV_STEM_BYTES, other, &window) && window != 0 &&
+                strcmp(other, stem) == 0;
+    if (entries != NULL)
+        (void)closedir(entries); /* only read */
+    return !found;
+}
+
+static enum fp_status add_recorded(const char *directory, const struct conv_recording *recording,
+                                   const struct conv_recorded_process *item, struct conv_survey *survey,
+                                   struct conv_error *error)
+{
+    const bool ran_on = item->ended != NULL && strcmp(item->ended, "running") == 0;
+    struct conv_process found = {0}, process = {
+                                         .process_id = item->process_id,
+                                         .parent_process_id = item->parent_process_id,
+                                         .events = item->events,
+                                         .complete = item->complete,
+                                         .events_removed = item->events_removed,
+                                         .until_ns = recording->duration_ns,
+                                         .ran_on = ran_on,
+                                         .uncounted = ran_on && recording->recovered,
+                                     };
+    char name[256], path[2 * CONV_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", directory, item->file != NULL ? item->file : "recording.json");
+    if (item->file == NULL)
+        return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "a process has no plain file name");
+    memcpy(process.lost, item->lost, sizeof process.lost);
+    process.removed = recording->windows_removed > 0 && item->events == 0 && item->gone_with_windows;
+    /* Without a count it is looked for; whoever wants to convert the file hears why it cannot be read. */
+    if (process.events == 0 && !process.removed &&
+        look_into(path, &found, name, sizeof name, NULL) == FP_OK) {
+        process.events = found.events;
+        if (process.process_id == 0)
+            process.process_id = found.process_id;
+    }
+    process.absent = !process.removed && process.events == 0 && fp_loss_sum(process.lost) != 0 &&
+                     is_absent(directory, item->file);
+    process.missing = !process.removed && !process.absent && is_missing(directory, item->file);
+    return add_process(survey, &process, item->file, item->name, item->ended)
+               ? FP_OK
+               : conv_fail_memory(error, directory, "the list of processes");
+}
+
+/* Recordings of earlier versions say only that they are not complete. */
+static void take_completeness(const struct conv_recording *recording, struct conv_survey *survey)
+{
+    const char *why = recording->incomplete_why;
+    char digits[FP_TEXT_BYTES], *told = survey->recording_why;
+    const size_t size = sizeof survey->recording_why;
+    if (recording->complete)
+        return;
+    if (why != NULL && why[0] != '\0')
+        snprintf(told, size, "%s", why);
+    else if (recording->unattached > 0)
+        snprintf(told, size, "%s processes were more than can be recorded at one time",
+                 fp_text_grouped(recording->unattached, digits));
+    else if (recording->pauses > 0)
+        snprintf(told, size, "recording was paused meanwhile, as asked");
+    else
+        snprintf(told, size, "recording.json says that it is not complete, and not why");
+}
+
+/* What a recording.json says: the processes that a finished one lists, what became of an
+ * unfinished one's collector.
+ * Returns  FP_OK; FP_ERR_CORRUPT, FP_ERR_MEMORY in error. */
+static enum fp_status take_list(const char *directory, const struct conv_recording *recording,
+                                struct conv_survey *survey, struct conv_error *error)
+{
+    char path[CONV_PATH_BYTES + 32];
+    enum fp_status status = FP_OK;
+    snprintf(path, sizeof path, "%s/recording.json", directory);
+    survey->start_unix_ns = recording->start_unix_ns;
+    survey->pauses = recording->pauses;
+    survey->paused_ns = recording->paused_ns;
+    survey->stop_words = recording->stop_words;
+    if (!recording->finished) {
+        conv_unfinished_judge(recording, directory, survey);
+        return FP_OK;
+    }
+    if (!recording->has_processes || recording->process_count > PROCESSES_MAX)
+        return conv_fail(error, path, FP_ERR_CORRUPT, 0, 0, "has no list of processes");
+    survey->recording_state = CONV_RECORDING_FINISHED;
+    take_completeness(recording, survey);
+    for (size_t i = 0; i < recording->process_count && status == FP_OK; i++)
+        status = add_recorded(directory, recording, &recording->processes[i], survey, error);
+    return status;
+}
+
+/* ---- as they lie there ------------------------------------------------------------------------- */
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name); /* the same in every locale */
+}
+
+/* The process whose earlier window was listed just before, NULL: it is another's first. */
+static struct conv_process *same_image(const struct conv_survey *survey, const char *file)
+{
+    struct conv_process *last = survey->process_count > 0 ? &survey->processes[survey->process_count - 1]
+                                                          : NULL;
+    char stem[CONV_STEM_BYTES], before[CONV_STEM_BYTES];
+    uint32_t window;
+    return last != NULL && fp_part_name(file, CONV_STEM_BYTES, stem, &window) && window != 0 &&
+                   fp_part_name(last->file, CONV_STEM_BYTES, before, &window) && window != 0 &&
+                   strcmp(stem, before) == 0
+               ? last
+               : NULL;
+}
+
+static enum fp_status scan_entry(const char *directory, const char *file, struct conv_survey *survey,
+                                 struct passed_over *passed)
+{
+    struct conv_process *earlier = same_image(survey, file);
+    struct conv_process process = {0};
+    struct fp_error cause = {0};
+    char name[256], path[2 * CONV_PATH_BYTES];
+    enum fp_status status;
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    snprintf(name, sizeof name, "%s", file);
+    name[strcspn(name, ".")] = '\0'; /* NAME.PID.fp, for a footprint that does not name its program */
+    status = look_into(path, &process, name, sizeof name, &cause);
+    if (status == FP_ERR_MEMORY)
+        return status;
+    if (status == FP_OK && earlier != NULL) {
+        earlier->events += process.events;
+        earlier->complete = earlier->complete && process.complete;
+        return FP_OK;
+    }
+    if (status == FP_OK)
+        return add_process(survey, &process, file, name, "") ? FP_OK : FP_ERR_MEMORY;
+    if (conv_holds_nothing(path)) {
+        passed->empty++;
+        return FP_OK;
+    }
+    if (passed->damaged++ == 0) {
+        passed->cause = cause;
+        snprintf(passed->file, sizeof passed->file, "%s", file);
+    }
+    return FP_OK;
+}
+
+/* Every footprint of the directory, in the order of their names' bytes.
+ * Returns  FP_OK, also for none; FP_ERR_OPEN, FP_ERR_MEMORY, in error. */
+static enum fp_status scan_list(const char *directory, struct conv_survey *survey,
+                                struct passed_over *ret_passed, struct conv_error *error)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(directory, &entries, conv_is_footprint, by_name);
+    enum fp_status status = FP_OK;
+    if (count < 0 && errno == ENOMEM)
+        return conv_fail_memory(error, directory, "the list of footprints");
+    if (count < 0)
+        return conv_fail(error, directory, FP_ERR_OPEN, errno, 0, "cannot open");
+    for (int i = 0; i < count; i++) {
+        if (status == FP_OK)
+            status = scan_entry(directory, entries[i]->d_name, survey, ret_passed);
+        free(entries[i]);
+    }
+    free(entries);
+    if (status != FP_OK)
+        return conv_fail(error, directory, status, 0, 0, "no memory for the list of processes");
+    return FP_OK;
+}
+
+/* ---- how they ended ----------------------------------------------------------------------------
+ *
+ * Footprints alone cannot tell: a window's has a trailer, and its process runs on. */
+
+static const char *end_of(const struct conv_recording *recording, const json_t *told,
+                          const struct conv_process *process)
+{
+    char stem[CONV_STEM_BYTES];
+    uint32_t window = 0;
+    const char *ended = NULL;
+    if (fp_part_name(process->file, CONV_STEM_BYTES, stem, &window))
+        ended = json_string_value(json_object_get(told, stem));
+    if (ended != NULL && strcmp(ended, "running") != 0)
+        return ended;
+    if (window == 0 && process->complete)
+        return "exit"; /* its only footprint has its end */
+    return conv_unfinished_process_gone(recording, process->process_id) ? "exit" : "running";
+}
+
+/* Of a recording that goes on, put into each process' `ended` what is known of it: as the collector
+ * told, as a footprint's end tells, or as the system's processes do. Nothing for others.
+ * Returns  FP_OK, or FP_ERR_MEMORY in error. */
+static enum fp_status tell_ends(const char *directory, struct conv_survey *survey, struct conv_error *error)
+{
+    struct conv_recording recording;
+    json_t *told;
+    enum fp_status status = FP_OK;
+    if (survey->recording_state != CONV_RECORDING_GOING_ON)
+        return FP_OK;
+    if (conv_recording_read(directory, &recording, error) != FP_OK || recording.json == NULL)
+        return FP_OK; /* it was there just now, and said that it goes on: no word is no harm */
+    told = conv_recording_ends(&recording);
+    for (size_t i = 0; i < survey->process_count && status == FP_OK; i++) {
+        struct conv_process *process = &survey->processes[i];
+        char *ended = strdup(end_of(&recording, told, process));
+        if (ended == NULL) {
+            status = conv_fail_memory(error, directory, "the list of processes");
+            break;
+        }
+        free(process->ended);
+        process->ended = ended;
+    }
+    json_decref(told);
+    conv_recording_release(&recording);
+    return status;
+}
 
 /* Returns FP_OK also for a damaged file, which survey->recording_state and error tell then. */
 static enum fp_status read_json(const char *directory, struct conv_survey *survey, struct conv_error *error)
@@ -13,21 +328,21 @@ static enum fp_status read_json(const char *directory, struct conv_survey *surve
     enum fp_status status = conv_recording_read(directory, &recording, error);
     survey->recording_state = CONV_RECORDING_UNKNOWN;
     if (status == FP_OK && recording.json == NULL)
-        conv_process_list_explain(survey, "it has no recording.json");
+        explain(survey, "it has no recording.json");
     else if (status == FP_OK)
-        status = conv_process_list_take(directory, &recording, survey, error);
+        status = take_list(directory, &recording, survey, error);
     conv_recording_release(&recording);
     if (status != FP_ERR_CORRUPT)
         return status;
     conv_survey_release(survey); /* of half a list nothing is believed */
     survey->recording_state = CONV_RECORDING_UNKNOWN;
-    conv_process_list_explain(survey, "its recording.json is damaged (%s)", error->what);
+    explain(survey, "its recording.json is damaged (%s)", error->what);
     return FP_OK;
 }
 
 /* error: what is wrong with recording.json, if anything. */
 static enum fp_status fail_without_process(const char *directory, const struct conv_survey *survey,
-                                           const struct conv_passed_over *passed, struct conv_error *error)
+                                           const struct passed_over *passed, struct conv_error *error)
 {
     char path[2 * CONV_PATH_BYTES];
     if (passed->damaged > 0) {
@@ -50,17 +365,15 @@ static enum fp_status fail_without_process(const char *directory, const struct c
     return conv_fail(error, directory, FP_ERR_READ, 0, 0, "nothing was written: %s", survey->unfinished_why);
 }
 
-static void explain_passed_over(const struct conv_passed_over *passed, struct conv_survey *survey)
+static void explain_passed_over(const struct passed_over *passed, struct conv_survey *survey)
 {
     if (passed->empty > 0)
-        conv_process_list_explain(survey, "%zu footprint%s nothing%s", passed->empty,
-                                  passed->empty == 1 ? " holds" : "s hold",
-                                  survey->recording_state == CONV_RECORDING_GOING_ON ? " yet" : "");
+        explain(survey, "%zu footprint%s nothing%s", passed->empty, passed->empty == 1 ? " holds" : "s hold",
+                survey->recording_state == CONV_RECORDING_GOING_ON ? " yet" : "");
     if (passed->damaged > 0)
-        conv_process_list_explain(survey, "left out: '%.60s' (%.60s)%s", passed->file,
-                                  passed->cause.what != NULL ? passed->cause.what
-                                                             : fp_status_name(passed->cause.status),
-                                  passed->damaged > 1 ? " and others" : "");
+        explain(survey, "left out: '%.60s' (%.60s)%s", passed->file,
+                passed->cause.what != NULL ? passed->cause.what : fp_status_name(passed->cause.status),
+                passed->damaged > 1 ? " and others" : "");
 }
 
 void conv_recording_judge(struct conv_survey *survey, bool of_one)
@@ -73,7 +386,7 @@ void conv_recording_judge(struct conv_survey *survey, bool of_one)
 enum fp_status conv_recording_list(const char *path, struct conv_survey *survey, struct conv_error *error)
 {
     char directory[CONV_PATH_BYTES];
-    struct conv_passed_over passed = {0};
+    struct passed_over passed = {0};
     uint64_t events = 0;
     enum fp_status status;
     conv_recording_directory(path, directory);
@@ -89,21 +402,21 @@ enum fp_status conv_recording_list(const char *path, struct conv_survey *survey,
     }
     if (status != FP_OK || survey->process_count > 0)
         return status;
-    status = conv_process_list_scan(directory, survey, &passed, error);
+    status = scan_list(directory, survey, &passed, error);
     if (status == FP_OK)
-        status = conv_process_list_tell_ends(directory, survey, error);
+        status = tell_ends(directory, survey, error);
     if (status != FP_OK)
         return status;
     if (survey->process_count == 0)
         return fail_without_process(directory, survey, &passed, error);
     if (survey->recording_state == CONV_RECORDING_FINISHED) {
         survey->recording_state = CONV_RECORDING_UNKNOWN;
-        conv_process_list_explain(survey, "its recording.json lists no process");
+        explain(survey, "its recording.json lists no process");
     }
     for (size_t i = 0; i < survey->process_count; i++)
         events += survey->processes[i].events;
     if (events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
-        conv_process_list_explain(survey, "nothing is written yet");
+        explain(survey, "nothing is written yet");
     explain_passed_over(&passed, survey);
     memset(error, 0, sizeof *error); /* a damaged recording.json was made up for */
     return FP_OK;

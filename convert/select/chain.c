@@ -2,6 +2,7 @@
 #include "convert/select/chain.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "convert/select/selection_plan.h"
 
@@ -19,12 +20,17 @@ static enum fp_status take_first(void *data, const struct conv_event *events, si
     return status == FP_OK && head->left == 0 ? FP_END : status;
 }
 
-/* ---- the chain ------------------------------------------------------------------------------ */
+/* ---- a section --------------------------------------------------------------------------------
+ *
+ * It begins at the first event, in the order of all lanes, at which the time is not before `from`, and ends before the
+ * first one at which it is not before `to`; time is the highest seen so far, as replays have it. So sections that follow
+ * each other part the events among them. What is alive where it begins is created first, at time 0 of the section,
+ * oldest first; reallocs under way there go on. */
 
-/* The process' main thread, where its calls are selected; else the lane itself. */
-static bool home_of(void *data, uint32_t lane, uint32_t *ret_lane)
+/* The lane that creates what a lane made before: its process' main thread, where its calls are selected; else itself.
+ * False: no memory. */
+static bool home_of(struct conv_chain *chain, uint32_t lane, uint32_t *ret_lane)
 {
-    struct conv_chain *chain = data;
     const struct conv_input *input = chain->input;
     const uint32_t home = input->home != NULL ? input->home(input->data, lane) : 0;
     bool selected = true;
@@ -33,6 +39,92 @@ static bool home_of(void *data, uint32_t lane, uint32_t *ret_lane)
     *ret_lane = selected ? home : lane;
     return true;
 }
+
+static enum fp_status hand_over(struct conv_section *section, const struct conv_heir *heir)
+{
+    const struct conv_sink *next = &section->out.next;
+    struct conv_event object = conv_heap_object(&section->heap, heir);
+    struct conv_event mark = {
+        .address = object.address, .lane = heir->moving_lane, .call = FP_MARK_RESIZE_FROM};
+    enum fp_status status;
+    if (!home_of(section->chain, object.lane, &object.lane))
+        return FP_ERR_MEMORY;
+    status = next->inherit(next->data, &object, 1);
+    /* Its realloc is under way: the address is free for the objects that come after it. */
+    if (status == FP_OK && heir->moving_lane != CONV_NOT_MOVING)
+        status = next->events(next->data, &mark, 1);
+    return status;
+}
+
+static enum fp_status begin(struct conv_section *section)
+{
+    struct conv_heir *heirs;
+    size_t count;
+    enum fp_status status = conv_heap_heirs(&section->heap, &heirs, &count);
+    if (status != FP_OK)
+        return status;
+    for (size_t i = 0; i < count && status == FP_OK; i++)
+        status = hand_over(section, &heirs[i]);
+    free(heirs);
+    conv_heap_release(&section->heap);
+    section->begun = true;
+    return status;
+}
+
+static enum fp_status take(struct conv_section *section, const struct conv_event *event)
+{
+    struct conv_event moved = *event;
+    bool has_called;
+    if (event->time_ns > section->now_ns)
+        section->now_ns = event->time_ns;
+    if (!section->begun) {
+        enum fp_status status;
+        if (section->now_ns < section->from_ns)
+            return conv_heap_take(&section->heap, event);
+        status = begin(section);
+        if (status != FP_OK)
+            return status;
+    }
+    if (section->to_ns != 0 && section->now_ns >= section->to_ns) {
+        const enum fp_status status = conv_batch_flush(&section->out);
+        return status == FP_OK ? FP_END : status;
+    }
+    moved.time_ns = event->time_ns > section->from_ns ? event->time_ns - section->from_ns : 0;
+    if (!conv_callers_note(&section->callers, event, &has_called))
+        return FP_ERR_MEMORY;
+    return has_called ? conv_batch_add(&section->out, &moved) : FP_OK;
+}
+
+/* Answers FP_END behind the section's end. */
+static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
+{
+    struct conv_section *section = data;
+    enum fp_status status = FP_OK;
+    for (size_t i = 0; i < count && status == FP_OK; i++)
+        status = take(section, &events[i]);
+    return status == FP_OK ? conv_batch_flush(&section->out) : status;
+}
+
+static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
+{
+    struct conv_section *section = data;
+    enum fp_status status = FP_OK;
+    if (section->begun)
+        return section->out.next.inherit(section->out.next.data, objects, count);
+    for (size_t i = 0; i < count && status == FP_OK; i++)
+        status = conv_heap_put(&section->heap, &objects[i]);
+    return status;
+}
+
+static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
+{
+    const struct conv_section *section = data;
+    const struct conv_sink *next = &section->out.next;
+    return section->begun ? next->is_live(next->data, address, ret_bytes)
+                          : conv_track_is_live(&section->heap.track, address, ret_bytes);
+}
+
+/* ---- the chain ------------------------------------------------------------------------------ */
 
 bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *select,
                      const struct conv_input *input, struct conv_survey *survey, struct conv_sink pairing)
@@ -54,11 +146,14 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
     }
     if (select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE) {
         chain->has_section = true;
-        done = conv_section_init(
-                   &chain->section, select->from.kind != CONV_WHEN_NONE ? select->from.value : 0,
-                   select->to.kind != CONV_WHEN_NONE ? select->to.value : 0, home_of, chain, chain->sink) &&
-               done;
-        chain->sink = conv_section_sink(&chain->section);
+        done = conv_heap_init(&chain->section.heap) && done;
+        chain->section.chain = chain;
+        chain->section.from_ns = select->from.kind != CONV_WHEN_NONE ? select->from.value : 0;
+        chain->section.to_ns = select->to.kind != CONV_WHEN_NONE ? select->to.value : 0;
+        chain->section.begun = chain->section.from_ns == 0;
+        chain->section.out.next = chain->sink;
+        chain->sink = (struct conv_sink){
+            .data = &chain->section, .events = take_events, .is_live = is_live, .inherit = inherit};
     }
     if (select->threads != NULL) {
         chain->has_threads = true;
@@ -74,8 +169,10 @@ void conv_chain_release(struct conv_chain *chain)
 {
     if (chain->has_threads)
         conv_threads_release(&chain->threads);
-    if (chain->has_section)
-        conv_section_release(&chain->section);
+    if (chain->has_section) {
+        conv_heap_release(&chain->section.heap);
+        conv_callers_release(&chain->section.callers);
+    }
     if (chain->has_sample)
         conv_sample_release(&chain->sample);
 }

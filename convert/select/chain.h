@@ -5,14 +5,27 @@
 #define MALLAB_CONVERT_SELECT_CHAIN_H
 
 #include "convert/base/request.h"
+#include "convert/ops/heap.h"
 #include "convert/select/sample.h"
-#include "convert/select/section.h"
 #include "convert/select/thread_filter.h"
 
 /* Lets the first calls pass, of all threads together. */
 struct conv_first_calls {
     struct conv_sink next;
     uint64_t left; /* calls that may still pass; marks are no calls */
+};
+
+struct conv_chain;
+
+/* Lets a stretch of time pass. */
+struct conv_section {
+    struct conv_chain *chain;
+    uint64_t from_ns, to_ns; /* to_ns 0: to the end */
+    uint64_t now_ns;
+    bool begun;
+    struct conv_heap heap;       /* until it begins */
+    struct conv_callers callers; /* since it began */
+    struct conv_batch out;
 };
 
 struct conv_chain {

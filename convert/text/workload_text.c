@@ -1,17 +1,146 @@
 /* workload_text.c - lines of a workload text -> a workload writer. Every line is hostile until it is understood. */
 #include "convert/text/workload_text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/source.h"
 #include "convert/ops/rewrite.h"
 #include "convert/text/text_input.h"
-#include "convert/text/workload_line.h"
+#include "footprint/wl/workload.h"
 
 #define ENTRIES_MAX     64u    /* as the workload's format */
 #define ENTRY_BYTES_MAX 65536u /* likewise */
 #define ZSTD_LEVEL_MAX  19u
 #define PROGRESS_LINES  (UINT64_C(1) << 20)
+
+/* The rest of a line; borrowed, not terminated. */
+struct conv_words {
+    const char *at, *end;
+};
+
+struct conv_word {
+    const char *at;
+    size_t length;
+};
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+/* The next word, parted by blanks; false at the line's end, and where a comment begins. */
+static bool next_word(struct conv_words *words, struct conv_word *ret)
+{
+    while (words->at < words->end && is_blank(*words->at))
+        words->at++;
+    if (words->at == words->end || *words->at == '#')
+        return false;
+    ret->at = words->at;
+    while (words->at < words->end && !is_blank(*words->at))
+        words->at++;
+    ret->length = (size_t)(words->at - ret->at);
+    return true;
+}
+
+static bool word_is(const struct conv_word *word, const char *text)
+{
+    return strlen(text) == word->length && memcmp(word->at, text, word->length) == 0;
+}
+
+/* A decimal number up to most. next_number - the next word as one. */
+static bool number_of(const struct conv_word *word, uint64_t most, uint64_t *ret)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < word->length; i++)
+        if (word->at[i] < '0' || word->at[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(word->at[i] - '0'), &value))
+            return false;
+    *ret = value;
+    return word->length > 0 && value <= most;
+}
+
+static bool next_number(struct conv_words *words, uint64_t most, uint64_t *ret)
+{
+    struct conv_word word;
+    return next_word(words, &word) && number_of(&word, most, ret);
+}
+
+/* Whether no word is left. Takes one where there is. */
+static bool at_end(struct conv_words *words)
+{
+    struct conv_word word;
+    return !next_word(words, &word);
+}
+
+static enum fp_call call_of(const struct conv_word *word)
+{
+    char name[48];
+    if (word->length >= sizeof name)
+        return FP_CALL_NONE;
+    for (size_t i = 0; i < word->length; i++)
+        name[i] = word->at[i];
+    name[word->length] = '\0';
+    if (strncmp(name, "operator_", 9) == 0)
+        name[8] = ' ';
+    return fp_call_from_name(name);
+}
+
+/* The words behind the size: `x COUNT` or `align BYTES`, as the call has it, and `fresh`. Returns NULL, or what is wrong. */
+static const char *parse_extra(struct conv_words *words, struct wl_op *op)
+{
+    const enum fp_extra extra = fp_call_extra_of(op->call);
+    struct conv_word word;
+    uint64_t number;
+    if (extra == FP_EXTRA_COUNT) {
+        if (!next_word(words, &word) || !word_is(&word, "x") || !next_number(words, UINT16_MAX, &number))
+            return "after the size of this call comes 'x' and a count up to 65535";
+        op->count = (uint16_t)number;
+    } else if (extra == FP_EXTRA_ALIGNMENT) {
+        if (!next_word(words, &word) || !word_is(&word, "align") ||
+            !next_number(words, CONV_ADDRESS_LIMIT - 1, &number) || number == 0 ||
+            (number & (number - 1)) != 0)
+            return "after the size of this call comes 'align' and a power of two below 2^48";
+        op->align_log2 = (uint8_t)__builtin_ctzll(number);
+    }
+    if (!next_word(words, &word))
+        return NULL;
+    if (fp_call_kind_of(op->call) != FP_KIND_RESIZE || !word_is(&word, "fresh") || !at_end(words))
+        return "something follows the op";
+    op->align_log2 |= WL_OP_FRESH;
+    return NULL;
+}
+
+/* An op from its call on, to the line's end: every number is within the format's limits, the call takes
+ * what is given. Returns NULL, or what is wrong (static). */
+static const char *parse_op(struct conv_words *words, struct wl_op *ret)
+{
+    struct conv_words before;
+    struct conv_word word;
+    uint64_t number;
+    const char *wrong;
+    *ret = (struct wl_op){0};
+    if (!next_word(words, &word) || (ret->call = (uint8_t)call_of(&word)) == FP_CALL_NONE ||
+        fp_call_kind_of(ret->call) == FP_KIND_NONE)
+        return "no call of the malloc family after the thread";
+    if (!next_number(words, WL_IDS_MAX - 1, &number))
+        return "no number of an object below 2^31";
+    ret->id = (uint32_t)number;
+    before = *words;
+    if (next_number(words, CONV_ADDRESS_LIMIT - 1, &number))
+        ret->size = number;
+    else if (fp_call_kind_of(ret->call) == FP_KIND_RELEASE && !fp_call_tells_size(ret->call))
+        *words = before; /* most releases state none */
+    else
+        return "no size below 2^48 after the object";
+    wrong = parse_extra(words, ret);
+    if (wrong == NULL && conv_op_bytes(ret) >= CONV_ADDRESS_LIMIT)
+        wrong = "count times size is 2^48 or more";
+    return wrong;
+}
 
 struct reading {
     const char *path;
@@ -166,8 +295,8 @@ static enum fp_status take_option(struct reading *reading, struct conv_words *wo
     uint64_t number;
     if (reading->writer != NULL)
         return fail(reading, "an option after the first thread, time or op");
-    if (!conv_next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) ||
-        number == 0 || !conv_at_end(words))
+    if (!next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) || number == 0 ||
+        !at_end(words))
         return fail(reading, is_window_ops ? "window_ops takes a number from 1 to 65536"
                                            : "zstd_level takes a number from 1 to 19");
     if (is_window_ops)
@@ -181,7 +310,7 @@ static enum fp_status take_shares(struct reading *reading, struct conv_words *wo
 {
     if (reading->writer != NULL)
         return fail(reading, "an option after the first thread, time or op");
-    if (!conv_at_end(words))
+    if (!at_end(words))
         return fail(reading, "after 'shares' comes nothing");
     reading->writer_options.touched = true;
     return FP_OK;
@@ -191,7 +320,7 @@ static enum fp_status take_pauses(struct reading *reading, struct conv_words *wo
 {
     if (reading->writer != NULL)
         return fail(reading, "an option after the first thread, time or op");
-    if (!conv_at_end(words))
+    if (!at_end(words))
         return fail(reading, "after 'pauses' comes nothing");
     reading->writer_options.pause_ns = UINT64_MAX; /* what the text says, and nothing else */
     return FP_OK;
@@ -206,12 +335,12 @@ static enum fp_status take_thread(struct reading *reading, struct conv_words *wo
     struct conv_word word;
     uint32_t thread;
     enum fp_status status;
-    if (!conv_next_number(words, UINT32_MAX, &number) || number != reading->thread_count)
+    if (!next_number(words, UINT32_MAX, &number) || number != reading->thread_count)
         return fail(reading, "threads are numbered from 0, one after the other");
-    if (!conv_next_number(words, UINT32_MAX, &thread_id))
+    if (!next_number(words, UINT32_MAX, &thread_id))
         return fail(reading, "no thread id below 2^32");
-    while (conv_next_word(words, &word)) {
-        bool *flag = conv_word_is(&word, "main") ? &is_main : conv_word_is(&word, "exited") ? &exited : NULL;
+    while (next_word(words, &word)) {
+        bool *flag = word_is(&word, "main") ? &is_main : word_is(&word, "exited") ? &exited : NULL;
         if (flag == NULL || *flag)
             return fail(reading, "after the thread id comes 'main', 'exited' or nothing");
         *flag = true;
@@ -231,7 +360,7 @@ static enum fp_status take_thread(struct reading *reading, struct conv_words *wo
 static enum fp_status take_time(struct reading *reading, struct conv_words *words)
 {
     uint64_t time_ns;
-    if (!conv_next_number(words, UINT64_MAX, &time_ns) || !conv_at_end(words))
+    if (!next_number(words, UINT64_MAX, &time_ns) || !at_end(words))
         return fail(reading, "no time in nanoseconds");
     if (time_ns < reading->time_ns)
         return fail(reading, "times never fall");
@@ -242,7 +371,7 @@ static enum fp_status take_time(struct reading *reading, struct conv_words *word
 
 static enum fp_status take_cut(struct reading *reading, struct conv_words *words)
 {
-    const enum fp_status status = conv_at_end(words) ? wl_writer_cut(reading->writer) : FP_ERR_CORRUPT;
+    const enum fp_status status = at_end(words) ? wl_writer_cut(reading->writer) : FP_ERR_CORRUPT;
     if (status == FP_ERR_CORRUPT)
         return fail(reading, "after 'cut' comes nothing");
     return status == FP_OK ? FP_OK : writer_failed(reading, status);
@@ -255,11 +384,11 @@ static enum fp_status take_op(struct reading *reading, const struct conv_word *f
     struct wl_op op;
     const char *what;
     enum fp_status status;
-    if (!conv_number_of(first, UINT32_MAX, &thread))
+    if (!number_of(first, UINT32_MAX, &thread))
         return fail(reading, "not a line of this format");
     if (thread >= reading->thread_count)
         return fail(reading, "an op of a thread that no line 'thread' before it names");
-    what = conv_parse_op(words, &op);
+    what = parse_op(words, &op);
     if (what != NULL)
         return fail(reading, what);
     status = conv_rewrite_op(&reading->rewrite, (uint32_t)thread, &op, reading->time_ns, &what);
@@ -275,7 +404,7 @@ static enum fp_status take_touched(struct reading *reading, struct conv_words *w
     enum fp_status status;
     if (!reading->writer_options.touched)
         return fail(reading, "a share without the line 'shares' before the first thread, time or op");
-    if (!conv_next_number(words, FP_SHARE_WHOLE - 1, &share) || !conv_at_end(words))
+    if (!next_number(words, FP_SHARE_WHOLE - 1, &share) || !at_end(words))
         return fail(reading, "touched takes a number from 0 to 255");
     if (reading->sized_object == 0)
         return fail(reading, "touched stands behind an op that gives an object its size");
@@ -290,7 +419,7 @@ static enum fp_status take_end(struct reading *reading, struct conv_words *words
     uint64_t end_ns;
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for the summary"};
     enum fp_status status;
-    if (!conv_next_number(words, UINT64_MAX, &end_ns) || !conv_at_end(words))
+    if (!next_number(words, UINT64_MAX, &end_ns) || !at_end(words))
         return fail(reading, "no time in nanoseconds after 'end'");
     if (end_ns / FP_TIME_UNIT_NS < reading->time_ns / FP_TIME_UNIT_NS)
         return fail(reading, "the end lies before the last op");
@@ -309,30 +438,30 @@ static enum fp_status take_line(struct reading *reading)
     struct conv_words words = {reading->line.at, reading->line.at + reading->line.length};
     struct conv_word first;
     enum fp_status status;
-    if (!conv_next_word(&words, &first))
+    if (!next_word(&words, &first))
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
-    if (conv_word_is(&first, "shares"))
+    if (word_is(&first, "shares"))
         return take_shares(reading, &words);
-    if (conv_word_is(&first, "pauses"))
+    if (word_is(&first, "pauses"))
         return take_pauses(reading, &words);
-    if (conv_word_is(&first, "window_ops") || conv_word_is(&first, "zstd_level"))
+    if (word_is(&first, "window_ops") || word_is(&first, "zstd_level"))
         return take_option(reading, &words, first.at[0] == 'w');
-    if (conv_word_is(&first, "meta") || conv_word_is(&first, "note") || conv_word_is(&first, "more"))
-        return take_entry(reading, &words, conv_word_is(&first, "note"), conv_word_is(&first, "more"));
+    if (word_is(&first, "meta") || word_is(&first, "note") || word_is(&first, "more"))
+        return take_entry(reading, &words, word_is(&first, "note"), word_is(&first, "more"));
     status = begin_body(reading);
     if (status != FP_OK)
         return status;
-    if (conv_word_is(&first, "thread"))
+    if (word_is(&first, "thread"))
         return take_thread(reading, &words);
-    if (conv_word_is(&first, "time"))
+    if (word_is(&first, "time"))
         return take_time(reading, &words);
-    if (conv_word_is(&first, "touched"))
+    if (word_is(&first, "touched"))
         return take_touched(reading, &words);
-    if (conv_word_is(&first, "cut"))
+    if (word_is(&first, "cut"))
         return take_cut(reading, &words);
-    if (conv_word_is(&first, "end"))
+    if (word_is(&first, "end"))
         return take_end(reading, &words);
     return take_op(reading, &first, &words);
 }
@@ -343,7 +472,7 @@ static enum fp_status check_first_line(struct reading *reading)
     const struct conv_word first = {reading->line.at, reading->line.length};
     if (status != FP_OK && status != FP_END)
         return status;
-    if (status == FP_OK && conv_word_is(&first, CONV_TEXT_MAGIC))
+    if (status == FP_OK && word_is(&first, CONV_TEXT_MAGIC))
         return FP_OK;
     if (status == FP_OK && first.length > strlen(CONV_TEXT_NAME) &&
         memcmp(first.at, CONV_TEXT_NAME, strlen(CONV_TEXT_NAME)) == 0)

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct conv_verdict verdict;
     static struct conv_error error;
-    struct conv_export_facts format;
+    const struct conv_export_format *format;
     struct image image = {0};
     enum fp_status status;
     const char *in;
@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     status = conv_verify_file(in, NULL, &verdict, &error);
     FUZZ_CHECK(status != FP_OK ||
                (verdict.violation.fault == CONV_FAULT_NONE) == (verdict.violation.what[0] == '\0'));
-    for (size_t i = 0; conv_export_facts(i, &format); i++)
-        export_to(in, format.name);
+    for (size_t i = 0; (format = conv_export_at(i)) != NULL; i++)
+        export_to(in, format->name);
     image_release(&image);
     return 0;
 }
