@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "convert/base/glibc_codes.h"
-#include "convert/import/salvage.h"
+#include "convert/import/import.h"
 #include "convert/import/turns.h"
 #include "convert/text/text_input.h"
 

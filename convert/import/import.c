@@ -8,8 +8,8 @@
 
 #include "convert/base/grow.h"
 #include "convert/import/formats.h"
-#include "convert/import/salvage.h"
 #include "convert/text/text_input.h"
+#include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 
 /* ---- for formats --------------------------------------------------------------------------- */
@@ -182,6 +182,86 @@ enum fp_status conv_import_is_live(struct conv_import *import, uint64_t address,
     return status;
 }
 
+/* ---- salvage ---------------------------------------------------------------------------------- */
+
+#define CONV_SALVAGE_BYTES                                                                                   \
+    (UINT64_C(1) << 20) /* without a meaning from the beginning on: this is something else */
+
+/* A file of which nothing was understood is not a damaged trace of this format: it is no such trace. */
+static enum fp_status give_up(struct conv_import *import)
+{
+    const enum fp_status status = conv_fail(
+        import->error, import->path, FP_ERR_CORRUPT, 0, import->wrong_offset,
+        "no call of a trace of format '%s' in it: %s", import->format->name, import->wrong);
+    import->error->line = import->wrong_line;
+    return status;
+}
+
+/* Whether, as far as offset, so little has a meaning that it is no use to read on. */
+static bool is_hopeless(const struct conv_import *import, uint64_t offset)
+{
+    return import->taken == 0 && import->survey->lost_marks > import->understood &&
+           offset >= CONV_SALVAGE_BYTES;
+}
+
+enum fp_status conv_import_skip(struct conv_import *import, enum conv_irregularity why, uint64_t offset,
+                                uint64_t line, const char *wrong)
+{
+    import->survey->irregular[why]++;
+    import->survey->lost_marks++;
+    if (import->wrong[0] == '\0') {
+        snprintf(import->wrong, sizeof import->wrong, "%s", wrong);
+        import->wrong_offset = offset;
+        import->wrong_line = line;
+    }
+    return is_hopeless(import, offset) ? give_up(import) : FP_OK;
+}
+
+void conv_import_tail(struct conv_import *import, uint64_t offset, const char *format, ...)
+{
+    char what[sizeof import->wrong];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    import->survey->irregular[CONV_LOST_TAILS]++;
+    import->survey->uncounted = true;
+    if (import->wrong[0] == '\0') {
+        snprintf(import->wrong, sizeof import->wrong, "%s", what);
+        import->wrong_offset = offset;
+    }
+    conv_import_incomplete(import, "%s at byte %llu", what, (unsigned long long)offset);
+}
+
+/* After the last call: tell what was left out. Returns FP_OK; FP_ERR_CORRUPT, with the error
+ * filled, when there was nothing else. */
+static enum fp_status tell_salvaged(struct conv_import *import)
+{
+    const uint64_t *irregular = import->survey->irregular;
+    const uint64_t lines = irregular[CONV_BAD_LINES] + irregular[CONV_LONG_LINES];
+    char digits[FP_TEXT_BYTES];
+    uint64_t offset;
+    const char *damage = conv_text_damage(import->text, &offset);
+    if (damage != NULL) {
+        import->incomplete[0] = '\0'; /* that its last line is cut follows from this */
+        conv_import_tail(import, offset, "%s", damage);
+    }
+    if (import->wrong[0] == '\0')
+        return FP_OK;
+    if (import->taken == 0)
+        return give_up(import);
+    if (lines > 0)
+        conv_import_incomplete(import, "%s of its lines %s no meaning and %s left out",
+                               fp_text_grouped(lines, digits), lines == 1 ? "has" : "have",
+                               lines == 1 ? "is" : "are");
+    if (irregular[CONV_BAD_RECORDS] > 0)
+        conv_import_incomplete(import, "%s of its records %s no meaning and %s left out",
+                               fp_text_grouped(irregular[CONV_BAD_RECORDS], digits),
+                               irregular[CONV_BAD_RECORDS] == 1 ? "has" : "have",
+                               irregular[CONV_BAD_RECORDS] == 1 ? "is" : "are");
+    return FP_OK;
+}
+
 /* ---- the pass ------------------------------------------------------------------------------ */
 
 static enum fp_status line_failed(struct conv_import *import, const struct conv_line *line,
@@ -219,7 +299,7 @@ static enum fp_status run_lines(struct conv_import *import)
         struct conv_line line;
         status = conv_text_line(import->text, import->error, &line);
         if (status == FP_OK && line.goes_on)
-            status = conv_import_hopeless(import, line.offset) ? conv_import_give_up(import) : FP_OK;
+            status = is_hopeless(import, line.offset) ? give_up(import) : FP_OK;
         else if (status == FP_OK && line.is_long)
             status = conv_import_skip(import, CONV_LONG_LINES, line.offset, line.number,
                                       "longer than 32 KiB");
@@ -243,7 +323,7 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
     if (status == FP_OK && import->format->finish != NULL)
         status = import->format->finish(import);
     if (status == FP_OK && import->options.salvage)
-        status = conv_import_salvaged(import);
+        status = tell_salvaged(import);
     error->salvageable = (status == FP_ERR_CORRUPT || status == FP_ERR_TRUNCATED) && import->understood > 0 &&
                          !import->options.salvage;
     return status;

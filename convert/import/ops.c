@@ -6,7 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "convert/import/salvage.h"
+#include "convert/import/import.h"
 #include "convert/text/text_input.h"
 
 #define RECORD_BYTES     24u

@@ -11,7 +11,6 @@
 #include "convert/merge/regions.h"
 #include "convert/order/footprint_input.h"
 #include "convert/recording/choose.h"
-#include "convert/view/view_state.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/wl/workload.h"
 

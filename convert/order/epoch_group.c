@@ -7,8 +7,6 @@
 
 #include "convert/base/grow.h"
 #include "convert/ops/live_table.h"
-#include "convert/order/epoch_greedy.h"
-#include "convert/order/epoch_search.h"
 
 #define NONE UINT32_MAX
 

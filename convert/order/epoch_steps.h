@@ -1,4 +1,4 @@
-/* epoch_steps.h - the events of one epoch while an order is made of them (epoch_group.h).
+/* epoch_steps.h - the events of one epoch while an order is made of them (epoch_group.h): greedily, by search, by repair.
  *
  *   step    an event on such an address; a lane's steps are what greedy order and search move through
  *   effect  +1: the address holds an object afterwards, -1: it does not, 0: none of the order's business
@@ -78,15 +78,24 @@ struct conv_epoch_group {
     uint64_t states_spent, states_earned; /* budget of searches over the whole pass */
 };
 
-/* conv_epoch_step_is_legal - whether a step may be taken as its address stands. */
-static inline bool conv_epoch_step_is_legal(const struct conv_epoch_group *group,
-                                            const struct conv_epoch_step *step)
-{
-    const struct conv_epoch_address *address = &group->addresses[step->address];
-    if (step->effect > 0)
-        return !address->live;
-    return address->live && (!group->by_size || step->bytes == address->bytes ||
-                             step->bytes == CONV_ANY_SIZE || address->bytes == CONV_ANY_SIZE);
-}
+#define CONV_SEARCH_STATES 20000u /* positions of all lanes that one search may visit */
+#define CONV_SEARCH_LANES  1024u
+
+/* conv_epoch_order_greedily - lane after lane as far as it may go; one that may not waits for another to change its
+ * address. Returns whether every step was taken: then plan holds a legal order. */
+bool conv_epoch_order_greedily(struct conv_epoch_group *group);
+
+/* conv_epoch_search - complete search for an order of the steps, depth first, with the lanes' positions as memo: what is
+ * live follows from them.
+ * Returns  true: plan holds the order. false: there is none, or the cap was reached. */
+bool conv_epoch_search(struct conv_epoch_group *group, uint32_t states_max);
+
+/* conv_epoch_order_with_repair - greedy order; where it is stuck, the step that the earliest waiting one needs is moved
+ * before it, so that every event is kept, every address alternates and the group ends in the state it must.
+ * survey   irregular[CONV_ORDER_REPAIRED] counts what was moved. */
+void conv_epoch_order_with_repair(struct conv_epoch_group *group, struct conv_survey *survey);
+
+/* conv_epoch_order_by_lane - steps lane by lane, legal or not. */
+void conv_epoch_order_by_lane(struct conv_epoch_group *group);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef MALLAB_CONVERT_VIEW_VIEW_PARTS_H
 #define MALLAB_CONVERT_VIEW_VIEW_PARTS_H
 
-#include "convert/view/view_state.h"
+#include "convert/view/view.h"
 
 /* conv_view_part_free - close it too; NULL is accepted. */
 void conv_view_part_free(struct conv_view_part *part);
