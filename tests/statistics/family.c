@@ -31,9 +31,9 @@ static void count(const struct res_figures *figures, bool all_equal, struct tall
     const size_t equals = all_equal ? CANDIDATES : CANDIDATES - 1;
     bool wrong = false;
     for (size_t i = 0; i < equals; i++)
-        wrong = wrong || figures[i].time.verdict == RES_FASTER || figures[i].time.verdict == RES_SLOWER;
+        wrong = wrong || figures[i].time.verdict == RES_LESS || figures[i].time.verdict == RES_MORE;
     tally->wrong += wrong;
-    tally->found += !all_equal && figures[CANDIDATES - 1].time.verdict == RES_SLOWER;
+    tally->found += !all_equal && figures[CANDIDATES - 1].time.verdict == RES_MORE;
 }
 
 static json_t *simulate(enum model model, size_t rounds, bool all_equal, size_t experiments,

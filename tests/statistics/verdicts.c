@@ -59,10 +59,9 @@ static json_t *number(double value)
 static json_t *tally_json(struct tally *tally)
 {
     json_t *json = json_object(), *time = json_object(), *peak = json_object();
-    for (int verdict = RES_UNDECIDED; verdict <= RES_SLOWER; verdict++) {
-        json_object_set_new(time, res_verdict_name((enum res_verdict)verdict),
-                            json_integer((json_int_t)tally->time[verdict]));
-        json_object_set_new(peak, res_verdict_memory_name((enum res_verdict)verdict),
+    for (int verdict = RES_UNDECIDED; verdict <= RES_MORE; verdict++) {
+        json_object_set_new(time, RES_TIME_VERDICTS[verdict], json_integer((json_int_t)tally->time[verdict]));
+        json_object_set_new(peak, RES_MEMORY_VERDICTS[verdict],
                             json_integer((json_int_t)tally->peak[verdict]));
     }
     json_object_set_new(json, "experiments", json_integer((json_int_t)tally->experiments));
@@ -251,9 +250,9 @@ static bool test_one(enum model model, const struct plan *plan, struct res_rando
         simulate_one(model, 1, plan->rounds, plan->width, random, &equal);
         simulate_one(model, EFFECT, plan->rounds, plan->width, random, &slower);
     }
-    const size_t wrong = equal.time[RES_FASTER] + equal.time[RES_SLOWER];
-    const size_t found = slower.time[RES_SLOWER];
-    const bool good = wrong <= FALSE_MOST && slower.time[RES_FASTER] == 0 &&
+    const size_t wrong = equal.time[RES_LESS] + equal.time[RES_MORE];
+    const size_t found = slower.time[RES_MORE];
+    const bool good = wrong <= FALSE_MOST && slower.time[RES_LESS] == 0 &&
                       equal.missed + slower.missed <= MISSED_MOST &&
                       (plan->width == 0 || found >= FOUND_LEAST);
     fprintf(stderr,

@@ -133,8 +133,8 @@ TEST(figures_are_net_of_the_floor)
     near("mean", fast.mean_bytes, 1000);
     near("ratio of peaks", fast.peak.ratio, 2);
     CHECK(isnan(fast.idle_bytes));
-    CHECK_U64(fast.time.verdict, RES_FASTER);
-    CHECK_U64(fast.peak.verdict, RES_SLOWER);
+    CHECK_U64(fast.time.verdict, RES_LESS);
+    CHECK_U64(fast.peak.verdict, RES_MORE);
     CHECK_U64(control.time.verdict, RES_SAME);
     near("slower by", res_figures_slower_ns(&fast, &base), -10);
     res_experiment_release(&experiment);
@@ -220,7 +220,7 @@ TEST(memory_is_of_its_own_pass)
     near("ratio of peaks", other.peak.ratio, 0.5);
     near("idle", other.idle_bytes, 77);
     near("given back", other.given_back_share, 0.5);
-    CHECK_U64(other.peak.verdict, RES_FASTER);
+    CHECK_U64(other.peak.verdict, RES_LESS);
     CHECK_U64(odd.peak.verdict, RES_UNDECIDED);
     CHECK_STR(odd.not_predicted_why, "it sleeps");
     json_t *result = json_of(&experiment, NULL, 0);

@@ -180,7 +180,7 @@ TEST(sign_is_judged_outside_the_noise_only)
     }
     struct res_time_check check = res_time_check_of(fast, base, control, 10, -5, 1);
     CHECK_NEAR(check.real_ns, -0.2e9);
-    CHECK(check.verdict == RES_FASTER);
+    CHECK(check.verdict == RES_LESS);
     CHECK(check.sign == RES_SIGN_RIGHT);
     check = res_time_check_of(fast, base, control, 10, 5, 1);
     CHECK(check.sign == RES_SIGN_WRONG);

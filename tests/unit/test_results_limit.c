@@ -187,7 +187,7 @@ static unsigned different(memory_fn *memory, double effect, size_t passes, struc
             for (size_t entry = 0; entry < 3; entry++)
                 samples[entry][pass] = memory(random) * (entry == 0 ? effect : 1);
         const enum res_verdict verdict = judge(samples[0], samples[1], samples[2], passes);
-        found += verdict == RES_FASTER || verdict == RES_SLOWER;
+        found += verdict == RES_LESS || verdict == RES_MORE;
     }
     return found;
 }
@@ -211,8 +211,8 @@ TEST(less_than_a_thousandth_of_memory_is_the_same)
     const double base[] = {1e6, 1e6, 1e6}, page[] = {1e6 + 900, 1e6 + 900, 1e6 + 900},
                  more[] = {1e6 + 4096, 1e6 + 4096, 1e6 + 4096};
     CHECK(judge(page, base, base, 3) == RES_SAME);
-    CHECK(judge(more, base, base, 3) == RES_SLOWER);
-    CHECK(judge(base, more, more, 3) == RES_FASTER);
+    CHECK(judge(more, base, base, 3) == RES_MORE);
+    CHECK(judge(base, more, more, 3) == RES_LESS);
     CHECK(judge(more, base, base, 2) == RES_UNDECIDED);
 }
 

@@ -171,8 +171,8 @@ TEST(settings_that_help_are_found_together)
         const size_t place = finalist(&lab, "glibc+tcache_count=127+trim_threshold=65536");
         CHECK_U64(lab.search.end, RES_TUNE_CONFIRMED);
         if (place > 0 && lab.search.judgements[place].on_front &&
-            lab.search.judgements[place].time.verdict == RES_FASTER &&
-            lab.search.judgements[place].memory.verdict == RES_FASTER && !lab.search.judgements[0].on_front)
+            lab.search.judgements[place].time.verdict == RES_LESS &&
+            lab.search.judgements[place].memory.verdict == RES_LESS && !lab.search.judgements[0].on_front)
             found++;
         release(&lab);
     }
@@ -197,7 +197,7 @@ TEST(a_trade_leaves_the_default_on_the_front)
     CHECK(fast > 0 && small > 0);
     CHECK(lab.search.judgements[0].on_front);
     CHECK(lab.search.judgements[fast].on_front && lab.search.judgements[small].on_front);
-    CHECK(lab.search.judgements[fast].memory.verdict == RES_SLOWER);
+    CHECK(lab.search.judgements[fast].memory.verdict == RES_MORE);
     release(&lab);
 }
 
@@ -255,7 +255,7 @@ TEST(of_equals_the_one_with_fewer_settings_is_on_the_front)
             one->memories[one->memory_count++] = 1e8 + 1e4 * (double)((round * 3 + entry) % 5);
     }
     res_tune_judge(&confirmation, judgements);
-    CHECK(judgements[1].time.verdict == RES_FASTER && judgements[2].time.verdict == RES_FASTER);
+    CHECK(judgements[1].time.verdict == RES_LESS && judgements[2].time.verdict == RES_LESS);
     CHECK(judgements[1].memory.verdict == RES_SAME);
     CHECK(!judgements[1].on_front);
     CHECK(judgements[2].on_front);
@@ -279,7 +279,7 @@ TEST(finalists_are_compared_by_steady_times)
             one->time = (struct res_difference){.ratio = other ? 0.8 : 1,
                                                 .interval = {other ? 0.78 : 0.98, other ? 0.82 : 1.02},
                                                 .p_value = other ? 0.0005 : 0.5,
-                                                .verdict = other ? RES_FASTER : RES_SAME};
+                                                .verdict = other ? RES_LESS : RES_SAME};
             one->time_to = res_calloc(3, sizeof *one->time_to);
             const double ratio = entry == 2 ? 0.9 : 1 / 0.9;
             one->time_to[other ? 3 - entry : 0] = (struct res_difference){
@@ -336,7 +336,7 @@ TEST(where_all_settings_harm_one_is_confirmed_as_harmful)
     CHECK_U64(lab.search.end, RES_TUNE_CONFIRMED);
     CHECK_U64(lab.search.finalist_count, 1);
     CHECK(lab.search.judgements[0].on_front && !lab.search.judgements[1].on_front);
-    CHECK(lab.search.judgements[1].time.verdict == RES_SLOWER);
+    CHECK(lab.search.judgements[1].time.verdict == RES_MORE);
     release(&lab);
 }
 

@@ -26,15 +26,3 @@ json_t *res_json_text(const char *words)
     }
     return string != NULL ? string : json_null();
 }
-
-double res_cell_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-const char *res_cell_string(const json_t *object, const char *key, const char *otherwise)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : otherwise;
-}

@@ -1,5 +1,4 @@
-/* json_values.h - values of ours as JSON has them, and JSON's as we have them: what is not known is null and NAN. JSON values and
- * strings that are returned are the caller's, where nothing else is said. */
+/* json_values.h - values of ours as JSON has them: what is not known is null. Each returns a new reference. */
 #ifndef MALLAB_RESULTS_MEASURE_BASE_JSON_VALUES_H
 #define MALLAB_RESULTS_MEASURE_BASE_JSON_VALUES_H
 
@@ -12,11 +11,5 @@ json_t *res_json_whole(double value);
 
 /* res_json_text - words, made plain (res_text_plain); null for NULL. */
 json_t *res_json_text(const char *words);
-
-/* res_cell_number - a number of an object, NAN when it is missing or none. */
-double res_cell_number(const json_t *object, const char *key);
-
-/* res_cell_string - the same as it is, borrowed: for a grid, which makes it fit. */
-const char *res_cell_string(const json_t *object, const char *key, const char *otherwise);
 
 #endif

@@ -29,7 +29,7 @@ struct field {
 
 /* One candidate against another. */
 struct outcome {
-    enum res_verdict verdict; /* RES_FASTER: the first is better */
+    enum res_verdict verdict; /* RES_LESS: the first is better */
     double worst;             /* the upper end of the ratio's interval; NAN: not known */
 };
 
@@ -102,8 +102,8 @@ static struct outcome outcome_told(const struct res_difference *told, bool turne
     static const enum res_verdict TURNED[] = {
         [RES_UNDECIDED] = RES_UNDECIDED,
         [RES_SAME] = RES_SAME,
-        [RES_FASTER] = RES_SLOWER,
-        [RES_SLOWER] = RES_FASTER,
+        [RES_LESS] = RES_MORE,
+        [RES_MORE] = RES_LESS,
     };
     if (!turned)
         return (struct outcome){told->verdict, told->interval.high};
@@ -112,7 +112,7 @@ static struct outcome outcome_told(const struct res_difference *told, bool turne
 
 static bool is_not_worse(const struct outcome *outcome)
 {
-    return outcome->verdict == RES_FASTER || outcome->worst <= 1 + RES_PARETO_MARGIN;
+    return outcome->verdict == RES_LESS || outcome->worst <= 1 + RES_PARETO_MARGIN;
 }
 
 /* Element 0 is the baseline. */
@@ -131,7 +131,7 @@ static bool is_better(const struct field *field, const struct contender *contend
         peak = outcome_of(&left->peak, &right->peak, field->workload->memory_rounds > 0, RES_MEMORY_WORTH,
                           control->peak.interval, NAN);
     }
-    return (time.verdict == RES_FASTER || peak.verdict == RES_FASTER) && is_not_worse(&time) &&
+    return (time.verdict == RES_LESS || peak.verdict == RES_LESS) && is_not_worse(&time) &&
            is_not_worse(&peak);
 }
 

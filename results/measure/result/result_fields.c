@@ -3,8 +3,6 @@
 
 #include "results/measure/result/tuned.h"
 
-static const char *const TIME_VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};
-static const char *const MEMORY_VERDICTS[] = {"undecided", "same", "less", "more", NULL};
 static const char *const CLOCKS[] = {"real", "recorded", NULL};
 static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
 
@@ -119,7 +117,7 @@ static const struct res_described PASS = {"a latency pass",
     RES_ROW_AS(NUMBER, OMITTED, #name "_ratio", name.ratio, "to the baseline's in the same pass"),           \
         RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_low", name.low, "Student's interval of the ratio"),        \
         RES_ROW_AS(NUMBER, OMITTED, #name "_ratio_high", name.high, "likewise"),                             \
-        RES_WORD_AS(OMITTED, #name "_verdict", name.verdict, TIME_VERDICTS,                                  \
+        RES_WORD_AS(OMITTED, #name "_verdict", name.verdict, RES_TIME_VERDICTS,                              \
                     "as for time, with the control's as noise")
 #define OF_ALL(name, ...) RES_ROW_AS(NUMBER, OMITTED, #name, all.name, __VA_ARGS__)
 
@@ -259,8 +257,9 @@ static const struct res_field ENTRY_FIELDS[] = {
             "95 % interval, by swapping names within rounds (statistics.md)", .csv = "ratio_low",
             .heading = "95 % range", .group = TIME_GROUP, .as = RES_AS_RANGE),
     RES_ROW(NUMBER, "time.ratio_high", figures.time.interval.high, "likewise", .csv = "ratio_high"),
-    RES_WORD("time.verdict", figures.time.verdict, TIME_VERDICTS, "`faster`, `slower`, `same` or `undecided`",
-             .csv = "verdict", .heading = "verdict", .group = TIME_GROUP, .as = RES_AS_VERDICT),
+    RES_WORD("time.verdict", figures.time.verdict, RES_TIME_VERDICTS,
+             "`faster`, `slower`, `same` or `undecided`", .csv = "verdict", .heading = "verdict",
+             .group = TIME_GROUP, .as = RES_AS_VERDICT),
     RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_value", figures.time.p_value,
                "of the exact test whether the two differ at all"),
     RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_corrected", figures.time.p_corrected,
@@ -291,13 +290,13 @@ static const struct res_field ENTRY_FIELDS[] = {
             .in_memory = true),
     RES_ROW(NUMBER, "resident.peak_ratio_high", figures.peak.interval.high, "likewise",
             .csv = "peak_ratio_high"),
-    RES_WORD("resident.peak_verdict", figures.peak.verdict, MEMORY_VERDICTS,
+    RES_WORD("resident.peak_verdict", figures.peak.verdict, RES_MEMORY_VERDICTS,
              "`less`, `more`, `same` or `undecided`", .csv = "peak_verdict", .heading = "verdict",
              .group = PEAK_GROUP, .as = RES_AS_VERDICT, .in_memory = true),
     RES_ROW(NUMBER, "resident.end_ratio", figures.end.ratio, "end over the baseline's"),
     RES_ROW(NUMBER, "resident.end_ratio_low", figures.end.interval.low, "its interval"),
     RES_ROW(NUMBER, "resident.end_ratio_high", figures.end.interval.high, "likewise"),
-    RES_WORD("resident.end_verdict", figures.end.verdict, MEMORY_VERDICTS, "as for the peak"),
+    RES_WORD("resident.end_verdict", figures.end.verdict, RES_MEMORY_VERDICTS, "as for the peak"),
     RES_ROW(NUMBER, "resident.given_back_share", figures.given_back_share,
             "of the bytes by which the peak exceeds the live bytes at the end, the share given back at the "
             "last look"),

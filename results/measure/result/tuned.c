@@ -5,8 +5,6 @@
 
 #define ROWS_MAX 4u /* the default and the finalists */
 
-static const char *const TIME_VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};
-static const char *const MEMORY_VERDICTS[] = {"undecided", "same", "less", "more", NULL};
 static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
 static const char *const MEMORIES[] = {"peak", "mean", "end", "idle", NULL};
 static const char *const STATES[] = {
@@ -32,10 +30,10 @@ static const struct res_field ROW_FIELDS[] = {
     RES_ROW(PAIRS, "environment", environment, "variables that set them"),
     RES_ROW_AS(TEXT, REQUIRED, "paste", paste, "the same as words for a shell"),
     RES_ROW(TEXT, "library", library, "what to preload; `null` for the C library's malloc"),
-    FIGURE(time, TIME_VERDICTS,
+    FIGURE(time, RES_TIME_VERDICTS,
            "of the permutation test of steady times; of the signed-rank test where no batches are timed"),
     RES_ROW(NUMBER, "time.typical_ns_per_op", time.value, "median over the rounds"),
-    FIGURE(memory, MEMORY_VERDICTS,
+    FIGURE(memory, RES_MEMORY_VERDICTS,
            "of Student's test for few passes; of the signed-rank test where the timed runs tell memory"),
     RES_ROW(NUMBER, "memory.bytes", memory.value, "median over the passes"),
 };

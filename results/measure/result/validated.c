@@ -3,7 +3,6 @@
 
 const char *const RES_SIGNS[] = {"unknown", "noise", "right", "wrong", NULL};
 const char *const RES_TIMED_BY[] = {"hyperfine", "wait4", NULL};
-static const char *const VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};
 static const char *const TIMES_OF[] = {"command", "process", NULL};
 static const char *const HEAPS_BY[] = {"mapping", "name", NULL};
 
@@ -87,7 +86,7 @@ static const struct res_field REAL_FIELDS[] = {
     RES_ROW(NUMBER, "time_ratio", time_ratio, "processor time over the baseline's"),
     RES_ROW(NUMBER, "time_ratio_low", time_interval.low, "its interval"),
     RES_ROW(NUMBER, "time_ratio_high", time_interval.high, "likewise"),
-    RES_WORD("time_verdict", time_verdict, VERDICTS, "`faster`, `slower`, `same` or `undecided`"),
+    RES_WORD("time_verdict", time_verdict, RES_TIME_VERDICTS, "`faster`, `slower`, `same` or `undecided`"),
     RES_ROW(WHOLE, "startup_total_bytes", startup_total_bytes,
             "the next one and what the allocator's libraries bring that the program has not by itself"),
     RES_ROW(WHOLE, "startup_heap_bytes", startup_heap_bytes,

@@ -53,11 +53,6 @@ double res_median_deviation(const double *samples, size_t count)
     return deviation;
 }
 
-double res_interquartile(const double *samples, size_t count)
-{
-    return res_quantile(samples, count, 0.75) - res_quantile(samples, count, 0.25);
-}
-
 struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed)
 {
     assert(count > 0);
@@ -160,37 +155,8 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
     const struct res_interval typical = comparison->typical;
     if (typical.high > 0 && (comparison->ratio < 1 ? typical.low > 1 : typical.high < 1))
         return RES_UNDECIDED;
-    return comparison->ratio < 1 ? RES_FASTER : RES_SLOWER;
+    return comparison->ratio < 1 ? RES_LESS : RES_MORE;
 }
 
-static const char *const TIME_NAMES[] = {
-    [RES_UNDECIDED] = "undecided",
-    [RES_SAME] = "same",
-    [RES_FASTER] = "faster",
-    [RES_SLOWER] = "slower",
-};
-
-static const char *const MEMORY_NAMES[] = {
-    [RES_UNDECIDED] = "undecided",
-    [RES_SAME] = "same",
-    [RES_FASTER] = "less",
-    [RES_SLOWER] = "more",
-};
-
-const char *res_verdict_name(enum res_verdict verdict)
-{
-    return TIME_NAMES[verdict];
-}
-
-const char *res_verdict_memory_name(enum res_verdict verdict)
-{
-    return MEMORY_NAMES[verdict];
-}
-
-enum res_verdict res_verdict_from(const char *name)
-{
-    for (int verdict = RES_SAME; name != NULL && verdict <= RES_SLOWER; verdict++)
-        if (strcmp(name, TIME_NAMES[verdict]) == 0 || strcmp(name, MEMORY_NAMES[verdict]) == 0)
-            return (enum res_verdict)verdict;
-    return RES_UNDECIDED;
-}
+const char *const RES_TIME_VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};
+const char *const RES_MEMORY_VERDICTS[] = {"undecided", "same", "less", "more", NULL};

@@ -53,18 +53,12 @@ struct res_tails {
 enum res_verdict {
     RES_UNDECIDED = 0,
     RES_SAME = 1,
-    RES_FASTER = 2, /* for memory: less */
-    RES_SLOWER = 3, /* for memory: more */
+    RES_LESS = 2, /* of time: faster */
+    RES_MORE = 3, /* of time: slower */
 };
 
-/* res_verdict_name - "undecided", "same", "faster", "slower": the words of the JSON for time. */
-const char *res_verdict_name(enum res_verdict verdict);
-
-/* res_verdict_memory_name - "undecided", "same", "less", "more": those for memory. */
-const char *res_verdict_memory_name(enum res_verdict verdict);
-
-/* res_verdict_from - a verdict from either's words; RES_UNDECIDED for others and NULL. */
-enum res_verdict res_verdict_from(const char *name);
+/* The words of the JSON by verdict, NULL at the end: "undecided", "same", "faster", "slower"; of memory "less" and "more". */
+extern const char *const RES_TIME_VERDICTS[], *const RES_MEMORY_VERDICTS[];
 
 /* res_quantile - the value below which a part of the samples lies, 0 <= part <= 1, count > 0.
  * Source  R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),
@@ -77,9 +71,6 @@ double res_median(const double *samples, size_t count);
 /* res_median_deviation - median of the distances from the median, not scaled to a normal distribution's sigma.
  * Source  F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974). */
 double res_median_deviation(const double *samples, size_t count);
-
-/* res_interquartile - distance between the quartiles by res_quantile. */
-double res_interquartile(const double *samples, size_t count);
 
 /* res_bootstrap_median - 95 % interval of the median.
  * Draws `count` samples with replacement RES_RESAMPLES times and takes the 2.5 % and 97.5 % quantiles of the medians.
@@ -133,7 +124,7 @@ struct res_comparison {
  *            or nearer to 1 than what is worth a verdict
  * undecided  the quiet ratio lies on the other side of 1, or the whole interval of typical does: then what is left out as disturbance
  *            may be the allocator's own
- * faster, slower  otherwise, ratio below or above 1 */
+ * less, more  otherwise, ratio below or above 1 */
 enum res_verdict res_judge(const struct res_comparison *comparison);
 
 #endif

@@ -237,20 +237,18 @@ static double steady_effective_rounds(const struct steady_side *other, const str
 
 /* ---- resampled -------------------------------------------------------------------------------- */
 
-/* base NULL: the side itself. */
 static struct res_estimate estimate(struct steady_side *other, struct steady_side *base, size_t few,
                                     uint64_t seed)
 {
     struct res_random random = res_random_from(seed);
     struct res_estimate result = {.value = NAN, .interval = {NAN, NAN}};
     double *drawn = res_calloc(RES_RESAMPLES, sizeof *drawn);
-    const double value = steady_net_of(other) / (base != NULL ? steady_net_of(base) : 1);
+    const double value = steady_net_of(other) / steady_net_of(base);
     bool usable = isfinite(value);
     for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
         steady_draw(&random, other->counts, other->sorted.round_count);
-        if (base != NULL)
-            steady_draw(&random, base->counts, base->sorted.round_count);
-        drawn[i] = steady_net_of(other) / (base != NULL ? steady_net_of(base) : 1);
+        steady_draw(&random, base->counts, base->sorted.round_count);
+        drawn[i] = steady_net_of(other) / steady_net_of(base);
         usable = isfinite(drawn[i]);
     }
     if (usable)
@@ -276,16 +274,6 @@ double res_steady_ns(const struct res_batches *batches)
     const double ns = steady_sum_of(&side.sorted, side.counts);
     steady_side_release(&side);
     return ns;
-}
-
-struct res_estimate res_steady_value(const struct res_batches *batches, double floor_ns, uint64_t seed)
-{
-    if (!have_samples(batches))
-        return NO_ESTIMATE;
-    struct steady_side side = steady_side_of(batches, batches->round_count, floor_ns);
-    const struct res_estimate result = estimate(&side, NULL, batches->round_count, seed);
-    steady_side_release(&side);
-    return result;
 }
 
 /* ---- paired: swaps -------------------------------------------------------------------------- */

@@ -35,8 +35,7 @@ struct res_batches {
 /* res_steady_ns - the steady time of the whole. round_count > 0. */
 double res_steady_ns(const struct res_batches *batches);
 
-/* res_steady_value - steady time less floor_ns, with its 95 % interval: rounds resampled.
- * res_steady_paired - its ratio to base's, rounds of both belonging together; with a permutation interval.
+/* res_steady_paired - the ratio of steady time to base's, rounds of both belonging together; with a permutation interval.
  * res_steady_unpaired - the same of rounds that do not belong together: each side is resampled for itself.
  * other, base  of the same batches. Where their rounds are not the same number, pairs are as many as both have.
  * floors       a floor for each side (paired: the same). Not resampled: it spreads far less than what it is subtracted of.
@@ -55,7 +54,6 @@ double res_steady_ns(const struct res_batches *batches);
  * Sources      effective number: L. Kish, "Survey sampling" (1965), section 11.7. Permutation: E. J. G. Pitman, "Significance tests which may be applied to samples from any populations", Supplement to the
  *              Journal of the Royal Statistical Society 4 (1937). Expanded percentiles: T. C. Hesterberg, "What teachers should know
  *              about the bootstrap", The American Statistician 69 (2015), section 5.3. */
-struct res_estimate res_steady_value(const struct res_batches *batches, double floor_ns, uint64_t seed);
 struct res_estimate res_steady_paired(const struct res_batches *other, const struct res_batches *base,
                                       double floor_ns, uint64_t seed);
 /* res_steady_tails - the test of res_steady_paired at a limit other than 1: other's times are scaled so that both sides were alike if the net

@@ -141,7 +141,7 @@ static struct comparison judge(const struct res_tune_confirmation *confirmation,
     }
     if (figure == FIGURE_MEMORY && (entry->doubtful || zero->doubtful))
         *verdict = RES_UNDECIDED;
-    if (*verdict != RES_FASTER && *verdict != RES_SLOWER)
+    if (*verdict != RES_LESS && *verdict != RES_MORE)
         return found;
     if (fabs(found.difference.ratio - 1) < RES_TUNE_WORTH)
         *verdict = RES_SAME;
@@ -176,8 +176,8 @@ static struct order order_of(const struct res_tune_confirmation *confirmation, s
 /* Whether what one is better in than the default, the other is too. */
 static bool claims_as_much(const struct res_tune_judgement *own, const struct res_tune_judgement *other)
 {
-    return (own->time.verdict != RES_FASTER || other->time.verdict == RES_FASTER) &&
-           (own->memory.verdict != RES_FASTER || other->memory.verdict == RES_FASTER);
+    return (own->time.verdict != RES_LESS || other->time.verdict == RES_LESS) &&
+           (own->memory.verdict != RES_LESS || other->memory.verdict == RES_LESS);
 }
 
 /* tie: whether it is when they are not told apart and have as many settings. */
@@ -196,7 +196,7 @@ static bool is_beaten_by(const struct res_tune_confirmation *confirmation,
 
 static bool is_better(const struct res_tune_judgement *judgement)
 {
-    return judgement->time.verdict == RES_FASTER || judgement->memory.verdict == RES_FASTER;
+    return judgement->time.verdict == RES_LESS || judgement->memory.verdict == RES_LESS;
 }
 
 static double sum_of(const struct res_tune_judgement *judgement)
@@ -232,7 +232,7 @@ static void mark_finalists(const struct res_tune_confirmation *confirmation,
 /* Better, or shown to be hardly worse: "same" in loud noise may hide a loss. */
 static bool is_no_loss(const struct res_difference *difference)
 {
-    return difference->verdict == RES_FASTER ||
+    return difference->verdict == RES_LESS ||
            (difference->verdict == RES_SAME && difference->interval.high <= 1 + RES_PARETO_MARGIN);
 }
 

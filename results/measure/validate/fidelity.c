@@ -249,9 +249,9 @@ struct res_time_check res_time_check_of(const double *candidate_ns, const double
     free(differences);
     if (!isfinite(predicted_ns))
         check.sign = RES_SIGN_UNKNOWN;
-    else if (check.verdict == RES_FASTER)
+    else if (check.verdict == RES_LESS)
         check.sign = predicted_ns < 0 ? RES_SIGN_RIGHT : RES_SIGN_WRONG;
-    else if (check.verdict == RES_SLOWER)
+    else if (check.verdict == RES_MORE)
         check.sign = predicted_ns > 0 ? RES_SIGN_RIGHT : RES_SIGN_WRONG;
     else
         check.sign = RES_SIGN_NOISE;

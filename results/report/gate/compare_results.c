@@ -230,15 +230,14 @@ static const char *verdict_of(const struct res_across *across, enum res_metric m
     const struct res_interval noise = across->noise;
     if (across->rounds < across->rounds_needed || !isfinite(ratio->value) || across->untold ||
         across->is_yardstick)
-        return res_verdict_name(RES_UNDECIDED);
+        return RES_TIME_VERDICTS[RES_UNDECIDED];
     const double worth = res_metric_unit(metric) == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
     const double chance = fmin(across->tails.above, across->tails.below);
     if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
         (ratio->value >= noise.low && ratio->value <= noise.high) || chance > RES_P_VALUE_MOST)
-        return res_verdict_name(RES_SAME);
-    const enum res_verdict verdict = ratio->value < 1 ? RES_FASTER : RES_SLOWER;
-    return res_metric_unit(metric) == RES_UNIT_NS ? res_verdict_name(verdict)
-                                                  : res_verdict_memory_name(verdict);
+        return RES_TIME_VERDICTS[RES_SAME];
+    const enum res_verdict verdict = ratio->value < 1 ? RES_LESS : RES_MORE;
+    return res_metric_unit(metric) == RES_UNIT_NS ? RES_TIME_VERDICTS[verdict] : RES_MEMORY_VERDICTS[verdict];
 }
 
 /* What stands beside the change: figures whose ratio it is. */

@@ -54,20 +54,10 @@ static bool is_unclear(double ratio, double low, double high)
     return (low > 1 || high < 1) && fabs(ratio - 1) > UNCLEAR_FROM;
 }
 
-const char *res_cell_verdict(const json_t *figure, const char *otherwise)
-{
-    const char *word = json_string_value(json_object_get(figure, "verdict"));
-    const double ratio = res_cell_number(figure, "ratio"), low = res_cell_number(figure, "ratio_low"),
-                 high = res_cell_number(figure, "ratio_high");
-    if (word == NULL)
-        return otherwise;
-    return is_unclear(ratio, low, high) && strcmp(word, res_verdict_name(RES_SAME)) == 0 ? RES_CELL_UNCLEAR
-                                                                                         : word;
-}
-
 const char *res_verdict_shown(enum res_verdict verdict, double ratio, double low, double high)
 {
-    return verdict == RES_SAME && is_unclear(ratio, low, high) ? RES_CELL_UNCLEAR : res_verdict_name(verdict);
+    return verdict == RES_SAME && is_unclear(ratio, low, high) ? RES_CELL_UNCLEAR
+                                                               : RES_TIME_VERDICTS[verdict];
 }
 
 void res_grid_field(struct res_grid *grid, const struct res_described *described, const void *from,

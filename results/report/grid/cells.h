@@ -12,12 +12,11 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/grid.h"
 
-/* res_cell_verdict - the verdict of a figure (ratio, ratio_low, ratio_high, verdict) as it is shown. A verdict `same` says that
+/* res_verdict_shown - the verdict on a ratio of time with its interval as it is shown. A verdict `same` says that
  * a difference was not shown; where the range leaves out 0 by a median of more than 5 %, and only the control or the
  * permutation test speaks against it, the word is RES_CELL_UNCLEAR: equals differed as much on this machine.
- * Returns  a word of statistics.h, that one, or otherwise. The JSON keeps `same`. */
+ * Returns  a word of RES_TIME_VERDICTS, or that one. The JSON keeps `same`. */
 #define RES_CELL_UNCLEAR "unclear"
-const char *res_cell_verdict(const json_t *figure, const char *otherwise);
 const char *res_verdict_shown(enum res_verdict verdict, double ratio, double low, double high);
 
 /* res_cell_role - what a verdict says: faster, less and within are good; slower, more and over bad; undecided and unclear doubt.

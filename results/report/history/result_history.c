@@ -334,8 +334,8 @@ static void add_changes(struct res_history_point *point, const struct res_histor
 
 static void set_move(struct res_history_point *point, enum res_verdict verdict, double change, bool memory)
 {
-    const bool moved = verdict == RES_FASTER || verdict == RES_SLOWER;
-    const char *word = memory ? res_verdict_memory_name(verdict) : res_verdict_name(verdict);
+    const bool moved = verdict == RES_LESS || verdict == RES_MORE;
+    const char *word = memory ? RES_MEMORY_VERDICTS[verdict] : RES_TIME_VERDICTS[verdict];
     *(memory ? &point->peak_moved : &point->time_moved) = moved ? word : NULL;
     *(memory ? &point->peak_change : &point->time_change) = change;
 }
@@ -353,7 +353,7 @@ static void mark_moves(struct res_history_point *points, size_t count)
             const bool anew = levels[memory] == NULL || begins_anew(levels[memory], point);
             if (known && !anew)
                 verdict = judge(levels[memory], point, memory, &change);
-            if (known && (anew || verdict == RES_FASTER || verdict == RES_SLOWER))
+            if (known && (anew || verdict == RES_LESS || verdict == RES_MORE))
                 levels[memory] = point;
             set_move(point, verdict, change, memory);
         }

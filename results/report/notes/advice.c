@@ -107,14 +107,14 @@ static void say_noise(struct sentence *to)
 static void say_no_verdict(struct sentence *to)
 {
     const char *before = "", *behind = " more time in allocator calls)";
-    if (rivals_with(to, RES_SLOWER) == 0) {
+    if (rivals_with(to, RES_MORE) == 0) {
         say(to, "No verdict on time");
         return;
     }
     say(to, "Slower than %s: ", to->result->baseline);
     for (size_t i = 0; i < to->options.count; i++) {
         const struct res_advice_option *option = &to->options.items[i];
-        if (!is_rival(to, option) || option->time->verdict != RES_SLOWER)
+        if (!is_rival(to, option) || option->time->verdict != RES_MORE)
             continue;
         say(to, "%s%s (", before, option->entry->name);
         say_percent(to, option->time->ratio);
@@ -123,7 +123,7 @@ static void say_no_verdict(struct sentence *to)
         behind = ")";
     }
     say(to, ". No verdict on the time of ");
-    (void)say_rivals(to, RES_SLOWER, false);
+    (void)say_rivals(to, RES_MORE, false);
 }
 
 /* Nobody is better as far as can be seen: that is a reason to stay only where enough can be seen. */
@@ -191,7 +191,7 @@ static const struct res_advice_option *negligible_of(const struct sentence *to)
     const struct res_advice_option *best = NULL;
     for (size_t i = 0; i < to->options.count; i++) {
         const struct res_advice_option *option = &to->options.items[i];
-        if (is_rival(to, option) && option->time->verdict == RES_FASTER && option->is_negligible &&
+        if (is_rival(to, option) && option->time->verdict == RES_LESS && option->is_negligible &&
             (best == NULL || option->time->ratio < best->time->ratio))
             best = option;
     }
@@ -220,7 +220,7 @@ static void say_memory(struct sentence *to, const struct res_advice_option *opti
     if (option->peak_verdict == RES_SAME) {
         say(to, ", with the same peak of memory");
     } else if (option->peak_verdict != RES_UNDECIDED) {
-        const bool less = option->peak_verdict == RES_FASTER;
+        const bool less = option->peak_verdict == RES_LESS;
         say(to, less ? " and " : ", but ");
         say_percent(to, option->peak->ratio);
         say(to, " %s memory at the peak", less ? "less" : "more");
@@ -257,7 +257,7 @@ static void say_smallest(struct sentence *to)
     } else if (smallest->time->verdict == RES_UNDECIDED) {
         say(to, ", its speed undecided");
     } else {
-        const bool faster = smallest->time->verdict == RES_FASTER;
+        const bool faster = smallest->time->verdict == RES_LESS;
         say(to, faster ? ", and " : ", but ");
         say_percent(to, smallest->time->ratio);
         say(to, " %s time in allocator calls", faster ? "less" : "more");
@@ -267,7 +267,7 @@ static void say_smallest(struct sentence *to)
 static void say_verdicts(struct sentence *to)
 {
     const struct res_advice_options *options = &to->options;
-    const bool all_slower = rivals_with(to, RES_SLOWER) + 1 == options->count;
+    const bool all_slower = rivals_with(to, RES_MORE) + 1 == options->count;
     const char *baseline = to->result->baseline;
     if (options->best == NULL && options->smallest == NULL) {
         if (all_slower)

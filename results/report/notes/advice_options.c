@@ -33,7 +33,7 @@ static void add_savings(struct res_advice_options *options, const struct res_res
 
 static bool is_faster(const struct res_advice_option *option, const struct res_advice_options *options)
 {
-    return option != options->baseline && option->time->verdict == RES_FASTER && !option->is_negligible;
+    return option != options->baseline && option->time->verdict == RES_LESS && !option->is_negligible;
 }
 
 static struct res_held held_by(const struct res_advice_option *option)
@@ -43,7 +43,7 @@ static struct res_held held_by(const struct res_advice_option *option)
 
 static bool is_smaller(const struct res_advice_option *option, const struct res_advice_options *options)
 {
-    return option != options->baseline && option->peak_verdict == RES_FASTER &&
+    return option != options->baseline && option->peak_verdict == RES_LESS &&
            !(options->baseline != NULL && res_held_outweighed(held_by(option), held_by(options->baseline)));
 }
 

@@ -26,7 +26,7 @@ static void note_noise(struct res_noting *to)
         baseline,
         isfinite(time->ratio) ? RES_PERCENT(time->ratio) : "not known (the harness' own time hides it)",
         interval[0] != '\0' ? " " : "", interval, RES_PERCENT(control->figures.peak.ratio),
-        time->verdict >= RES_FASTER ? " (more than chance: this machine was not quiet)" : "");
+        time->verdict >= RES_LESS ? " (more than chance: this machine was not quiet)" : "");
 }
 
 /* ---- what ended the rounds ------------------------------------------------------------------- */

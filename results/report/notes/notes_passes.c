@@ -72,7 +72,7 @@ static void say_percentiles(struct res_noting *to, bool is_p99)
         if (own == NULL || !isfinite(own->ratio))
             continue;
         say(to, "%s", to->words.text != NULL ? ", " : "");
-        say_percentile(to, entry->name, own, res_verdict_name((enum res_verdict)own->verdict));
+        say_percentile(to, entry->name, own, own->verdict >= 0 ? RES_TIME_VERDICTS[own->verdict] : "");
     }
     if (to->words.text == NULL)
         return;

@@ -154,7 +154,7 @@ static void add_verdict(struct res_grid *grid, const struct res_result_entry *en
 static void add_memory_verdict(struct res_grid *grid, const struct res_result_entry *entry, bool is_baseline)
 {
     const struct res_difference *peak = &entry->figures.peak;
-    const char *word = res_verdict_memory_name(peak->verdict);
+    const char *word = RES_MEMORY_VERDICTS[peak->verdict];
     if (entry->failed != NULL || is_baseline) {
         res_grid_add(grid, entry->failed != NULL ? "-" : "baseline");
     } else if (entry->resident_clock == RES_CLOCK_RECORDED && !entry->predicted) {
@@ -171,8 +171,8 @@ static void add_role(struct res_grid *grid, const struct shown *shown, const voi
     if (shown->field->shown.judged == 0 || owner == NULL)
         return;
     const int verdict = *(const int *)((const char *)owner + shown->field->shown.judged);
-    if (verdict >= RES_FASTER)
-        res_grid_role(grid, res_cell_role(res_verdict_name((enum res_verdict)verdict)));
+    if (verdict >= RES_LESS)
+        res_grid_role(grid, res_cell_role(RES_TIME_VERDICTS[verdict]));
 }
 
 static void add_cell(struct res_grid *grid, const struct table *table, const struct shown *shown,

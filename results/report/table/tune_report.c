@@ -59,7 +59,7 @@ static char *preload_words(const struct res_tuned_row *row)
 bool res_tune_is_bounded(const struct res_tuned_row *row)
 {
     const struct res_difference *time = &row->time.difference;
-    return row->is_default || time->verdict == RES_FASTER || time->verdict == RES_SLOWER ||
+    return row->is_default || time->verdict == RES_LESS || time->verdict == RES_MORE ||
            time->interval.high <= 1 + RES_PARETO_MARGIN;
 }
 
@@ -74,7 +74,7 @@ static const struct res_tuned_row *best_by(const struct res_result *result, bool
     const struct res_tuned_row *best = NULL;
     for (size_t i = 0; i < result->tune->front_count; i++) {
         const struct res_tuned_row *row = &result->tune->front[i];
-        if (figure_of(row, memory)->verdict == RES_FASTER && res_tune_is_bounded(row) == bounded &&
+        if (figure_of(row, memory)->verdict == RES_LESS && res_tune_is_bounded(row) == bounded &&
             !(memory && is_outweighed(result, row)) &&
             (best == NULL || figure_of(row, memory)->ratio < figure_of(best, memory)->ratio))
             best = row;
@@ -94,7 +94,7 @@ static void add_figure(struct res_text *text, const struct res_difference *figur
 {
     const double low = figure->interval.low, high = figure->interval.high;
     const bool same = figure->verdict == RES_SAME && fmax(1 - low, high - 1) <= RES_LARGE_NOISE;
-    if (figure->verdict != RES_FASTER && figure->verdict != RES_SLOWER && !same) {
+    if (figure->verdict != RES_LESS && figure->verdict != RES_MORE && !same) {
         res_text_printf(text, "%s not known (%+.0f to %+.0f %%)", words, (low - 1) * 100, (high - 1) * 100);
         return;
     }
@@ -179,7 +179,7 @@ char *res_tune_advice(const struct res_result *result)
         add_doubt(&text, result);
     } else {
         const struct res_tuned_row *first = fastest != NULL ? fastest : smallest;
-        const bool dearer = figure_of(first, fastest != NULL)->verdict == RES_SLOWER;
+        const bool dearer = figure_of(first, fastest != NULL)->verdict == RES_MORE;
         res_text_printf(&text, !dearer           ? "Try "
                                : fastest != NULL ? "Where time matters more than memory try "
                                                  : "Where memory matters more than time try ");
@@ -308,7 +308,7 @@ static struct rows rows_of(const struct res_tuned *tune)
 static void add_difference(struct res_grid *grid, const struct res_difference *figure, bool is_default,
                            bool memory)
 {
-    const char *word = memory ? res_verdict_memory_name(figure->verdict) : res_verdict_name(figure->verdict);
+    const char *word = memory ? RES_MEMORY_VERDICTS[figure->verdict] : RES_TIME_VERDICTS[figure->verdict];
     if (is_default) {
         res_grid_add(grid, NULL);
         res_grid_add(grid, NULL);
