@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "results/report/notes/advice.h"
-#include "results/report/notes/advice_rounds.h"
+#include "results/report/notes/advice_options.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 

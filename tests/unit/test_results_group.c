@@ -6,7 +6,7 @@
 #include "footprint/base/support.h"
 #include "harness.h"
 #include "replay/system/group_counts.h"
-#include "results/measure/run/control_group_place.h"
+#include "results/measure/run/control_group.h"
 #include "scratch.h"
 
 static char root[4096];

@@ -1,10 +1,10 @@
-/* test_results_steady.c - steady times and their intervals of known samples; when rounds are enough; drift and outliers. */
+/* test_results_steady.c - steady times and their intervals of known samples; when rounds are enough; drift. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/until.h"
-#include "results/measure/figures/steadiness.h"
+#include "results/measure/figures/entry_figures.h"
 #include "results/measure/statistics/steady.h"
 #include "unit/harness.h"
 
@@ -184,7 +184,7 @@ TEST(rounds_end_for_width_time_or_number)
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
 }
 
-/* ---- drift and outliers --------------------------------------------------------------------- */
+/* ---- drift ---------------------------------------------------------------------------------- */
 
 TEST(drift_is_told_when_it_is_more_than_chance)
 {
@@ -198,21 +198,8 @@ TEST(drift_is_told_when_it_is_more_than_chance)
     CHECK(isnan(res_drift_of(rising, 3).share));
 }
 
-TEST(outliers_are_far_from_the_median)
-{
-    const double samples[] = {100, 101, 99, 100, 102, 98, 300, 40};
-    const double equal[] = {100, 100, 100, 100, 104};
-    size_t worst = 99;
-    CHECK_U64(res_outliers_of(samples, 8, &worst), 2);
-    CHECK_U64(worst, 6);
-    worst = 99;
-    CHECK_U64(res_outliers_of(equal, 5, &worst), 0); /* 4 % is no outlier, however alike the others are */
-    CHECK_U64(res_outliers_of(equal, 0, &worst), 0);
-    CHECK_U64(worst, 99);
-}
-
 RUN_TESTS(T(steady_is_the_mean_of_the_fastest_quarter_of_each_batch),
           T(what_disturbs_single_batches_is_left_out), T(the_floor_is_subtracted_of_both_sides),
           T(what_is_not_of_the_same_batches_is_not_compared), T(many_batches_are_put_together),
           T(few_rounds_widen_an_interval), T(rounds_end_for_width_time_or_number),
-          T(drift_is_told_when_it_is_more_than_chance), T(outliers_are_far_from_the_median))
+          T(drift_is_told_when_it_is_more_than_chance))

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "results/measure/trial/trial.h"
+#include "results/measure/run/trial.h"
 
 struct res_experiment {
     struct res_options options; /* as given: its pointers stay borrowed */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/measure/trial/trial.h"
+#include "results/measure/run/trial.h"
 
 #define RES_LATENCY_PASSES 3u /* enough for a median */
 

@@ -11,9 +11,6 @@
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/figures/latency_figures.h"
-#include "results/measure/figures/memory_limit.h"
-#include "results/measure/figures/steadiness.h"
 #include "results/measure/machine/machine.h"
 #include "results/measure/result/result_json.h"
 
@@ -185,7 +182,7 @@ static void fill_workload(const struct res_trial *trial, const struct res_option
     ret_workload->memory_rounds = trial->memory_rounds;
     ret_workload->samples = shared(trial->samples);
     ret_workload->memory_samples = shared(trial->memory_samples);
-    res_steadiness_fill(trial, ret_workload);
+    res_drift_fill(trial, ret_workload);
     ret_workload->candidates = res_calloc(count, sizeof *ret_workload->candidates);
     ret_workload->candidate_count = count;
     for (size_t i = 0; i < count; i++)

@@ -2,47 +2,19 @@
 #include "results/measure/figures/figures.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
 
-typedef double sample_fn(const struct res_run *run);
+/* Where in a run a figure lies. */
+#define AT(member) offsetof(struct res_run, member)
 
-static double time_of(const struct res_run *run)
+static double figure_of(const struct res_run *run, size_t at)
 {
-    return run->ns_per_op;
-}
-
-static double peak_of(const struct res_run *run)
-{
-    return run->resident_peak_bytes;
-}
-
-static double start_of(const struct res_run *run)
-{
-    return run->resident_start_bytes;
-}
-
-static double mean_of(const struct res_run *run)
-{
-    return run->resident_mean_bytes;
-}
-
-static double end_of(const struct res_run *run)
-{
-    return run->resident_end_bytes;
-}
-
-static double idle_of(const struct res_run *run)
-{
-    return run->resident_idle_bytes;
-}
-
-static double given_back_of(const struct res_run *run)
-{
-    return run->given_back_share;
+    return *(const double *)(const void *)((const char *)run + at);
 }
 
 static bool has_figures(const struct res_entry *entry)
@@ -70,33 +42,33 @@ static struct series memory_of(const struct res_trial *trial, const struct res_e
 }
 
 /* The samples of a pass, each less `less`. To be freed. */
-static double *samples_of(struct series series, sample_fn *sample, double less)
+static double *samples_of(struct series series, size_t at, double less)
 {
     double *samples = res_calloc(series.count, sizeof *samples);
     for (size_t i = 0; i < series.count; i++)
-        samples[i] = sample(&series.runs[i]) - less;
+        samples[i] = figure_of(&series.runs[i], at) - less;
     return samples;
 }
 
-static double median_of(struct series series, sample_fn *sample, double less)
+static double median_of(struct series series, size_t at, double less)
 {
     if (series.count == 0)
         return NAN;
     for (size_t i = 0; i < series.count; i++) {
-        if (!isfinite(sample(&series.runs[i])))
+        if (!isfinite(figure_of(&series.runs[i], at)))
             return NAN;
     }
-    double *samples = samples_of(series, sample, less);
+    double *samples = samples_of(series, at, less);
     const double median = res_median(samples, series.count);
     free(samples);
     return median;
 }
 
-static double deviation_of(struct series series, sample_fn *sample)
+static double deviation_of(struct series series, size_t at)
 {
     if (series.count == 0)
         return NAN;
-    double *samples = samples_of(series, sample, 0);
+    double *samples = samples_of(series, at, 0);
     const double deviation = res_median_deviation(samples, series.count);
     free(samples);
     return deviation;
@@ -184,7 +156,7 @@ static double net_quiet_per_op(const struct res_trial *trial, const struct res_e
 
 /* How a figure is compared. */
 struct method {
-    sample_fn *sample;
+    size_t at;
     double less; /* taken off each sample */
     bool memory; /* of the memory pass, where there is one */
     bool steady; /* of steady times instead of samples, where batches were timed */
@@ -216,8 +188,8 @@ static struct res_difference difference_to(const struct res_trial *trial, const 
             return difference;
         }
     }
-    double *others = samples_of(own, method->sample, method->less);
-    double *bases = samples_of(base, method->sample, method->less);
+    double *others = samples_of(own, method->at, method->less);
+    double *bases = samples_of(base, method->at, method->less);
     double *ratios = res_calloc(count, sizeof *ratios);
     bool usable = true, positive = true;
     for (size_t i = 0; i < count; i++) {
@@ -254,14 +226,14 @@ static struct res_difference difference_of(const struct res_trial *trial, const 
 static double floor_median(const struct res_trial *trial)
 {
     const struct res_entry *floor = res_trial_floor(trial);
-    return has_figures(floor) ? median_of(times_of(floor), time_of, 0) : 0;
+    return has_figures(floor) ? median_of(times_of(floor), AT(ns_per_op), 0) : 0;
 }
 
 struct res_difference res_figures_between(const struct res_trial *trial, const struct res_entry *other,
                                           const struct res_entry *base, uint64_t seed)
 {
     const struct method by_steady = {
-        .sample = time_of, .less = floor_median(trial), .steady = true, .seed = seed};
+        .at = AT(ns_per_op), .less = floor_median(trial), .steady = true, .seed = seed};
     return difference_to(trial, other, base, &by_steady);
 }
 
@@ -321,22 +293,22 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
     const struct res_entry *floor = res_trial_floor(trial);
     const double less = entry == floor ? 0 : floor_median(trial);
     const struct series times = times_of(entry), memory = memory_of(trial, entry);
-    const struct method by_steady = {.sample = time_of, .less = less, .steady = true, .seed = seed};
-    const struct method by_typical = {.sample = time_of, .less = less, .seed = seed};
-    const struct method by_peak = {.sample = peak_of, .memory = true, .seed = seed};
-    const struct method by_end = {.sample = end_of, .memory = true, .seed = seed};
+    const struct method by_steady = {.at = AT(ns_per_op), .less = less, .steady = true, .seed = seed};
+    const struct method by_typical = {.at = AT(ns_per_op), .less = less, .seed = seed};
+    const struct method by_peak = {.at = AT(resident_peak_bytes), .memory = true, .seed = seed};
+    const struct method by_end = {.at = AT(resident_end_bytes), .memory = true, .seed = seed};
     struct res_figures figures = {
         .quiet_ns_per_op = net_quiet_per_op(trial, entry),
         .steady_ns_per_op = net_steady_per_op(trial, entry),
-        .typical_ns_per_op = median_of(times, time_of, less),
-        .typical_deviation = deviation_of(times, time_of),
-        .start_bytes = median_of(memory, start_of, 0),
-        .peak_bytes = median_of(memory, peak_of, 0),
-        .peak_deviation = deviation_of(memory, peak_of),
-        .mean_bytes = median_of(memory, mean_of, 0),
-        .end_bytes = median_of(memory, end_of, 0),
-        .idle_bytes = median_of(memory, idle_of, 0),
-        .given_back_share = median_of(memory, given_back_of, 0),
+        .typical_ns_per_op = median_of(times, AT(ns_per_op), less),
+        .typical_deviation = deviation_of(times, AT(ns_per_op)),
+        .start_bytes = median_of(memory, AT(resident_start_bytes), 0),
+        .peak_bytes = median_of(memory, AT(resident_peak_bytes), 0),
+        .peak_deviation = deviation_of(memory, AT(resident_peak_bytes)),
+        .mean_bytes = median_of(memory, AT(resident_mean_bytes), 0),
+        .end_bytes = median_of(memory, AT(resident_end_bytes), 0),
+        .idle_bytes = median_of(memory, AT(resident_idle_bytes), 0),
+        .given_back_share = median_of(memory, AT(given_back_share), 0),
         .not_predicted_why = doubt_of(trial, entry),
     };
     figures.quiet_ratio = figures.quiet_ns_per_op / net_quiet_per_op(trial, &trial->entries[0]);

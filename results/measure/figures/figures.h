@@ -9,7 +9,7 @@
 #define MALLAB_RESULTS_MEASURE_FIGURES_FIGURES_H
 
 #include "results/measure/result/result.h"
-#include "results/measure/trial/trial.h"
+#include "results/measure/run/trial.h"
 
 /* res_figures_time - the time of figures_of alone, without a verdict: what is looked at while an experiment runs. */
 struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,

@@ -2,6 +2,7 @@
 #include "results/measure/figures/pareto.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
@@ -33,21 +34,12 @@ struct outcome {
     double worst;             /* the upper end of the ratio's interval; NAN: not known */
 };
 
-static double peak_of(const struct res_run *run)
-{
-    return run->resident_peak_bytes;
-}
-
-static double time_of(const struct res_run *run)
-{
-    return run->ns_per_op;
-}
-
-static void take_samples(const struct res_run *runs, size_t count, double (*sample)(const struct res_run *),
-                         double less, struct samples *samples)
+/* at  where in a run the figure lies. */
+static void take_samples(const struct res_run *runs, size_t count, size_t at, double less,
+                         struct samples *samples)
 {
     for (size_t i = 0; i < count && i < RES_PARETO_ROUNDS_MAX; i++) {
-        const double value = sample(&runs[i]) - less;
+        const double value = *(const double *)(const void *)((const char *)&runs[i] + at) - less;
         if (!isfinite(value) || !(value > 0)) {
             samples->count = 0;
             return;
@@ -64,11 +56,14 @@ static void take_contender(const struct field *field, const struct res_result_en
     contender->quiet_ns = candidate->figures.quiet_ns_per_op;
     if (candidate->failed != NULL)
         return;
-    take_samples(candidate->runs, candidate->run_count, time_of, field->floor_ns, &contender->time);
+    take_samples(candidate->runs, candidate->run_count, offsetof(struct res_run, ns_per_op), field->floor_ns,
+                 &contender->time);
     if (!has_memory)
-        take_samples(candidate->runs, candidate->run_count, peak_of, 0, &contender->peak);
+        take_samples(candidate->runs, candidate->run_count, offsetof(struct res_run, resident_peak_bytes), 0,
+                     &contender->peak);
     else if (candidate->predicted)
-        take_samples(candidate->memory_runs, candidate->memory_count, peak_of, 0, &contender->peak);
+        take_samples(candidate->memory_runs, candidate->memory_count,
+                     offsetof(struct res_run, resident_peak_bytes), 0, &contender->peak);
     contender->is_compared = contender->time.count > 0;
 }
 

@@ -32,7 +32,8 @@ struct res_doctor {
 void res_doctor_begin(struct res_doctor *doctor, const char *root);
 void res_doctor_release(struct res_doctor *doctor);
 
-/* res_doctor_add - one more check. Takes over found; the other strings are copied. */
+/* res_doctor_add - one more check. Takes over found; the other strings are copied.
+ * remedy  left out where the state is RES_DOCTOR_OK. */
 void res_doctor_add(struct res_doctor *doctor, const char *area, const char *name,
                     enum res_doctor_state state, char *found, const char *why, const char *remedy);
 
@@ -41,9 +42,9 @@ void res_doctor_add(struct res_doctor *doctor, const char *area, const char *nam
 bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *ret_text, size_t size);
 
 /* res_doctor_measuring - area "measuring": what disturbs now and, watched for window_ns, meanwhile; processors, virtual
- * machine, limits of the control group. (doctor_measuring.c)
- * res_doctor_recording - area "recording": shared memory, limits, preloads, security modules. (doctor_recording.c)
- * res_doctor_validating - area "validating": ptrace(2), and seccomp for counting system calls. (doctor_recording.c) */
+ * machine, limits of the control group.
+ * res_doctor_recording - area "recording": shared memory, limits, preloads, security modules.
+ * res_doctor_validating - area "validating": ptrace(2), and seccomp for counting system calls. */
 void res_doctor_measuring(struct res_doctor *doctor, uint64_t window_ns);
 void res_doctor_recording(struct res_doctor *doctor);
 void res_doctor_validating(struct res_doctor *doctor);

@@ -192,13 +192,6 @@ enum res_live {
     RES_LIVE_LEFT_BEHIND = 3, /* merged processes ended and left much behind: upper bounds */
 };
 
-struct res_outlier {
-    char *name;
-    bool control;
-    uint64_t round;
-    double times_median;
-};
-
 struct res_result_workload {
     char *name, *program, *selection;
     uint64_t processes; /* 0: one, or not known */
@@ -219,8 +212,6 @@ struct res_result_workload {
     uint64_t stopped_rounds_max;
     double drift_share;
     bool drift_significant;
-    uint64_t outlier_count, outlier_runs;
-    struct res_outlier *outlier_worst;
     json_t *profile, *samples, *memory_samples;
     struct res_result_entry *candidates; /* the baseline first */
     size_t candidate_count;

@@ -338,16 +338,6 @@ const struct res_described RES_RESULT_FLOOR = SOME("a floor", FLOOR_FIELDS);
 
 /* ---- a workload ------------------------------------------------------------------------------ */
 
-#define OWNER struct res_outlier
-static const struct res_field OUTLIER_FIELDS[] = {
-    RES_ROW(TEXT, "name", name, "of the entry"),
-    RES_ROW(TRUTH, "control", control, "whether it is the control"),
-    RES_ROW(COUNT, "round", round, "from 1"),
-    RES_ROW(NUMBER, "times_median", times_median, "its time over the entry's median"),
-};
-static const struct res_described OUTLIER = RES_DESCRIBE_WHOLLY("an outlier", OUTLIER_FIELDS);
-#undef OWNER
-
 #define OWNER struct res_note
 static const char *const SEVERITIES[] = {"info", "warning", "advice", NULL};
 static const struct res_field NOTE_FIELDS[] = {
@@ -401,10 +391,6 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW(NUMBER, "steadiness.drift_share", drift_share,
             "trend of the runs' times over the rounds (statistics.md)"),
     RES_ROW(TRUTH, "steadiness.drift_significant", drift_significant, "whether it is more than chance"),
-    RES_ROW(COUNT, "steadiness.outliers.count", outlier_count,
-            "runs far from their median: told, never dropped"),
-    RES_ROW(COUNT, "steadiness.outliers.runs", outlier_runs, "of so many"),
-    RES_PART(STRUCT, PLAIN, "steadiness.outliers.worst", outlier_worst, &OUTLIER, "the furthest"),
     RES_ROW(COUNT, "memory_rounds", memory_rounds,
             "with a memory pass; 0: resident figures are of the timed runs"),
     RES_ROW_AS(JSON, OMITTED, "profile", profile, "what the workload asks for (below)"),

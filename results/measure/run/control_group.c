@@ -4,6 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,6 +21,248 @@
 #include "footprint/base/words.h"
 #include "replay/system/group_counts.h"
 #include "replay/system/run_limit_notes.h"
+
+#define MOUNTS_MAX (1u << 20) /* bytes of mountinfo that are looked at */
+
+static const char DELEGATE[] = "run mallab as root, or in a group of its own: systemd-run --user --scope -p "
+                               "Delegate=yes mallab ...";
+
+/* Whether one of the words of a file is this one. */
+static bool file_has(const char *root, const char *directory, const char *name, const char *word)
+{
+    char text[4096], *rest = text;
+    char *path = res_path_join(directory, name);
+    const bool read = res_file_begin(root, path, text, sizeof text);
+    free(path);
+    for (char *one = strtok_r(rest, " \n", &rest); read && one != NULL; one = strtok_r(NULL, " \n", &rest)) {
+        if (strcmp(one, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool file_is(const char *root, const char *directory, const char *name)
+{
+    char *path = res_printf("%s%s/%s", root, directory, name);
+    const bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* NULL when groups can be made below it; else why not, the caller's. */
+static char *why_not(const char *root, const char *directory, int *ret_version)
+{
+    struct stat facts;
+    char *full = res_printf("%s%s", root, directory);
+    char *why = NULL;
+    const bool second = file_is(root, directory, "cgroup.controllers");
+    *ret_version = second ? 2 : 1;
+    if (stat(full, &facts) != 0)
+        why = res_printf("'%s': %s", directory, strerror(errno));
+    else if (!second && !file_is(root, directory, "memory.limit_in_bytes"))
+        why = res_printf("'%s' is no group of the memory controller: name a directory below /sys/fs/cgroup",
+                         directory);
+    else if (second && !file_has(root, directory, "cgroup.controllers", "memory"))
+        why = res_printf(
+            "'%s' has no memory controller: the group above does not hand it down, or the kernel "
+            "has it off or in version 1",
+            directory);
+    else if (access(full, W_OK | X_OK) != 0)
+        why = res_printf("groups cannot be made in '%s' (%s): %s", directory, strerror(errno), DELEGATE);
+    else if (second && !file_has(root, directory, "cgroup.subtree_control", "memory"))
+        why = res_printf("'%s' does not hand the memory controller down: echo +memory > "
+                         "%s/cgroup.subtree_control, of a group that holds no processes itself",
+                         directory, directory);
+    free(full);
+    return why;
+}
+
+/* Takes over directory. */
+static bool try_one(const char *root, char *directory, struct res_group_place *place)
+{
+    int version;
+    char *why = why_not(root, directory, &version);
+    if (why == NULL) {
+        free(place->why);
+        *place = (struct res_group_place){.directory = directory, .version = version};
+        return true;
+    }
+    free(directory);
+    if (place->why == NULL) /* the first reason is that of the nearest place */
+        place->why = why;
+    else
+        free(why);
+    return false;
+}
+
+bool res_group_place_find(const char *root, const char *asked, struct res_group_place *ret_place)
+{
+    char directory[RES_GROUP_PATH_MAX], mount[RES_GROUP_PATH_MAX], cgroup[16384];
+    *ret_place = (struct res_group_place){0};
+    if (asked != NULL) {
+        char *real = root[0] == '\0' ? realpath(asked, NULL) : NULL; /* the run may be elsewhere */
+        const bool found = try_one(root, res_strdup(real != NULL ? real : asked), ret_place);
+        free(real);
+        return found;
+    }
+    char *mounts = res_calloc(MOUNTS_MAX, 1);
+    bool found = false;
+    (void)res_file_begin(root, "/proc/self/cgroup", cgroup, sizeof cgroup); /* "" when there is none */
+    (void)res_file_begin(root, "/proc/self/mountinfo", mounts, MOUNTS_MAX);
+    for (int version = 1; version <= 2 && !found; version++) {
+        if (!res_group_own(cgroup, mounts, version, directory, mount))
+            continue;
+        found = try_one(root, res_strdup(directory), ret_place);
+        if (!found && version == 2 && strcmp(directory, mount) != 0) {
+            *strrchr(directory, '/') = '\0'; /* there is one, as it is longer than the mount */
+            found = try_one(root, res_strdup(directory), ret_place);
+        }
+    }
+    free(mounts);
+    if (!found && ret_place->why == NULL)
+        ret_place->why = res_strdup(
+            "no control group is to be seen here: /sys/fs/cgroup is not mounted, or this "
+            "container does not show its own");
+    return found;
+}
+
+void res_group_place_release(struct res_group_place *place)
+{
+    free(place->directory);
+    free(place->why);
+    *place = (struct res_group_place){0};
+}
+
+/* A piece of the text, without copying. */
+struct piece {
+    const char *at;
+    size_t length;
+};
+
+static bool is(struct piece piece, const char *word)
+{
+    return piece.length == strlen(word) && memcmp(piece.at, word, piece.length) == 0;
+}
+
+/* Up to a separator, which is passed too; a text that ends is passed as a whole. */
+static struct piece next(const char **text, const char *end, char separator)
+{
+    const char *begin = *text;
+    const char *stop = memchr(begin, separator, (size_t)(end - begin));
+    const struct piece piece = {begin, (size_t)((stop != NULL ? stop : end) - begin)};
+    *text = stop != NULL ? stop + 1 : end;
+    return piece;
+}
+
+/* Whether a list "rw,memory" has the word. */
+static bool has(struct piece list, const char *word)
+{
+    const char *at = list.at, *end = list.at + list.length;
+    while (at < end) {
+        if (is(next(&at, end, ','), word))
+            return true;
+    }
+    return false;
+}
+
+/* The next whole line: one without its end was cut. */
+static bool next_line(const char **text, struct piece *ret_line)
+{
+    const char *end = strchr(*text, '\n');
+    if (end == NULL)
+        return false;
+    *ret_line = (struct piece){*text, (size_t)(end - *text)};
+    *text = end + 1;
+    return true;
+}
+
+/* "4:memory:/a/b" or "0::/a/b"; the path may hold colons. */
+static bool own_path(const char *cgroup, int version, struct piece *ret_path)
+{
+    struct piece line;
+    while (next_line(&cgroup, &line)) {
+        const char *at = line.at, *end = line.at + line.length;
+        const struct piece number = next(&at, end, ':');
+        const struct piece controllers = next(&at, end, ':');
+        const bool wanted = version == 2 ? is(number, "0") && controllers.length == 0
+                                         : has(controllers, "memory");
+        if (!wanted || at >= end || *at != '/')
+            continue;
+        *ret_path = (struct piece){at, (size_t)(end - at)};
+        return true;
+    }
+    return false;
+}
+
+/* Space, tab, newline and backslash stand there as \040 and the like. False when it does not fit. */
+static bool unescape(struct piece piece, char *ret_text)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < piece.length; i++) {
+        const char *at = piece.at + i;
+        char byte = *at;
+        if (byte == '\\' && i + 3 < piece.length && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' &&
+            at[2] <= '7' && at[3] >= '0' && at[3] <= '7') {
+            byte = (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
+            i += 3;
+        }
+        if (byte == '\0' || length + 1 >= RES_GROUP_PATH_MAX)
+            return false;
+        ret_text[length++] = byte;
+    }
+    ret_text[length] = '\0';
+    return length > 0 && ret_text[0] == '/';
+}
+
+/* "31 23 0:28 ROOT MOUNTPOINT options [tags] - cgroup2 source options" */
+static bool is_mount(struct piece line, int version, char *ret_root, char *ret_mount)
+{
+    const char *at = line.at, *end = line.at + line.length;
+    for (int i = 0; i < 3; i++)
+        (void)next(&at, end, ' ');
+    const struct piece root = next(&at, end, ' '), mount = next(&at, end, ' ');
+    while (at < end && !is(next(&at, end, ' '), "-"))
+        continue;
+    const struct piece type = next(&at, end, ' ');
+    (void)next(&at, end, ' '); /* the source may be anything */
+    const struct piece options = next(&at, end, ' ');
+    if (!is(type, version == 2 ? "cgroup2" : "cgroup") || (version == 1 && !has(options, "memory")))
+        return false;
+    return unescape(root, ret_root) && unescape(mount, ret_mount);
+}
+
+static bool climbs(const char *path)
+{
+    for (const char *at = path; (at = strstr(at, "..")) != NULL; at += 2) {
+        if ((at == path || at[-1] == '/') && (at[2] == '\0' || at[2] == '/'))
+            return true;
+    }
+    return false;
+}
+
+bool res_group_own(const char *cgroup, const char *mounts, int version, char *ret_directory, char *ret_mount)
+{
+    char root[RES_GROUP_PATH_MAX], mount[RES_GROUP_PATH_MAX], path[RES_GROUP_PATH_MAX];
+    struct piece line, own;
+    if (!own_path(cgroup, version, &own) || own.length >= sizeof path)
+        return false;
+    memcpy(path, own.at, own.length);
+    path[own.length] = '\0';
+    while (next_line(&mounts, &line)) {
+        if (!is_mount(line, version, root, mount))
+            continue;
+        const size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+        if (strncmp(path, root, length) != 0 || (path[length] != '/' && path[length] != '\0'))
+            continue; /* of another part of the tree */
+        const char *below = strcmp(path + length, "/") == 0 ? "" : path + length;
+        if (climbs(below) || climbs(mount) || strlen(mount) + strlen(below) >= RES_GROUP_PATH_MAX)
+            continue;
+        (void)sprintf(ret_directory, "%s%s", mount, below); /* it fits */
+        (void)strcpy(ret_mount, mount);
+        return true;
+    }
+    return false;
+}
 
 #define PREFIX    "mallab-limit-"
 #define NAMES_MAX 1000 /* tries for a name that nobody has */

@@ -1,6 +1,7 @@
 /* run.c - start a replay, wait for it, believe nothing it did not prove. */
 #include "results/measure/run/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,252 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+
+static bool steers_allocator(const char *variable)
+{
+    /* A trailing '*' stands for any ending, as every allocator adds settings with each version. */
+    static const char *const names[] = {
+        "LD_PRELOAD=",    "LD_AUDIT=",  "LD_BIND_NOW=", "GLIBC_TUNABLES=", "MALLOC_*",
+        "_RJEM_MALLOC_*", "MIMALLOC_*", "TCMALLOC_*",   "PERFTOOLS_*",     "HEAPPROFILE*",
+        "HEAPCHECK*",     "SCUDO_*",    "TBB_*",        "MALLAB_OUT=",     "MALLAB_SEGMENT=",
+        "MALLAB_QUIET=",  "JEMALLOC_*", "RPMALLOC_*",   "SNMALLOC_*",      "HOARD_*",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const size_t length = strlen(names[i]);
+        const size_t compared = names[i][length - 1] == '*' ? length - 1 : length;
+        if (strncmp(variable, names[i], compared) == 0)
+            return true;
+    }
+    return false;
+}
+
+char **res_run_environment(const struct res_candidate *candidate)
+{
+    size_t count = 0;
+    size_t kept = 0;
+    while (environ[count] != NULL)
+        count++;
+    const size_t own = candidate != NULL ? candidate->variable_count : 0;
+    char **variables = res_calloc(count + own + 2, sizeof *variables);
+    for (size_t i = 0; i < count; i++) {
+        bool replaced = steers_allocator(environ[i]);
+        for (size_t k = 0; k < own && !replaced; k++) {
+            const char *name = candidate->environment[k].name;
+            replaced = strncmp(environ[i], name, strlen(name)) == 0 && environ[i][strlen(name)] == '=';
+        }
+        if (!replaced)
+            variables[kept++] = res_strdup(environ[i]);
+    }
+    for (size_t k = 0; k < own; k++)
+        variables[kept++] = res_printf("%s=%s", candidate->environment[k].name,
+                                       candidate->environment[k].value);
+    if (candidate != NULL && candidate->preload != NULL)
+        variables[kept++] = res_printf("LD_PRELOAD=%s", candidate->path);
+    return variables;
+}
+
+void res_strings_free(char **strings)
+{
+    if (strings == NULL)
+        return;
+    for (size_t i = 0; strings[i] != NULL; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+/* A command line as it is made; ends with NULL. */
+struct line {
+    char **words;
+    size_t count;
+};
+
+static void add_word(struct line *line, const char *word)
+{
+    line->words = res_realloc(line->words, line->count + 2, sizeof *line->words);
+    line->words[line->count++] = res_strdup(word);
+    line->words[line->count] = NULL;
+}
+
+static void add_flag(struct line *line, const char *option, bool asked)
+{
+    if (asked)
+        add_word(line, option);
+}
+
+/* NULL: it is not asked for. */
+static void add_value(struct line *line, const char *option, const char *value)
+{
+    if (value == NULL)
+        return;
+    add_word(line, option);
+    add_word(line, value);
+}
+
+static void add_number(struct line *line, const char *option, uint64_t number)
+{
+    char *value = number > 0 ? res_printf("%llu", (unsigned long long)number) : NULL;
+    add_value(line, option, value);
+    free(value);
+}
+
+static void add_words(struct line *line, const char *const *words)
+{
+    for (; words != NULL && *words != NULL; words++)
+        add_word(line, *words);
+}
+
+char **res_run_arguments(const struct res_run_request *request, const char *const *extra)
+{
+    const struct res_candidate *candidate = request->candidate;
+    const bool by_group = request->limit_bytes != 0 && request->group != NULL;
+    struct line line = {0};
+    add_word(&line, candidate->program);
+    add_flag(&line, "--json", !request->as_text);
+    add_value(&line, "--candidate", candidate->name);
+    add_value(&line, "--touch", request->touch);
+    add_value(&line, "--clock", request->recorded_clock ? "recorded" : NULL);
+    add_flag(&line, "--expect-clock", request->recorded_clock && res_candidate_follows_clock(candidate));
+    add_number(&line, "--idle-ms", request->idle_ms);
+    if (candidate->library != NULL)
+        add_value(&line, "--expect-library",
+                  candidate->preload != NULL ? candidate->path : candidate->library);
+    add_value(&line, "--proof", candidate->proof);
+    for (size_t i = 0; i < candidate->variable_count; i++)
+        add_value(&line, "--setting", candidate->environment[i].name);
+    for (size_t i = 0; i < candidate->expected_count; i++) {
+        char *pair = res_printf("%s=%s", candidate->expected[i].name, candidate->expected[i].value);
+        add_value(&line, "--expect", pair);
+        free(pair);
+    }
+    add_flag(&line, "--unproven", candidate->settings != NULL);
+    add_number(&line, "--limit", request->limit_bytes);
+    add_value(&line, "--limit-group", by_group ? request->group->directory : NULL);
+    if (by_group)
+        add_number(&line, "--limit-notes", (uint64_t)request->group->notes_fd);
+    add_flag(&line, "--check", request->check);
+    add_flag(&line, "--waste", request->waste);
+    add_flag(&line, "--report-failure", request->ret_failure != NULL);
+    if (request->pass_option != NULL)
+        add_word(&line, request->pass_option);
+    add_words(&line, request->more);
+    add_words(&line, extra);
+    add_value(&line, "--", request->workload);
+    return line.words;
+}
+
+#define OWNER struct res_counter
+static const struct res_field COUNTER_FIELDS[] = {
+    RES_ROW(TEXT, "name", name, NULL),
+    RES_ROW(TEXT, "unavailable", unavailable, NULL),
+    RES_ROW(NUMBER, "count", count, NULL),
+    RES_ROW(TRUTH, "user_only", user_only, NULL),
+    RES_ROW(NUMBER, "counted_share", counted_share, NULL),
+};
+static const struct res_described COUNTER = RES_DESCRIBE_WHOLLY("a counter", COUNTER_FIELDS);
+#undef OWNER
+
+/* The run's JSON is kept as it is but for the batches: as JSON values these would take ten times the memory. */
+#define OWNER                   struct res_run
+#define KEPT(kind, key, member) RES_ROW_AS(kind, READ_ONLY, key, member, NULL)
+static const struct res_field RUN_FIELDS[] = {
+    RES_LIST(COUNTS, PLAIN, "batch_ns", batch_ns, batch_count, NULL, NULL),
+    RES_ROW(COUNT, "elapsed_ns", elapsed_ns, NULL),
+    KEPT(TEXT, "digest", digest),
+    KEPT(COUNT, "ops", ops),
+    KEPT(COUNT, "inherited_ops", inherited_ops),
+    KEPT(COUNT, "round", round),
+    KEPT(NUMBER, "ns_per_op", ns_per_op),
+    KEPT(NUMBER, "resident.peak_bytes", resident_peak_bytes),
+    KEPT(NUMBER, "resident.mean_bytes", resident_mean_bytes),
+    KEPT(NUMBER, "resident.end_bytes", resident_end_bytes),
+    KEPT(NUMBER, "resident.start_bytes", resident_start_bytes),
+    KEPT(NUMBER, "resident.idle_bytes", resident_idle_bytes),
+    KEPT(NUMBER, "resident.idle_own_bytes", idle_own_bytes),
+    KEPT(NUMBER, "resident.given_back_share", given_back_share),
+    KEPT(TEXT, "resident.not_predicted_why", not_predicted_why),
+    KEPT(NUMBER, "live_end_bytes", live_end_bytes),
+    KEPT(NUMBER, "faults_minor", faults_minor),
+    KEPT(NUMBER, "user_ns", user_ns),
+    KEPT(NUMBER, "system_ns", system_ns),
+    KEPT(NUMBER, "window_max_ns", window_max_ns),
+    KEPT(TEXT, "touch", touch),
+    KEPT(TEXT, "threads_as", threads_as),
+    KEPT(TEXT, "binding.pin", pin),
+    KEPT(NUMBER, "binding.nice", nice),
+    KEPT(TEXT, "binding.nice_refused", nice_refused),
+    KEPT(TEXTS, "substituted", substituted),
+    RES_LIST(LIST, READ_ONLY, "counters", counters, counter_count, &COUNTER, NULL),
+    KEPT(NUMBER, "proof.clock.own_threads_unseen", own_threads_unseen),
+    KEPT(NUMBER, "proof.clock.own_threads_lost", own_threads_lost),
+    KEPT(JSON, "proof.settings", settings),
+};
+const struct res_described RES_RUN = {"a run",
+                                      RUN_FIELDS,
+                                      sizeof RUN_FIELDS / sizeof RUN_FIELDS[0],
+                                      sizeof(struct res_run),
+                                      offsetof(struct res_run, json),
+                                      NULL};
+#undef OWNER
+
+/* Why what a run printed is no result; NULL: it is one. The caller's to free. */
+static char *defect_of(const json_t *printed, const struct res_run *run)
+{
+    const json_t *proof = json_object_get(printed, "proof");
+    const char *pass = json_string_value(json_object_get(printed, "pass"));
+    const bool timed = pass == NULL || strcmp(pass, "time") == 0;
+    if (!json_is_integer(json_object_get(printed, "ops")))
+        return res_strdup("its result has no 'ops'");
+    if (run->digest == NULL)
+        return res_strdup("its result has no 'digest'");
+    if (!json_is_true(json_object_get(proof, "ok"))) {
+        const char *library = json_string_value(json_object_get(proof, "malloc_library"));
+        return res_printf("the proof failed: calls were served by '%s'",
+                          library != NULL ? library : "unknown");
+    }
+    if (run->inherited_ops > run->ops)
+        return res_strdup("its result has no valid 'inherited_ops'");
+    if (timed && (!isfinite(run->ns_per_op) || run->ns_per_op < 0))
+        return res_strdup("its result has no 'ns_per_op'");
+    if (!isfinite(run->resident_peak_bytes) || !isfinite(run->resident_mean_bytes) ||
+        !isfinite(run->resident_end_bytes))
+        return res_strdup("its result lacks 'resident' figures");
+    if (timed && run->batch_ns == NULL)
+        return res_strdup("its result has no valid 'batch_ns'");
+    return NULL;
+}
+
+bool res_run_parse(const char *output, size_t length, struct res_run *ret_run, char **ret_reason)
+{
+    json_error_t error;
+    struct res_run run = {0};
+    char *problem = NULL, *reason = NULL;
+    json_t *printed = json_loadb(output != NULL ? output : "", length, JSON_REJECT_DUPLICATES, &error);
+    if (printed == NULL)
+        reason = length == 0 ? res_strdup("it printed no result")
+                             : res_printf("its result is no JSON: %s at byte %d", error.text, error.position);
+    else if (!json_is_object(printed))
+        reason = res_strdup("its result is no JSON object");
+    else if (!res_described_read(&RES_RUN, printed, &run, &problem))
+        reason = res_printf("its result is no valid one: %s", problem);
+    else
+        reason = defect_of(printed, &run);
+    json_decref(printed);
+    free(problem);
+    if (reason != NULL) {
+        res_run_release(&run);
+        *ret_reason = res_text_plain(reason);
+        free(reason);
+        return false;
+    }
+    *ret_run = run;
+    return true;
+}
+
+void res_run_release(struct res_run *run)
+{
+    free(run->said);
+    res_described_release(&RES_RUN, run);
+}
 
 #define SETTINGS_TIMEOUT_NS UINT64_C(30000000000) /* of a process that starts, answers and ends */
 #define SETTINGS_MISUSE     2                     /* its exit code: replay/replay_options.h */

@@ -78,7 +78,7 @@ struct res_run {
     uint64_t elapsed_ns; /* of the process, from outside */
 };
 
-/* The rows of a run (run_parse.c). */
+/* The rows of a run. */
 extern const struct res_described RES_RUN;
 
 /* res_run_environment - the environment of a run: this process's, less everything that steers an allocator or the

@@ -10,7 +10,6 @@
 #include "results/measure/base/shell_line.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/advice_options.h"
-#include "results/report/notes/advice_rounds.h"
 #include "results/report/notes/noting.h"
 
 #define WIDE              0.03 /* of an interval; then it is said what would not have been seen */

@@ -1,7 +1,7 @@
-/* advice_options.h - the candidates that advice chooses among, and which one leads.
+/* advice_options.h - the candidates that advice chooses among, and which one leads; and how many more rounds would decide.
  *
  *   faster   than the baseline beyond noise, by so much that it may be a reason to take it
- *   smaller  at the peak, likewise, and not outweighed by what it holds before the first call (startup_memory.h)
+ *   smaller  at the peak, likewise, and not outweighed by what it holds before the first call (pareto.h)
  *   equals   those faster ones that the intervals do not tell apart from the fastest by time
  *
  * By time the first of the equals is chance. One leads whose memory is clearly no more than any other's: within
@@ -40,5 +40,21 @@ void res_advice_options_release(struct res_advice_options *options);
 
 /* res_advice_is_equal - whether one is among the equals. */
 bool res_advice_is_equal(const struct res_advice_option *option, const struct res_advice_options *options);
+
+/* What to ask `mallab ab` for next. An estimate: intervals are taken to narrow with the root of the rounds, which few rounds beat and a
+ * machine that becomes busier does not keep; rounds are taken to last as long as those of the result. */
+struct res_more_rounds {
+    double width; /* of the widest interval of a ratio, as for --until; NAN: not known */
+    double until; /* a width that is worth asking for; 0: none that --until would reach by itself (until.h) */
+    size_t rounds;     /* that it takes */
+    double elapsed_ns; /* of these rounds, warm-up and memory passes included; NAN: not known */
+    bool short_enough; /* for RES_UNTIL_ROUNDS_MAX of them within RES_UNTIL_LONG_NS */
+};
+
+struct res_more_rounds res_more_rounds(const struct res_result_workload *workload);
+
+/* res_more_rounds_words - "--until 2% (some 60 rounds, 4 min 10 s)", or what else to do where that is out of reach. The
+ * caller's to free. */
+char *res_more_rounds_words(const struct res_more_rounds *more);
 
 #endif

@@ -85,24 +85,11 @@ static void note_control(struct res_noting *to)
         say(to, "%s: %s", workload->control.name, workload->control.failed);
 }
 
-static uint64_t timed_ops_of(const struct res_result_workload *workload)
-{
-    return workload->ops > workload->inherited_ops ? workload->ops - workload->inherited_ops : 0;
-}
-
-/* Objects that were there before the begin: a window's, or a parent's. */
-static void note_inherited(struct res_noting *to)
-{
-    if (to->workload->inherited_ops > 0)
-        say(to,
-            "%s ops create the objects that were there before, untimed; all times are of the %s after them, "
-            "memory is of both",
-            FP_GROUPED(to->workload->inherited_ops), FP_GROUPED(timed_ops_of(to->workload)));
-}
-
 static void note_few(struct res_noting *to)
 {
-    const uint64_t ops = timed_ops_of(to->workload);
+    const struct res_result_workload *workload = to->workload;
+    const uint64_t ops = workload->ops > workload->inherited_ops ? workload->ops - workload->inherited_ops
+                                                                 : 0;
     if (ops < FEW_OPS)
         say(to,
             "%s calls are few: the allocators' own start may be most of what is measured; record for longer",
@@ -248,7 +235,6 @@ static const struct res_note_row FIRST_ROWS[] = {
 static const struct res_note_row LAST_ROWS[] = {
     {"failed", RES_NOTE_WARNING, false, .each = note_failed},
     {"control", RES_NOTE_WARNING, false, .make = note_control},
-    {"inherited", RES_NOTE_INFO, true, .make = note_inherited},
     {"few calls", RES_NOTE_WARNING, false, .make = note_few},
     {"stand-ins", RES_NOTE_WARNING, false, .make = note_stand_ins},
     {"unproven", RES_NOTE_WARNING, false, .make = note_unproven},

@@ -147,25 +147,10 @@ static void note_drift(struct res_noting *to)
             fabs(share) * 100, share > 0 ? "slower" : "faster");
 }
 
-static void note_outliers(struct res_noting *to)
-{
-    const struct res_result_workload *workload = to->workload;
-    const struct res_outlier *worst = workload->outlier_worst;
-    if (workload->outlier_count == 0 || worst == NULL)
-        return;
-    say(to,
-        "%s of %s runs are outliers, the furthest %.2g times its median (%s%s, round %s): all are kept and "
-        "counted",
-        FP_GROUPED(workload->outlier_count), FP_GROUPED(workload->outlier_runs), worst->times_median,
-        worst->name != NULL ? worst->name : "?", worst->control ? " as control" : "",
-        FP_GROUPED(worst->round));
-}
-
 const struct res_note_row RES_BASIS_ROWS[] = {
     {"noise", RES_NOTE_INFO, false, .make = note_noise},
     {"basis", RES_NOTE_INFO, false, .make = note_basis},
     {"unsteady", RES_NOTE_WARNING, false, .make = note_unsteady},
     {"drift", RES_NOTE_WARNING, false, .make = note_drift},
-    {"outliers", RES_NOTE_INFO, true, .make = note_outliers},
     {0},
 };

@@ -1,6 +1,5 @@
 /* notes_memory.c - resident memory: on which clock, where it goes, what is in no figure of it. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "footprint/base/words.h"
@@ -39,52 +38,6 @@ static void note_timed_memory(struct res_noting *to)
         : res_count_told(to->result->memory_rounds_asked) > 0 ? "no pass on the recorded one was finished"
                                                               : "no pass on the recorded one was asked for");
     say_followers(to);
-}
-
-static void note_clock(struct res_noting *to)
-{
-    const uint64_t rounds = to->workload->memory_rounds;
-    if (rounds > 0)
-        say(to,
-            "resident is of %s more run%s of each, in which recorded time passed for the allocator, as what "
-            "it gives back follows the clock; times are of the machine's clock",
-            FP_GROUPED(rounds), rounds == 1 ? "" : "s");
-}
-
-/* Who sees 0.98x for the first time takes it for a mistake. */
-static void note_below(struct res_noting *to)
-{
-    const double live = (double)to->workload->live_peak_bytes;
-    RES_EACH_CANDIDATE(entry, to->workload)
-    {
-        if (!(live > 0 && entry->figures.peak_bytes / live < 0.995)) /* as it is printed */
-            continue;
-        say(to, "peak over live is the resident peak over the most bytes that the program held at a time; it "
-                "is below 1x where pages of large objects were never written to: nobody holds them");
-        return;
-    }
-}
-
-static void note_idle(struct res_noting *to)
-{
-    const double idle_ms = (double)res_count_told(to->result->memory_idle_ms);
-    char before[160];
-    const char *comma = before;
-    if (!(idle_ms > 0) || !has_recorded_clock(to->workload))
-        return;
-    snprintf(before, sizeof before,
-             "resident after %s more, with 0.5 MB in 1,000 objects made and freed every tenth of a second: ",
-             RES_DURATION(idle_ms * 1e6));
-    RES_EACH_CANDIDATE(entry, to->workload)
-    {
-        const double own = entry->memory_count > 0 ? entry->memory_runs[0].idle_own_bytes : NAN;
-        if (!isfinite(entry->figures.idle_bytes))
-            continue;
-        say(to, "%s%s %s", comma, entry->name, FP_BYTES(entry->figures.idle_bytes));
-        if (own >= 0.5)
-            say(to, " (without %s that these objects added)", FP_BYTES(own));
-        comma = ", ";
-    }
 }
 
 /* ---- where memory goes ----------------------------------------------------------------------- */
@@ -252,9 +205,6 @@ static void note_live(struct res_noting *to)
 
 const struct res_note_row RES_MEMORY_ROWS[] = {
     {"memory", RES_NOTE_WARNING, false, .make = note_timed_memory},
-    {"memory", RES_NOTE_INFO, true, .make = note_clock},
-    {"below 1x", RES_NOTE_INFO, true, .make = note_below},
-    {"idle", RES_NOTE_INFO, true, .make = note_idle},
     {"waste", RES_NOTE_INFO, true, .make = note_waste},
     {"limit", RES_NOTE_INFO, false, .make = note_limit},
     {"at start", RES_NOTE_WARNING, false, .make = note_start},

@@ -37,21 +37,12 @@ static void note_latency_failed(struct res_noting *to, const struct res_result_e
         say(to, "%s was not measured: %s", entry->name, entry->latency->unavailable);
 }
 
-static void note_latency(struct res_noting *to)
+/* at  where in its latency the percentile lies. */
+static const struct res_percentile *percentile_of(const struct res_result_entry *entry, size_t at)
 {
-    const struct res_latency_figures *latency = first_latency(to->workload);
-    if (latency == NULL)
-        return;
-    say(to, "%s passes behind the rounds, each call timed alone; ", FP_GROUPED(latency->passes));
-    if (latency->run_count > 0 && isfinite(latency->runs[0].clock_cost_ns))
-        say(to, "%.1f ns that the clock takes are subtracted, ", latency->runs[0].clock_cost_ns);
-    say(to, "touching new memory is not in it%s",
-        latency->floor_subtracted ? ". Means below are less the floor's" : "");
-}
-
-static const struct res_percentile *percentile_of(const struct res_result_entry *entry, bool is_p99)
-{
-    return entry->latency == NULL ? NULL : is_p99 ? &entry->latency->p99 : &entry->latency->p99_9;
+    return entry->latency != NULL
+               ? (const struct res_percentile *)(const void *)((const char *)entry->latency + at)
+               : NULL;
 }
 
 /* "jemalloc -12.1% [-20.3 -3.2] faster" */
@@ -64,11 +55,11 @@ static void say_percentile(struct res_noting *to, const char *name, const struct
 }
 
 /* Against the baseline's, and the baseline's own noise. Results of before have no ratios, and no such note. */
-static void say_percentiles(struct res_noting *to, bool is_p99)
+static void say_percentiles(struct res_noting *to, size_t at)
 {
     RES_EACH_CANDIDATE(entry, to->workload)
     {
-        const struct res_percentile *own = percentile_of(entry, is_p99);
+        const struct res_percentile *own = percentile_of(entry, at);
         if (own == NULL || !isfinite(own->ratio))
             continue;
         say(to, "%s", to->words.text != NULL ? ", " : "");
@@ -76,19 +67,20 @@ static void say_percentiles(struct res_noting *to, bool is_p99)
     }
     if (to->words.text == NULL)
         return;
-    char *itself = res_printf("; %s against itself", to->workload->candidates[0].name);
-    say_percentile(to, itself, percentile_of(&to->workload->control, is_p99), "");
+    say(to, "; ");
+    char *itself = res_printf("%s against itself", to->workload->candidates[0].name);
+    say_percentile(to, itself, percentile_of(&to->workload->control, at), "");
     free(itself);
 }
 
 static void note_p99(struct res_noting *to)
 {
-    say_percentiles(to, true);
+    say_percentiles(to, offsetof(struct res_latency_figures, p99));
 }
 
 static void note_p99_9(struct res_noting *to)
 {
-    say_percentiles(to, false);
+    say_percentiles(to, offsetof(struct res_latency_figures, p99_9));
 }
 
 static bool typical_of(const struct res_result_entry *entry, const void *which, double *ret_ns)
@@ -329,7 +321,6 @@ static void note_processes(struct res_noting *to)
 
 const struct res_note_row RES_PASS_ROWS[] = {
     {"latency", RES_NOTE_WARNING, false, .each = note_latency_failed},
-    {"latency", RES_NOTE_INFO, true, .make = note_latency},
     {"p99", RES_NOTE_INFO, true, .make = note_p99},
     {"p99.9", RES_NOTE_INFO, true, .make = note_p99_9},
     {"ns a call", RES_NOTE_INFO, true, .make = note_calls},

@@ -9,7 +9,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/figures/memory_limit.h"
+#include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/pareto.h"
 #include "results/measure/result/result.h"
 #include "results/measure/statistics/statistics.h"

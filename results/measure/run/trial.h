@@ -1,8 +1,8 @@
 /* trial.h - one workload with all candidates, as it is being measured: what is asked for, and the samples so far.
  *
  * experiment.h has the words, and fills it; figures/ computes from it. */
-#ifndef MALLAB_RESULTS_MEASURE_TRIAL_TRIAL_H
-#define MALLAB_RESULTS_MEASURE_TRIAL_TRIAL_H
+#ifndef MALLAB_RESULTS_MEASURE_RUN_TRIAL_H
+#define MALLAB_RESULTS_MEASURE_RUN_TRIAL_H
 
 #include <jansson.h>
 #include <limits.h>
@@ -127,10 +127,21 @@ struct res_trial {
 };
 
 /* res_trial_has_memory - whether the trial has memory passes: then resident figures are of them. */
-bool res_trial_has_memory(const struct res_trial *trial);
+static inline bool res_trial_has_memory(const struct res_trial *trial)
+{
+    return trial->memory_rounds > 0;
+}
 
 /* res_trial_control / res_trial_floor - these entries; NULL without a floor. */
-struct res_entry *res_trial_control(const struct res_trial *trial);
-struct res_entry *res_trial_floor(const struct res_trial *trial);
+static inline struct res_entry *res_trial_control(const struct res_trial *trial)
+{
+    return &trial->entries[trial->candidate_count];
+}
+
+static inline struct res_entry *res_trial_floor(const struct res_trial *trial)
+{
+    return trial->entry_count > trial->candidate_count + 1 ? &trial->entries[trial->candidate_count + 1]
+                                                           : NULL;
+}
 
 #endif
