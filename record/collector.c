@@ -10,81 +10,70 @@
 #include "convert/recording/unfinished.h"
 #include "footprint/base/places.h"
 #include "footprint/base/support.h"
-#include "record/record_settings.h"
 #include "record/recording_words.h"
 #include "record/target.h"
 
 #define READY_BYTES_MAX 8192
 #define WORDS_MAX       32 /* of its command line, the NULL behind them among them */
 
-enum {
-    NOTHING_TO_RECOVER =
-        3, /* exit code of mallab-collect: its collector lives, or another process is at it */
-};
+/* Exit code of mallab-collect: the collector of the recording lives, or another process recovers it. */
+#define NOTHING_TO_RECOVER 3
 
 /* Descriptors that the collector is to have; -1: none. */
 struct handed {
     int ready, control, library;
 };
 
-static char **collector_arguments(const struct rec_settings *settings, const char *program,
-                                  const char *directory, const struct handed *handed)
+struct command_line {
+    char *words[WORDS_MAX];
+    size_t count;
+};
+
+static void add_switch(struct command_line *line, const char *option, bool given)
 {
-    const struct {
-        const char *option;
-        uint64_t value;
-        bool given;
-    } numbers[] = {
-        {"--ready-fd", (uint64_t)handed->ready, true},
-        {"--control-fd", (uint64_t)handed->control, true},
-        {"--library-fd", (uint64_t)handed->library, handed->library >= 0},
-        {"--memory", settings->memory_bytes, settings->memory_bytes != 0},
-        {"--max-size", settings->size_limit_bytes, settings->size_limit_bytes != 0},
-        {"--duration", settings->duration_ns, settings->duration_ns != 0},
-        {"--window", settings->window_ns, settings->window_ns != 0},
-        {"--keep", settings->keep, settings->keep != 0},
-    };
-    const struct {
-        const char *option;
-        bool given;
-    } switches[] = {
-        {"--unique", settings->numbered},
-        {"--no-follow", settings->no_follow},
-        {"--no-residency", settings->no_residency},
-        {"--paused", settings->paused},
-    };
-    const struct {
-        const char *option, *value;
-    } texts[] = {
-        {"--out", directory},
-        {"--only", settings->only},
-        {"--order", settings->order},
-        {"--on-full", settings->on_full},
-    };
-    char **words = res_calloc(WORDS_MAX, sizeof *words);
-    size_t count = 0;
-    words[count++] = res_strdup(program);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].given) {
-            words[count++] = res_strdup(numbers[i].option);
-            words[count++] = res_printf("%llu", (unsigned long long)numbers[i].value);
-        }
-    }
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
-        if (switches[i].given)
-            words[count++] = res_strdup(switches[i].option);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i].value != NULL) {
-            words[count++] = res_strdup(texts[i].option);
-            words[count++] = res_strdup(texts[i].value);
-        }
-    }
-    return words;
+    if (given)
+        line->words[line->count++] = res_strdup(option);
 }
 
-static int unset_ours(void)
+static void add_text(struct command_line *line, const char *option, const char *value)
 {
-    /* The collector is not to be recorded, nor to run on an allocator under test. */
+    add_switch(line, option, value != NULL);
+    add_switch(line, value, value != NULL);
+}
+
+static void add_number(struct command_line *line, const char *option, uint64_t value, bool given)
+{
+    add_switch(line, option, given);
+    if (given)
+        line->words[line->count++] = res_printf("%llu", (unsigned long long)value);
+}
+
+static void fill_command_line(struct command_line *line, const struct rec_settings *settings,
+                              const char *program, const char *directory, const struct handed *handed)
+{
+    add_switch(line, program, true);
+    add_number(line, "--ready-fd", (uint64_t)handed->ready, true);
+    add_number(line, "--control-fd", (uint64_t)handed->control, true);
+    add_number(line, "--library-fd", (uint64_t)handed->library, handed->library >= 0);
+    add_number(line, "--memory", settings->memory_bytes, settings->memory_bytes != 0);
+    add_number(line, "--max-size", settings->size_limit_bytes, settings->size_limit_bytes != 0);
+    add_number(line, "--duration", settings->duration_ns, settings->duration_ns != 0);
+    add_number(line, "--window", settings->window_ns, settings->window_ns != 0);
+    add_number(line, "--keep", settings->keep, settings->keep != 0);
+    add_switch(line, "--unique", settings->numbered);
+    add_switch(line, "--no-follow", settings->no_follow);
+    add_switch(line, "--no-residency", settings->no_residency);
+    add_switch(line, "--paused", settings->paused);
+    add_text(line, "--out", directory);
+    add_text(line, "--only", settings->only);
+    add_text(line, "--order", settings->order);
+    add_text(line, "--on-full", settings->on_full);
+}
+
+/* In the child: the collector is not to be recorded, nor to run on an allocator under test. */
+static int unset_ours(void *data)
+{
+    (void)data;
     return unsetenv("LD_PRELOAD") == 0 && unsetenv("MALLAB_SEGMENT") == 0 ? 0 : REC_FAILED;
 }
 
@@ -96,7 +85,7 @@ static int hand_over(void *data)
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
         if (fds[i] >= 0 && fcntl(fds[i], F_SETFD, 0) != 0)
             return REC_FAILED;
-    return unset_ours();
+    return unset_ours(data);
 }
 
 /* "ok SEGMENT", and on a second line the directory where that is another one; or "error MESSAGE". */
@@ -141,11 +130,12 @@ bool rec_collector_start(const struct rec_settings *settings, const char *progra
         goto out;
     }
     struct handed handed = {.ready = ready[1], .control = control[0], .library = library};
-    char **words = collector_arguments(settings, program, directory, &handed);
+    struct command_line line = {0};
+    fill_command_line(&line, settings, program, directory, &handed);
     /* The collector may outlive us: it must not keep whoever reads our output waiting. It answers by `ready`. */
     const struct fp_process_plan plan = {
         .program = program,
-        .arguments = words,
+        .arguments = line.words,
         .body = hand_over,
         .data = &handed,
         .streams = {FP_STREAM_NULL, FP_STREAM_NULL, FP_STREAM_NULL},
@@ -158,9 +148,8 @@ bool rec_collector_start(const struct rec_settings *settings, const char *progra
         ret_collector->problem = res_printf("cannot start '%s': %s", program, strerror(error));
     else
         hear(ret_collector, ready[0]);
-    for (size_t i = 0; words[i] != NULL; i++)
-        free(words[i]);
-    free(words);
+    for (size_t i = 0; i < line.count; i++)
+        free(line.words[i]);
 out:
     fp_close(&ready[0]);
     fp_close(&ready[1]);
@@ -191,18 +180,12 @@ static bool left_something(const char *directory)
     return left;
 }
 
-static int unset_before_recovery(void *data)
-{
-    return unset_ours();
-}
-
 /* Returns its exit code, or what no exit code is. */
 static int run_recovery(char *program, const char *directory)
 {
     char *copy = res_strdup(directory);
     char *const words[] = {program, (char[]){"--recover"}, (char[]){"--out"}, copy, NULL};
-    const struct fp_process_plan plan = {
-        .program = program, .arguments = words, .body = unset_before_recovery};
+    const struct fp_process_plan plan = {.program = program, .arguments = words, .body = unset_ours};
     int status;
     const int error = fp_process_run(&plan, &status);
     free(copy);

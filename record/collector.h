@@ -3,14 +3,34 @@
 #define MALLAB_RECORD_COLLECTOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "footprint/base/process.h"
 
-struct rec_settings;
+/* How a command is to be recorded: what the collector is told of it, and what the recorder itself needs. */
+struct rec_settings {
+    const char *directory; /* NULL: ./mallab-NAME.PID */
+    bool numbered;         /* where that holds something, take DIRECTORY.2, .3 ... instead of failing */
+    uint64_t memory_bytes; /* of the shared segment; 0: the collector's default. Likewise the others */
+    uint64_t size_limit_bytes;
+    uint64_t duration_ns;
+    uint64_t window_ns; /* cut into windows so long; 0: not */
+    uint64_t keep;      /* windows; 0: all */
+    const char *only;   /* names of the programs to record, patterns between commas; NULL: all */
+    bool paused;        /* begin without recording */
+    bool no_follow;
+    bool no_residency;     /* do not note how much of large objects is in memory */
+    const char *order;     /* "epochs" or "stamps"; NULL: default */
+    const char *on_full;   /* "wait" or "drop"; NULL: default */
+    bool stdout_to_stderr; /* for `ab`, whose own answer goes to stdout */
+    bool stdout_dropped;   /* for `validate`, whose runs of the command are all alike */
+    const char *verb;      /* in whose name it is said on stderr what happens while the command runs */
+    bool quiet;            /* say only where the recording is, if not where it was to be */
+};
 
 struct rec_collector {
     struct fp_process process;
-    int control; /* closed when the command has ended; its messages come by it (record/collector_messages.h) */
+    int control; /* its messages come by it (record/tree_watch.h); closed when the command has ended */
     char *segment;
     char *directory; /* another one than it was told, which was taken; else NULL */
     char *problem;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 #include <unistd.h>
 
 #include "convert/recording/recording_json.h"
+#include "convert/recording/unfinished.h"
 #include "footprint/base/clock.h"
+#include "footprint/base/places.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
@@ -23,19 +27,116 @@
 #define ANSWER_NS  UINT64_C(10000000000)
 #define END_NS     UINT64_C(120000000000) /* a full ring to a slow disk */
 #define FULL_BELOW 65536                  /* bytes free */
+#define PROGRAM    "mallab-collect"
+
+/* ---- the proof -------------------------------------------------------------------------------- */
+
+/* The file that a process executes is the collector beside us; or is called so, and we or root made it. One that was
+ * built anew meanwhile is called so with " (deleted)" behind it. */
+static bool runs_collector(pid_t pid)
+{
+    char link[64], path[4096];
+    struct stat executed, own;
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    if (stat(link, &executed) != 0)
+        return false;
+    char *program = res_own_program(PROGRAM);
+    const bool same = program != NULL && stat(program, &own) == 0 && own.st_dev == executed.st_dev &&
+                      own.st_ino == executed.st_ino;
+    free(program);
+    if (same)
+        return true;
+    const ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    const char *name = basename(path);
+    return (strcmp(name, PROGRAM) == 0 || strcmp(name, PROGRAM " (deleted)") == 0) &&
+           (executed.st_uid == 0 || executed.st_uid == geteuid());
+}
+
+static bool is_ours(pid_t pid)
+{
+    char path[64];
+    struct stat facts;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(path, &facts) == 0 && facts.st_uid == geteuid();
+}
+
+/* Why the process is not the recording's collector: by what recording.json says (boot, namespace, start time, copy), by
+ * the lock, by the process itself. NULL: it is. */
+static char *find_objection(pid_t pid, const char *directory, const json_t *recording)
+{
+    struct conv_survey *survey = res_calloc(1, sizeof *survey);
+    struct conv_recording facts = {0};
+    char *objection = NULL;
+    bool held = false;
+    if (conv_recording_take(recording, &facts))
+        conv_unfinished_judge(&facts, directory, survey);
+    if (survey->recording_state != CONV_RECORDING_GOING_ON)
+        objection = res_printf("the recording in '%s' does not go on: %s", directory, survey->unfinished_why);
+    else if (!conv_unfinished_ask_lock(&facts, directory, &held) || !held)
+        objection = res_printf(
+            "the recording in '%s' does not go on: nobody holds the lock of its shared memory", directory);
+    else if (!is_ours(pid) || !runs_collector(pid))
+        objection = res_printf(
+            "the collector of the recording in '%s' is not seen from here: process %d is another", directory,
+            (int)pid);
+    conv_recording_release(&facts);
+    free(survey);
+    return objection;
+}
+
+/* Whether the proven collector has ended, waited for or not. */
+static bool has_gone(const struct rec_proof *proof)
+{
+    struct pollfd ended = {proof->pidfd, POLLIN, 0};
+    if (proof->pidfd >= 0)
+        return poll(&ended, 1, 0) > 0;
+    return kill(proof->collector, 0) != 0 && errno == ESRCH;
+}
+
+/* Hold the process first, then look at it. Returns whether it is proven; else one line says what is against it. */
+static bool prove(const char *directory, const json_t *recording, struct rec_proof *proof, char **ret_problem)
+{
+    const uint64_t number = rec_count(json_object_get(recording, "collector"), "pid");
+    const pid_t pid = number <= INT32_MAX ? (pid_t)number : 0;
+    *proof = (struct rec_proof){.collector = pid, .pidfd = pid > 0 ? fp_pidfd_open(pid) : -1};
+    *ret_problem = find_objection(pid, directory, recording);
+    if (*ret_problem == NULL && (pid == 0 || has_gone(proof)))
+        *ret_problem = res_printf("the recording in '%s' does not go on: its collector has just ended",
+                                  directory);
+    if (*ret_problem != NULL)
+        proof->collector = 0;
+    return *ret_problem == NULL;
+}
+
+/* Returns false with errno set; ESRCH: it has gone. */
+static bool send_signal(const struct rec_control *control, const json_t *recording, int number)
+{
+    const struct rec_proof *proof = &control->proof;
+    char *objection = NULL;
+    if (proof->pidfd >= 0 && proof->collector > 0)
+        return fp_pidfd_signal(proof->pidfd, number);
+    if (proof->collector > 0)
+        objection = find_objection(proof->collector, control->directory, recording);
+    free(objection);
+    errno = ESRCH;
+    return proof->collector > 0 && objection == NULL && kill(proof->collector, number) == 0;
+}
+
+/* ---- the recording as it stands ---------------------------------------------------------------- */
 
 static bool goes_on(const json_t *recording)
 {
     return json_object_get(recording, "collector") != NULL;
 }
 
-bool rec_control_is_paused(const struct rec_control *control)
+static bool is_paused(const struct rec_control *control)
 {
     const char *state = json_string_value(json_object_get(control->recording, "state"));
     return state != NULL && strcmp(state, "paused") == 0;
 }
 
-uint64_t rec_control_windows(const struct rec_control *control)
+static uint64_t windows_of(const struct rec_control *control)
 {
     return rec_count(control->recording, "windows");
 }
@@ -88,7 +189,7 @@ enum rec_control_state rec_control_open(const char *directory, struct rec_contro
         *ret_problem = res_printf("the recording in '%s' has ended", directory);
         return REC_CONTROL_ENDED;
     }
-    if (!rec_proof_make(directory, ret_control->recording, &ret_control->proof, ret_problem))
+    if (!prove(directory, ret_control->recording, &ret_control->proof, ret_problem))
         return REC_CONTROL_KILLED;
     return REC_CONTROL_OPEN;
 }
@@ -97,33 +198,28 @@ void rec_control_release(struct rec_control *control)
 {
     free(control->directory);
     json_decref(control->recording);
-    rec_proof_release(&control->proof);
+    if (control->proof.pidfd >= 0)
+        close(control->proof.pidfd);
     *control = (struct rec_control){.proof = {.pidfd = -1}};
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */
 
-/* Under `answered` recording.json counts what was heeded; an end is seen by the collector's being gone from it. */
-static const char *const ANSWERED[] = {[REC_REQUEST_STATUS] = "status",
-                                       [REC_REQUEST_PAUSE] = "pause",
-                                       [REC_REQUEST_RESUME] = "resume",
-                                       [REC_REQUEST_WINDOW] = "window"};
+static const struct {
+    const char *
+        answered; /* where recording.json counts what was heeded; an end shows by the collector's being gone */
+    int signal, queued; /* SIGRTMIN + queued, unless that is 0 */
+} REQUESTS[] = {
+    [REC_REQUEST_STATUS] = {"status", 0, 3},
+    [REC_REQUEST_PAUSE] = {"pause", SIGUSR1, 0},
+    [REC_REQUEST_RESUME] = {"resume", SIGUSR2, 0},
+    [REC_REQUEST_WINDOW] = {"window", 0, 1},
+    [REC_REQUEST_END] = {NULL, 0, 2},
+};
 
 static int signal_of(enum rec_request request)
 {
-    switch (request) {
-    case REC_REQUEST_PAUSE:
-        return SIGUSR1;
-    case REC_REQUEST_RESUME:
-        return SIGUSR2;
-    case REC_REQUEST_WINDOW:
-        return SIGRTMIN + 1;
-    case REC_REQUEST_END:
-        return SIGRTMIN + 2;
-    case REC_REQUEST_STATUS:
-        break;
-    }
-    return SIGRTMIN + 3;
+    return REQUESTS[request].queued > 0 ? SIGRTMIN + REQUESTS[request].queued : REQUESTS[request].signal;
 }
 
 static bool is_answer(const json_t *now, const json_t *before, enum rec_request request)
@@ -131,8 +227,8 @@ static bool is_answer(const json_t *now, const json_t *before, enum rec_request 
     if (!goes_on(now)) /* it ended on the way, which answers everything */
         return true;
     return request != REC_REQUEST_END &&
-           rec_count(json_object_get(now, "answered"), ANSWERED[request]) >
-               rec_count(json_object_get(before, "answered"), ANSWERED[request]);
+           rec_count(json_object_get(now, "answered"), REQUESTS[request].answered) >
+               rec_count(json_object_get(before, "answered"), REQUESTS[request].answered);
 }
 
 enum waited {
@@ -147,7 +243,7 @@ static enum waited wait_for_answer(struct rec_control *control, const json_t *be
     const uint64_t begin = fp_now_ns();
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     for (;;) {
-        const bool gone = rec_proof_has_gone(&control->proof); /* asked first: its last word is there then */
+        const bool gone = has_gone(&control->proof); /* asked first: its last word is there then */
         json_t *recording = rec_recording_read(control->directory);
         if (recording != NULL) {
             json_decref(control->recording);
@@ -173,19 +269,19 @@ static bool disk_is_full(const char *directory)
 static char *no_answer(const struct rec_control *control, enum waited waited, uint64_t within_ns)
 {
     const bool full = disk_is_full(control->directory);
+    const int pid = (int)control->proof.collector;
     if (waited == WAITED_FOR_THE_DEAD)
         return res_printf("the collector (process %d) ended without an answer%s; 'mallab info %s' tells what "
                           "there is",
-                          (int)control->proof.collector,
-                          full ? ", as there is no room for one: the disk is full" : "", control->directory);
+                          pid, full ? ", as there is no room for one: the disk is full" : "",
+                          control->directory);
     if (full)
         return res_printf("the collector (process %d) cannot answer: the disk of '%s' is full; make room "
                           "there, and ask again",
-                          (int)control->proof.collector, control->directory);
-    return res_printf(
-        "the collector (process %d) has not answered in %.0f s; its recording.json in '%s' tells "
-        "when it has",
-        (int)control->proof.collector, (double)within_ns / 1e9, control->directory);
+                          pid, control->directory);
+    return res_printf("the collector (process %d) has not answered in %.0f s; its recording.json in '%s' "
+                      "tells when it has",
+                      pid, (double)within_ns / 1e9, control->directory);
 }
 
 bool rec_control_ask(struct rec_control *control, enum rec_request request, uint64_t within_ns,
@@ -198,8 +294,7 @@ bool rec_control_ask(struct rec_control *control, enum rec_request request, uint
     before = rec_recording_read(control->directory);
     if (before == NULL)
         before = json_incref(control->recording);
-    if (!rec_proof_signal(&control->proof, control->directory, before, signal_of(request)) &&
-        errno != ESRCH) {
+    if (!send_signal(control, before, signal_of(request)) && errno != ESRCH) {
         *ret_problem = res_printf("the collector (process %d) cannot be told: %s",
                                   (int)control->proof.collector, strerror(errno));
         json_decref(before);
@@ -214,7 +309,7 @@ bool rec_control_ask(struct rec_control *control, enum rec_request request, uint
 
 bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem)
 {
-    if (request == REC_REQUEST_WINDOW && rec_control_windows(control) == 0) {
+    if (request == REC_REQUEST_WINDOW && windows_of(control) == 0) {
         *ret_problem = res_printf(
             "the recording in '%s' is not cut into windows: that is chosen at its begin, with --window",
             control->directory);
@@ -254,7 +349,7 @@ static const char *state_of(const struct rec_control *control)
         return "ended";
     if (rec_stop(control->recording, &after_ns) != NULL)
         return "stopped";
-    return rec_control_is_paused(control) ? "paused" : "recording";
+    return is_paused(control) ? "paused" : "recording";
 }
 
 json_t *rec_control_status_json(const struct rec_control *control)
@@ -289,15 +384,15 @@ static void add_head(struct res_text *text, const struct rec_control *control)
     char since[32];
     uint64_t after_ns = rec_count(control->recording, "duration_ns");
     const char *stop = rec_stop(control->recording, &after_ns);
-    const char *state = !goes_on(control->recording)     ? "the recording has ended"
-                        : stop != NULL                   ? "recording stopped"
-                        : rec_control_is_paused(control) ? "paused"
-                                                         : "recording";
+    const char *state = !goes_on(control->recording) ? "the recording has ended"
+                        : stop != NULL               ? "recording stopped"
+                        : is_paused(control)         ? "paused"
+                                                     : "recording";
     res_text_printf(text, "%s after %s", state, res_text_duration((double)after_ns, since));
     if (stop != NULL)
         res_text_printf(text, ", %s", rec_stop_words(stop));
-    if (rec_control_windows(control) > 0)
-        res_text_printf(text, ", window %llu", (unsigned long long)rec_control_windows(control));
+    if (windows_of(control) > 0)
+        res_text_printf(text, ", window %llu", (unsigned long long)windows_of(control));
 }
 
 char *rec_control_status_text(const struct rec_control *control)

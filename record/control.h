@@ -1,10 +1,13 @@
 /* control.h - a recording that goes on, from outside: pause it, go on, cut a window, end it, ask for fresh figures.
  *
- *   answer   recording.json counts what it heeded by kind, so that one who paused it knows it was heeded although another
- *            has let it go on since
- *
- * Requests are signals to the collector (shim/collect/collect_control.c), which answers in recording.json; so they need the
- * right to signal it, and the recorded program notices nothing. */
+ *   request   a signal to the collector (shim/collect/collect_control.c): it takes the right to signal it, and the
+ *             recorded program notices nothing
+ *   answer    recording.json counts by kind what was heeded: so one who paused it knows that it was heeded, although
+ *             another has let it go on since
+ *   proof     that a process is the collector of the recording, before a signal is sent to it, as recording.json only
+ *             names a process id. The process is held by a descriptor, so that its id cannot become another's. While it
+ *             is held it was seen to be ours, to run mallab-collect, and to have started when the file says; and the
+ *             lock of the recording's segment is held */
 #ifndef MALLAB_RECORD_CONTROL_H
 #define MALLAB_RECORD_CONTROL_H
 
@@ -13,14 +16,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "record/collector_proof.h"
-
 enum rec_request {
     REC_REQUEST_STATUS, /* write every call made so far, and recording.json anew */
     REC_REQUEST_PAUSE,
     REC_REQUEST_RESUME,
     REC_REQUEST_WINDOW, /* begin a new window, in a recording with windows */
     REC_REQUEST_END,    /* finish the recording; its processes run on */
+};
+
+struct rec_proof {
+    pid_t collector; /* 0: none is proven */
+    int pidfd;       /* -1: the kernel has none; then it is proven again before each signal */
 };
 
 struct rec_control {
@@ -49,12 +55,8 @@ void rec_control_release(struct rec_control *control);
 bool rec_control_ask(struct rec_control *control, enum rec_request request, uint64_t within_ns,
                      char **ret_problem);
 
-/* rec_control_do - the same, for as long as such an answer may take; and the figures in control->recording are fresh then. */
+/* rec_control_do - the same, for as long as such an answer may take. The figures in control->recording are fresh then. */
 bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem);
-
-/* rec_control_is_paused - as control->recording says. rec_control_windows - the present window's number, 0 without. */
-bool rec_control_is_paused(const struct rec_control *control);
-uint64_t rec_control_windows(const struct rec_control *control);
 
 /* rec_control_status_text - how the recording stands, in lines for people. The caller's to free.
  * rec_control_status_json - the same as an object (docs/results.md). A new reference. */

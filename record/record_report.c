@@ -11,7 +11,6 @@
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "record/collector.h"
 #include "record/recording_words.h"
 
 /* ---- totals --------------------------------------------------------------------------------- */
@@ -33,7 +32,6 @@ static void total_footprints(const char *directory, struct rec_totals *totals)
 {
     struct conv_survey survey = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
-    totals->unfinished = true;
     totals->known = conv_recording_list(directory, &survey, error) == FP_OK;
     totals->processes = survey.process_count;
     for (size_t i = 0; i < survey.process_count; i++)

@@ -11,9 +11,9 @@
 
 /* What the recording says of itself, from its recording.json; of an unfinished one, what its footprints hold. */
 struct rec_totals {
-    bool known;      /* either could be read */
-    bool unfinished; /* events is then about right: some marks are no events; bytes and lost are 0 */
-    uint64_t events, processes, bytes, lost;
+    bool known; /* either could be read */
+    uint64_t events, processes, bytes,
+        lost; /* of an unfinished one events is about right, bytes and lost are 0 */
     char lost_by_cause[REC_NAMES_BYTES]; /* "disk_full 12, size_limit 3"; "" when nothing was lost */
     uint64_t unattached;                 /* processes that were more than can be recorded at one time */
     uint64_t others;                     /* processes whose names `only` leaves out */

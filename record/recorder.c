@@ -21,7 +21,6 @@
 #include "footprint/base/places.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/collector.h"
 #include "record/relay.h"
 #include "record/target.h"
 
@@ -47,8 +46,7 @@ static char *preload_with(const char *shim)
     for (const char *at = before != NULL ? before : ""; *at != '\0';) {
         const size_t length = strcspn(at, ": ");
         char *entry = res_printf("%.*s", (int)length, at);
-        const char *slash = strrchr(entry, '/');
-        if (length > 0 && strcmp(slash != NULL ? slash + 1 : entry, "libmallab.so") != 0) {
+        if (length > 0 && strcmp(basename(entry), "libmallab.so") != 0) {
             char *longer = res_printf("%s:%s", preload, entry);
             free(preload);
             preload = longer;
@@ -136,8 +134,7 @@ static char *directory_for(const struct rec_settings *settings, const char *path
         snprintf(here, sizeof here, ".");
     if (settings->directory != NULL)
         return res_path_join(here, settings->directory); /* the program may change its directory */
-    const char *slash = strrchr(path, '/');
-    return res_printf("%s/mallab-%.100s.%d", here, slash != NULL ? slash + 1 : path, (int)pid);
+    return res_printf("%s/mallab-%.100s.%d", here, basename(path), (int)pid);
 }
 
 /* A process that has the segment mapped, 0 when none has. Exact where a list of process ids would not be: ids are
@@ -249,10 +246,7 @@ static void take_place(const struct rec_settings *settings, struct rec_collector
 /* The directory as the user would write it: what was given, or the default name in this directory. */
 static char *shown_directory(const struct rec_settings *settings, const char *directory)
 {
-    const char *slash = strrchr(directory, '/');
-    char *shown = res_strdup(settings->directory != NULL ? settings->directory
-                             : slash != NULL             ? slash + 1
-                                                         : directory);
+    char *shown = res_strdup(settings->directory != NULL ? settings->directory : basename(directory));
     for (size_t length = strlen(shown); length > 1 && shown[length - 1] == '/'; length--)
         shown[length - 1] = '\0';
     return shown;

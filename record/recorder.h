@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "record/record_settings.h"
+#include "record/collector.h"
 #include "record/tree_watch.h"
 
 struct rec_recorded {

@@ -1,4 +1,5 @@
-/* tree_watch.c - look at a tree of processes from outside, ever more seldom while it lasts. */
+/* tree_watch.c - what the collector says while the command runs; and looks at the command's processes, which become rarer
+ * the longer it runs. */
 #include "record/tree_watch.h"
 
 #include <dirent.h>
@@ -20,12 +21,115 @@
 
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
+#include "record/recording_words.h"
 #include "record/target.h"
 
+#define TELL_NS       UINT64_C(2000000000) /* a command that runs for longer is told of at once */
 #define LOOK_FIRST_NS UINT64_C(1000000)
 #define LOOK_LAST_NS  UINT64_C(250000000)
 #define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
 #define TREE_MAX      4096
+
+/* ---- what the collector says ---------------------------------------------------------------- */
+
+static void copy_plain(char *ret, size_t size, const char *bytes)
+{
+    char *plain = res_text_plain(bytes);
+    snprintf(ret, size, "%s", plain);
+    free(plain);
+}
+
+/* The same index a second time is the same program, better known. */
+static void heed_unrecorded(struct rec_messages *messages, const char *line)
+{
+    unsigned index, pid;
+    int at = 0;
+    char *tab = strchr(line, '\t');
+    if (tab == NULL || sscanf(line, "unrecorded %u %u %n", &index, &pid, &at) != 2 || at == 0 ||
+        line + at > tab || index >= REC_UNRECORDED_MAX || index > messages->unrecorded_count)
+        return;
+    struct rec_unrecorded *program = &messages->unrecorded[index];
+    *program = (struct rec_unrecorded){.pid = (pid_t)pid, .heard_ns = fp_now_ns()};
+    *tab = '\0';
+    copy_plain(program->name, sizeof program->name, line + at);
+    copy_plain(program->why, sizeof program->why, tab + 1);
+    if (index == messages->unrecorded_count)
+        messages->unrecorded_count++;
+}
+
+static void heed_line(struct rec_messages *messages, char *line)
+{
+    char cause[32], since[32];
+    unsigned long long after_ns;
+    if (strncmp(line, "unrecorded ", 11) == 0)
+        heed_unrecorded(messages, line);
+    const bool stopped = sscanf(line, "stopped %31s %llu", cause, &after_ns) == 2;
+    if (stopped && (strcmp(cause, "duration") == 0 || strcmp(cause, "end") == 0))
+        messages->over = true;
+    if (messages->quiet)
+        return;
+    if (stopped)
+        res_say(messages->verb, "recording stopped after %s, %s; the command runs on unrecorded",
+                res_text_duration((double)after_ns, since), rec_stop_words(cause));
+    else if (sscanf(line, "resumed %llu", &after_ns) == 1)
+        res_say(messages->verb, "recording goes on after %s; what was called meanwhile is lost and counted",
+                res_text_duration((double)after_ns, since));
+}
+
+static void tell_unrecorded(struct rec_messages *messages, uint64_t now_ns)
+{
+    for (size_t i = 0; i < messages->unrecorded_count; i++) {
+        struct rec_unrecorded *program = &messages->unrecorded[i];
+        if (program->told || now_ns - program->heard_ns < TELL_NS)
+            continue;
+        program->told = true;
+        if (program->pid != 0)
+            res_say(messages->verb, "not recorded: '%s' (process %d) %s", program->name, (int)program->pid,
+                    program->why);
+        else
+            res_say(messages->verb, "not recorded: '%s' %s", program->name, program->why);
+    }
+}
+
+void rec_messages_take(struct rec_messages *messages)
+{
+    char bytes[256];
+    ssize_t got;
+    while (messages->fd >= 0 && ((got = recv(messages->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0 ||
+                                 (got < 0 && errno == EINTR))) {
+        for (ssize_t i = 0; i < got; i++) {
+            const bool end = bytes[i] == '\n';
+            if (!end && messages->length + 1 < sizeof messages->line)
+                messages->line[messages->length++] = bytes[i];
+            if (!end)
+                continue;
+            messages->line[messages->length] = '\0';
+            messages->length = 0;
+            heed_line(messages, messages->line);
+        }
+    }
+    tell_unrecorded(messages, fp_now_ns());
+}
+
+void rec_messages_report(struct rec_messages *messages)
+{
+    tell_unrecorded(messages, UINT64_MAX);
+}
+
+/* The collector has ended, and the command has not. */
+static void tell_death(struct rec_messages *messages, int status)
+{
+    char how[FP_STATUS_WORDS];
+    rec_messages_take(messages); /* its last words */
+    messages->over = true;
+    if (messages->quiet || status == 0)
+        return; /* it has finished in good order, and said why */
+    res_say(messages->verb,
+            "the collector ended early (%s): recording has stopped; the command runs on unrecorded",
+            fp_status_words(status, how));
+}
+
+/* ---- one process ---------------------------------------------------------------------------- */
 
 bool rec_watch_maps_file(pid_t pid, const char *path)
 {
@@ -40,9 +144,7 @@ bool rec_watch_maps_file(pid_t pid, const char *path)
     return found;
 }
 
-/* ---- one process ---------------------------------------------------------------------------- */
-
-/* When it started (field 22 of its stat), which tells a process from a later one of the same id. 0: it is gone or a zombie. */
+/* When it started (field 22 of its stat): a later process of the same id has another. 0: it is gone or a zombie. */
 static uint64_t start_ticks(pid_t pid)
 {
     char path[64], text[1024];
@@ -81,8 +183,8 @@ static char *read_whole(pid_t pid, const char *name, size_t *ret_size)
     return text;
 }
 
-/* Whether the environment that it was started with preloads the recorder. True when that cannot be told: neither environment
- * nor command line of a process that is loading or ending can be read. */
+/* Whether the environment that it was started with preloads the recorder. True when that cannot be told: of a process
+ * that is loading or ending neither environment nor command line can be read. */
 static bool was_preloaded(pid_t pid)
 {
     size_t size = 0, command_size = 0;
@@ -106,8 +208,8 @@ static bool is_ours(const char *name)
            strncmp(name, "mallab-replay-", 14) == 0;
 }
 
-/* The name of its executable, by /proc/PID/exe, which works whatever its root is, and whether or not the file is still there.
- * Returns false for a process that cannot be looked at, that is one of ours, or a thread of the kernel's. */
+/* The name of its executable, by /proc/PID/exe: that works whatever its root is, and when the file is gone.
+ * Returns false for a process that cannot be looked at, is one of ours, or is a thread of the kernel. */
 static bool find_name(pid_t pid, struct rec_look *ret)
 {
     char path[64], target[PATH_MAX];
@@ -119,42 +221,32 @@ static bool find_name(pid_t pid, struct rec_look *ret)
     char *deleted = strstr(target, " (deleted)");
     if (deleted != NULL)
         *deleted = '\0';
-    const char *slash = strrchr(target, '/');
-    char *plain = res_text_plain(slash != NULL ? slash + 1 : target);
-    snprintf(ret->name, sizeof ret->name, "%.63s", plain);
-    free(plain);
+    copy_plain(ret->name, sizeof ret->name, basename(target));
     return !is_ours(ret->name);
 }
 
+/* words: room for a reason that is made up here. ret_sure: whether a second look would tell the same. */
 static const char *find_obstacle(pid_t pid, bool *ret_sure, char *words, size_t size)
 {
     char path[64];
-    const char *obstacle;
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    obstacle = fd >= 0 ? rec_target_obstacle(fd, ret_sure) : NULL;
-    const bool preloaded = obstacle != NULL || was_preloaded(pid);
-    if (!preloaded) {
-        char *sanitized = rec_target_sanitizer(path);
-        snprintf(words, size, "%s", sanitized != NULL ? sanitized : "");
-        *ret_sure = sanitized != NULL;
-        obstacle = sanitized != NULL ? words : NULL;
-        free(sanitized);
-    }
+    const char *obstacle = fd >= 0 ? rec_target_obstacle(fd, ret_sure) : NULL;
     if (fd >= 0)
         close(fd);
-    if (obstacle == NULL && !preloaded) {
-        *ret_sure = true;
-        obstacle =
-            "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
-    }
-    if (obstacle == NULL) {
-        *ret_sure = false;
-        obstacle =
-            "could not reach the recording: it runs as another user, in another root directory, or under a "
-            "limit of its address space";
-    }
-    return obstacle;
+    if (obstacle != NULL)
+        return obstacle;
+    *ret_sure = !was_preloaded(pid);
+    if (!*ret_sure)
+        return "could not reach the recording: it runs as another user, in another root directory, or under "
+               "a limit of its address space";
+    char *sanitized = rec_target_sanitizer(path);
+    if (sanitized == NULL)
+        return "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears "
+               "it";
+    snprintf(words, size, "%s", sanitized);
+    free(sanitized);
+    return words;
 }
 
 /* ---- what was seen ----------------------------------------------------------------------------- */
@@ -168,34 +260,27 @@ static bool is_known(const struct rec_watch *watch, const struct rec_look *seen)
     return false;
 }
 
-/* As a process of the tree would tell it itself (shim/collect/collect_tell.c). One that finds the queue full is told at the next
- * look, and one that finds nobody is not told any more. */
+/* As a process of the tree would tell it itself (shim/collect/collect_tell.c). Where the queue is full it is told at the
+ * next look; where nobody listens it is not told any more. */
 static void tell_collector(const struct rec_look *seen, const char *segment)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *slash = strrchr(segment, '/');
-    const char *name = slash != NULL ? slash + 1 : segment;
+    char note[1024]; /* the words are ours, and shorter */
+    const int length = snprintf(note, sizeof note, "%s%c%s%c%d%s", seen->name, '\0', seen->obstacle, '\0',
+                                (int)seen->pid, seen->guessed ? "?" : "");
+    const int name = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s", basename(segment));
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    char *note = res_printf("%s%c%s%c%d%s", seen->name, '\0', seen->obstacle, '\0', (int)seen->pid,
-                            seen->guessed ? "?" : "");
-    size_t length = strlen(seen->name) + 1 + strlen(seen->obstacle) + 1;
-    length += strlen(note + length);
-    snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s", name);
-    if (fd >= 0)
-        (void)!sendto(fd, note, length, MSG_NOSIGNAL, (const struct sockaddr *)&address,
-                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1)));
-    if (fd >= 0)
-        close(fd);
-    free(note);
+    if (fd < 0)
+        return;
+    (void)!sendto(fd, note, (size_t)length, MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)name));
+    close(fd);
 }
 
 void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *segment)
 {
     struct rec_look seen = {.pid = pid, .obstacle = why};
-    const char *slash = strrchr(path, '/');
-    char *plain = res_text_plain(slash != NULL ? slash + 1 : path);
-    snprintf(seen.name, sizeof seen.name, "%.63s", plain);
-    free(plain);
+    copy_plain(seen.name, sizeof seen.name, basename(path));
     tell_collector(&seen, segment);
 }
 
@@ -210,9 +295,8 @@ static bool was_doubtful(struct rec_watch *watch, const struct rec_look *seen)
     }
     if (watch->doubtful_count < REC_WATCH_MAX)
         watch->doubtful[watch->doubtful_count++] = *seen;
-    else
-        watch->doubtful[seen->pid % REC_WATCH_MAX] =
-            *seen; /* the older one is named at another time, or never */
+    else /* the older one is named at another time, or never */
+        watch->doubtful[seen->pid % REC_WATCH_MAX] = *seen;
     return false;
 }
 
@@ -220,8 +304,7 @@ static bool was_doubtful(struct rec_watch *watch, const struct rec_look *seen)
 static bool is_recorded(pid_t pid, const char *segment)
 {
     char any[PATH_MAX];
-    const char *slash = strrchr(segment, '/');
-    snprintf(any, sizeof any, "%.*s/mallab-", slash != NULL ? (int)(slash - segment) : 0, segment);
+    snprintf(any, sizeof any, "%.*smallab-", (int)(basename(segment) - segment), segment);
     return rec_watch_maps_file(pid, any);
 }
 
@@ -234,9 +317,7 @@ static void look_at(struct rec_watch *watch, pid_t pid, const char *segment)
         return;
     seen.obstacle = find_obstacle(pid, &sure, words, sizeof words);
     seen.guessed = !sure;
-    if (is_known(watch, &seen))
-        return;
-    if (!sure && !was_doubtful(watch, &seen))
+    if (is_known(watch, &seen) || (!sure && !was_doubtful(watch, &seen)))
         return;
     /* If it ended or became another program while we looked, we have seen parts of two. */
     struct rec_look again = {.pid = pid};
@@ -349,15 +430,13 @@ void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *seg
     sigset_t ends, before;
     sigemptyset(&ends);
     sigaddset(&ends, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &ends,
-                &before); /* so that one between the question and the pause cuts the pause short */
+    sigprocmask(SIG_BLOCK, &ends, &before); /* one between the question and the pause cuts the pause short */
     for (;;) {
         siginfo_t info = {0};
         if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
             break;
-        if (!collector->ended && fp_process_ends_within(collector, 0)) {
-            rec_messages_of_death(&watch->messages, collector->status);
-        }
+        if (!collector->ended && fp_process_ends_within(collector, 0))
+            tell_death(&watch->messages, collector->status);
         reap_adopted(command, collector->pid);
         if (!watch->messages.over)
             look_at_tree(watch, command, segment);

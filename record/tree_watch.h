@@ -1,14 +1,15 @@
-/* tree_watch.h - processes of a recorded command's tree that are not recorded, and why.
+/* tree_watch.h - while a recorded command runs: which of its processes are not recorded and why, and what the collector says.
  *
- *   look        a walk over the command's descendants, as /proc shows them
- *   obstacle    why a process has no recorder in it
+ *   look       a walk over the command's descendants, as /proc shows them
+ *   obstacle   why a process has no recorder in it
+ *   note       what a process itself tells the collector: its recorder could not reach the recording, or it starts a
+ *              program that can have none. What a look finds is told in the same way. The collector keeps the list
+ *   message    a line of the collector's, on the socket by which it also notices our end: "stopped CAUSE NS",
+ *              "resumed NS", "unrecorded INDEX PID NAME\tWHY" (shim/collect/collect_tell.c). It is said on stderr when it
+ *              comes, as nobody would know later why a night is missing
  *
- *   note        what a process says itself to the collector: its recorder could not reach the recording, or it starts a
- *               program that can have none. What a look finds is told to the collector in the same way, which keeps the
- *               list, has it in recording.json, and tells us of it in a message (shim/collect/collect_tell.c)
- *
- * Looks miss a process that lives for less than a few milliseconds; notes miss one that is started by a process without
- * recorder, or by other calls than shim/preload/exec.c knows. */
+ * Looks miss a process that lives for a few milliseconds only. Notes miss one that is started by a process without
+ * recorder, or by a call that shim/preload/exec.c does not know. */
 #ifndef MALLAB_RECORD_TREE_WATCH_H
 #define MALLAB_RECORD_TREE_WATCH_H
 
@@ -18,9 +19,29 @@
 #include <sys/types.h>
 
 #include "footprint/base/process.h"
-#include "record/collector_messages.h"
 
-#define REC_WATCH_MAX 32 /* processes that need a second look */
+#define REC_WATCH_MAX      32 /* processes that need a second look */
+#define REC_UNRECORDED_MAX 32 /* programs named */
+
+/* A program of the tree that is not recorded. */
+struct rec_unrecorded {
+    char name[64]; /* as text */
+    char why[256];
+    pid_t pid; /* of the first one; 0: not known */
+    bool told; /* on stderr */
+    uint64_t heard_ns;
+};
+
+struct rec_messages {
+    const char *verb; /* in whose name it is said on stderr */
+    bool quiet;       /* say nothing but what is not recorded */
+    int fd;           /* of the collector's; -1: none */
+    char line[512];   /* what has come of the next one */
+    size_t length;
+    bool over; /* recording has ended for good: what is not recorded from here on is no surprise */
+    struct rec_unrecorded unrecorded[REC_UNRECORDED_MAX];
+    size_t unrecorded_count;
+};
 
 struct rec_look {
     char name[64]; /* the executable's base name */
@@ -38,15 +59,21 @@ struct rec_watch {
     size_t doubtful_count;
 };
 
+/* rec_messages_take - say what has come, without waiting. A program that is not recorded is named after two seconds, or
+ * by rec_messages_report: a short command's own output comes first. */
+void rec_messages_take(struct rec_messages *messages);
+
+/* rec_messages_report - one line for each program that was not named while the command ran, with the reason. */
+void rec_messages_report(struct rec_messages *messages);
+
 /* rec_watch_tell - tell the collector that a process is not recorded, and why, as the process would itself.
  * path  of its executable. */
 void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *segment);
 
-/* rec_watch_until_end - wait until a child of ours can be waited for, looking at its tree meanwhile, and say what the collector
- * has to tell.
- * segment         path of the shared memory that recorded processes have mapped.
- * collector       waited for at once when it ends first: the recorded processes take a dead
- *                 process that nobody waited for to be alive, and would wait for it. */
+/* rec_watch_until_end - wait until `command` can be waited for; look at its tree and say what the collector tells.
+ * segment     path of the shared memory that recorded processes have mapped.
+ * collector   waited for at once when it ends first: the recorded processes take a dead process that nobody waited for
+ *             to be alive, and would wait for it. */
 void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *segment,
                          struct fp_process *collector);
 

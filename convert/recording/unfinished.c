@@ -81,9 +81,7 @@ static bool open_segment(const struct conv_recording *recording, const char *dir
     return opened;
 }
 
-/* A collector of another pid namespace, as in a container: it locks its shared memory for as long as it lives.
- * Returns false where that cannot be looked at from here. */
-static bool told_by_lock(const struct conv_recording *recording, const char *directory, bool *ret_alive)
+bool conv_unfinished_ask_lock(const struct conv_recording *recording, const char *directory, bool *ret_alive)
 {
     struct fp_segment_file segment;
     if (!open_segment(recording, directory, &segment))
@@ -120,7 +118,7 @@ void conv_unfinished_judge(const struct conv_recording *recording, const char *d
     } else if (is_copy(recording, directory)) {
         say(survey, CONV_RECORDING_COPIED, "it was copied before its collector had finished");
     } else if (is_this_boot(recording) && !is_this_namespace(recording) &&
-               !told_by_lock(recording, directory, &alive)) {
+               !conv_unfinished_ask_lock(recording, directory, &alive)) {
         say(survey, CONV_RECORDING_OUT_OF_SIGHT,
             "its collector had not finished, and cannot be seen from here (another pid namespace)");
     } else if (is_this_boot(recording) &&

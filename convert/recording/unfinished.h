@@ -18,6 +18,11 @@ void conv_unfinished_judge(const struct conv_recording *recording, const char *d
  * collector's `mallab-collect --recover` writes what is in it. */
 bool conv_unfinished_is_left(const struct conv_recording *recording, const char *directory);
 
+/* conv_unfinished_ask_lock - whether the collector lives, by the lock of its shared memory, which it holds for as long: the
+ * only sign of one in another pid namespace, as in a container.
+ * Returns  false where that cannot be looked at from here. */
+bool conv_unfinished_ask_lock(const struct conv_recording *recording, const char *directory, bool *ret_alive);
+
 /* conv_unfinished_process_gone - whether a recorded process, of an unfinished recording, is seen from here not to be there
  * any more. False also where that cannot be seen (another pid namespace, another machine). */
 bool conv_unfinished_process_gone(const struct conv_recording *recording, uint32_t pid);

@@ -142,7 +142,7 @@ enum collect_stop {
 };
 
 #define COLLECT_UNRECORDED_MAX 32
-#define COLLECT_LINE           512 /* bytes of a line to whoever started us; record/collector_messages.h */
+#define COLLECT_LINE           512 /* bytes of a line to whoever started us; record/tree_watch.h */
 
 /* A program of the tree that is not recorded. */
 struct collect_unrecorded {

@@ -1,6 +1,6 @@
 /* collect_tell.h - what whoever started us is told while recording goes on: that it stops, and what is not recorded.
  *
- * Lines on the control descriptor (record/collector_messages.h): "stopped CAUSE NS", "resumed NS", "unrecorded INDEX PID
+ * Lines on the control descriptor (record/tree_watch.h): "stopped CAUSE NS", "resumed NS", "unrecorded INDEX PID
  * NAME\tWHY"; and the same in recording.json. Programs that are not recorded tell it themselves, or `mallab record` does, by a
  * datagram to a socket that has no place in any file system and the name of the segment's file (shim/preload/note.c,
  * record/tree_watch.c). Any process of the machine can send one: its bytes are shown, and nothing else is done by them. */
