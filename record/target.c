@@ -35,12 +35,8 @@
 
 static void refuse(struct rec_target *target, int code, char *problem)
 {
-    if (target->problem == NULL) {
-        target->code = code;
-        target->problem = problem;
-    } else {
-        free(problem);
-    }
+    target->code = code;
+    target->problem = problem;
 }
 
 static bool is_executable_file(const char *path)
@@ -114,16 +110,17 @@ static bool has_loader(int fd, const ElfW(Ehdr) * head)
 
 static const struct obstacle *find_obstacle(int fd, const ElfW(Ehdr) * head)
 {
-    struct stat facts;
+    struct stat facts = {0};
+    (void)fstat(fd, &facts); /* it cannot fail: the file is open */
     if (head->e_ident[EI_CLASS] != NATIVE_CLASS ||
         (NATIVE_MACHINE != EM_NONE && head->e_machine != NATIVE_MACHINE))
         return &OTHER_MACHINE;
     if (!has_loader(fd, head))
         return &STATIC;
-    if (fstat(fd, &facts) == 0 && (facts.st_mode & S_ISUID) != 0)
+    if ((facts.st_mode & S_ISUID) != 0)
         return &SETUID;
     /* Without group execution the bit means mandatory locking, not a change of group. */
-    if (fstat(fd, &facts) == 0 && (facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IXGRP) != 0)
+    if ((facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IXGRP) != 0)
         return &SETGID;
     return fgetxattr(fd, "security.capability", NULL, 0) > 0 ? &CAPABLE : NULL;
 }
@@ -137,12 +134,11 @@ static void check_elf(struct rec_target *target, const char *path, int fd, const
     }
     memcpy(&head, bytes, sizeof head);
     const struct obstacle *obstacle = find_obstacle(fd, &head);
-    if (obstacle == NULL)
-        return;
-    refuse(target, REC_FAILED,
-           obstacle->remedy != NULL
-               ? res_printf("'%s' %s%s", path, obstacle->words, obstacle->remedy)
-               : res_printf("'%s' %s; record a copy of it: cp '%s' /tmp/", path, obstacle->words, path));
+    if (obstacle != NULL && obstacle->remedy != NULL)
+        refuse(target, REC_FAILED, res_printf("'%s' %s%s", path, obstacle->words, obstacle->remedy));
+    else if (obstacle != NULL)
+        refuse(target, REC_FAILED,
+               res_printf("'%s' %s; record a copy of it: cp '%s' /tmp/", path, obstacle->words, path));
 }
 
 static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
@@ -195,7 +191,7 @@ static char *check_file(struct rec_target *target, const char *path)
         check_elf(target, path, fd, bytes, (size_t)length);
     } else if (length >= 2 && memcmp(bytes, "#!", 2) == 0) {
         interpreter = interpreter_of(bytes,
-                                     (size_t)length); /* the kernel ignores the set-id bits of a script */
+                                     (size_t)length); /* a script's set-id bits mean nothing to the kernel */
     } else if (length >= 0) {
         interpreter = res_strdup("/bin/sh"); /* what execvp does with a file that the kernel does not know */
     }

@@ -131,29 +131,37 @@ static void tell_death(struct rec_messages *messages, int status)
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-bool rec_watch_maps_file(pid_t pid, const char *path)
+static FILE *open_proc(pid_t pid, const char *name)
 {
-    char maps[64], line[PATH_MAX + 256];
-    bool found = false;
-    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)pid);
-    FILE *file = fopen(maps, "re");
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-        found = strstr(line, path) != NULL;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return fopen(path, "re");
+}
+
+static void close_proc(FILE *file)
+{
     if (file != NULL)
         fclose(file);
+}
+
+bool rec_watch_maps_file(pid_t pid, const char *path)
+{
+    char line[PATH_MAX + 256];
+    bool found = false;
+    FILE *file = open_proc(pid, "maps");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, path) != NULL;
+    close_proc(file);
     return found;
 }
 
 /* When it started (field 22 of its stat): a later process of the same id has another. 0: it is gone or a zombie. */
 static uint64_t start_ticks(pid_t pid)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    const bool got = fgets(text, sizeof text, file) != NULL;
-    fclose(file);
+    char text[1024];
+    FILE *file = open_proc(pid, "stat");
+    const bool got = file != NULL && fgets(text, sizeof text, file) != NULL;
+    close_proc(file);
     const char *at = got ? strrchr(text, ')') : NULL;
     if (at == NULL || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X')
         return 0;
@@ -164,42 +172,23 @@ static uint64_t start_ticks(pid_t pid)
     return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-static char *read_whole(pid_t pid, const char *name, size_t *ret_size)
-{
-    char path[64];
-    char *text = NULL;
-    size_t size = 0;
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return NULL;
-    for (size_t got = 1; got > 0; size += got) {
-        text = res_realloc(text, size + 4096 + 1, 1);
-        got = fread(text + size, 1, 4096, file);
-    }
-    text[size] = '\0';
-    *ret_size = size;
-    fclose(file);
-    return text;
-}
-
 /* Whether the environment that it was started with preloads the recorder. True when that cannot be told: of a process
  * that is loading or ending neither environment nor command line can be read. */
 static bool was_preloaded(pid_t pid)
 {
-    size_t size = 0, command_size = 0;
+    char *entry = NULL;
+    size_t room = 0;
     /* In this order: both appear at one time, late in an exec. */
-    char *command = read_whole(pid, "cmdline", &command_size);
-    char *environment = read_whole(pid, "environ", &size);
-    bool found = environment == NULL;
-    for (size_t at = 0; !found && at < size; at += strlen(environment + at) + 1)
-        found = strncmp(environment + at, "LD_PRELOAD=", 11) == 0 &&
-                strstr(environment + at, "libmallab.so") != NULL;
-    if (!found && size == 0)
-        found = command == NULL || command_size == 0;
-    free(environment);
-    free(command);
-    return found;
+    FILE *command = open_proc(pid, "cmdline");
+    const bool has_command = command != NULL && getc(command) != EOF;
+    FILE *environment = open_proc(pid, "environ");
+    bool found = environment == NULL, empty = true;
+    for (; !found && getdelim(&entry, &room, '\0', environment) > 0; empty = false)
+        found = strncmp(entry, "LD_PRELOAD=", 11) == 0 && strstr(entry, "libmallab.so") != NULL;
+    free(entry);
+    close_proc(command);
+    close_proc(environment);
+    return found || (empty && !has_command);
 }
 
 static bool is_ours(const char *name)
