@@ -6,18 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-bool rep_proc_number(const char *path, const char *key, uint64_t *ret_number)
+uint64_t rep_proc_number(const char *path, const char *key, uint64_t otherwise)
 {
     char text[4096];
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return otherwise;
     const ssize_t length = read(fd, text, sizeof text - 1);
     (void)close(fd); /* it was only read */
     text[length > 0 ? length : 0] = '\0';
     const char *at = strstr(text, key);
-    if (at == NULL)
-        return false;
-    *ret_number = strtoull(at + strlen(key), NULL, 10);
-    return true;
+    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : otherwise;
 }

@@ -2,12 +2,11 @@
 #ifndef MALLAB_REPLAY_BASE_PROC_H
 #define MALLAB_REPLAY_BASE_PROC_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* rep_proc_number - the number behind the first `key` of a file, "VmHWM:" of /proc/self/status, in the file's unit (kB).
  * Without the allocator; within the first 4 KiB.
- * Returns false, ret_number untouched, when the file cannot be read or does not have it. */
-bool rep_proc_number(const char *path, const char *key, uint64_t *ret_number);
+ * Returns  it; `otherwise` when the file cannot be read or does not have it. */
+uint64_t rep_proc_number(const char *path, const char *key, uint64_t otherwise);
 
 #endif

@@ -11,14 +11,6 @@
 #include "footprint/base/memory_bound.h"
 #include "replay/base/proc.h"
 
-/* Bytes that the kernel thinks it can give without swapping; 0 when it does not say. */
-static uint64_t available_bytes(void)
-{
-    uint64_t kilobytes = 0;
-    (void)rep_proc_number("/proc/meminfo", "MemAvailable:", &kilobytes); /* 0 then */
-    return kilobytes * 1024;
-}
-
 static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
 {
     size_t bytes;
@@ -31,7 +23,8 @@ static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
 
 static void *map_populated(size_t bytes)
 {
-    const uint64_t available = available_bytes();
+    /* What the kernel thinks it can give without swapping. */
+    const uint64_t available = rep_proc_number("/proc/meminfo", "MemAvailable:", 0) * 1024;
     if ((available != 0 && bytes > available / 2) || !fp_memory_take(bytes))
         return NULL;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,

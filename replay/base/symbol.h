@@ -14,4 +14,12 @@ static inline bool rep_symbol(const char *name, void *ret_pointer)
     return found != NULL;
 }
 
+/* rep_library_of - where the library begins that a function of this name comes from; NULL: there is none. */
+static inline const void *rep_library_of(const char *name)
+{
+    Dl_info info;
+    const void *found = dlsym(RTLD_DEFAULT, name);
+    return found != NULL && dladdr(found, &info) != 0 ? info.dli_fbase : NULL;
+}
+
 #endif

@@ -1,11 +1,12 @@
-/* batons.c - which thread runs next; the gates at which they wait, and the futex beneath. */
-#include <errno.h>
+/* batons.c - see batons.h. */
+#include "replay/exec/batons.h"
+
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "replay/exec/exec.h"
+#include "replay/base/watch.h"
 
 #define STANDBY_TRIES 64u /* threads looked at for an idle one */
 
@@ -57,7 +58,7 @@ static void create(struct rep_exec *exec, struct rep_thread *thread)
     if (error == 0)
         error = pthread_attr_setstack(&attributes, thread->stack, exec->stacks.stack_bytes);
     if (error == 0)
-        error = pthread_create(&thread->handle, &attributes, rep_thread_main, thread);
+        error = pthread_create(&thread->handle, &attributes, exec->thread_main, thread);
     (void)pthread_attr_destroy(&attributes); /* frees nothing */
     rep_watch_resume();
     if (error == 0)

@@ -1,24 +1,27 @@
-/* exec.h - what the files behind run_threads.h share: one run, its threads, and who may do what when.
+/* exec.h - one run, its threads, and who may do what when: types of run_threads.c, batons.c and execute.c.
  *
- *   run_threads.c   the run from its begin to its end, and the life of a thread
- *   run_windows.c   at rest: end a window, begin the next; and preparing the next beside the current one
- *   batons.c        who runs: parts that begin, threads that are made, a processor that nothing else needs
- *   execute.c       a part, op by op: the timed runs, and waiting for the ops of other threads
+ *   stand-by   an idle thread, chosen when a window begins, that may prepare the next
+ *   digest     what was executed, in 64 bits: the same for every candidate. Each recorded thread hashes its ops after they
+ *              were executed, outside the timed part; the run's digest combines theirs in the order of their numbers. So
+ *              it changes when an op of a thread is skipped, repeated or out of order, and not by how threads interleave
  *
- *   stand-by    an idle thread, chosen when a window begins, that may prepare the next
- *
- * A window is under way until `unfinished` is down to nothing: its parts, the opener while it starts them, and
- * preparing the next window. Whoever takes it there is the next opener, and alone. */
+ * A window is under way until `unfinished` is down to nothing: its parts, the opener while it starts them, and preparing
+ * the next window. Whoever takes it there is the next opener, and alone. */
 #ifndef MALLAB_REPLAY_EXEC_EXEC_H
 #define MALLAB_REPLAY_EXEC_EXEC_H
 
 #include <pthread.h>
 #include <stdatomic.h>
+#define XXH_STATIC_LINKING_ONLY /* for the layout of XXH64_state_t: XXH64_createState would call malloc */
+#include <xxhash.h>
 
-#include "replay/base/digest.h"
 #include "replay/base/storage.h"
-#include "replay/base/watch.h"
 #include "replay/exec/run_threads.h"
+
+struct rep_digest {
+    XXH64_state_t state;
+    uint64_t ops;
+};
 
 /* Where a thread waits to be told to go on: it belongs to one thread, which passes it; any other may open it. It holds one
  * signal: whoever signals must know that the last one was taken (a thread is signalled once a window). */
@@ -94,6 +97,7 @@ struct rep_exec {
     uint32_t batons;       /* that a window has */
     enum fp_status status;
     struct rep_exec_totals totals;
+    void *(*thread_main)(void *thread); /* what a created thread runs */
 
     /* All count within a window; each in its own line because every thread changes them. */
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t next_part;  /* the first part that no baton reached */
@@ -101,64 +105,5 @@ struct rep_exec {
     _Atomic uint32_t asleep;                              /* threads sleeping in a wait */
     _Atomic bool ahead_taken;                             /* someone prepares the next window, or has */
 };
-
-/* ---- run_threads.c ------------------------------------------------------------------------------ */
-
-/* rep_thread_main - what a created thread runs: part after part until its gate says QUIT or it ends. */
-void *rep_thread_main(void *thread);
-
-/* rep_thread_join - bury a thread that has ended, or is about to. By the opener, not by itself. */
-void rep_thread_join(struct rep_exec *exec, struct rep_thread *thread);
-
-/* ---- run_windows.c ------------------------------------------------------------------------------ */
-
-/* rep_window_prepare - fetch and plan the window after those prepared so far, into its place. One thread at a
- * time: at rest, or whoever has taken exec->ahead_taken. */
-void rep_window_prepare(struct rep_exec *exec);
-
-/* rep_window_begin - make the window that was prepared last the current one.
- * Returns   false when there is none or it is no good: exec->status says why. */
-bool rep_window_begin(struct rep_exec *exec);
-
-/* rep_window_assign - give each thread its part, and those whose first window this is a stack. self: the opener.
- * Returns   false when the window contradicts the summary: exec->status says so. */
-bool rep_window_assign(struct rep_exec *exec, struct rep_thread *self);
-
-/* rep_window_close - end the window: bury the threads that ended in it, add up, and report. self: the opener. */
-void rep_window_close(struct rep_exec *exec, struct rep_thread *self);
-
-/* ---- batons.c ------------------------------------------------------------------------------- */
-
-/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps. What was written before is
- * seen by the thread after it passed. */
-void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
-
-/* rep_gate_pass - sleep until there is a signal, and take it. By the gate's own thread only. */
-enum rep_signal rep_gate_pass(struct rep_gate *gate);
-
-/* rep_futex_wait - sleep while *word is value; may return early. rep_futex_wake - wake up to count. */
-void rep_futex_wait(_Atomic uint32_t *word, uint32_t value);
-void rep_futex_wake(_Atomic uint32_t *word, int count);
-
-/* rep_baton_start - hand the right to run to a thread whose part has not begun. Returns false when all have. */
-bool rep_baton_start(struct rep_exec *exec);
-
-/* rep_baton_standby - hand it to the stand-by, to prepare the next window. Returns false when there is none or
- * that is taken. */
-bool rep_baton_standby(struct rep_exec *exec);
-
-/* rep_ahead_take - whether the calling thread is now the one to prepare the next window. */
-bool rep_ahead_take(struct rep_exec *exec);
-
-/* rep_standby_choose - look for an idle thread. By the opener (self), once the parts are assigned. */
-void rep_standby_choose(struct rep_exec *exec, struct rep_thread *self);
-
-/* ---- execute.c ------------------------------------------------------------------------------ */
-
-/* rep_execute_part - all of self's part, waits and posts included. */
-void rep_execute_part(struct rep_exec *exec, struct rep_thread *self);
-
-/* rep_execute_segment - its ops only: one timed run, or one for each step that keeps with the clock. */
-void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const struct rep_segment *segment);
 
 #endif

@@ -1,7 +1,12 @@
 /* execute.c - the ops of a part: timed, or checked one by one; and orders between threads. */
+#include "replay/exec/execute.h"
+
 #include <errno.h>
 
-#include "replay/exec/exec.h"
+#include "replay/exec/batons.h"
+
+/* Ops are hashed as they stand in memory: no byte of them is padding. */
+_Static_assert(sizeof(struct wl_op) == 16, "struct wl_op has no padding");
 
 /* The thread that this one is, once it executes ops. */
 static _Thread_local struct rep_thread *current;
@@ -190,6 +195,12 @@ static void post(struct rep_thread *self, uint32_t count)
     atomic_store(&self->posted, count);
     if (atomic_load(&self->sleepers) != 0)
         rep_futex_wake(&self->posted, INT32_MAX);
+}
+
+void rep_digest_add(struct rep_digest *digest, const struct wl_op *ops, size_t count)
+{
+    (void)XXH64_update(&digest->state, ops, count * sizeof *ops); /* fails for NULL only */
+    digest->ops += count;
 }
 
 /* ---- a part -------------------------------------------------------------------------------------- */

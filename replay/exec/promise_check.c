@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "replay/base/alignment.h"
+#include "replay/base/objects.h"
 #include "replay/base/op.h"
 #include "replay/base/storage.h"
 
@@ -20,8 +20,9 @@ bool rep_check_init(struct rep_check *check, const struct rep_loop *loop, uint32
     check->rest_from = UINT64_MAX;
     atomic_init(&check->verified, 0);
     check->objects = rep_storage_map((size_t)id_max + 1, sizeof *check->objects);
-    return check->objects != NULL && rep_extents_init(&check->extents, id_max) &&
-           pthread_mutex_init(&check->lock, NULL) == 0;
+    check->root = 0;
+    check->extents = rep_storage_map((size_t)id_max + 1, sizeof *check->extents);
+    return check->objects != NULL && check->extents != NULL && pthread_mutex_init(&check->lock, NULL) == 0;
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
@@ -72,6 +73,88 @@ static uint64_t damage(const unsigned char *object, const struct rep_checked *fa
     return INTACT;
 }
 
+/* ---- extents: a search tree by address, balanced by random-looking priorities (a treap) ----------- */
+
+/* Fixed for an id: the tree's shape depends on nothing but its content. */
+static uint32_t priority(uint32_t id)
+{
+    id *= UINT32_C(0x9e3779b1);
+    return (id ^ id >> 15) * UINT32_C(0x85ebca77);
+}
+
+/* Nodes before `key` to the left, the others to the right. */
+static void split(struct rep_check *check, uint32_t tree, uintptr_t key, uint32_t *ret_left,
+                  uint32_t *ret_right)
+{
+    struct rep_extent *node = &check->extents[tree];
+    if (tree == 0) {
+        *ret_left = *ret_right = 0;
+    } else if (node->begin < key) {
+        split(check, node->right, key, &node->right, ret_right);
+        *ret_left = tree;
+    } else {
+        split(check, node->left, key, ret_left, &node->left);
+        *ret_right = tree;
+    }
+}
+
+/* All of left comes before all of right. */
+static uint32_t merge(struct rep_check *check, uint32_t left, uint32_t right)
+{
+    if (left == 0 || right == 0)
+        return left != 0 ? left : right;
+    if (priority(left) > priority(right)) {
+        check->extents[left].right = merge(check, check->extents[left].right, right);
+        return left;
+    }
+    check->extents[right].left = merge(check, left, check->extents[right].left);
+    return right;
+}
+
+static uint32_t overlapping(const struct rep_check *check, uintptr_t begin, size_t bytes)
+{
+    uint32_t before = 0, after = 0; /* the nearest nodes on both sides */
+    for (uint32_t at = check->root; at != 0;) {
+        const struct rep_extent *node = &check->extents[at];
+        if (node->begin <= begin) {
+            before = at;
+            at = node->right;
+        } else {
+            after = at;
+            at = node->left;
+        }
+    }
+    if (before != 0 && begin - check->extents[before].begin < check->extents[before].bytes)
+        return before;
+    return after != 0 && check->extents[after].begin - begin < bytes ? after : 0;
+}
+
+uint32_t rep_extent_add(struct rep_check *check, uint32_t id, const void *begin, size_t bytes)
+{
+    uint32_t left, right;
+    const uint32_t other = overlapping(check, (uintptr_t)begin, bytes);
+    if (other != 0)
+        return other;
+    check->extents[id] = (struct rep_extent){.begin = (uintptr_t)begin, .bytes = bytes};
+    split(check, check->root, (uintptr_t)begin, &left, &right);
+    check->root = merge(check, merge(check, left, id), right);
+    return 0;
+}
+
+void rep_extent_remove(struct rep_check *check, uint32_t id)
+{
+    struct rep_extent *node = &check->extents[id];
+    if (node->bytes == 0)
+        return;
+    uint32_t *link = &check->root;
+    while (*link != id) {
+        struct rep_extent *at = &check->extents[*link];
+        link = node->begin < at->begin ? &at->left : &at->right;
+    }
+    *link = merge(check, node->left, node->right);
+    *node = (struct rep_extent){0};
+}
+
 /* ---- promises -------------------------------------------------------------------------------- */
 
 struct maker {
@@ -108,7 +191,7 @@ static bool take_out(struct rep_check *check, const struct wl_op *op, struct rep
     atomic_fetch_add_explicit(&check->verified, 1, memory_order_relaxed);
     const uint64_t at = damage(object, facts, facts->bytes);
     pthread_mutex_lock(&check->lock);
-    rep_extents_remove(&check->extents, op->id);
+    rep_extent_remove(check, op->id);
     facts->live = false;
     pthread_mutex_unlock(&check->lock);
     return at == INTACT || broken(check, ret_problem, "overwritten while the program had it", facts, at);
@@ -126,7 +209,7 @@ static bool check_place(struct rep_check *check, const struct wl_op *op, const s
         return false;
     }
     pthread_mutex_lock(&check->lock);
-    const uint32_t other = rep_extents_add(&check->extents, op->id, object, facts->bytes);
+    const uint32_t other = rep_extent_add(check, op->id, object, facts->bytes);
     const struct rep_checked known = check->objects[other];
     if (other == 0)
         check->objects[op->id] = *facts; /* within the lock: the line above, of another thread, may read it */

@@ -1,10 +1,234 @@
-/* run_threads.c - a run from its begin to its end, and what a thread does in it. exec.h tells what the files beside this
- * one do. */
+/* run_threads.c - a run from its begin to its end: its windows one after the other, and a thread's life in them. */
+#include "replay/exec/run_threads.h"
 
 #include <assert.h>
+#include <string.h>
+#include <sys/resource.h>
 
+#include "replay/base/watch.h"
 #include "replay/clock/recorded.h"
-#include "replay/exec/exec.h"
+#include "replay/exec/batons.h"
+#include "replay/exec/execute.h"
+
+/* ---- windows -------------------------------------------------------------------------------- */
+
+/* Bury a thread that has ended, or is about to. By the opener, not by itself. */
+static void join_thread(struct rep_exec *exec, struct rep_thread *thread)
+{
+    rep_watch_pause();
+    const int error = pthread_join(thread->handle, NULL);
+    rep_watch_resume();
+    assert(error == 0); /* it exists and is not this thread */
+    (void)error;
+    thread->state = THREAD_ENDED;
+    rep_stacks_give(&exec->stacks, thread->stack_number);
+}
+
+/* Fetch and plan the window after those prepared so far, into its place. One thread at a time: at rest, or whoever has
+ * taken exec->ahead_taken. */
+static void prepare_window(struct rep_exec *exec)
+{
+    struct rep_prepared *next = &exec->prepared[exec->prepared_count++ % exec->places];
+    struct rusage before, after;
+    const uint64_t start_ns = rep_monotonic_ns();
+    (void)getrusage(RUSAGE_THREAD, &before); /* cannot fail */
+    next->status = exec->options->next(exec->options->context, &next->window);
+    if (next->status == FP_OK)
+        next->status = rep_plan_make(&next->plan, &next->window);
+    (void)getrusage(RUSAGE_THREAD, &after);
+    next->ns = rep_monotonic_ns() - start_ns;
+    next->faults_minor = (uint64_t)(after.ru_minflt - before.ru_minflt);
+    next->faults_major = (uint64_t)(after.ru_majflt - before.ru_majflt);
+}
+
+static struct rep_prepared *last_prepared(struct rep_exec *exec)
+{
+    return &exec->prepared[(exec->prepared_count - 1) % exec->places];
+}
+
+/* Make the window that was prepared last the current one. False when there is none or it is no good: exec->status says
+ * why. */
+static bool begin_window(struct rep_exec *exec)
+{
+    exec->now = last_prepared(exec);
+    exec->status = exec->now->status;
+    exec->totals.prepare_ns += exec->now->ns;
+    exec->totals.prepare_faults_minor += exec->now->faults_minor;
+    exec->totals.prepare_faults_major += exec->now->faults_major;
+    return exec->status == FP_OK;
+}
+
+/* Give each thread its part, and those whose first window this is a stack. The part of the opener (self), if it has one,
+ * goes to the front: then one thread less must be woken. False when the window contradicts the summary. */
+static bool assign_parts(struct rep_exec *exec, struct rep_thread *self)
+{
+    struct rep_part *parts = exec->now->plan.parts;
+    for (uint32_t i = 1; i < exec->now->plan.part_count; i++) {
+        if (parts[i].thread != self->number)
+            continue;
+        const struct rep_part own = parts[i];
+        memmove(&parts[1], &parts[0], i * sizeof parts[0]);
+        parts[0] = own;
+    }
+    for (uint32_t i = 0; i < exec->now->plan.part_count; i++) {
+        struct rep_thread *thread = &exec->threads[parts[i].thread];
+        const struct wl_thread *recorded = &exec->options->summary->threads[parts[i].thread];
+        if (thread->state == THREAD_ENDED) {
+            exec->status = FP_ERR_CORRUPT; /* it has ops after its last window */
+            return false;
+        }
+        thread->part = &parts[i];
+        thread->ops_begun += parts[i].op_count;
+        thread->ends = recorded->exited && thread->ops_begun == recorded->ops && thread != exec->first;
+        atomic_store_explicit(&thread->posted, 0, memory_order_relaxed);
+        if (thread->state != THREAD_UNBORN)
+            continue;
+        thread->stack = rep_stacks_take(&exec->stacks, &thread->stack_number);
+        exec->totals.threads_started++;
+        if (thread->stack == NULL) {
+            exec->status = FP_ERR_CORRUPT; /* more live at once than the summary says */
+            return false;
+        }
+    }
+    return true;
+}
+
+/* End the window: bury the threads that ended in it, add up, and report. */
+static void close_window(struct rep_exec *exec, struct rep_thread *self)
+{
+    const struct rep_exec_options *options = exec->options;
+    struct rep_window_times times = {0};
+    uint64_t ticks = 0;
+    /* This thread itself, when it ended with the window before and the others were faster than its last steps. */
+    if (exec->late != NULL && exec->late != self) {
+        join_thread(exec, exec->late);
+        exec->late = NULL;
+    }
+    for (uint32_t i = 0; i < exec->now->plan.part_count; i++) {
+        struct rep_thread *thread = &exec->threads[exec->now->plan.parts[i].thread];
+        if (exec->now->plan.serial)
+            thread = self;
+        ticks += thread->ticks;
+        times.runs += thread->runs;
+        thread->ticks = thread->runs = 0;
+        thread->part = NULL;
+        if (!thread->ends)
+            continue;
+        if (thread == self)
+            exec->late = thread;
+        else
+            join_thread(exec, thread);
+    }
+    const uint64_t cost = times.runs * options->clock->cost_ticks;
+    times.allocator_ticks = ticks > cost ? ticks - cost : 0;
+    exec->totals.ops += exec->now->window.op_count;
+    times.timed = exec->totals.ops > options->untimed_ops;
+    if (times.timed) {
+        exec->totals.windows++;
+        exec->totals.timed_runs += times.runs;
+    } else {
+        exec->totals.untimed_ops = exec->totals.ops;
+        exec->totals.prepare_ns = 0;
+        exec->totals.prepare_faults_minor = exec->totals.prepare_faults_major = 0;
+        /* The next one too, if it was prepared beside this one: the meters begin after both. */
+        last_prepared(exec)->ns = 0;
+        last_prepared(exec)->faults_minor = last_prepared(exec)->faults_major = 0;
+    }
+    if (exec->pace != NULL)
+        rep_pace_reach(exec->pace, exec->now->window.facts.end_ns);
+    if (options->latency != NULL)
+        rep_latency_window(options->latency, &exec->now->plan, &exec->now->window, times.timed);
+    options->at_rest(options->context, &exec->now->window, &times);
+}
+
+/* ---- a thread ------------------------------------------------------------------------------- */
+
+static uint32_t finish(struct rep_exec *exec, uint32_t count)
+{
+    /* Acquire and release: the last one sees all that the others did. */
+    return atomic_fetch_sub_explicit(&exec->unfinished, count, memory_order_acq_rel) - count;
+}
+
+/* Let the batons that no part took prepare the next window, or the thread that has none in this one. */
+static uint32_t spare_batons(struct rep_exec *exec, struct rep_thread *self)
+{
+    if (self->part != NULL || !rep_ahead_take(exec)) {
+        (void)rep_baton_standby(exec);
+        return 0;
+    }
+    prepare_window(exec);
+    return 1;
+}
+
+/* Open windows until one is under way that others will close. self: the opener. */
+static void open_windows(struct rep_exec *exec, struct rep_thread *self)
+{
+    while (begin_window(exec) && assign_parts(exec, self)) {
+        const uint32_t parts = exec->now->plan.part_count;
+        uint32_t batons = exec->batons, done = 1;
+        rep_standby_choose(exec, self);
+        /* Relaxed: published by the gates' signals. The opener counts as unfinished until it has started
+         * the others, or they could end the window and change the plan under it. */
+        atomic_store_explicit(&exec->next_part, 0, memory_order_relaxed);
+        atomic_store_explicit(&exec->ahead_taken, false, memory_order_relaxed);
+        atomic_store_explicit(&exec->unfinished, parts + 2, memory_order_relaxed);
+        while (batons > 0 && rep_baton_start(exec))
+            batons--;
+        if (batons > 0)
+            done += spare_batons(exec, self);
+        if (finish(exec, done) != 0)
+            return;
+        close_window(exec, self);
+    }
+    rep_gate_signal(&exec->first->gate, REP_GATE_QUIT);
+}
+
+/* Execute the part that self has, if any: the stand-by has none, and what it was called for is taken already. Then see
+ * that the next window gets prepared, once no part is left that could have this processor instead.
+ * Returns how much of the window that was, see rep_exec. */
+static uint32_t contribute(struct rep_exec *exec, struct rep_thread *self)
+{
+    if (self->part == NULL) {
+        prepare_window(exec);
+        if (self->baton)
+            (void)rep_baton_start(exec); /* false: all parts have begun */
+        return 1;
+    }
+    rep_execute_part(exec, self);
+    if ((self->baton && rep_baton_start(exec)) || !rep_ahead_take(exec))
+        return 1;
+    prepare_window(exec);
+    return 2;
+}
+
+/* A thread's life: window after window. */
+static void work(struct rep_exec *exec, struct rep_thread *self)
+{
+    while (rep_gate_pass(&self->gate) == REP_GATE_GO) {
+        const bool ends = self->ends; /* once `unfinished` is down, others may change everything */
+        if (finish(exec, contribute(exec, self)) == 0) {
+            close_window(exec, self);
+            open_windows(exec, self);
+        }
+        if (ends)
+            return;
+    }
+}
+
+static void *thread_main(void *argument)
+{
+    struct rep_thread *self = argument;
+    const struct rep_exec_options *options = self->exec->options;
+    if (options->syscalls != NULL)
+        rep_syscalls_inside(options->syscalls, false);
+    if (options->binding != NULL)
+        rep_binding_thread(options->binding, self->number);
+    rep_recorded_worker();
+    work(self->exec, self);
+    return NULL;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static bool prepare_places(struct rep_exec *exec, const struct rep_exec_options *options)
 {
@@ -27,6 +251,7 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
         return NULL;
     exec->options = options;
     exec->threads = threads;
+    exec->thread_main = thread_main;
     exec->batons = options->processors;
     if (options->pace != NULL && rep_pace_follows(options->pace)) {
         exec->pace = options->pace;
@@ -41,7 +266,7 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
     for (size_t i = 0; i < count; i++) {
         threads[i].exec = exec;
         threads[i].number = (uint32_t)i;
-        rep_digest_init(&threads[i].digest);
+        (void)XXH64_reset(&threads[i].digest.state, 0); /* fails for NULL only */
         if (i < summary->thread_count && summary->threads[i].is_main)
             exec->first = &threads[i];
     }
@@ -53,112 +278,16 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options)
     return exec;
 }
 
-void rep_thread_join(struct rep_exec *exec, struct rep_thread *thread)
-{
-    rep_watch_pause();
-    const int error = pthread_join(thread->handle, NULL);
-    rep_watch_resume();
-    assert(error == 0); /* it exists and is not this thread */
-    (void)error;
-    thread->state = THREAD_ENDED;
-    rep_stacks_give(&exec->stacks, thread->stack_number);
-}
-
-static uint32_t finish(struct rep_exec *exec, uint32_t count)
-{
-    /* Acquire and release: the last one sees all that the others did. */
-    return atomic_fetch_sub_explicit(&exec->unfinished, count, memory_order_acq_rel) - count;
-}
-
-/* Let the batons that no part took prepare the next window, or the thread that has none in this one. */
-static uint32_t spare_batons(struct rep_exec *exec, struct rep_thread *self)
-{
-    if (self->part != NULL || !rep_ahead_take(exec)) {
-        (void)rep_baton_standby(exec);
-        return 0;
-    }
-    rep_window_prepare(exec);
-    return 1;
-}
-
-/* Open windows until one is under way that others will close. self: the opener. */
-static void open_windows(struct rep_exec *exec, struct rep_thread *self)
-{
-    while (rep_window_begin(exec) && rep_window_assign(exec, self)) {
-        const uint32_t parts = exec->now->plan.part_count;
-        uint32_t batons = exec->batons, done = 1;
-        rep_standby_choose(exec, self);
-        /* Relaxed: published by the gates' signals. The opener counts as unfinished until it has started
-         * the others, or they could end the window and change the plan under it. */
-        atomic_store_explicit(&exec->next_part, 0, memory_order_relaxed);
-        atomic_store_explicit(&exec->ahead_taken, false, memory_order_relaxed);
-        atomic_store_explicit(&exec->unfinished, parts + 2, memory_order_relaxed);
-        while (batons > 0 && rep_baton_start(exec))
-            batons--;
-        if (batons > 0)
-            done += spare_batons(exec, self);
-        if (finish(exec, done) != 0)
-            return;
-        rep_window_close(exec, self);
-    }
-    rep_gate_signal(&exec->first->gate, REP_GATE_QUIT);
-}
-
-/* Execute the part that self has, if any: the stand-by has none, and what it was called for is taken already. Then see
- * that the next window gets prepared, once no part is left that could have this processor instead.
- * Returns how much of the window that was, see rep_exec. */
-static uint32_t contribute(struct rep_exec *exec, struct rep_thread *self)
-{
-    if (self->part == NULL) {
-        rep_window_prepare(exec);
-        if (self->baton)
-            (void)rep_baton_start(exec); /* false: all parts have begun */
-        return 1;
-    }
-    rep_execute_part(exec, self);
-    if ((self->baton && rep_baton_start(exec)) || !rep_ahead_take(exec))
-        return 1;
-    rep_window_prepare(exec);
-    return 2;
-}
-
-/* A thread's life: window after window. */
-static void work(struct rep_exec *exec, struct rep_thread *self)
-{
-    while (rep_gate_pass(&self->gate) == REP_GATE_GO) {
-        const bool ends = self->ends; /* once `unfinished` is down, others may change everything */
-        if (finish(exec, contribute(exec, self)) == 0) {
-            rep_window_close(exec, self);
-            open_windows(exec, self);
-        }
-        if (ends)
-            return;
-    }
-}
-
-void *rep_thread_main(void *argument)
-{
-    struct rep_thread *self = argument;
-    const struct rep_exec_options *options = self->exec->options;
-    if (options->syscalls != NULL)
-        rep_syscalls_inside(options->syscalls, false);
-    if (options->binding != NULL)
-        rep_binding_thread(options->binding, self->number);
-    rep_recorded_worker();
-    work(self->exec, self);
-    return NULL;
-}
-
 static void run_serially(struct rep_exec *exec)
 {
     struct rep_thread *self = exec->first;
-    for (rep_window_prepare(exec); rep_window_begin(exec); rep_window_prepare(exec)) {
+    for (prepare_window(exec); begin_window(exec); prepare_window(exec)) {
         const struct wl_window *window = &exec->now->window;
         const struct wl_op *ops = exec->now->plan.ops;
         rep_execute_segment(exec, self, &exec->now->plan.segments[0]);
         for (uint32_t i = 0; i < window->run_count; ops += window->runs[i++].op_count)
             rep_digest_add(&exec->threads[window->runs[i].thread].digest, ops, window->runs[i].op_count);
-        rep_window_close(exec, self);
+        close_window(exec, self);
     }
 }
 
@@ -167,7 +296,7 @@ enum fp_status rep_exec_run(struct rep_exec *exec)
     if (exec->options->serial) {
         run_serially(exec);
     } else {
-        rep_window_prepare(exec);
+        prepare_window(exec);
         open_windows(exec, exec->first);
         work(exec, exec->first);
     }
@@ -177,22 +306,23 @@ enum fp_status rep_exec_run(struct rep_exec *exec)
 void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals)
 {
     const uint32_t count = exec->options->summary->thread_count;
-    struct rep_digest total;
-    rep_digest_init(&total);
+    XXH64_state_t total;
+    (void)XXH64_reset(&total, 0);
     if (exec->late != NULL)
-        rep_thread_join(exec, exec->late);
+        join_thread(exec, exec->late);
     exec->late = NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct rep_thread *thread = &exec->threads[i];
         if (thread->state == THREAD_ALIVE && thread != exec->first) {
             rep_gate_signal(&thread->gate, REP_GATE_QUIT);
-            rep_thread_join(exec, thread);
+            join_thread(exec, thread);
         }
         exec->totals.wait_ticks += thread->wait_ticks;
         exec->totals.waits += thread->waits_met;
         exec->totals.sleeps += thread->waits_slept;
-        rep_digest_combine(&total, &thread->digest);
+        const uint64_t words[2] = {thread->digest.ops, XXH64_digest(&thread->digest.state)};
+        (void)XXH64_update(&total, words, sizeof words);
     }
-    exec->totals.digest = rep_digest_value(&total);
+    exec->totals.digest = XXH64_digest(&total);
     *ret_totals = exec->totals;
 }

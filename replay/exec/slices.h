@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/base/live_sizes.h"
+#include "replay/base/objects.h"
 
 #define REP_SLICE_POINTS 200u
 

@@ -51,17 +51,9 @@ static uint64_t sample(struct rep_meters *meters)
     return above(above(resident, shared), meters->start_bytes);
 }
 
-/* A number of /proc/self/status; 0 when the kernel does not tell. */
-static uint64_t status_number(const char *key)
-{
-    uint64_t number = 0;
-    (void)rep_proc_number("/proc/self/status", key, &number); /* 0 then */
-    return number;
-}
-
 unsigned rep_meters_threads(void)
 {
-    return (unsigned)status_number("\nThreads:");
+    return (unsigned)rep_proc_number("/proc/self/status", "\nThreads:", 0);
 }
 
 /* Make VmHWM begin anew; false when the kernel refuses, and the peak is of the whole process's life. */
@@ -168,7 +160,8 @@ void rep_meters_stop(struct rep_meters *meters)
     meters->end_bytes = sample(meters);
     /* The kernel's peak is of all resident memory. Taking off the most that files ever held can only make
      * it too low, never too high. */
-    const uint64_t peak = meters->kernel_peak_is_new ? status_number("VmHWM:") * 1024 : 0;
+    const uint64_t told = rep_proc_number("/proc/self/status", "VmHWM:", 0) * 1024;
+    const uint64_t peak = meters->kernel_peak_is_new ? told : 0;
     const uint64_t kernel = above(above(peak, meters->shared_bytes_max), meters->start_bytes);
     meters->peak_by_kernel = kernel > meters->peak_bytes;
     if (meters->peak_by_kernel)

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "footprint/wl/workload.h"
-#include "replay/base/alignment.h"
+#include "replay/base/objects.h"
 #include "replay/base/storage.h" /* REP_CACHE_LINE, REP_PAGE_BYTES */
 
 #define REP_PLACEMENT_MOMENTS 16u

@@ -1,7 +1,6 @@
 /* waste.c - live objects by the workload, their usable sizes by the allocator, the difference. */
 #include "replay/meters/waste.h"
 
-#include <dlfcn.h>
 #include <malloc.h>
 #include <string.h>
 
@@ -167,19 +166,13 @@ static void catch_up(struct rep_waste *waste, uint64_t ops)
         rep_live_follow(&waste->live, &window, window.op_count);
 }
 
-static const void *library_of(const void *address)
-{
-    Dl_info info;
-    return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
-}
-
 /* Another library's malloc_usable_size would read headers that are not there. */
 static int64_t usable_bytes(const struct rep_waste *waste)
 {
     size_t (*usable_size)(void *);
     int64_t sum = 0;
     if (!rep_symbol("malloc_usable_size", &usable_size) ||
-        library_of(dlsym(RTLD_DEFAULT, "malloc_usable_size")) != library_of(dlsym(RTLD_DEFAULT, "malloc")))
+        rep_library_of("malloc_usable_size") != rep_library_of("malloc"))
         return REP_WASTE_UNKNOWN;
     for (uint32_t id = 1; id <= waste->live.id_max && id != 0; id++) {
         if (waste->live.sizes[id] != 0 && waste->slots[id] != NULL)
@@ -190,10 +183,8 @@ static int64_t usable_bytes(const struct rep_waste *waste)
 
 static int64_t huge_page_bytes(void)
 {
-    uint64_t kilobytes;
-    return rep_proc_number("/proc/self/smaps_rollup", "AnonHugePages:", &kilobytes)
-               ? (int64_t)kilobytes * 1024
-               : REP_WASTE_UNKNOWN;
+    const uint64_t kilobytes = rep_proc_number("/proc/self/smaps_rollup", "AnonHugePages:", UINT64_MAX);
+    return kilobytes != UINT64_MAX ? (int64_t)kilobytes * 1024 : REP_WASTE_UNKNOWN;
 }
 
 static int64_t known_or_zero(int64_t bytes)

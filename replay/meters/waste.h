@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/base/live_sizes.h"
+#include "replay/base/objects.h"
 
 #define REP_WASTE_STATISTICS_MAX 12u
 #define REP_WASTE_UNKNOWN        INT64_MIN

@@ -14,7 +14,7 @@
 #include "footprint/base/plain.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
-#include "replay/base/live_sizes.h"
+#include "replay/base/objects.h"
 #include "replay/base/proc.h"
 #include "replay/base/symbol.h"
 #include "replay/exec/idle.h"
@@ -164,11 +164,10 @@ static const char *live_words(struct ending *ending, char *ret_words, size_t siz
 static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t size)
 {
     char bytes[FP_TEXT_BYTES];
-    uint64_t available_kb;
+    const uint64_t available_kb = rep_proc_number("/proc/meminfo", "MemAvailable:", 0);
     if (limit_bytes != 0)
         snprintf(ret_words, size, "the limit is %s", fp_text_bytes((double)limit_bytes, bytes));
-    else if (!rep_proc_number("/proc/meminfo", "MemAvailable:", &available_kb) ||
-             available_kb / 4 < size_bytes / 1024 + ENOUGH_KB)
+    else if (available_kb / 4 < size_bytes / 1024 + ENOUGH_KB)
         return "does the machine have enough memory?";
     else
         snprintf(ret_words, size,

@@ -8,18 +8,30 @@
 #include <stdint.h>
 
 #include "footprint/wl/workload.h"
+#include "replay/clock/recorded.h"
 #include "replay/exec/latency_pass.h"
 #include "replay/exec/run_threads.h"
 #include "replay/meters/counters.h"
 #include "replay/meters/meters.h"
 #include "replay/meters/placement.h"
 #include "replay/meters/waste.h"
-#include "replay/outcome/clock_account.h"
 #include "replay/proof/allocator_proof.h"
 #include "replay/proof/settings.h"
 #include "replay/system/binding.h"
 #include "replay/system/run_limit.h"
 #include "replay/system/syscalls.h"
+
+/* What became of the clock in a run. */
+struct rep_account {
+    bool recorded;                          /* the allocator was told recorded time */
+    double speed;                           /* 0: max */
+    uint64_t behind_most_ns, behind_end_ns; /* pace.h; 0 without a pace */
+    bool has_time;                          /* the workload has recorded time */
+    struct rep_asks asks;
+    unsigned threads; /* of the allocator's own, at the end */
+    unsigned unseen;  /* of them, those that never slept by what the replay serves */
+    unsigned lost;    /* times that the recorded clock went on without one of them */
+};
 
 struct rep_outcome {
     const char *candidate;
@@ -42,6 +54,15 @@ struct rep_outcome {
     const char *idle_with;         /* "calls" or "nothing" */
     const struct rep_account *account;
 };
+
+/* rep_account_take - before the outcome is printed.
+ * threads  of the process, the calling one and those of the allocator's own: workers have ended. */
+void rep_account_take(struct rep_account *account, const struct rep_pace *pace, bool has_time,
+                      unsigned threads);
+
+/* rep_account_doubt - why resident memory of this run predicts nothing, in one line; NULL: it does. An allocator that
+ * never asks for the time has the same memory on every clock. */
+const char *rep_account_doubt(const struct rep_account *account);
 
 /* Figures of the whole run. Only the times of a time pass are the allocator's. rep_outcome_pass is the JSON's `pass`. */
 double rep_outcome_ns_per_op(const struct rep_outcome *outcome);

@@ -1,7 +1,6 @@
 /* settings.c - what was asked for, gathered; what was found, compared. */
 #include "replay/proof/settings.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +11,8 @@
 #include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "replay/base/symbol.h"
 
 extern char **environ;
 
@@ -150,10 +151,8 @@ bool rep_settings_expect(struct rep_settings *settings, const char *text)
 /* Whether the library that malloc comes from has this symbol. */
 static bool serves_malloc(const char *symbol)
 {
-    Dl_info ours, provider;
-    const void *address = dlsym(RTLD_DEFAULT, symbol);
-    return address != NULL && dladdr(address, &ours) != 0 &&
-           dladdr(dlsym(RTLD_DEFAULT, "malloc"), &provider) != 0 && ours.dli_fbase == provider.dli_fbase;
+    const void *library = rep_library_of(symbol);
+    return library != NULL && library == rep_library_of("malloc");
 }
 
 static const struct rep_settings_kind *kind_of(const struct rep_settings *settings)

@@ -76,17 +76,17 @@ static const char *loader_path(void)
 /* Objects on pages of a pool (2: of the default size; else of that many bytes): without any in it malloc maps as ever. */
 static bool has_pool(long long asked)
 {
-    uint64_t kib = (uint64_t)asked / 1024, pages = 0, more = 0;
-    char path[128];
-    if (asked == 2 && !rep_proc_number("/proc/meminfo", "Hugepagesize:", &kib))
-        return false;
-    snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/hugepages-%llukB/nr_hugepages",
-             (unsigned long long)kib);
-    (void)rep_proc_number(path, "", &pages); /* no such size: none */
-    snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/hugepages-%llukB/nr_overcommit_hugepages",
-             (unsigned long long)kib);
-    (void)rep_proc_number(path, "", &more);
-    return pages + more > 0;
+    static const char *const COUNTS[] = {"nr_hugepages", "nr_overcommit_hugepages"};
+    const uint64_t kib = asked == 2 ? rep_proc_number("/proc/meminfo", "Hugepagesize:", 0)
+                                    : (uint64_t)asked / 1024;
+    uint64_t pages = 0;
+    for (size_t i = 0; i < 2; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/hugepages-%llukB/%s", (unsigned long long)kib,
+                 COUNTS[i]);
+        pages += rep_proc_number(path, "", 0); /* no such size: none */
+    }
+    return pages > 0;
 }
 
 static bool read_back(struct rep_settings *settings, struct rep_setting *setting)

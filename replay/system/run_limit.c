@@ -26,9 +26,7 @@ static struct rep_limit_notes nobodys, *notes = &nobodys;
 /* A number of /proc/self/status, in bytes; 0 when the kernel does not tell. */
 static uint64_t status_bytes(const char *key)
 {
-    uint64_t kilobytes = 0;
-    (void)rep_proc_number("/proc/self/status", key, &kilobytes); /* 0 then */
-    return kilobytes * 1024;
+    return rep_proc_number("/proc/self/status", key, 0) * 1024;
 }
 
 /* ---- of a control group ------------------------------------------------------------------------- */

@@ -125,40 +125,39 @@ TEST(contents_are_kept)
 
 TEST(the_tree_agrees_with_a_list)
 {
-    struct rep_extents extents;
     struct {
         uintptr_t begin;
         size_t bytes;
     } list[IDS + 1] = {0};
     uint64_t state = 7;
-    CHECK(rep_extents_init(&extents, IDS));
+    begin();
     for (unsigned step = 0; step < 200000; step++) {
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
         const uint32_t id = 1 + (uint32_t)(state >> 33) % IDS;
         if (list[id].bytes != 0) {
-            rep_extents_remove(&extents, id);
+            rep_extent_remove(&check, id);
             list[id].bytes = 0;
             continue;
         }
-        const uintptr_t begin = 1000 + (state >> 20) % 20000;
+        const uintptr_t from = 1000 + (state >> 20) % 20000;
         const size_t bytes = 1 + (state >> 50) % 60;
         bool overlaps = false;
         for (uint32_t i = 1; i <= IDS; i++)
-            overlaps |= list[i].bytes != 0 && begin < list[i].begin + list[i].bytes &&
-                        list[i].begin < begin + bytes;
-        const uint32_t other = rep_extents_add(&extents, id, (const void *)begin, bytes);
+            overlaps |= list[i].bytes != 0 && from < list[i].begin + list[i].bytes &&
+                        list[i].begin < from + bytes;
+        const uint32_t other = rep_extent_add(&check, id, (const void *)from, bytes);
         CHECK((other != 0) == overlaps);
         if (other == 0) {
-            list[id].begin = begin;
+            list[id].begin = from;
             list[id].bytes = bytes;
         } else {
-            CHECK(list[other].bytes != 0 && begin < list[other].begin + list[other].bytes &&
-                  list[other].begin < begin + bytes);
+            CHECK(list[other].bytes != 0 && from < list[other].begin + list[other].bytes &&
+                  list[other].begin < from + bytes);
         }
     }
     for (uint32_t i = 1; i <= IDS; i++)
-        rep_extents_remove(&extents, i);
-    CHECK_U64(extents.root, 0);
+        rep_extent_remove(&check, i);
+    CHECK_U64(check.root, 0);
 }
 
 RUN_TESTS(T(sound_objects_pass), T(misaligned_and_overlapping_are_seen_at_birth), T(contents_are_kept),

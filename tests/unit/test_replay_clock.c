@@ -12,7 +12,7 @@
 #include "replay/exec/idle.h"
 #include "replay/exec/pace.h"
 #include "replay/exec/window_plan.h"
-#include "replay/outcome/clock_account.h"
+#include "replay/outcome/outcome.h"
 
 #define SECOND REP_SECOND_NS
 #define ORIGIN (1000 * SECOND) /* of the recording */
