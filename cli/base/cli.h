@@ -35,7 +35,7 @@ struct cli_verb {
     const char *examples;             /* a line each */
     const char *exit_codes;
     enum cli_command_at command_at;
-    const char *completes; /* what completion says for operands (complete/complete.h); NULL: nothing */
+    const char *completes; /* what completion says for operands (complete, main.c); NULL: nothing */
     int (*run)(int argc, char **argv);
 };
 

@@ -29,7 +29,7 @@ void cli_tree_remove(const char *path)
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-void cli_temporary_remove(void)
+static void remove_temporary(void)
 {
     if (directory != NULL && getpid() == maker)
         cli_tree_remove(directory);
@@ -53,7 +53,7 @@ const char *cli_temporary_directory(const struct cli_verb *verb)
     }
     directory = path;
     maker = getpid();
-    atexit(cli_temporary_remove);
+    atexit(remove_temporary);
     return directory;
 }
 
@@ -79,6 +79,6 @@ void cli_stops_end(void)
     if (number == 0)
         return;
     fflush(stdout);
-    cli_temporary_remove();
+    remove_temporary();
     fp_end_by_signal(number);
 }

@@ -25,7 +25,4 @@ const char *cli_temporary_directory(const struct cli_verb *verb);
 /* cli_tree_remove - remove a directory with its contents; what cannot be removed stays. */
 void cli_tree_remove(const char *path);
 
-/* cli_temporary_remove - remove it now: before a death by signal, which no atexit handler sees. */
-void cli_temporary_remove(void);
-
 #endif

@@ -154,6 +154,12 @@ void cli_put(const char *text, size_t length)
         stdout_error = errno;
 }
 
+void cli_put_own(char *text)
+{
+    cli_put(text, strlen(text));
+    free(text);
+}
+
 int cli_stdout_end(int code)
 {
     errno = 0;
@@ -167,6 +173,15 @@ int cli_stdout_end(int code)
     return code == CLI_DONE ? CLI_FAILED : code;
 }
 
+char *cli_json_document(json_t *value)
+{
+    char *compact = json_dumps(value, JSON_INDENT(1));
+    char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
+    json_decref(value);
+    free(compact);
+    return text;
+}
+
 int cli_print_json(json_t *value)
 {
     char *text = json_dumps(value, JSON_INDENT(2));
@@ -175,8 +190,7 @@ int cli_print_json(json_t *value)
         cli_say(NULL, "no memory to print the answer");
         return CLI_FAILED;
     }
-    cli_put(text, strlen(text));
-    free(text);
+    cli_put_own(text);
     cli_put("\n", 1);
     return CLI_DONE;
 }

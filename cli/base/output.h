@@ -15,10 +15,15 @@ bool cli_output_check(const char *path, bool force, char **ret_problem);
 bool cli_output_write(const char *path, bool force, const char *text, size_t length, char **ret_problem);
 
 /* cli_put - to stdout, for what may be longer than its buffer: why it cannot be written is kept for cli_stdout_end.
+ * cli_put_own - likewise a string, which is freed.
  * cli_stdout_end - at the end of the program: see that everything has arrived, or say on stderr why not.
  * Returns  code; CLI_FAILED instead of CLI_DONE when something is missing. A reader that has gone is no failure. */
 void cli_put(const char *text, size_t length);
+void cli_put_own(char *text);
 int cli_stdout_end(int code);
+
+/* cli_json_document - a value as a text, ending in a newline; takes over the reference. The caller's to free. */
+char *cli_json_document(json_t *value);
 
 /* cli_print_json - to stdout, indented, ending in a newline; takes over the reference. Returns an exit code. */
 int cli_print_json(json_t *value);

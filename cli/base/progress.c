@@ -42,7 +42,7 @@ void cli_progress_show(struct cli_progress *progress, const char *what, const ch
     const uint64_t now = fp_now_ns();
     const uint64_t elapsed = now - progress->begin_ns;
     const uint64_t step = progress->in_place ? TERMINAL_STEP_NS : FILE_STEP_NS;
-    char number[32], remaining[32];
+    char remaining[32];
     struct res_text line = {0};
     if (!progress->enabled || (elapsed < FIRST_AFTER_NS && !progress->at_once) ||
         now - progress->last_ns < step)
@@ -53,9 +53,7 @@ void cli_progress_show(struct cli_progress *progress, const char *what, const ch
     if (total > 0 && done <= total)
         res_text_printf(&line, ", %.0f %%", (double)done * 100 / (double)total);
     if (unit != NULL)
-        res_text_printf(&line, ", %s %s/s",
-                        fp_text_grouped((unsigned long long)((double)count * 1e9 / (double)elapsed), number),
-                        unit);
+        res_text_printf(&line, ", %s %s/s", FP_GROUPED(((double)count * 1e9 / (double)elapsed)), unit);
     if (total > 0 && done > 0 && done <= total) {
         const double left_ns = (double)elapsed * (double)(total - done) / (double)done;
         res_text_printf(&line, ", %s left", res_text_duration(left_ns < 1e9 ? 1e9 : left_ns, remaining));

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
@@ -27,4 +28,11 @@ int cli_misuse(const struct cli_verb *verb, const char *format, ...)
     else
         fprintf(stderr, "'mallab help %s' says how it is used\n", verb->name);
     return CLI_MISUSE;
+}
+
+int cli_say_problem(const struct cli_verb *verb, char *problem)
+{
+    cli_say(verb, "%s", problem);
+    free(problem);
+    return CLI_FAILED;
 }

@@ -16,6 +16,13 @@ static uint64_t meta_number(const struct wl_reader *reader, const char *key)
     return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
+static void copy_meta(const struct wl_reader *reader, const char *key, const char *otherwise, char *ret_text,
+                      size_t size)
+{
+    const char *value = wl_reader_meta(reader, key);
+    snprintf(ret_text, size, "%s", value != NULL ? value : otherwise);
+}
+
 int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
                        struct res_workload *ret_workload)
 {
@@ -39,24 +46,19 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
         .processes = meta_number(reader, "recording_processes"),
         .merged_processes = meta_number(reader, "select_merged_processes"),
     };
-    const char *program = wl_reader_meta(reader, "program");
-    const char *selection = wl_reader_meta(reader, "selection");
-    snprintf(ret_workload->selection, sizeof ret_workload->selection, "%s",
-             selection != NULL ? selection : "");
-    const char *complete = wl_reader_meta(reader, "complete"),
-               *why = wl_reader_meta(reader, "incomplete_why");
+    copy_meta(reader, "program", "", ret_workload->program, sizeof ret_workload->program);
+    copy_meta(reader, "selection", "", ret_workload->selection, sizeof ret_workload->selection);
+    copy_meta(reader, "live", conv_liveness_name(CONV_LIVE_KNOWN), ret_workload->live,
+              sizeof ret_workload->live);
+    copy_meta(reader, "incomplete_why", "it was converted from an incomplete recording",
+              ret_workload->incomplete_why, sizeof ret_workload->incomplete_why);
+    const char *complete = wl_reader_meta(reader, "complete");
     ret_workload->complete = complete == NULL || strcmp(complete, "yes") == 0;
     ret_workload->lost_known = wl_reader_meta(reader, "lost_known") == NULL;
     ret_workload->lost_calls = meta_number(reader, "lost_calls");
     ret_workload->left_out_calls = meta_number(reader, "irregular_unrecorded_objects");
     ret_workload->removed_calls = meta_number(reader, "events_removed");
-    const char *live = wl_reader_meta(reader, "live");
-    snprintf(ret_workload->live, sizeof ret_workload->live, "%s",
-             live != NULL ? live : conv_liveness_name(CONV_LIVE_KNOWN));
-    snprintf(ret_workload->incomplete_why, sizeof ret_workload->incomplete_why, "%s",
-             why != NULL ? why : "it was converted from an incomplete recording");
     const uint64_t all_events = meta_number(reader, "recording_events");
-    snprintf(ret_workload->program, sizeof ret_workload->program, "%s", program != NULL ? program : "");
     if (all_events == 0)
         ret_workload->processes = 0;
     else

@@ -196,22 +196,19 @@ static void print_start(uint64_t start_unix_ns)
 /* Nobody knows what part of the file a selection takes. */
 static void print_events(const struct conv_survey *survey)
 {
-    char digits[32];
     if (survey->bytes_per_event > 0)
-        line("events", "%s, %.2f bytes each", fp_text_grouped(survey->events, digits),
-             survey->bytes_per_event);
+        line("events", "%s, %.2f bytes each", FP_GROUPED(survey->events), survey->bytes_per_event);
     else
-        line("events", "%s", fp_text_grouped(survey->events, digits));
+        line("events", "%s", FP_GROUPED(survey->events));
 }
 
 static void print_calls(const char *name, const uint64_t *counts, uint64_t total)
 {
-    char digits[32];
     bool first = true;
     for (unsigned call = 1; call < FP_CALL_COUNT; call++) {
         if (counts[call] == 0)
             continue;
-        line(first ? name : "", "%14s  %5.1f %%  %s", fp_text_grouped(counts[call], digits),
+        line(first ? name : "", "%14s  %5.1f %%  %s", FP_GROUPED(counts[call]),
              total > 0 ? (double)counts[call] * 100 / (double)total : 0.0, fp_call_name(call));
         first = false;
     }
@@ -259,7 +256,7 @@ static void print_bar(double share, bool utf8)
 static void print_sizes(const struct conv_survey *survey, bool utf8)
 {
     uint64_t most = 0;
-    char label[40], count[32], bytes[32];
+    char label[40];
     unsigned first = CONV_SIZE_CLASSES, last = 0;
     for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
         if (survey->class_count[i] > 0) {
@@ -273,8 +270,8 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
     printf("\n%-13s %14s %9s\n", "bytes asked", "requests", "in all");
     for (unsigned i = first; i <= last; i++) {
         printf("%-13s %14s %9s%s", cli_class_label(i, label, sizeof label),
-               fp_text_grouped(survey->class_count[i], count),
-               fp_text_bytes((double)survey->class_bytes[i], bytes), survey->class_count[i] > 0 ? "  " : "");
+               FP_GROUPED(survey->class_count[i]), FP_BYTES(survey->class_bytes[i]),
+               survey->class_count[i] > 0 ? "  " : "");
         print_bar((double)survey->class_count[i] / (double)most, utf8);
         putchar('\n');
     }
@@ -283,31 +280,28 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
 /* Pauses were asked for, so they are not irregular. A footprint alone knows only where its threads noticed one. */
 static void print_pauses(const struct conv_survey *survey)
 {
-    char count[32], span[32];
+    char span[32];
     if (survey->pauses > 0)
-        line("paused", "%s time%s, %s in all, as asked", fp_text_grouped(survey->pauses, count),
+        line("paused", "%s time%s, %s in all, as asked", FP_GROUPED(survey->pauses),
              survey->pauses == 1 ? "" : "s", res_text_duration((double)survey->paused_ns, span));
     else if (survey->irregular[CONV_PAUSES] > 0)
         line("paused", "as asked: %s place%s where a thread noticed it",
-             fp_text_grouped(survey->irregular[CONV_PAUSES], count),
-             survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
+             FP_GROUPED(survey->irregular[CONV_PAUSES]), survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
 }
 
 static void print_losses(const struct conv_survey *survey)
 {
-    char digits[32];
     bool lost = false;
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
         if (survey->lost[i] > 0)
-            line(lost ? "" : "lost", "%s calls: %s", fp_text_grouped(survey->lost[i], digits),
-                 fp_loss_name(i));
+            line(lost ? "" : "lost", "%s calls: %s", FP_GROUPED(survey->lost[i]), fp_loss_name(i));
         lost = lost || survey->lost[i] > 0;
     }
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (!conv_irregularity_is_loss(i) || survey->irregular[i] == 0)
             continue;
         line(lost ? "" : "lost", i == CONV_DAMAGED_BLOCKS ? "up to %s calls left out: %s" : "%s left out: %s",
-             fp_text_grouped(survey->irregular[i], digits), conv_irregularity_name(i));
+             FP_GROUPED(survey->irregular[i]), conv_irregularity_name(i));
         lost = true;
     }
     if (!lost && survey->recording_state == CONV_RECORDING_GOING_ON)
@@ -321,7 +315,7 @@ static void print_losses(const struct conv_survey *survey)
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] == 0 || i == CONV_PAUSES || conv_irregularity_is_loss(i))
             continue;
-        line(irregular ? "" : "irregular", "%s: %s%s", fp_text_grouped(survey->irregular[i], digits),
+        line(irregular ? "" : "irregular", "%s: %s%s", FP_GROUPED(survey->irregular[i]),
              conv_irregularity_name(i), conv_irregularity_is_defect(i) ? " (repaired)" : "");
         irregular = true;
     }
@@ -367,40 +361,36 @@ static void print_duration(const struct conv_survey *survey)
 
 static void print_live(const struct conv_survey *survey)
 {
-    char one[32], two[32];
     const bool is_sum = processes_of(survey) > 1 && survey->selected.merged_processes == 0;
-    line("live at peak", "%s; most objects %s%s", fp_text_bytes((double)survey->live_bytes_peak, one),
-         fp_text_grouped(survey->live_objects_peak, two),
+    line("live at peak", "%s; most objects %s%s", FP_BYTES(survey->live_bytes_peak),
+         FP_GROUPED(survey->live_objects_peak),
          is_sum ? " (sums: each process at its own peak, --merge has that of all)" : "");
-    line("live at end", "%s in %s object%s", fp_text_bytes((double)survey->live_bytes_end, one),
-         fp_text_grouped(survey->live_objects_end, two), survey->live_objects_end == 1 ? "" : "s");
+    line("live at end", "%s in %s object%s", FP_BYTES(survey->live_bytes_end),
+         FP_GROUPED(survey->live_objects_end), survey->live_objects_end == 1 ? "" : "s");
     if (survey->left_objects > 0)
-        line("left", "%s in %s object%s, by processes that ended before others",
-             fp_text_bytes((double)survey->left_bytes, one), fp_text_grouped(survey->left_objects, two),
-             survey->left_objects == 1 ? "" : "s");
+        line("left", "%s in %s object%s, by processes that ended before others", FP_BYTES(survey->left_bytes),
+             FP_GROUPED(survey->left_objects), survey->left_objects == 1 ? "" : "s");
     if (survey->live != CONV_LIVE_KNOWN)
         line("live", "%s", cli_live_words(survey->live));
     if (survey->inherited_objects > 0)
         line("inherited",
              "%s in %s object%s alive before: the parent's, of earlier windows, made before the section",
-             fp_text_bytes((double)survey->inherited_bytes, one),
-             fp_text_grouped(survey->inherited_objects, two), survey->inherited_objects == 1 ? "" : "s");
+             FP_BYTES(survey->inherited_bytes), FP_GROUPED(survey->inherited_objects),
+             survey->inherited_objects == 1 ? "" : "s");
 }
 
 /* All pages of an object count as used where no recorder noted it, or where it outlived a killed program. */
 static void print_large(const struct conv_survey *survey)
 {
-    char one[32], two[32], three[32];
     const struct conv_large *large = &survey->large;
     if (large_objects(survey) == 0)
         return;
     if (large->noted == 0)
         line("large objects", "%s of 64 KiB and more; how much of them was in memory is not known",
-             fp_text_grouped(large_objects(survey), one));
+             FP_GROUPED(large_objects(survey)));
     else
         line("large objects", "%s of 64 KiB and more; known of %s: %s, %.0f %% of them in memory",
-             fp_text_grouped(large_objects(survey), one), fp_text_grouped(large->noted, two),
-             fp_text_bytes((double)large->noted_bytes, three),
+             FP_GROUPED(large_objects(survey)), FP_GROUPED(large->noted), FP_BYTES(large->noted_bytes),
              100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
 }
 
@@ -420,11 +410,10 @@ static void print_unrecorded(const struct conv_survey *survey)
 
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
 {
-    char one[32];
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
     print_plain("file", path);
     if (survey->file_bytes > 0)
-        line("kind", "%s, %s", conv_kind_name(survey->kind), fp_text_bytes((double)survey->file_bytes, one));
+        line("kind", "%s, %s", conv_kind_name(survey->kind), FP_BYTES(survey->file_bytes));
     else
         line("kind", "%s", conv_kind_name(survey->kind)); /* a pipe's text */
     print_program(survey);
@@ -437,16 +426,16 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     if (!is_workload)
         print_events(survey);
     else
-        line("ops", "%s, %.2f bytes each", fp_text_grouped(survey->ops, one),
+        line("ops", "%s, %.2f bytes each", FP_GROUPED(survey->ops),
              survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
     if (processes_of(survey) != 1)
-        line("processes", "%s", fp_text_grouped(processes_of(survey), one));
+        line("processes", "%s", FP_GROUPED(processes_of(survey)));
     if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
         line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
              survey->process_count, survey->process_id);
-    line("threads", "%s", fp_text_grouped(survey->threads, one));
-    line("requested", "%s", fp_text_bytes((double)survey->requested_bytes, one));
-    line("largest", "%s", fp_text_bytes((double)survey->largest_size, one));
+    line("threads", "%s", FP_GROUPED(survey->threads));
+    line("requested", "%s", FP_BYTES(survey->requested_bytes));
+    line("largest", "%s", FP_BYTES(survey->largest_size));
     print_live(survey);
     print_large(survey);
     if (survey->inherited_why[0] != '\0') {
@@ -465,8 +454,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
         print_plain("lacks", survey->lacks);
     print_losses(survey);
     if (survey->events_removed > 0)
-        line("removed", "%s calls, with the windows that are not kept",
-             fp_text_grouped(survey->events_removed, one));
+        line("removed", "%s calls, with the windows that are not kept", FP_GROUPED(survey->events_removed));
     print_unrecorded(survey);
     print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
                 is_workload ? survey->ops : survey->events);

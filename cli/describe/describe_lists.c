@@ -55,14 +55,13 @@ static void print_windows(const struct conv_survey *survey)
            "objects", "lost");
     for (size_t i = 0; i < survey->window_list_count; i++) {
         const struct conv_window *window = &survey->window_list[i];
-        char began[48], lasted[32] = "not known", events[32], bytes[32], objects[32], lost[32];
+        char began[48], lasted[32] = "not known";
         begin_words(survey, window, began, sizeof began);
         if (window->end_ns > window->begin_ns)
             (void)res_text_duration((double)(window->end_ns - window->begin_ns), lasted);
         printf("%-7u %-14s %12s %13s %11s %11s  %s\n", window->number, began, lasted,
-               fp_text_grouped(window->events, events), fp_text_bytes((double)window->live_bytes_end, bytes),
-               fp_text_grouped(window->live_objects_end, objects),
-               window->lost > 0 ? fp_text_grouped(window->lost, lost) : "-");
+               FP_GROUPED(window->events), FP_BYTES(window->live_bytes_end),
+               FP_GROUPED(window->live_objects_end), window->lost > 0 ? FP_GROUPED(window->lost) : "-");
     }
 }
 
@@ -132,10 +131,8 @@ static void print_programs(const struct conv_survey *survey)
     programs = find_programs(survey, &count);
     printf("\n%-10s %25s  %s\n", "processes", "events", "program");
     for (size_t i = 0; i < count; i++) {
-        char processes[32], events[32];
         char *name = res_text_plain(programs[i].name);
-        printf("%-10s %25s  %s\n", fp_text_grouped(programs[i].processes, processes),
-               fp_text_grouped(programs[i].events, events), name);
+        printf("%-10s %25s  %s\n", FP_GROUPED(programs[i].processes), FP_GROUPED(programs[i].events), name);
         free(name);
     }
     free(programs);
@@ -174,11 +171,9 @@ static const char *end_of(const struct conv_process *process)
 /* An imported process has only an id. */
 static void print_traced(const struct conv_survey *survey)
 {
-    char events[32];
     printf("\n%-10s %14s\n", "process", "events");
     for (size_t i = 0; i < survey->process_count; i++)
-        printf("%-10u %14s\n", survey->processes[i].process_id,
-               fp_text_grouped(survey->processes[i].events, events));
+        printf("%-10u %14s\n", survey->processes[i].process_id, FP_GROUPED(survey->processes[i].events));
 }
 
 static void print_processes(const struct conv_survey *survey)
@@ -194,11 +189,11 @@ static void print_processes(const struct conv_survey *survey)
         const struct conv_process *process = &survey->processes[i];
         char *file = res_text_plain(process->file);
         char *ended = res_text_plain(end_of(process));
-        char events[32], more[64] = "";
+        char more[64] = "";
         if (process->windows > 1)
             snprintf(more, sizeof more, " and %llu more", (unsigned long long)process->windows - 1);
         printf("%-10u %-10u %14s  %-8s %s%s%s\n", process->process_id, process->parent_process_id,
-               fp_text_grouped(process->events, events), ended, process->removed ? "-" : file, more,
+               FP_GROUPED(process->events), ended, process->removed ? "-" : file, more,
                process->removed    ? " (its calls were in windows that are removed)"
                : process->missing  ? " (missing)"
                : process->complete ? ""
@@ -252,15 +247,14 @@ json_t *cli_selection_json(const struct conv_selected *selected)
 
 void cli_selection_print(const struct conv_selected *selected)
 {
-    char one[32], two[32];
     if (selected->text[0] == '\0')
         return;
     char *plain = res_text_plain(selected->text);
     printf("%-16s%s\n", "selected", plain);
     free(plain);
     if (selected->sample_of > 0)
-        printf("%-16s%s ops, live peak %s\n", "sampled from", fp_text_grouped(selected->all_ops, one),
-               fp_text_bytes((double)selected->all_live_bytes_peak, two));
+        printf("%-16s%s ops, live peak %s\n", "sampled from", FP_GROUPED(selected->all_ops),
+               FP_BYTES(selected->all_live_bytes_peak));
 }
 
 static int by_calls(const void *left, const void *right)
@@ -274,7 +268,6 @@ static int by_calls(const void *left, const void *right)
 void cli_threads_print(const struct conv_survey *survey)
 {
     struct conv_thread *sorted;
-    char events[32];
     if (survey->thread_count < 2)
         return;
     sorted = res_calloc(survey->thread_count, sizeof *sorted);
@@ -282,10 +275,10 @@ void cli_threads_print(const struct conv_survey *survey)
     qsort(sorted, survey->thread_count, sizeof *sorted, by_calls);
     printf("\n%-10s %14s\n", "thread", survey->kind == CONV_KIND_WORKLOAD ? "ops" : "events");
     for (size_t i = 0; i < survey->thread_count && i < THREAD_LINES; i++)
-        printf("%-10u %14s%s\n", sorted[i].thread_id, fp_text_grouped(sorted[i].events, events),
+        printf("%-10u %14s%s\n", sorted[i].thread_id, FP_GROUPED(sorted[i].events),
                sorted[i].is_main ? "  main" : "");
     if (survey->thread_count > THREAD_LINES)
-        printf("and %s more, see --json\n", fp_text_grouped(survey->thread_count - THREAD_LINES, events));
+        printf("and %s more, see --json\n", FP_GROUPED(survey->thread_count - THREAD_LINES));
     free(sorted);
 }
 

@@ -141,19 +141,12 @@ struct cli_answer cli_answer_defaults(void)
     return (struct cli_answer){.colour = cli_colour_by_default()};
 }
 
-static int told(const struct cli_verb *verb, bool done, char *problem)
-{
-    if (!done)
-        cli_say(verb, "%s", problem);
-    free(problem);
-    return done ? CLI_DONE : CLI_FAILED;
-}
-
 int cli_answer_check(const struct cli_verb *verb, const struct cli_answer *answer)
 {
     char *problem = NULL;
-    const bool good = answer->output == NULL || cli_output_check(answer->output, answer->force, &problem);
-    return told(verb, good, problem);
+    if (answer->output == NULL || cli_output_check(answer->output, answer->force, &problem))
+        return CLI_DONE;
+    return cli_say_problem(verb, problem);
 }
 
 int cli_answer_write(const struct cli_verb *verb, const struct cli_answer *answer, const char *text)
@@ -161,5 +154,5 @@ int cli_answer_write(const struct cli_verb *verb, const struct cli_answer *answe
     char *problem = NULL;
     const char *path = answer->output != NULL ? answer->output : "-";
     const bool written = cli_output_write(path, answer->force, text, strlen(text), &problem);
-    return told(verb, written, problem);
+    return written ? CLI_DONE : cli_say_problem(verb, problem);
 }

@@ -137,9 +137,8 @@ static struct res_candidate *inline_candidate(const struct cli_verb *verb, struc
         return NULL;
     candidate = res_registry_add_inline(registry, candidate, text, &problem);
     if (candidate == NULL) {
+        (void)cli_say_problem(verb, problem);
         *ret_code = CLI_MISUSE;
-        cli_say(verb, "%s", problem);
-        free(problem);
     }
     return candidate;
 }
@@ -155,9 +154,7 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
         char *problem = NULL;
         candidate = res_registry_add_path(registry, name, &problem);
         if (candidate == NULL) {
-            *ret_code = CLI_FAILED;
-            cli_say(verb, "%s", problem);
-            free(problem);
+            *ret_code = cli_say_problem(verb, problem);
         }
     } else {
         candidate = strcmp(name, "none") == 0 ? res_registry_add_none(registry)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/output.h"
 #include "cli/options/option_table.h"
 #include "footprint/base/support.h"
 
@@ -113,13 +112,6 @@ char *cli_option_help(const struct cli_verb *verb)
     res_text_printf(&text, "exit codes: ");
     add_wrapped(&text, verb->exit_codes, strlen("exit codes: "), 0);
     return text.text;
-}
-
-void cli_option_help_print(const struct cli_verb *verb)
-{
-    char *help = cli_option_help(verb);
-    cli_put(help, strlen(help));
-    free(help);
 }
 
 /* ---- roff ----------------------------------------------------------------------------------- */

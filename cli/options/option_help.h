@@ -6,11 +6,9 @@
 #include "cli/base/cli.h"
 
 /* cli_option_help - what `mallab help VERB` prints: 80 columns at most. The caller's to free.
- * cli_option_help_print - on stdout.
  * cli_option_roff - the OPTIONS of its man page: headings as .SS, options as .TP. The caller's to
  * free. */
 char *cli_option_help(const struct cli_verb *verb);
-void cli_option_help_print(const struct cli_verb *verb);
 char *cli_option_roff(const struct cli_verb *verb);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
 #include "cli/base/similar.h"
@@ -270,7 +271,7 @@ int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *s
             return code;
     }
     if (help) {
-        cli_option_help_print(verb);
+        cli_put_own(cli_option_help(verb));
         return CLI_DONE;
     }
     *ret_operands = (struct cli_operands){.words = argv + optind, .count = own - optind};

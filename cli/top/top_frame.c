@@ -168,7 +168,7 @@ static void add_calls(struct res_text *out, const struct conv_view *view, const 
 {
     const char *comma = "";
     res_text_printf(out, "%-12s%s, %s/s\n", "calls", FP_GROUPED(view->sum.events),
-                    FP_GROUPED((uint64_t)per_second(moment, view->sum.events, view->sum_before.events)));
+                    FP_GROUPED(per_second(moment, view->sum.events, view->sum_before.events)));
     if (view->sum.events == 0)
         return;
     res_text_printf(out, "%-12s", "");
@@ -186,14 +186,12 @@ static void add_calls(struct res_text *out, const struct conv_view *view, const 
 static void add_memory(struct res_text *out, const struct conv_view *view)
 {
     const struct conv_live_sum *live = &view->sum.live;
-    res_text_printf(out, "%-12s%s in %s objects; peaks %s, %s objects\n", "live",
-                    FP_BYTES((double)live->bytes), FP_GROUPED(live->objects),
-                    FP_BYTES((double)live->bytes_peak), FP_GROUPED(live->objects_peak));
+    res_text_printf(out, "%-12s%s in %s objects; peaks %s, %s objects\n", "live", FP_BYTES(live->bytes),
+                    FP_GROUPED(live->objects), FP_BYTES(live->bytes_peak), FP_GROUPED(live->objects_peak));
     if (view->left.objects > 0)
         res_text_printf(out, "%-12s%s in %s objects, live when their processes ended\n", "left",
-                        FP_BYTES((double)view->left.bytes), FP_GROUPED(view->left.objects));
-    res_text_printf(out, "%-12s%s, %.2f B a call\n", "on disk", FP_BYTES((double)view->bytes),
-                    bytes_per_event(view));
+                        FP_BYTES(view->left.bytes), FP_GROUPED(view->left.objects));
+    res_text_printf(out, "%-12s%s, %.2f B a call\n", "on disk", FP_BYTES(view->bytes), bytes_per_event(view));
 }
 
 static void add_lost(struct res_text *out, const struct conv_view *view, const struct cli_top_moment *moment)
@@ -237,8 +235,8 @@ static void add_processes(struct res_text *out, const struct conv_view *view,
         res_grid_own(&grid, res_printf("%u", list[i].process->process_id));
         res_grid_add(&grid, FP_GROUPED(tally->threads));
         res_grid_add(&grid, FP_GROUPED(tally->events));
-        res_grid_add(&grid, FP_GROUPED((uint64_t)per_second(moment, tally->events, tally->events_before)));
-        res_grid_add(&grid, tally->ended ? "ended" : FP_BYTES((double)tally->balance.bytes));
+        res_grid_add(&grid, FP_GROUPED(per_second(moment, tally->events, tally->events_before)));
+        res_grid_add(&grid, tally->ended ? "ended" : FP_BYTES(tally->balance.bytes));
     }
     res_text_add(out, "\n", rows > 0);
     if (rows > 0)

@@ -31,12 +31,10 @@ static double scaled(const struct conv_selected *selected, uint64_t figure)
 static void tell_sample(const struct cli_verb *verb, const struct conv_survey *survey)
 {
     const struct conv_selected *selected = &survey->selected;
-    char ops[32], all[32], live[32], up[32], whole[32];
     cli_say(verb, "sampled %u/%u: %s of %s ops; live peak %s, scaled up %s, of the whole %s",
-            selected->sample_part, selected->sample_of, fp_text_grouped(survey->ops, ops),
-            fp_text_grouped(selected->all_ops, all), fp_text_bytes((double)survey->live_bytes_peak, live),
-            fp_text_bytes(scaled(selected, survey->live_bytes_peak), up),
-            fp_text_bytes((double)selected->all_live_bytes_peak, whole));
+            selected->sample_part, selected->sample_of, FP_GROUPED(survey->ops),
+            FP_GROUPED(selected->all_ops), FP_BYTES(survey->live_bytes_peak),
+            FP_BYTES(scaled(selected, survey->live_bytes_peak)), FP_BYTES(selected->all_live_bytes_peak));
     cli_say(verb,
             "a sample keeps sizes and lifetimes; contention, locality and what an allocator keeps per thread "
             "are not those of the whole");
@@ -45,12 +43,11 @@ static void tell_sample(const struct cli_verb *verb, const struct conv_survey *s
             verb,
             "the sample has %s object%s alive at most: too few for figures that stand for the whole; take a "
             "larger share",
-            fp_text_grouped(survey->live_objects_peak, ops), survey->live_objects_peak == 1 ? "" : "s");
+            FP_GROUPED(survey->live_objects_peak), survey->live_objects_peak == 1 ? "" : "s");
 }
 
 static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
 {
-    char digits[32];
     const uint64_t foreign = survey->irregular[CONV_FOREIGN_CALLS];
     const uint64_t others = survey->irregular[CONV_RELEASED_BY_OTHERS];
     if (quiet)
@@ -59,10 +56,10 @@ static void tell_selection(const struct cli_verb *verb, const struct conv_survey
         cli_say(verb, "selected: %s", survey->selected.text);
     if (foreign > 0)
         cli_say(verb, "%s releases by the selected threads of objects of others are left out",
-                fp_text_grouped(foreign, digits));
+                FP_GROUPED(foreign));
     if (others > 0)
         cli_say(verb, "%s objects that other threads released or resized are released by the selected ones",
-                fp_text_grouped(others, digits));
+                FP_GROUPED(others));
     if (survey->selected.sample_of > 0)
         tell_sample(verb, survey);
 }
@@ -114,7 +111,6 @@ static void tell_others_losses(const struct cli_verb *verb, const struct conv_su
 {
     const struct conv_process *worst = NULL;
     uint64_t most = 0;
-    char lost[32], kept[32];
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct conv_process *process = &survey->processes[i];
         if (process->chosen || fp_loss_sum(process->lost) <= most)
@@ -128,15 +124,17 @@ static void tell_others_losses(const struct cli_verb *verb, const struct conv_su
     cli_say(verb,
             "the recording is not whole: of process %u, '%s', which is not converted, %s calls were lost and "
             "%s kept",
-            worst->process_id, name, fp_text_grouped(most, lost), fp_text_grouped(worst->events, kept));
+            worst->process_id, name, FP_GROUPED(most), FP_GROUPED(worst->events));
     free(name);
 }
 
-void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *report, const char *output,
-                      bool by_file, bool quiet)
+/* How it went, in a line on stderr, and a line for each thing that casts doubt on the recording; by_file: the process was
+ * chosen by its footprint, that there are others is known; quiet: the doubts only. */
+static void tell(const struct cli_verb *verb, const struct conv_report *report, const char *output,
+                 bool by_file, bool quiet)
 {
     const struct conv_survey *survey = &report->survey;
-    char ops[32], threads[32], span[32], speed[32] = "";
+    char span[32], speed[32] = "";
     const double seconds = (double)report->elapsed_ns / 1e9;
     /* A file of another tool is called a trace. */
     const char *kind = conv_trace_title(survey->kind) != NULL ? "trace" : "recording";
@@ -145,8 +143,8 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
         snprintf(speed, sizeof speed, " (%.2f M events/s)", rate / 1e6);
     if (!quiet)
         cli_say(verb, "%s op%s of %s thread%s, %.2f bytes each, written to %s in %s%s",
-                fp_text_grouped(survey->ops, ops), survey->ops == 1 ? "" : "s",
-                fp_text_grouped(survey->threads, threads), survey->threads == 1 ? "" : "s",
+                FP_GROUPED(survey->ops), survey->ops == 1 ? "" : "s", FP_GROUPED(survey->threads),
+                survey->threads == 1 ? "" : "s",
                 survey->ops > 0 ? (double)report->bytes_out / (double)survey->ops : 0.0,
                 strcmp(output, "-") == 0 ? "stdout" : output,
                 res_text_duration((double)report->elapsed_ns, span), speed);
@@ -167,9 +165,8 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb,
                 "it begins with %s object%s that %s alive before: its parent's, of earlier windows, or made "
                 "before the section (%s)",
-                fp_text_grouped(survey->inherited_objects, ops), survey->inherited_objects == 1 ? "" : "s",
-                survey->inherited_objects == 1 ? "was" : "were",
-                fp_text_bytes((double)survey->inherited_bytes, span));
+                FP_GROUPED(survey->inherited_objects), survey->inherited_objects == 1 ? "" : "s",
+                survey->inherited_objects == 1 ? "was" : "were", FP_BYTES(survey->inherited_bytes));
     if (survey->inherited_why[0] != '\0')
         cli_say(verb, "not all that process %u inherited is known: %s", survey->process_id,
                 survey->inherited_why);
@@ -182,27 +179,27 @@ void cli_convert_tell(const struct cli_verb *verb, const struct conv_report *rep
         cli_say(verb,
                 "%s in %s objects was left by merged processes that ended before others: in a replay it "
                 "stays live",
-                fp_text_bytes((double)survey->left_bytes, span), fp_text_grouped(survey->left_objects, ops));
+                FP_BYTES(survey->left_bytes), FP_GROUPED(survey->left_objects));
     if (survey->live != CONV_LIVE_KNOWN)
         cli_say(verb, "%s", cli_live_words(survey->live));
     if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
         cli_say(verb,
                 "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
-                fp_text_grouped(survey->irregular[CONV_UNRECORDED_OBJECTS], ops));
+                FP_GROUPED(survey->irregular[CONV_UNRECORDED_OBJECTS]));
     if (survey->irregular[CONV_UNRECORDED_FREES] > 0)
         cli_say(verb,
                 "put in: unrecorded_frees, of %s objects that were released while nothing was recorded, when "
                 "their "
                 "addresses came again",
-                fp_text_grouped(survey->irregular[CONV_UNRECORDED_FREES], ops));
+                FP_GROUPED(survey->irregular[CONV_UNRECORDED_FREES]));
     if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
         cli_say(verb, "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
-                fp_text_grouped(survey->irregular[CONV_DAMAGED_BLOCKS], ops));
+                FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS]));
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         if (survey->irregular[i] > 0 && conv_irregularity_is_defect(i) && i != CONV_DAMAGED_BLOCKS)
             cli_say(verb, "%s: %s, %s time%s (docs/irregularities.md)",
                     conv_irregularity_is_loss(i) ? "left out" : "repaired", conv_irregularity_name(i),
-                    fp_text_grouped(survey->irregular[i], ops), survey->irregular[i] == 1 ? "" : "s");
+                    FP_GROUPED(survey->irregular[i]), survey->irregular[i] == 1 ? "" : "s");
     }
 }
 
@@ -217,7 +214,7 @@ static json_t *export_json(const struct conv_report *report)
     return object;
 }
 
-json_t *cli_convert_json(const struct conv_report *report, const char *output)
+static json_t *report_json(const struct conv_report *report, const char *output)
 {
     json_t *object = cli_survey_json(&report->survey);
     cli_json_set(object, "schema", "mallab-convert/1");
@@ -269,18 +266,13 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
         cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
         code = conv_error_exit_code(error);
     } else {
-        cli_convert_tell(verb, &report, output, options->process_file != NULL, quiet);
+        tell(verb, &report, output, options->process_file != NULL, quiet);
         if (ret_report != NULL)
-            *ret_report = cli_convert_json(&report, output);
+            *ret_report = report_json(&report, output);
         conv_report_release(&report);
     }
     free(error);
     return code;
-}
-
-char *cli_workload_name(const char *input)
-{
-    return cli_output_name(input, ".wl");
 }
 
 /* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */

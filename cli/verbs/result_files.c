@@ -91,9 +91,7 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
     }
     if (answer->output == NULL || keep_check(answer->output, answer->force, &problem))
         return CLI_DONE;
-    cli_say(verb, "%s", problem);
-    free(problem);
-    return CLI_FAILED;
+    return cli_say_problem(verb, problem);
 }
 
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)

@@ -49,8 +49,7 @@ static int choose_process(const char *recording, const char *name, char **ret_fi
     const enum rec_named named = rec_process_named(recording, name, &process_id, ret_file, &problem);
     if (named == REC_NAMED)
         return CLI_DONE;
-    cli_say(&CLI_VALIDATE, "%s", problem);
-    free(problem);
+    (void)cli_say_problem(&CLI_VALIDATE, problem);
     return named == REC_NAMED_NONE ? CLI_FAILED : CLI_UNREADABLE;
 }
 
@@ -134,13 +133,12 @@ static void tell_calls(const struct cli_validate_again *plan, unsigned number, u
 {
     const uint64_t first = plan->first->workload.ops;
     const double apart = (double)ops / (double)first - 1;
-    char all[FP_TEXT_BYTES], before[FP_TEXT_BYTES];
     if (apart > CALLS_ALIKE || apart < -CALLS_ALIKE)
         cli_say(&CLI_VALIDATE,
                 "recording %u of %u has %s calls, the first %s (%+.1f %%): the program does not do the same "
                 "each time; the prediction is their median",
-                number, (unsigned)plan->settings->recordings, fp_text_grouped(ops, all),
-                fp_text_grouped(first, before), 100 * apart);
+                number, (unsigned)plan->settings->recordings, FP_GROUPED(ops), FP_GROUPED(first),
+                100 * apart);
 }
 
 /* ---- one of them ---------------------------------------------------------------------------- */

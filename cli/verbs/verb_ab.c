@@ -244,9 +244,7 @@ static int hyperfine_check(struct hyperfine *hyperfine, bool force)
     }
     if (hyperfine->path == NULL || cli_output_check(hyperfine->path, force, &problem))
         return CLI_DONE;
-    cli_say(&CLI_AB, "%s", problem);
-    free(problem);
-    return CLI_FAILED;
+    return cli_say_problem(&CLI_AB, problem);
 }
 
 static void on_hyperfine_progress(void *context, const struct res_workload *workload, const char *entry,

@@ -10,6 +10,7 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/places.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/json_values.h"
 #include "results/measure/candidate/variables.h"
 #include "results/report/grid/grid.h"
 
@@ -28,12 +29,6 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static json_t *text(const char *value)
-{
-    json_t *string = value != NULL ? json_string(value) : NULL;
-    return string != NULL ? string : json_null();
-}
-
 /* Each range with its values, and the environment of the candidate with the setting at VALUE. */
 static json_t *ranges_array(const struct res_candidate *candidate)
 {
@@ -46,12 +41,13 @@ static json_t *ranges_array(const struct res_candidate *candidate)
         struct res_candidate trial = {.name = candidate->name, .proof = candidate->proof};
         free(res_setting_apply(&trial, range->setting, "VALUE")); /* checked when the file was read */
         for (size_t k = 0; k < trial.variable_count; k++)
-            json_object_set_new(environment, trial.environment[k].name, text(trial.environment[k].value));
+            json_object_set_new(environment, trial.environment[k].name,
+                                res_json_text(trial.environment[k].value));
         res_variables_free(trial.environment, trial.variable_count);
         for (size_t k = 0; k < range->value_count; k++)
-            json_array_append_new(values, text(range->values[k]));
-        json_object_set_new(object, "setting", text(range->setting));
-        json_object_set_new(object, "text", text(range->text));
+            json_array_append_new(values, res_json_text(range->values[k]));
+        json_object_set_new(object, "setting", res_json_text(range->setting));
+        json_object_set_new(object, "text", res_json_text(range->text));
         json_object_set_new(object, "values", values);
         json_object_set_new(object, "environment", environment);
         json_array_append_new(array, object);
@@ -65,26 +61,26 @@ static json_t *candidate_object(const struct res_candidate *candidate)
     json_t *environment = json_object();
     for (size_t i = 0; i < candidate->variable_count; i++)
         json_object_set_new(environment, candidate->environment[i].name,
-                            text(candidate->environment[i].value));
+                            res_json_text(candidate->environment[i].value));
     json_t *expect = json_object();
     for (size_t i = 0; i < candidate->expected_count; i++)
-        json_object_set_new(expect, candidate->expected[i].name, text(candidate->expected[i].value));
-    json_object_set_new(object, "name", text(candidate->name));
-    json_object_set_new(object, "description", text(candidate->description));
+        json_object_set_new(expect, candidate->expected[i].name, res_json_text(candidate->expected[i].value));
+    json_object_set_new(object, "name", res_json_text(candidate->name));
+    json_object_set_new(object, "description", res_json_text(candidate->description));
     json_object_set_new(object, "found", json_boolean(candidate->found));
-    json_object_set_new(object, "version", text(candidate->version));
-    json_object_set_new(object, "library", text(candidate->path));
-    json_object_set_new(object, "library_name", text(candidate->library));
+    json_object_set_new(object, "version", res_json_text(candidate->version));
+    json_object_set_new(object, "library", res_json_text(candidate->path));
+    json_object_set_new(object, "library_name", res_json_text(candidate->library));
     json_object_set_new(object, "method", json_string(candidate->preload != NULL ? "preload" : "linked"));
-    json_object_set_new(object, "proof", text(candidate->proof));
-    json_object_set_new(object, "package", text(candidate->package));
-    json_object_set_new(object, "missing", text(candidate->missing));
-    json_object_set_new(object, "program", text(candidate->program));
+    json_object_set_new(object, "proof", res_json_text(candidate->proof));
+    json_object_set_new(object, "package", res_json_text(candidate->package));
+    json_object_set_new(object, "missing", res_json_text(candidate->missing));
+    json_object_set_new(object, "program", res_json_text(candidate->program));
     json_object_set_new(object, "environment", environment);
     json_object_set_new(object, "settings_proven", json_boolean(candidate->settings == NULL));
     json_object_set_new(object, "expect", expect);
     json_object_set_new(object, "ranges", ranges_array(candidate));
-    json_object_set_new(object, "file", text(candidate->origin));
+    json_object_set_new(object, "file", res_json_text(candidate->origin));
     return object;
 }
 

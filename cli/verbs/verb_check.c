@@ -132,15 +132,6 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-static char *dumped(json_t *value)
-{
-    char *text = json_dumps(value, JSON_INDENT(1));
-    char *line = res_printf("%s\n", text != NULL ? text : "null");
-    free(text);
-    json_decref(value);
-    return line;
-}
-
 /* text is freed. path NULL: not asked for. */
 static bool write_file(const struct settings *settings, const char *path, char *text)
 {
@@ -155,17 +146,16 @@ static bool write_files(const struct settings *settings, const struct res_check 
 {
     return write_file(settings, settings->md, res_check_markdown(check)) &&
            write_file(settings, settings->junit, res_check_junit(check, settings->doubt)) &&
-           write_file(settings, settings->benchmark, dumped(res_check_benchmark(result)));
+           write_file(settings, settings->benchmark, cli_json_document(res_check_benchmark(result)));
 }
 
 static void print(const struct settings *settings, const struct res_check *check)
 {
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
-    char *text = settings->answer.format == CLI_FORMAT_JSON ? dumped(res_described_write(&RES_CHECK, check))
-                 : settings->answer.format == CLI_FORMAT_MARKDOWN ? res_check_markdown(check)
-                                                                  : res_check_text(check, &style);
-    cli_put(text, strlen(text));
-    free(text);
+    cli_put_own(settings->answer.format == CLI_FORMAT_JSON
+                    ? cli_json_document(res_described_write(&RES_CHECK, check))
+                : settings->answer.format == CLI_FORMAT_MARKDOWN ? res_check_markdown(check)
+                                                                 : res_check_text(check, &style));
     if (settings->github) {
         /* GitHub reads both streams; only a table can have more lines behind it. */
         char *annotations = res_check_github(check, settings->doubt);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/output.h"
 #include "cli/base/say.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
@@ -50,12 +51,7 @@ static char *show(const struct res_compare *comparison, enum cli_format format)
         return res_compare_markdown(comparison);
     if (format == CLI_FORMAT_CSV)
         return res_compare_csv(comparison);
-    json_t *json = res_described_write(&RES_COMPARE, comparison);
-    char *dumped = json_dumps(json, JSON_INDENT(1));
-    char *text = res_printf("%s\n", dumped != NULL ? dumped : "{}");
-    json_decref(json);
-    free(dumped);
-    return text;
+    return cli_json_document(res_described_write(&RES_COMPARE, comparison));
 }
 
 static int compare(const struct res_result *earlier, const struct res_result *result,
@@ -63,9 +59,7 @@ static int compare(const struct res_result *earlier, const struct res_result *re
 {
     char *problem = settings->any_workload ? NULL : res_compare_workloads_problem(earlier, result);
     if (problem != NULL) {
-        cli_say(&CLI_COMPARE, "%s", problem);
-        free(problem);
-        return CLI_FAILED;
+        return cli_say_problem(&CLI_COMPARE, problem);
     }
     struct res_compare comparison;
     res_compare_results(earlier, result, &comparison);

@@ -169,7 +169,7 @@ static void add_job(struct work *work, const char *directory, const struct conv_
 
 static void list_jobs(struct work *work, const struct conv_survey *survey)
 {
-    char directory[CONV_PATH_BYTES], digits[32];
+    char directory[CONV_PATH_BYTES];
     size_t silent = 0;
     conv_recording_directory(work->settings->input, directory);
     work->jobs = res_calloc(survey->process_count, sizeof *work->jobs);
@@ -185,7 +185,7 @@ static void list_jobs(struct work *work, const struct conv_survey *survey)
             add_job(work, directory, process);
     }
     if (silent > 0 && !work->settings->answer.quiet)
-        cli_say(&CLI_CONVERT, "left out: %s process%s without a call", fp_text_grouped(silent, digits),
+        cli_say(&CLI_CONVERT, "left out: %s process%s without a call", FP_GROUPED(silent),
                 silent == 1 ? "" : "es");
 }
 
@@ -214,11 +214,10 @@ static bool check_outputs(const struct work *work)
 
 static void sum_up(const struct work *work, const struct job *job, const json_t *report)
 {
-    char ops[32], bytes[32];
     if (!work->settings->answer.quiet)
         cli_say(&CLI_CONVERT, "%s: %s ops, %s", job->output,
-                fp_text_grouped((unsigned long long)json_integer_value(json_object_get(report, "ops")), ops),
-                fp_text_bytes((double)json_integer_value(json_object_get(report, "output_bytes")), bytes));
+                FP_GROUPED(json_integer_value(json_object_get(report, "ops"))),
+                FP_BYTES(json_integer_value(json_object_get(report, "output_bytes"))));
 }
 
 /* Every message about a process has its name before it. Returns an exit code. */

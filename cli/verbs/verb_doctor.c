@@ -427,9 +427,7 @@ static int give_out(const struct res_doctor *doctor, json_t *noise, const struct
         return cli_print_json(object);
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
-    char *text = res_doctor_text(doctor, &style, !settings->answer.quiet);
-    cli_put(text, strlen(text));
-    free(text);
+    cli_put_own(res_doctor_text(doctor, &style, !settings->answer.quiet));
     return CLI_DONE;
 }
 

@@ -92,9 +92,7 @@ static int tell_result(const struct settings *settings)
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
     res_notes_fill(&result);
-    char *text = res_table_text(&result, &style);
-    cli_put(text, strlen(text));
-    free(text);
+    cli_put_own(res_table_text(&result, &style));
     res_result_release(&result);
     return CLI_DONE;
 }
@@ -150,11 +148,10 @@ static void print_verdict(const struct conv_verdict *verdict)
     struct figure figures[FIGURES];
     const size_t count = figures_of(verdict, figures);
     char *file = res_text_plain(verdict->file);
-    char digits[32];
     if (verdict->violation.fault == CONV_FAULT_NONE) {
         printf("legal\n");
         for (size_t i = 0; i < count; i++)
-            printf("%-16s%s\n", figures[i].name, fp_text_grouped(figures[i].value, digits));
+            printf("%-16s%s\n", figures[i].name, FP_GROUPED(figures[i].value));
     } else {
         printf("not legal: %s\n", verdict->violation.what);
         printf("kind            %s\n", conv_fault_name(verdict->violation.fault));

@@ -224,9 +224,7 @@ static int print_status(const struct rec_control *control, bool json)
 {
     if (json)
         return cli_print_json(rec_control_status_json(control));
-    char *text = rec_control_status_text(control);
-    cli_put(text, strlen(text));
-    free(text);
+    cli_put_own(rec_control_status_text(control));
     return CLI_DONE;
 }
 

@@ -342,9 +342,7 @@ static int run_limited(const struct settings *settings, const struct res_candida
     int code = cli_limit_settle(&CLI_REPLAY, &settings->measure, &limited.limit);
     const struct res_group_place *place = cli_limit_place(&limited.limit);
     if (code == CLI_DONE && place != NULL && !res_group_make(place, &limited.group, &why)) {
-        cli_say(&CLI_REPLAY, "%s", why);
-        free(why);
-        code = CLI_FAILED;
+        code = cli_say_problem(&CLI_REPLAY, why);
     }
     if (code == CLI_DONE)
         code = run_binary(settings, candidate, &limited);

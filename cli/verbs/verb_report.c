@@ -267,12 +267,11 @@ static char *show_history(const struct res_history *history, enum cli_format for
     if (format == CLI_FORMAT_TABLE)
         return res_history_text(history, style);
     json_t *document = res_described_write(&RES_HISTORY, history);
-    const bool page = format == CLI_FORMAT_HTML;
-    char *compact = page ? NULL : json_dumps(document, JSON_INDENT(1));
-    char *text = page ? res_html_history(document) : res_printf("%s\n", compact != NULL ? compact : "{}");
-    free(compact);
+    if (format != CLI_FORMAT_HTML)
+        return cli_json_document(document);
+    char *page = res_html_history(document);
     json_decref(document);
-    return text;
+    return page;
 }
 
 /* What in a directory is no result is left out, and said. Returns an exit code: CLI_UNREADABLE, with a text, where a result

@@ -64,7 +64,7 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
 /* A name in the directory that no other input of this command line took. */
 static char *free_name(const char *directory, const char *input, size_t number)
 {
-    char *whole = cli_workload_name(input);
+    char *whole = cli_output_name(input, ".wl");
     const char *slash = strrchr(whole, '/');
     char *path = res_path_join(directory, slash != NULL ? slash + 1 : whole);
     struct stat facts;
@@ -87,7 +87,7 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
             cli_say(verb, "'%s' is JSON, but none of mallab's, nothing that can be replayed", path);
         return;
     }
-    char *name = cli_workload_name(path);
+    char *name = cli_output_name(path, ".wl");
     if (title != NULL)
         cli_say(
             verb,
