@@ -14,7 +14,7 @@
 #include "cli/base/say.h"
 #include "footprint/base/support.h"
 #include "results/measure/figures/entry_figures.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/notes/notes.h"
 

@@ -16,7 +16,7 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
@@ -188,34 +188,28 @@ static void leave_out(struct gathering *gathering, const char *path, char *why)
 static void add_file(struct gathering *gathering, const char *path, const char *name)
 {
     struct stat facts;
-    json_error_t error;
     if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) {
         leave_out(gathering, path, res_strdup("is no regular file"));
         gathering->damaged = true;
         return;
     }
-    json_t *result = NULL;
+    struct res_result result;
+    bool is_other = false;
+    char *problem = NULL;
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    const enum fp_status status = fd >= 0 ? res_json_parse(fd, &result, &error) : FP_ERR_OPEN;
-    const int saved = errno;
+    if (fd >= 0 && res_result_load_fd(fd, path, &result, &is_other, &problem)) {
+        res_history_add(&gathering->history, name, &result);
+        res_result_release(&result);
+    } else {
+        gathering->damaged |= !is_other;
+        leave_out(gathering, path,
+                  is_other  ? res_strdup("no result of 'mallab ab'")
+                  : fd >= 0 ? res_strdup(problem)
+                            : res_strdup(strerror(errno)));
+    }
     if (fd >= 0)
         (void)close(fd); /* only read from */
-    const char *schema = json_string_value(json_object_get(result, "schema"));
-    char *problem = result != NULL                                   ? res_json_check(result)
-                    : status == FP_ERR_OPEN || status == FP_ERR_READ ? res_strdup(strerror(saved))
-                                                                     : res_json_unread(path, status, &error);
-    struct res_result typed = {0};
-    if (problem == NULL && res_result_read(result, &typed, &problem)) {
-        res_history_add(&gathering->history, name, &typed);
-        res_result_release(&typed);
-    } else {
-        const bool other = result != NULL &&
-                           (schema == NULL || strncmp(schema, RES_SCHEMA_NAME, strlen(RES_SCHEMA_NAME)) != 0);
-        gathering->damaged |= !other;
-        leave_out(gathering, path, other ? res_strdup("no result of 'mallab ab'") : res_strdup(problem));
-    }
     free(problem);
-    json_decref(result);
 }
 
 static int is_json(const struct dirent *entry)

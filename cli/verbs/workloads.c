@@ -20,7 +20,7 @@
 #include "footprint/base/support.h"
 #include "record/collector.h"
 #include "record/target.h"
-#include "results/measure/result/json_kind.h"
+#include "results/measure/result/result.h"
 
 struct conversion {
     const struct cli_verb *verb;

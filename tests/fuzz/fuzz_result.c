@@ -8,7 +8,7 @@
 #include "footprint/base/support.h"
 #include "fuzz/target.h"
 #include "results/measure/figures/entry_figures.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/result.h"
 #include "results/report/gate/ci.h"
 #include "results/report/gate/compare_results.h"
 #include "results/report/history/result_history.h"
@@ -115,15 +115,11 @@ static void check_history(const struct res_result *result)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const int fd = open(fuzz_input(bytes, size), O_RDONLY | O_CLOEXEC);
-    json_t *result = NULL;
+    char *problem = NULL;
+    bool is_other;
+    struct res_result typed;
     FUZZ_CHECK(fd >= 0);
-    (void)res_json_parse(fd, &result, NULL); /* NULL stays */
-    (void)close(fd);                         /* only read from */
-    if (result == NULL)
-        return 0;
-    char *problem = res_json_check(result);
-    struct res_result typed = {0};
-    if (problem == NULL && res_result_read(result, &typed, &problem)) {
+    if (res_result_load_fd(fd, "-", &typed, &is_other, &problem)) {
         res_entry_figures_complete(&typed);
         res_notes_fill(&typed);
         check_reports(&typed);
@@ -135,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         check_dumped(res_result_write(&typed));
         res_result_release(&typed);
     }
+    (void)close(fd); /* only read from */
     free(problem);
-    json_decref(result);
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/result.h"
 
 static double number_of(const json_t *object, const char *key)
 {
@@ -53,11 +53,12 @@ static void read_entry(const json_t *json, struct res_candidate *candidate, stru
 
 void samples_load(const char *path, struct samples *ret_samples)
 {
-    char *problem = NULL;
-    json_t *result = res_json_load(path, &problem);
+    json_error_t error;
+    json_t *result = json_load_file(path, 0, &error);
     const json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
     if (workload == NULL) {
-        fprintf(stderr, "verdicts: cannot read '%s': %s\n", path, problem != NULL ? problem : "no workload");
+        fprintf(stderr, "verdicts: cannot read '%s': %s\n", path,
+                result == NULL ? error.text : "no workload");
         exit(EXIT_FAILURE);
     }
     const json_t *candidates = json_object_get(workload, "candidates");

@@ -8,7 +8,7 @@
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/experiment/result_making.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/result.h"
 #include "results/report/table/table.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
@@ -376,7 +376,11 @@ TEST(stopping_keeps_the_finished_rounds)
     CHECK_U64(json_integer_value(json_object_get(result, "rounds")), 3);
     CHECK_U64(json_integer_value(json_object_get(result, "rounds_asked")), 8);
     CHECK(json_is_true(json_object_get(result, "stopped")));
-    CHECK(res_json_check(result) == NULL);
+    struct res_result read;
+    char *problem = NULL;
+    CHECK(res_result_read(result, &read, &problem));
+    CHECK_STR(problem != NULL ? problem : "", "");
+    res_result_release(&read);
     json_decref(result);
     res_experiment_release(&experiment);
     setup_release(&setup);

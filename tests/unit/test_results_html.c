@@ -1,5 +1,5 @@
 /* test_results_html.c - what reaches the page: nothing that ends its element, no raw sample, and every peak. */
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/result.h"
 #include "results/report/html/html.h"
 #include "unit/harness.h"
 #include "unit/typed.h"

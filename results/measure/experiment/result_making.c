@@ -12,7 +12,7 @@
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/machine/machine.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/result.h"
 
 /* Words that may come from anywhere; NULL: none. */
 static char *plain(const char *words)

@@ -1,11 +1,130 @@
-/* result.c - a result from JSON and to it. */
+/* result.c - a result from JSON, checked, as files may come from anywhere; and to it. */
 #include "results/measure/result/result.h"
 
-#include <math.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "footprint/base/json_read.h"
+#include "footprint/base/memory_bound.h"
 #include "footprint/base/support.h"
-#include "results/measure/result/result_json.h"
+#include "results/measure/result/tuned.h"
+
+#define SCHEMA_NAME  "mallab-experiment/"
+#define SCHEMA_MAJOR 1 /* a higher one is refused; more keys are no new number */
+
+#define WORKLOADS_MAX 4096u
+
+/* ---- what a JSON of ours is ------------------------------------------------------------------ */
+
+#define HEAD_BYTES 65536u /* the schema is one of the first keys that our writers write */
+
+static const struct {
+    const char *schema, *words, *remedy;
+} KINDS[] = {
+    {"mallab-experiment/", "a result of 'mallab ab', 'tune' or 'validate'",
+     "show it with 'mallab report', or hold it against another with 'mallab compare'"},
+    {"mallab-run/", "one run of 'mallab replay --json'", "'mallab ab' makes results of many"},
+    {"mallab-compare/", "a comparison by 'mallab compare --json'", "name the two results that it compares"},
+    {"mallab-check/", "what 'mallab check --json' found", "name the result that was checked"},
+    {"mallab-history/", "a history by 'mallab report --json DIR'", "name the results, or their directory"},
+    {"mallab-recording/", "a recording's list of processes", "name the directory that it lies in"},
+    {"mallab-info/", "what 'mallab info --json' printed", "name the file that it tells of"},
+    {"mallab-convert/", "what 'mallab convert --json' printed", "name the workload that was converted"},
+    {"mallab-convert-each/", "what 'mallab convert --each --json' printed", "name one of its workloads"},
+    {"mallab-allocators/", "what 'mallab allocators --json' printed", "'mallab ab' makes results"},
+    {"mallab-doctor/", "what 'mallab doctor --json' printed", "'mallab ab' makes results"},
+    {"mallab-status/", "what 'mallab record --attach-to --json' printed", "name the recording"},
+    {"mallab-top/", "what 'mallab top --json' printed", "name the recording"},
+    {"mallab-report/", "the data of a page by 'mallab report --format html'", "name the results themselves"},
+};
+
+/* By the value of the key `schema`; NULL when it is none of ours, and for NULL. ret_remedy: what reads or makes use of it; may be
+ * NULL. */
+static const char *kind_of(const char *schema, const char **ret_remedy)
+{
+    for (size_t i = 0; schema != NULL && i < sizeof KINDS / sizeof KINDS[0]; i++) {
+        if (strncmp(schema, KINDS[i].schema, strlen(KINDS[i].schema)) != 0)
+            continue;
+        if (ret_remedy != NULL)
+            *ret_remedy = KINDS[i].remedy;
+        return KINDS[i].words;
+    }
+    return NULL;
+}
+
+const char *res_json_kind_of_file(const char *path, const char **ret_remedy)
+{
+    static const char KEY[] = "\"schema\"";
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return NULL;
+    char *head = res_calloc(HEAD_BYTES + 1, 1);
+    const size_t length = fread(head, 1, HEAD_BYTES, file);
+    fclose(file);
+    head[length] = '\0';
+    const char *at = head + strspn(head, " \t\r\n");
+    const char *key = *at == '{' ? strstr(at, KEY) : NULL;
+    const char *words = NULL;
+    if (key != NULL) {
+        key += sizeof KEY - 1;
+        key += strspn(key, " \t\r\n:");
+        words = *key == '"' ? kind_of(key + 1, ret_remedy) : NULL;
+    }
+    free(head);
+    return words;
+}
+
+/* ---- checked --------------------------------------------------------------------------------- */
+
+/* What the rows of a workload do not ask for; a floor that cannot be read would be taken for none. */
+static const char *workload_defect(const json_t *workload)
+{
+    const json_t *floor = json_object_get(workload, "floor");
+    if (json_array_size(json_object_get(workload, "candidates")) == 0)
+        return "a workload has no candidates";
+    if (floor != NULL && !json_is_null(floor) &&
+        (!json_is_string(json_object_get(floor, "name")) || !json_is_array(json_object_get(floor, "runs"))))
+        return "a workload has no valid floor";
+    return NULL;
+}
+
+static bool is_schema_of_result(const char *schema)
+{
+    return schema != NULL && strncmp(schema, SCHEMA_NAME, strlen(SCHEMA_NAME)) == 0;
+}
+
+/* Whether a document is a result, but for what its rows ask for. NULL when it is, else the problem. */
+static char *defect_of(const json_t *result)
+{
+    const char *schema = json_string_value(json_object_get(result, "schema"));
+    const json_t *workloads = json_object_get(result, "workloads");
+    size_t index;
+    json_t *workload;
+    const char *remedy = "", *other = kind_of(schema, &remedy);
+    const bool is_result = is_schema_of_result(schema);
+    if (!is_result && other != NULL)
+        return res_printf("it is %s, no result: %s", other, remedy);
+    if (!is_result)
+        return res_strdup("it is no result of 'mallab ab' (no schema " RES_SCHEMA ")");
+    if (atoi(schema + strlen(SCHEMA_NAME)) > SCHEMA_MAJOR)
+        return res_printf("it has schema %.40s, this mallab reads up to " RES_SCHEMA
+                          ": read it with the mallab that wrote it, or a newer one",
+                          schema);
+    if (!json_is_array(workloads) || json_array_size(workloads) > WORKLOADS_MAX)
+        return res_strdup("workloads is no array of a sensible size");
+    json_array_foreach(workloads, index, workload)
+    {
+        const char *defect = workload_defect(workload);
+        if (defect != NULL)
+            return res_strdup(defect);
+    }
+    return res_tuned_check(result);
+}
 
 /* A validation that is there has to be shown. */
 static const char *validation_defect(const struct res_result *result, const json_t *json)
@@ -21,6 +140,13 @@ static const char *validation_defect(const struct res_result *result, const json
 
 bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
 {
+    char *problem = defect_of(json);
+    *ret_result = (struct res_result){0};
+    if (problem != NULL) {
+        *ret_problem = res_text_plain(problem);
+        free(problem);
+        return false;
+    }
     if (!res_described_read(&RES_RESULT, json, ret_result, ret_problem))
         return false;
     const char *defect = validation_defect(ret_result, json);
@@ -32,13 +158,77 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
     return true;
 }
 
-bool res_result_load(const char *path, struct res_result *ret_result, char **ret_problem)
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Bounded as results are (footprint/base/json_read.h). */
+static enum fp_status parse(int fd, json_t **ret_result, json_error_t *ret_error)
 {
-    json_t *json = res_json_load(path, ret_problem);
+    struct fp_json_bound bound = {FP_JSON_RESULT_BYTES, FP_JSON_RESULT_MEMORY};
+    if (fp_memory_is_asked())
+        bound = (struct fp_json_bound){fp_memory_bound(), fp_memory_bound()};
+    return fp_json_read(fd, &bound, ret_result, ret_error);
+}
+
+/* Why that failed, in one line; of what is no JSON, what it is instead where that can be told. */
+static char *unread(const char *path, enum fp_status status, const json_error_t *error)
+{
+    if (status != FP_ERR_CORRUPT)
+        return res_printf("%s%s", error->text,
+                          status == FP_ERR_LIMIT ? "; " FP_MEMORY_VARIABLE " in the environment, in bytes, "
+                                                   "sets another bound"
+                                                 : "");
+    char begin[8] = "";
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+    const size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : sizeof begin;
+    if (file != NULL)
+        fclose(file);
+    if (length == 0)
+        return res_strdup("it is empty");
+    if (strncmp(begin, "MALLAB", 6) == 0)
+        return res_strdup(
+            "it is a footprint or a workload, no result: 'mallab ab -o RESULT.json' makes one of it");
+    char *plain = res_text_plain(error->text);
+    char *problem = res_printf("no JSON: %s at byte %d%s", plain, error->position,
+                               json_error_code(error) == json_error_premature_end_of_input
+                                   ? ": it is cut off; copy it again, or measure anew"
+                                   : "");
+    free(plain);
+    return problem;
+}
+
+bool res_result_load_fd(int fd, const char *path, struct res_result *ret_result, bool *ret_is_other,
+                        char **ret_problem)
+{
+    json_error_t error;
+    json_t *json = NULL;
+    const enum fp_status status = parse(fd, &json, &error);
+    const int saved = errno;
+    *ret_is_other = json != NULL && !is_schema_of_result(json_string_value(json_object_get(json, "schema")));
+    if (json == NULL)
+        *ret_problem = status == FP_ERR_READ ? res_strdup(strerror(saved)) : unread(path, status, &error);
     const bool read = json != NULL && res_result_read(json, ret_result, ret_problem);
     json_decref(json);
     return read;
 }
+
+bool res_result_load(const char *path, struct res_result *ret_result, char **ret_problem)
+{
+    const bool is_stdin = strcmp(path, "-") == 0;
+    const int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    bool read = false, is_other;
+    struct stat facts;
+    if (fd < 0)
+        *ret_problem = res_strdup(strerror(errno));
+    else if (fstat(fd, &facts) == 0 && S_ISDIR(facts.st_mode))
+        *ret_problem = res_strdup("is a directory: name a result in it");
+    else
+        read = res_result_load_fd(fd, path, ret_result, &is_other, ret_problem);
+    if (fd >= 0 && !is_stdin)
+        (void)close(fd); /* only read from */
+    return read;
+}
+
+/* ---- the struct ------------------------------------------------------------------------------ */
 
 json_t *res_result_write(const struct res_result *result)
 {
@@ -58,15 +248,4 @@ const struct res_result_entry *res_result_entry_named(const struct res_result_wo
             return &workload->candidates[i];
     }
     return NULL;
-}
-
-bool res_entry_died(const struct res_result_entry *entry)
-{
-    static const char *const CAUSES[] = {"null", "limit", "crash", "oom"};
-    const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
-    for (size_t i = 0; cause != NULL && i < sizeof CAUSES / sizeof CAUSES[0]; i++) {
-        if (strcmp(cause, CAUSES[i]) == 0)
-            return true;
-    }
-    return false;
 }

@@ -21,6 +21,8 @@
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
 
+#define RES_SCHEMA "mallab-experiment/1"
+
 /* A figure set against the baseline's. */
 struct res_difference {
     double ratio;                 /* of steady times; else the median of the paired ratios */
@@ -274,10 +276,13 @@ extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_EN
 extern const struct res_described
     RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
 
-/* res_result_load - the result that a file holds, "-" being standard input: read within bounds, checked, and completed by
- * figures that older versions did not write.
+/* res_result_load - the result that a file holds, "-" being standard input: read within bounds, and checked.
+ * res_result_load_fd - likewise of a descriptor, which stays open. ret_is_other: set to whether it is JSON and no result, as may
+ *              well lie beside results.
  * ret_problem  one line, the caller's to free, where false is returned. */
 bool res_result_load(const char *path, struct res_result *ret_result, char **ret_problem);
+bool res_result_load_fd(int fd, const char *path, struct res_result *ret_result, bool *ret_is_other,
+                        char **ret_problem);
 
 /* res_result_read - the result that a JSON object holds, checked.
  * ret_problem  one line, the caller's to free, where false is returned. */
@@ -292,8 +297,9 @@ void res_result_release(struct res_result *result);
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
                                                       const char *name);
 
-/* res_entry_died - whether the allocator ended its run, or the kernel for its sake, which is what a memory limit is set
- * for; else something else went wrong, or nothing. */
-bool res_entry_died(const struct res_result_entry *entry);
+/* res_json_kind_of_file - what a JSON file of ours is, by the schema that it begins with: "a result of 'mallab ab', 'tune' or
+ * 'validate'"; NULL when it is none of ours, or cannot be read.
+ * ret_remedy   set to what reads or makes use of it: "show it with 'mallab report'". May be NULL. */
+const char *res_json_kind_of_file(const char *path, const char **ret_remedy);
 
 #endif

@@ -339,7 +339,8 @@ static size_t names_of(const struct res_result_workload *workload, bool died, st
     size_t count = 0;
     RES_EACH_CANDIDATE(entry, workload)
     {
-        if (died ? !res_entry_died(entry) : entry->failed != NULL)
+        const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
+        if (died ? !res_failure_is_death(cause) : entry->failed != NULL)
             continue;
         if (last != NULL)
             res_text_printf(names, "%s%s", count > 1 ? ", " : "", last);
