@@ -1,6 +1,6 @@
 /* control.h - a recording that goes on, from outside: pause it, go on, cut a window, end it, ask for fresh figures.
  *
- *   request   a signal to the collector (shim/collect/collect_control.c): it takes the right to signal it, and the
+ *   request   a signal to the collector (shim/collect/collect_loop.c): it takes the right to signal it, and the
  *             recorded program notices nothing
  *   answer    recording.json counts by kind what was heeded: so one who paused it knows that it was heeded, although
  *             another has let it go on since

@@ -122,7 +122,7 @@ struct collect_pause {
     uint64_t from_ns, to_ns; /* to_ns 0: it lasts */
 };
 
-/* Somebody outside asks for these: collect_control.h has the signals. */
+/* Somebody outside asks for these: collect_loop.h has the signals. */
 enum collect_request {
     COLLECT_PAUSE,
     COLLECT_RESUME,

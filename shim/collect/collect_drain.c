@@ -6,7 +6,6 @@
 #include "shim/collect/collect_decode.h"
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_lists.h"
-#include "shim/collect/collect_queue.h"
 #include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_take.h"
 #include "shim/shared/raw.h"

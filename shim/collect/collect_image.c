@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "shim/collect/collect_complete.h"
-#include "shim/collect/collect_cut.h"
 #include "shim/collect/collect_drain.h"
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_proc.h"
+#include "shim/collect/collect_recover.h"
 #include "shim/collect/collect_reserve.h"
-#include "shim/collect/collect_resume.h"
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
 #define CLAIM_LONG_NS    UINT64_C(100000000) /* a thousand times what it takes: then it is looked who that is */
@@ -22,6 +21,49 @@
 #define ADOPT_AT_ONCE    64u /* then chunks are drained again: each takes a file and some system calls */
 #define FOREIGN_WEIGHT   16u /* of one that all of /proc is looked through for */
 #define IMAGES_MOST      (1u << 18) /* of one recording: a kilobyte and a half each */
+#define CUT_TRIES        100u
+
+/* ---- cuts --------------------------------------------------------------------------------------- */
+
+/* Announce a cut, then let the epoch word jump over it. Whoever reads the word from there on reads from our second
+ * step or from one after it, all of which follow our first in the word's order: so it sees the announcement. */
+static void cut_epochs(struct seg_slot *slot, struct seg_slot_note *note, bool paused)
+{
+    uint64_t epoch;
+    unsigned tries = 0;
+    do {
+        epoch = get_relaxed(&slot->epoch) + SEG_CUT_DISTANCE;
+        put_release(&note->cut, seg_cut(epoch, paused));
+    } while (add_acq_rel(&slot->epoch, 1) >= epoch &&
+             ++tries < CUT_TRIES); /* a second went by, or the process writes there what it should not */
+    add_acq_rel(&slot->epoch, SEG_CUT_DISTANCE);
+}
+
+/* With --order stamps every record reads the clock: the cut is where that will be when it has been seen by all. */
+static void cut_clock(const struct collector *collector, struct seg_slot_note *note, bool paused)
+{
+    const uint64_t ticks = (uint64_t)(CUT_HEED_NS / 2 / collector->clock.ns_per_tick);
+    put_release(&note->cut, seg_cut(collector->clock.last_ticks + ticks, paused));
+}
+
+void image_cut(const struct collector *collector, uint32_t slot)
+{
+    struct seg_slot_note *note = &collector->segment.view.slot_notes[slot];
+    const uint64_t before = get_relaxed(&note->cut);
+    put_relaxed(&note->cut_before, before);
+    if (collector->options.stamps)
+        cut_clock(collector, note, collector->paused);
+    else
+        cut_epochs(&collector->segment.view.slots[slot], note, collector->paused);
+}
+
+/* Let a slot that was just found heed a pause or its end, if it missed that. */
+static void cut_adopt(const struct collector *collector, uint32_t slot)
+{
+    const uint64_t cut = collector->segment.view.slots[slot].first_cut;
+    if (((cut & SEG_CUT_PAUSED) != 0) != collector->paused)
+        image_cut(collector, slot);
+}
 
 /* ---- discovery -------------------------------------------------------------------------------------------- */
 
@@ -110,7 +152,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
     cut_adopt(collector, slot_index);
-    if (!collector->options.recover || !resume_footprint(collector, image))
+    if (!collector->options.recover || !recover_footprint(collector, image))
         image_open_part(collector, image);
     if (pid == 0)
         image_finish(collector, image, IMAGE_EXIT);

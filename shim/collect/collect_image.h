@@ -28,4 +28,10 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
  * notices a pause before it (lane_record.c). Returns whether there is an image with several threads. */
 bool image_bump_epochs(struct collector *collector);
 
+#define CUT_HEED_NS 2000000 /* given to the lanes that are recording to come to their next call */
+
+/* image_cut - announce a cut (seg_cut in segment.h) to the process in a slot: all its threads go through it at one epoch, and what
+ * they record behind it is paused, or not, as collector->paused says. */
+void image_cut(const struct collector *collector, uint32_t slot);
+
 #endif

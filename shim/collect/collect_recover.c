@@ -1,20 +1,281 @@
-/* collect_recover.c - the segment of a killed collector, emptied. */
+/* collect_recover.c - the segment of a killed collector emptied, its footprints gone on with. */
 #include "shim/collect/collect_recover.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "footprint/base/part_name.h"
+#include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_find.h"
+#include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_image.h"
+#include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_resume.h"
 #include "shim/collect/collect_take.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
+
+/* ---- the footprints ----------------------------------------------------------------------------- */
+
+static struct fp_reader *open_footprint(const struct collector *collector, const char *name)
+{
+    struct fp_error error;
+    struct fp_reader *reader = NULL;
+    return fp_reader_open_at(collector->directory_fd, name, &error, &reader) == FP_OK ? reader : NULL;
+}
+
+/* Where each lane stands in the file. */
+static bool take_lanes(struct collect_image *image, const struct fp_reader_info *info)
+{
+    for (size_t i = 0; i < info->block_count; i++) {
+        const struct fp_block_entry *entry = &info->blocks[i];
+        struct collect_lane *lane = image_lane(image, entry->lane);
+        if (lane == NULL)
+            return false;
+        if (entry->sequence >= lane->next_block)
+            lane->next_block = entry->sequence + 1;
+        lane->marks += entry->mark_count;
+        if (lane->number == 0)
+            lane->thread_id = image->pid; /* as in any program that allocates before it starts threads */
+    }
+    return true;
+}
+
+static uint64_t count_events(struct fp_reader *reader)
+{
+    const struct fp_reader_info *info = fp_reader_info(reader);
+    struct fp_block_buffer buffer = {0};
+    uint64_t events = 0;
+    for (size_t i = 0; i < info->block_count; i++) {
+        struct fp_block block;
+        if (fp_reader_block(reader, i, &buffer, &block) != FP_OK)
+            continue; /* whoever converts it is told */
+        for (uint32_t k = 0; k < block.mark_count; k++)
+            events += block.shapes[block.marks[k].shape].call < FP_CALL_COUNT;
+    }
+    fp_block_buffer_release(&buffer);
+    return events;
+}
+
+/* ---- the directory ------------------------------------------------------------------------------- */
+
+struct found {
+    char stem[SEG_FILE], file[SEG_FILE];
+    uint32_t window;
+};
+
+/* The footprints of a directory, by stem and window; the caller frees them. */
+struct listing {
+    struct found *items;
+    size_t count;
+};
+
+/* A window's number has four digits or more: a longer one is a later window, whatever the order of the names. */
+static int by_window(const void *a, const void *b)
+{
+    const struct found *one = a, *other = b;
+    const int order = strcmp(one->stem, other->stem);
+    return order != 0 ? order : (one->window > other->window) - (one->window < other->window);
+}
+
+static struct listing list_directory(const struct collector *collector)
+{
+    struct listing listing = {0};
+    const int copy = openat(collector->directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+    const struct dirent *entry;
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        struct found found;
+        if (!fp_part_name(entry->d_name, SEG_FILE, found.stem, &found.window))
+            continue;
+        struct found *grown = realloc(listing.items, (listing.count + 1) * sizeof *grown);
+        if (grown == NULL)
+            break; /* those found so far are recovered */
+        listing.items = grown;
+        memcpy(found.file, entry->d_name, strlen(entry->d_name) + 1); /* fits: fp_part_name saw it */
+        grown[listing.count++] = found;
+    }
+    if (directory != NULL)
+        (void)closedir(directory); /* only read */
+    else if (copy >= 0)
+        (void)close(copy);
+    if (listing.count > 0)
+        qsort(listing.items, listing.count, sizeof *listing.items, by_window);
+    return listing;
+}
+
+/* One past the last part that has the stem of the first. */
+static size_t past_parts(const struct listing *listing, size_t first)
+{
+    size_t past = first;
+    while (past < listing->count && strcmp(listing->items[past].stem, listing->items[first].stem) == 0)
+        past++;
+    return past;
+}
+
+/* ---- going on ------------------------------------------------------------------------------------ */
+
+/* Take from a part's file what it tells of the image. Parts come in the order of their windows. */
+static struct collect_part *take_part(struct collect_image *image, const struct found *found,
+                                      struct fp_reader *reader)
+{
+    const struct fp_reader_info *info = fp_reader_info(reader);
+    struct collect_part *part = list_part(image);
+    if (part == NULL)
+        return NULL;
+    image->part_count++;
+    memcpy(part->file, found->file, sizeof part->file);
+    part->window = found->window;
+    part->bytes = info->file_bytes;
+    part->events = count_events(reader);
+    part->has_trailer = info->has_trailer;
+    part->lost += fp_loss_sum(info->trailer.lost);
+    image->bytes += part->bytes;
+    image->events += part->events;
+    return part;
+}
+
+/* An image goes on with its last part, if that has no trailer yet. */
+static void go_on_with(struct collector *collector, struct collect_image *image, const struct found *found,
+                       bool last)
+{
+    const struct fp_writer_options options = {.size_limit_bytes = collector->file_limit_bytes};
+    struct fp_reader *reader = open_footprint(collector, found->file);
+    if (reader == NULL)
+        return;
+    const struct fp_reader_info *info = fp_reader_info(reader);
+    image_forget_marks(image);
+    const bool usable = take_lanes(image, info);
+    struct collect_part *part = take_part(image, found, reader);
+    fp_loss_add(image->told, info->trailer.lost);
+    image->between = found->window != 0 && info->has_trailer;
+    if (last && usable && part != NULL && !info->has_trailer)
+        image->writing = fp_writer_resume(collector->directory_fd, found->file, &options,
+                                          info->tail_error.offset, NULL, &image->writer) == FP_OK;
+    fp_reader_close(reader);
+}
+
+bool recover_footprint(struct collector *collector, struct collect_image *image)
+{
+    uint32_t window;
+    const char *file = collector->segment.view.slot_notes[image->slot].file;
+    if (!fp_part_name(file, SEG_FILE, image->stem, &window)) {
+        image->stem[0] = '\0';
+        return false;
+    }
+    struct listing listing = list_directory(collector);
+    image->stopped_by = image->limit_cause = FP_LOSS_COLLECTOR;
+    for (size_t i = 0; i < listing.count; i++)
+        if (strcmp(listing.items[i].stem, image->stem) == 0)
+            go_on_with(collector, image, &listing.items[i], i + 1 == past_parts(&listing, i));
+    free(listing.items);
+    /* The process' own losses stand in its slot, whether told or not; the others were the collector's. */
+    complete_take_counts(collector, image);
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
+        const uint64_t told = image->told[cause], own = image->own_lost[cause];
+        image->lost[cause] += told > own ? told - own : 0;
+    }
+    if (image->part_count > 0)
+        return true;
+    image->stem[0] = '\0';
+    return false;
+}
+
+/* Processes that had ended before the collector did have footprints and no slot. */
+static struct collect_image *find_image(const struct collector *collector, const char *stem)
+{
+    for (size_t i = 0; i < collector->image_count; i++)
+        if (strcmp(collector->images[i]->stem, stem) == 0)
+            return collector->images[i];
+    return NULL;
+}
+
+static void describe_former(struct collect_image *image, const char *stem, const struct fp_reader *reader)
+{
+    const char *program = fp_reader_meta(reader, "program"), *parent = fp_reader_meta(reader, "parent_pid");
+    (void)snprintf(image->stem, sizeof image->stem, "%s", stem);
+    (void)snprintf(image->program, sizeof image->program, "%s", program != NULL ? program : "");
+    image->parent_pid = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
+    image->pid = fp_reader_info(reader)->process_id;
+    image->pidfd = -1;
+    image->ended = true;
+    image->end = IMAGE_EXIT;
+}
+
+static void list_former_part(const struct collector *collector, struct collect_image *image,
+                             const struct found *found)
+{
+    struct fp_reader *reader = open_footprint(collector, found->file);
+    if (reader == NULL)
+        return;
+    const struct fp_reader_info *info = fp_reader_info(reader);
+    if (image->part_count == 0)
+        describe_former(image, found->stem, reader);
+    (void)take_part(image, found, reader); /* without memory it is left out */
+    if (info->lane_count > image->lane_end)
+        image->lane_end = info->lane_count;
+    fp_loss_add(image->lost, info->trailer.lost);
+    fp_reader_close(reader);
+}
+
+/* The images whose footprints are there and whose slots are not: they had ended before. */
+static void list_former(struct collector *collector)
+{
+    struct listing listing = list_directory(collector);
+    for (size_t first = 0, past; first < listing.count; first = past) {
+        past = past_parts(&listing, first);
+        struct collect_image *image = find_image(collector, listing.items[first].stem) == NULL
+                                          ? calloc(1, sizeof *image)
+                                          : NULL;
+        if (image == NULL)
+            continue;
+        for (size_t i = first; i < past; i++)
+            list_former_part(collector, image, &listing.items[i]);
+        if (image->part_count == 0 || !list_image(collector, image)) {
+            free(image->parts);
+            free(image);
+        }
+    }
+    free(listing.items);
+}
+
+/* Whether a footprint does not even say whose it is: the collector was killed while it began the
+ * file, before any slot named it. Its process' calls are all in the segment still. */
+static bool was_only_begun(const struct collector *collector, const char *name)
+{
+    struct stat status;
+    if (fstatat(collector->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    if (status.st_size == 0)
+        return true;
+    struct fp_reader *reader = open_footprint(collector, name);
+    if (reader == NULL)
+        return false;
+    bool begun = fp_reader_meta(reader, "program") == NULL && fp_reader_info(reader)->block_count == 0 &&
+                 !fp_reader_info(reader)->has_trailer;
+    fp_reader_close(reader);
+    return begun;
+}
+
+/* Remove footprints that do not say yet whose they are. */
+static void remove_begun(struct collector *collector)
+{
+    struct listing listing = list_directory(collector);
+    for (size_t i = 0; i < listing.count; i++)
+        if (was_only_begun(collector, listing.items[i].file))
+            (void)unlinkat(collector->directory_fd, listing.items[i].file, 0); /* else it is listed, empty */
+    free(listing.items);
+}
+
+/* ---- the segment ------------------------------------------------------------------------------------- */
 
 static bool is_whole(const struct seg_fixed *fixed, uint64_t file_bytes)
 {
@@ -114,11 +375,11 @@ void recover_run(struct collector *collector)
         segment_take_beyond(&collector->segment);
     collector->segment.ready = seg_held(&collector->segment.view); /* whatever was written over `ready` */
     reopen_slots(collector->segment.view.slots);
-    resume_remove_begun(collector);
+    remove_begun(collector);
     collector->attaching = true; /* look at every slot */
     image_discover_all(collector);
     (void)take_scan(collector);
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
         image_finish(collector, image, image->confirmed ? IMAGE_RUNNING : IMAGE_EXIT);
-    resume_list_former(collector);
+    list_former(collector);
 }

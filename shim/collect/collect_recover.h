@@ -20,4 +20,8 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
 /* recover_run - stop the segment, write everything in it, finish all footprints. */
 void recover_run(struct collector *collector);
 
+/* recover_footprint - go on with the footprint that the note of the image's slot names. Returns false when there is none to go on
+ * with. */
+bool recover_footprint(struct collector *collector, struct collect_image *image);
+
 #endif

@@ -1,15 +1,29 @@
 /* attach.h - a process comes to be recorded, or not.
  *
- * Laws of this file and of attach_self, attach_slot, attach_segment: the first call may come from the loader, before libc's
+ * Laws of this file and of attach_segment: the first call may come from the loader, before libc's
  * constructors; a forked child comes here with only ordinary memory to remember its parent by; several threads may come at
  * once. Whatever fails, the program goes on, unrecorded. */
 #ifndef MALLAB_SHIM_PRELOAD_ATTACH_H
 #define MALLAB_SHIM_PRELOAD_ATTACH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* attach_process - bring the process to PROCESS_ON or PROCESS_OFF; safe against races and forks.
  * Returns whether it is on. errno may change. */
 bool attach_process(void);
+
+/* attach_count_for_parent - count calls of a confined process that has no slot, and no name, as its parent's.
+ * Returns whether the parent is still there. */
+bool attach_count_for_parent(uint64_t calls);
+
+/* attach_fork_begins - the process is about to fork, by the calling thread. Returns the number of this fork, which the child
+ *                      tells when it takes a slot.
+ * attach_fork_is_over - in the parent: a child made by a raw clone later must not take this number for its own. */
+uint32_t attach_fork_begins(void);
+void attach_fork_is_over(void);
+
+/* attach_make_ready - learn what the forked children of a process that is about to be confined cannot ask. */
+void attach_make_ready(void);
 
 #endif

@@ -1,21 +1,254 @@
 /* attach_segment.c - the segment that a process is recorded in: found, begun, checked, mapped.
  *
- * Laws of this file: attach.h has them. */
+ * Laws of this file: those of attach.h; and where it starts a collector, under a plain LD_PRELOAD, the program must never see a
+ * child, a SIGCHLD or a descriptor that it did not make. So the collector is the child of a child: the first is cloned with exit
+ * signal 0 and waited for with __WCLONE, which no ordinary wait() answers to; the second is adopted by init when the first ends.
+ * Both share our memory until the exec, so they run on stacks of their own, with signals blocked, by raw system calls only. */
 #include "shim/preload/attach_segment.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "footprint/base/trust_rule.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim.h"
 #include "shim/preload/shim_text.h"
-#include "shim/preload/spawn.h"
 #include "shim/shared/raw.h"
 
-#define OPEN_TRIES   100u
-#define OPEN_WAIT_NS 1000000u
+#define OPEN_TRIES       100u
+#define OPEN_WAIT_NS     1000000u
+#define STACK_BYTES      65536u
+#define PATH_BYTES       1024u
+#define READY_TIMEOUT_MS 10000
+#define ENTRIES_MOST     65536u
+
+/* ---- a collector of our own --------------------------------------------------------------------- */
+
+struct spawn {
+    char program[PATH_BYTES];
+    char out[PATH_BYTES];
+    char ready_number[12];
+    char leader_number[12];
+    char *arguments[12];
+    char **environment;
+    int ready_fd;
+    volatile long error; /* of the exec, set by the grandchild in our memory */
+    _Alignas(16) char stacks[2][STACK_BYTES];
+};
+
+static bool find_program(char *ret_path)
+{
+    Dl_info info;
+    ret_path[0] = '\0';
+    if (dladdr((void *)(uintptr_t)attach_find_segment, &info) != 0 && info.dli_fname != NULL) {
+        const size_t folder = (size_t)(text_base_name(info.dli_fname) - info.dli_fname);
+        if (folder < PATH_BYTES - 32) {
+            memcpy(ret_path, info.dli_fname, folder);
+            ret_path[folder] = '\0';
+            text_append(ret_path, PATH_BYTES, "mallab-collect");
+            if (raw_may_execute(ret_path))
+                return true;
+        }
+    }
+    ret_path[0] = '\0';
+    text_append(ret_path, PATH_BYTES, MALLAB_LIBEXECDIR "/mallab-collect");
+    return raw_may_execute(ret_path);
+}
+
+/* The collector must not record itself, nor whatever it would start. */
+static bool is_kept(const char *entry)
+{
+    return strncmp(entry, "LD_PRELOAD=", 11) != 0 && strncmp(entry, "MALLAB_", 7) != 0;
+}
+
+static void prepare(struct spawn *spawn, const char *name)
+{
+    const char *given = text_given("MALLAB_OUT"), *only = text_given("MALLAB_ONLY");
+    char **environment = text_environment();
+    size_t kept = 0, argument = 0;
+
+    if (given != NULL) {
+        text_append(spawn->out, PATH_BYTES, given);
+    } else {
+        text_append(spawn->out, PATH_BYTES, "mallab-");
+        text_append(spawn->out, PATH_BYTES, name);
+        text_append(spawn->out, PATH_BYTES, ".");
+        text_append_number(spawn->out, PATH_BYTES, raw_getpid());
+    }
+    text_append_number(spawn->ready_number, sizeof spawn->ready_number, (uint64_t)spawn->ready_fd);
+    text_append_number(spawn->leader_number, sizeof spawn->leader_number, raw_getpid());
+    spawn->arguments[argument++] = spawn->program;
+    spawn->arguments[argument++] = (char *)(uintptr_t) "--out";
+    spawn->arguments[argument++] = spawn->out;
+    spawn->arguments[argument++] = (char *)(uintptr_t) "--ready-fd";
+    spawn->arguments[argument++] = spawn->ready_number;
+    spawn->arguments[argument++] = (char *)(uintptr_t) "--leader";
+    spawn->arguments[argument++] = spawn->leader_number;
+    spawn->arguments[argument++] = (char *)(uintptr_t)(given == NULL ? "--unique" : "--join");
+    if (only != NULL) {
+        spawn->arguments[argument++] = (char *)(uintptr_t) "--only";
+        spawn->arguments[argument++] = (char *)(uintptr_t)only;
+    }
+    for (; *environment != NULL && kept + 1 < ENTRIES_MOST; environment++)
+        if (is_kept(*environment))
+            spawn->environment[kept++] = *environment;
+}
+
+/* The collector keeps no descriptor of the program's open: a reader of its pipe would wait for our
+ * end too. */
+static void close_all_but(int kept)
+{
+    const long null = raw_open("/dev/null", O_RDWR);
+    for (int fd = 0; null >= 0 && fd < 3; fd++)
+        (void)raw_call(SYS_dup3, null, fd, 0, 0, 0, 0); /* fails only for null itself, already in place */
+    if (kept > 3)
+        (void)raw_call(SYS_close_range, 3, kept - 1, 0, 0, 0, 0);
+    (void)raw_call(SYS_close_range, kept + 1, ~0u, 0, 0, 0,
+                   0); /* the collector closes again, for old kernels */
+}
+
+static int grandchild(void *argument)
+{
+    struct spawn *spawn = argument;
+    uint64_t none = 0;
+    int kept = spawn->ready_fd;
+    if (kept < 3) {
+        const long moved = raw_call(SYS_fcntl, kept, F_DUPFD, 3, 0, 0, 0);
+        if (moved < 0) {
+            spawn->error = -moved;
+            return 1;
+        }
+        kept = (int)moved;
+        spawn->ready_number[0] = '\0';
+        text_append_number(spawn->ready_number, sizeof spawn->ready_number, (uint64_t)kept);
+    }
+    close_all_but(kept);
+    (void)raw_call(SYS_fcntl, kept, F_SETFD, 0, 0, 0, 0);
+    (void)raw_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none, 0, 0);
+    spawn->error = -raw_call(SYS_execve, (long)spawn->program, (long)spawn->arguments,
+                             (long)spawn->environment, 0, 0, 0);
+    return 1;
+}
+
+/* clone(2) through libc's stub: it only switches stacks, and it calls no handlers. */
+static int child(void *argument)
+{
+    struct spawn *spawn = argument;
+    if (clone(grandchild, spawn->stacks[1] + STACK_BYTES, CLONE_VM | CLONE_VFORK, spawn) < 0)
+        spawn->error = EAGAIN;
+    return 0;
+}
+
+/* Signals are blocked meanwhile: a handler of the program's must not run in a child on our little stack. */
+static bool start(struct spawn *spawn)
+{
+    uint64_t all = ~UINT64_C(0), before = 0;
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, sizeof all, 0, 0);
+    int pid = clone(child, spawn->stacks[0] + STACK_BYTES, CLONE_VM | CLONE_VFORK, spawn);
+    if (pid > 0)
+        while (raw_call(SYS_wait4, pid, 0, __WCLONE, 0, 0, 0) == -EINTR)
+            ;
+    (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
+    return pid > 0 && spawn->error == 0;
+}
+
+static bool read_ready(int fd, char *ret_line, size_t size)
+{
+    const uint64_t deadline = raw_now_ns() + READY_TIMEOUT_MS * UINT64_C(1000000);
+    size_t used = 0;
+    while (used + 1 < size && raw_now_ns() < deadline) {
+        struct pollfd ready = {fd, POLLIN, 0};
+        struct timespec timeout = {1, 0};
+        long got = raw_call(SYS_ppoll, (long)&ready, 1, (long)&timeout, 0, 0, 0);
+        if (got == 0 || got == -EINTR)
+            continue;
+        got = raw_read(fd, ret_line + used, size - 1 - used);
+        if (got == -EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        used += (size_t)got; /* to the end of the pipe, so that the collector has let go of it */
+    }
+    ret_line[used] = '\0';
+    if (used == 0 || ret_line[used - 1] != '\n')
+        return false;
+    ret_line[used - 1] = '\0';
+    return true;
+}
+
+static bool understand(const char *line, char *ret_path, size_t path_size, char *ret_message,
+                       size_t message_size)
+{
+    ret_path[0] = ret_message[0] = '\0';
+    if (strncmp(line, "ok ", 3) == 0) {
+        const char *end = strchr(line, '\n');
+        const size_t length = end != NULL ? (size_t)(end - line) - 3 : strlen(line + 3);
+        if (length >= path_size)
+            return false;
+        memcpy(ret_path, line + 3, length);
+        ret_path[length] = '\0';
+        if (end != NULL)
+            text_append(ret_message, message_size, end + 1);
+        return true;
+    }
+    text_append(ret_message, message_size,
+                strncmp(line, "error ", 6) == 0 ? line + 6 : "the collector said nothing");
+    return false;
+}
+
+/* Start mallab-collect outside the program's sight and wait until it is ready.
+ * name            the program's base name, for the output directory.
+ * ret_path        receives the segment's path; ret_message the reason of a failure, for one line, or the directory
+ *                 that was begun because the one named was taken; else "".
+ * Returns         whether the segment is ready. */
+static bool spawn_collector(const char *name, char *ret_path, size_t path_size, char *ret_message,
+                            size_t message_size)
+{
+    const size_t area_bytes = sizeof(struct spawn) + ENTRIES_MOST * sizeof(char *);
+    struct spawn *spawn;
+    char line[2 * PATH_BYTES] = "";
+    int ends[2] = {-1, -1};
+    bool started, ok = false;
+    long area = raw_mmap(NULL, area_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+    ret_message[0] = '\0';
+    if (area < 0) {
+        text_append(ret_message, message_size, "no memory to start the collector");
+        return false;
+    }
+    spawn = (struct spawn *)area;
+    spawn->environment = (char **)(spawn + 1);
+    if (!find_program(spawn->program)) {
+        text_append(ret_message, message_size, "mallab-collect not found beside libmallab.so");
+    } else if (raw_call(SYS_pipe2, (long)ends, O_CLOEXEC, 0, 0, 0, 0) != 0) {
+        text_append(ret_message, message_size, "no descriptor free to start the collector");
+    } else {
+        spawn->ready_fd = ends[1];
+        prepare(spawn, name);
+        started = start(spawn);
+        raw_close(ends[1]);
+        if (started) {
+            (void)read_ready(ends[0], line, sizeof line); /* an empty line is understood as silence */
+            ok = understand(line, ret_path, path_size, ret_message, message_size);
+        } else {
+            text_append(ret_message, message_size, "cannot start mallab-collect");
+        }
+        raw_close(ends[0]);
+    }
+    raw_munmap(spawn, area_bytes);
+    return ok;
+}
+
+/* ---- the segment ------------------------------------------------------------------------------------ */
 
 /* The segment's file, opened twice: what the collector tells is mapped by a descriptor that cannot write. */
 struct opened {

@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-#include "shim/preload/attach_self.h"
+#include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_pool.h"

@@ -12,7 +12,6 @@
 #include <pthread.h>
 
 #include "shim/preload/attach.h"
-#include "shim/preload/attach_slot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/lane_pool.h"

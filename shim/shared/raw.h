@@ -1,7 +1,7 @@
 /* raw.h - system calls without libc: errno stays as it is, no cancellation point, no interposed wrapper.
  *
  * raw_call returns the kernel's value: -errno on failure. Usable from any hook, in any state of the process,
- * and in a child that shares our memory (spawn.c). */
+ * and in a child that shares our memory (attach_segment.c). */
 #ifndef MALLAB_SHIM_SHARED_RAW_H
 #define MALLAB_SHIM_SHARED_RAW_H
 

@@ -8,7 +8,6 @@
 
 #include "shim/collect/collect_decode.h"
 #include "shim/preload/attach.h"
-#include "shim/preload/attach_slot.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/lane_attach.h"
 #include "shim/preload/lane_chunk.h"
