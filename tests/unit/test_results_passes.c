@@ -183,15 +183,6 @@ TEST(placement_once_each_but_the_floor)
     lab_release(&lab);
 }
 
-TEST(runs_that_passes_take)
-{
-    const struct res_passes_plan all = {
-        .candidates = 4, .floor = true, .latency = 3, .syscalls = true, .placement = true};
-    CHECK_U64(res_passes_runs(&all), 6 * 3 + 5 + 4);
-    CHECK_U64(res_passes_runs(&(struct res_passes_plan){.candidates = 4, .placement = true}), 4);
-    CHECK_U64(res_passes_runs(&(struct res_passes_plan){.candidates = 4, .floor = true}), 0);
-}
-
 RUN_TESTS(T(figures_over_the_passes), T(a_failure_is_told_and_stops_no_other),
           T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole),
-          T(system_calls_once_each), T(placement_once_each_but_the_floor), T(runs_that_passes_take))
+          T(system_calls_once_each), T(placement_once_each_but_the_floor))

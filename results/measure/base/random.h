@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/support.h"
+
 struct res_random {
     uint64_t state;
 };
@@ -49,6 +51,16 @@ static inline void res_shuffle(struct res_random *random, size_t *items, size_t 
         items[i - 1] = items[other];
         items[other] = moved;
     }
+}
+
+/* res_shuffled - 0 .. count-1 in random order; the caller's to free. */
+static inline size_t *res_shuffled(struct res_random *random, size_t count)
+{
+    size_t *items = res_calloc(count + 1, sizeof *items);
+    for (size_t i = 0; i < count; i++)
+        items[i] = i;
+    res_shuffle(random, items, count);
+    return items;
 }
 
 #endif

@@ -42,13 +42,12 @@ static unsigned memory_rounds_of(const struct res_options *options, const struct
     return options->memory_rounds < options->rounds ? options->memory_rounds : options->rounds;
 }
 
+/* Of the passes behind the rounds (passes.h). */
 static size_t pass_runs_of(const struct res_options *options)
 {
-    return res_passes_runs(&(struct res_passes_plan){.candidates = options->candidate_count,
-                                                     .floor = options->floor != NULL,
-                                                     .latency = options->latency_passes,
-                                                     .syscalls = options->system_calls,
-                                                     .placement = options->placement});
+    const size_t candidates = options->candidate_count, floor = options->floor != NULL;
+    return entries_of(options) * options->latency_passes + (candidates + floor) * options->system_calls +
+           candidates * options->placement;
 }
 
 static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
@@ -257,10 +256,7 @@ static void drop_unfinished(struct res_trial *trial)
 /* One pass of a round: the timed one, or that for memory. */
 static void run_round(struct state *state, struct res_trial *trial, unsigned round, bool memory)
 {
-    size_t *order = res_calloc(trial->entry_count, sizeof *order);
-    for (size_t i = 0; i < trial->entry_count; i++)
-        order[i] = i;
-    res_shuffle(&state->random, order, trial->entry_count);
+    size_t *order = res_shuffled(&state->random, trial->entry_count);
     for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
         struct res_entry *entry = &trial->entries[order[i]];
         struct res_run run = {0};

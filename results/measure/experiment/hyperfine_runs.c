@@ -169,10 +169,7 @@ struct state {
 static void run_round(struct state *state, const struct res_trial *trial, struct whole *wholes, size_t round)
 {
     const struct res_whole_request *request = state->request;
-    size_t *order = res_calloc(trial->entry_count, sizeof *order);
-    for (size_t i = 0; i < trial->entry_count; i++)
-        order[i] = i;
-    res_shuffle(&state->random, order, trial->entry_count);
+    size_t *order = res_shuffled(&state->random, trial->entry_count);
     for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
         struct whole *whole = &wholes[order[i]];
         if (whole->told == NULL || whole->failed != NULL)

@@ -45,19 +45,16 @@ static bool one_latency(struct res_entry *entry, const struct res_passes_runner 
 bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,
                         const struct res_passes_runner *runner)
 {
-    size_t *order = res_calloc(trial->entry_count, sizeof *order);
     bool whole = true;
     for (unsigned pass = 0; pass < passes && whole; pass++) {
-        for (size_t i = 0; i < trial->entry_count; i++)
-            order[i] = i;
-        res_shuffle(random, order, trial->entry_count);
+        size_t *order = res_shuffled(random, trial->entry_count);
         for (size_t i = 0; i < trial->entry_count && whole; i++)
             if (trial->entries[order[i]].failed == NULL)
                 whole = one_latency(&trial->entries[order[i]], runner);
+        free(order);
     }
     for (size_t i = 0; i < trial->entry_count && !whole; i++)
         drop_latency(&trial->entries[i].passes);
-    free(order);
     return whole;
 }
 
@@ -93,13 +90,6 @@ bool res_passes_placement(struct res_trial *trial, const struct res_passes_runne
 {
     return once_each(trial, runner, "--placement", "placement", offsetof(struct res_passes, placement),
                      false);
-}
-
-size_t res_passes_runs(const struct res_passes_plan *plan)
-{
-    const size_t control = 1;
-    return (plan->candidates + control + plan->floor) * plan->latency +
-           (plan->candidates + plan->floor) * plan->syscalls + plan->candidates * plan->placement;
 }
 
 void res_passes_release(struct res_passes *passes)

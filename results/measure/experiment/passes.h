@@ -36,17 +36,6 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
 bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner);
 bool res_passes_placement(struct res_trial *trial, const struct res_passes_runner *runner);
 
-/* Which passes a trial has. */
-struct res_passes_plan {
-    size_t candidates;
-    bool floor;
-    unsigned latency; /* how many; 0: none */
-    bool syscalls, placement;
-};
-
-/* res_passes_runs - how many runs they take for one trial, for progress. */
-size_t res_passes_runs(const struct res_passes_plan *plan);
-
 void res_passes_release(struct res_passes *passes);
 
 #endif

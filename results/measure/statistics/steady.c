@@ -235,32 +235,24 @@ static double steady_effective_rounds(const struct steady_side *other, const str
     return squares > 0 ? sum * sum / squares : 1;
 }
 
-/* ---- resampled -------------------------------------------------------------------------------- */
+/* ---- paired: swaps -------------------------------------------------------------------------- */
 
-static struct res_estimate estimate(struct steady_side *other, struct steady_side *base, size_t few,
-                                    uint64_t seed)
+/* Both sides of as many rounds as both have, to be released. Returns how many; 0: there are none, or batches differ. */
+static size_t sides_of(const struct res_batches *other, const struct res_batches *base, double floor_ns,
+                       struct steady_side ret_sides[2])
 {
-    struct res_random random = res_random_from(seed);
-    struct res_estimate result = {.value = NAN, .interval = {NAN, NAN}};
-    double *drawn = res_calloc(RES_RESAMPLES, sizeof *drawn);
-    const double value = steady_net_of(other) / steady_net_of(base);
-    bool usable = isfinite(value);
-    for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
-        steady_draw(&random, other->counts, other->sorted.round_count);
-        steady_draw(&random, base->counts, base->sorted.round_count);
-        drawn[i] = steady_net_of(other) / steady_net_of(base);
-        usable = isfinite(drawn[i]);
-    }
-    if (usable)
-        result = (struct res_estimate){.value = value,
-                                       .interval = res_expanded_interval(drawn, RES_RESAMPLES, few)};
-    free(drawn);
-    return result;
+    const size_t count = other->round_count < base->round_count ? other->round_count : base->round_count;
+    if (count == 0 || other->batch_count == 0 || other->batch_count != base->batch_count)
+        return 0;
+    ret_sides[0] = steady_side_of(other, count, floor_ns);
+    ret_sides[1] = steady_side_of(base, count, floor_ns);
+    return count;
 }
 
-static bool have_samples(const struct res_batches *batches)
+static void release_sides(struct steady_side sides[2])
 {
-    return batches->round_count > 0 && batches->batch_count > 0;
+    steady_side_release(&sides[0]);
+    steady_side_release(&sides[1]);
 }
 
 static const struct res_estimate NO_ESTIMATE = {.value = NAN, .interval = {NAN, NAN}};
@@ -275,8 +267,6 @@ double res_steady_ns(const struct res_batches *batches)
     steady_side_release(&side);
     return ns;
 }
-
-/* ---- paired: swaps -------------------------------------------------------------------------- */
 
 /* How far they stray, either way; NULL stays NULL. */
 static double *distances_at(const struct steady_side *other, const struct steady_side *base, double scale,
@@ -310,20 +300,18 @@ static double p_value_of(const double *distances, double ratio)
 struct res_estimate res_steady_paired(const struct res_batches *other, const struct res_batches *base,
                                       double floor_ns, uint64_t seed)
 {
-    const size_t count = other->round_count < base->round_count ? other->round_count : base->round_count;
+    struct steady_side sides[2];
     struct res_estimate result = NO_ESTIMATE;
-    if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
+    if (sides_of(other, base, floor_ns, sides) == 0)
         return result;
-    struct steady_side one = steady_side_of(other, count, floor_ns),
-                       two = steady_side_of(base, count, floor_ns);
-    const double ratio = steady_net_of(&one) / steady_net_of(&two);
+    const double ratio = steady_net_of(&sides[0]) / steady_net_of(&sides[1]);
     if (isfinite(ratio)) {
-        const double level = (steady_net_of(&one) + floor_ns) / (steady_net_of(&two) + floor_ns);
-        double *levelled = distances_at(&one, &two, level, seed);
-        double *as_they_are = distances_at(&one, &two, 1, seed);
+        const double level = (steady_net_of(&sides[0]) + floor_ns) / (steady_net_of(&sides[1]) + floor_ns);
+        double *levelled = distances_at(&sides[0], &sides[1], level, seed);
+        double *as_they_are = distances_at(&sides[0], &sides[1], 1, seed);
         if (levelled != NULL && as_they_are != NULL) {
             const double reach = res_quantile(levelled, RES_RESAMPLES, 0.95) *
-                                 widening_of(steady_effective_rounds(&one, &two));
+                                 widening_of(steady_effective_rounds(&sides[0], &sides[1]));
             result = (struct res_estimate){.value = ratio,
                                            .interval = {ratio * exp(-reach), ratio * exp(reach)},
                                            .p_value = p_value_of(as_they_are, ratio)};
@@ -331,26 +319,23 @@ struct res_estimate res_steady_paired(const struct res_batches *other, const str
         free(levelled);
         free(as_they_are);
     }
-    steady_side_release(&one);
-    steady_side_release(&two);
+    release_sides(sides);
     return result;
 }
 
 struct res_logarithm res_steady_logarithm(const struct res_batches *other, const struct res_batches *base,
                                           double floor_ns, uint64_t seed)
 {
-    const size_t count = other->round_count < base->round_count ? other->round_count : base->round_count;
+    struct steady_side sides[2];
     struct res_logarithm result = {NAN, NAN, 0};
-    if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
+    if (sides_of(other, base, floor_ns, sides) == 0)
         return result;
-    struct steady_side one = steady_side_of(other, count, floor_ns);
-    struct steady_side two = steady_side_of(base, count, floor_ns);
-    const double net[2] = {steady_net_of(&one), steady_net_of(&two)};
+    const double net[2] = {steady_net_of(&sides[0]), steady_net_of(&sides[1])};
     double *strays = NULL;
     if (isfinite(net[0] / net[1]))
-        strays = steady_strays(&one, &two, (net[0] + floor_ns) / (net[1] + floor_ns), 1, seed);
+        strays = steady_strays(&sides[0], &sides[1], (net[0] + floor_ns) / (net[1] + floor_ns), 1, seed);
     if (strays != NULL) {
-        const double rounds = fmax(steady_effective_rounds(&one, &two), 2);
+        const double rounds = fmax(steady_effective_rounds(&sides[0], &sides[1]), 2);
         double squares = 0;
         for (size_t i = 0; i < RES_RESAMPLES; i++)
             squares += strays[i] * strays[i] / RES_RESAMPLES;
@@ -359,8 +344,7 @@ struct res_logarithm res_steady_logarithm(const struct res_batches *other, const
         result.freedom = rounds - 1;
     }
     free(strays);
-    steady_side_release(&one);
-    steady_side_release(&two);
+    release_sides(sides);
     return result;
 }
 
@@ -379,19 +363,18 @@ static double tail_of(size_t as_far, double seen, double root_mean_square, size_
 struct res_tails res_steady_tails(const struct res_batches *other, const struct res_batches *base,
                                   double floor_ns, double limit, uint64_t seed)
 {
-    const size_t count = other->round_count < base->round_count ? other->round_count : base->round_count;
+    struct steady_side sides[2];
     struct res_tails tails = {1, 1};
-    if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
+    const size_t count = sides_of(other, base, floor_ns, sides);
+    if (count == 0)
         return tails;
-    struct steady_side one = steady_side_of(other, count, floor_ns),
-                       two = steady_side_of(base, count, floor_ns);
-    const double net = steady_net_of(&two);
+    const double net = steady_net_of(&sides[1]);
     /* The lesser side is made greater: the greater made less might fall below the floor. */
     const double scale = (limit * net + floor_ns) / (net + floor_ns);
     const double down = fmin(scale, 1), up = fmax(scale, 1);
-    const double seen = log(((steady_net_of(&one) + floor_ns) / down - floor_ns) /
+    const double seen = log(((steady_net_of(&sides[0]) + floor_ns) / down - floor_ns) /
                             ((net + floor_ns) * up - floor_ns));
-    double *strays = limit > 0 && isfinite(seen) ? steady_strays(&one, &two, down, up, seed) : NULL;
+    double *strays = limit > 0 && isfinite(seen) ? steady_strays(&sides[0], &sides[1], down, up, seed) : NULL;
     if (strays != NULL) {
         const double slack = 1e-12 * fabs(seen); /* the same swap is to count, however it was rounded */
         size_t above = 0, below = 0;
@@ -406,8 +389,7 @@ struct res_tails res_steady_tails(const struct res_batches *other, const struct 
         tails.below = tail_of(below, seen, root_mean_square, count);
     }
     free(strays);
-    steady_side_release(&one);
-    steady_side_release(&two);
+    release_sides(sides);
     return tails;
 }
 
@@ -417,12 +399,25 @@ struct res_estimate res_steady_unpaired(const struct res_batches *other, double 
                                         const struct res_batches *base, double base_floor_ns, uint64_t seed)
 {
     const size_t few = other->round_count < base->round_count ? other->round_count : base->round_count;
-    if (!have_samples(other) || !have_samples(base) || other->batch_count != base->batch_count)
+    struct res_random random = res_random_from(seed);
+    if (few == 0 || other->batch_count == 0 || other->batch_count != base->batch_count)
         return NO_ESTIMATE;
-    struct steady_side one = steady_side_of(other, other->round_count, other_floor_ns);
-    struct steady_side two = steady_side_of(base, base->round_count, base_floor_ns);
-    const struct res_estimate result = estimate(&one, &two, few, seed);
-    steady_side_release(&one);
-    steady_side_release(&two);
+    struct res_estimate result = NO_ESTIMATE;
+    struct steady_side sides[] = {steady_side_of(other, other->round_count, other_floor_ns),
+                                  steady_side_of(base, base->round_count, base_floor_ns)};
+    double *drawn = res_calloc(RES_RESAMPLES, sizeof *drawn);
+    const double value = steady_net_of(&sides[0]) / steady_net_of(&sides[1]);
+    bool usable = isfinite(value);
+    for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
+        for (size_t k = 0; k < 2; k++)
+            steady_draw(&random, sides[k].counts, sides[k].sorted.round_count);
+        drawn[i] = steady_net_of(&sides[0]) / steady_net_of(&sides[1]);
+        usable = isfinite(drawn[i]);
+    }
+    if (usable)
+        result = (struct res_estimate){.value = value,
+                                       .interval = res_expanded_interval(drawn, RES_RESAMPLES, few)};
+    free(drawn);
+    release_sides(sides);
     return result;
 }

@@ -7,18 +7,6 @@
 
 #include "footprint/base/support.h"
 
-static bool same_choices(const struct res_tune_point *point, size_t base,
-                         const struct res_tune_choice *choices, size_t count)
-{
-    if (point->base != base || point->choice_count != count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (point->choices[i].range != choices[i].range || point->choices[i].value != choices[i].value)
-            return false;
-    }
-    return true;
-}
-
 static void sort_choices(struct res_tune_choice *choices, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -41,14 +29,16 @@ static char *name_of(const struct res_candidate *base, const struct res_tune_cho
     return name.text;
 }
 
-struct res_tune_point *res_tune_space_find(const struct res_tune_space *space, size_t base,
-                                           const struct res_tune_choice *choices, size_t choice_count)
+/* Choices are in the order of the ranges. */
+static bool has_point(const struct res_tune_space *space, const struct res_tune_point *like)
 {
     for (size_t i = 0; i < space->point_count; i++) {
-        if (same_choices(space->points[i], base, choices, choice_count))
-            return space->points[i];
+        const struct res_tune_point *point = space->points[i];
+        if (point->base == like->base && point->choice_count == like->choice_count &&
+            memcmp(point->choices, like->choices, like->choice_count * sizeof *like->choices) == 0)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t base,
@@ -61,7 +51,7 @@ struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t b
     for (size_t i = 0; i < choice_count; i++) /* NULL is fine where there are none */
         point.choices[i] = choices[i];
     sort_choices(point.choices, choice_count);
-    if (res_tune_space_find(space, base, point.choices, choice_count) != NULL)
+    if (has_point(space, &point))
         return NULL;
     point.name = name_of(space->bases[base], point.choices, choice_count);
     if (strlen(point.name) > RES_INLINE_NAME_MAX) {

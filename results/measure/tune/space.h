@@ -61,10 +61,6 @@ void res_tune_space_init(struct res_tune_space *space, const struct res_candidat
 struct res_tune_point *res_tune_space_add(struct res_tune_space *space, size_t base,
                                           const struct res_tune_choice *choices, size_t choice_count);
 
-/* res_tune_space_find - the point with these choices, in the order of the ranges; NULL: there is none. */
-struct res_tune_point *res_tune_space_find(const struct res_tune_space *space, size_t base,
-                                           const struct res_tune_choice *choices, size_t choice_count);
-
 void res_tune_space_release(struct res_tune_space *space);
 
 /* res_tune_count - points in a state. */

@@ -141,11 +141,8 @@ static bool replay_pass(const struct res_recording_options *options, struct res_
                         struct res_random *random, unsigned pass)
 {
     const size_t count = recording->entry_count;
-    size_t *order = res_calloc(count, sizeof *order);
+    size_t *order = res_shuffled(random, count);
     bool goes_on = true;
-    for (size_t i = 0; i < count; i++)
-        order[i] = i;
-    res_shuffle(random, order, count);
     for (size_t i = 0; i < count && goes_on; i++) {
         const struct res_entry *first = &options->trial->entries[order[i]];
         struct res_recording_entry *entry = &recording->entries[order[i]];

@@ -250,10 +250,7 @@ static void drop_after(struct res_validation_entry *entry, unsigned rounds)
 static void run_round(struct state *state, unsigned round)
 {
     struct res_validation *validation = state->validation;
-    size_t *order = res_calloc(validation->entry_count, sizeof *order);
-    for (size_t i = 0; i < validation->entry_count; i++)
-        order[i] = i;
-    res_shuffle(&state->random, order, validation->entry_count);
+    size_t *order = res_shuffled(&state->random, validation->entry_count);
     for (size_t i = 0; i < validation->entry_count && !validation->stopped; i++)
         run_entry(state, &validation->entries[order[i]], round);
     if (!validation->stopped)

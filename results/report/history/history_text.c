@@ -186,35 +186,34 @@ char *res_history_markdown(const struct res_history *history)
 /* Behind these four the headings are keys of the point. */
 #define CSV_OWN 4
 
-static const struct res_column CSV[] = {
-    {.heading = "workload"},
-    {.heading = "machine"},
-    {.heading = "baseline"},
-    {.heading = "candidate"},
-    {.heading = "file"},
-    {.heading = "created_unix_ns"},
-    {.heading = "mallab_version"},
-    {.heading = "workload_digest"},
-    {.heading = "version"},
-    {.heading = "baseline_version"},
-    {.heading = "failed"},
-    {.heading = "rounds"},
-    {.heading = "quiet_ns_per_op"},
-    {.heading = "typical_ns_per_op"},
-    {.heading = "quiet_ratio"},
-    {.heading = "ratio"},
-    {.heading = "ratio_low"},
-    {.heading = "ratio_high"},
-    {.heading = "time_change"},
-    {.heading = "time_moved"},
-    {.heading = "resident_peak_bytes"},
-    {.heading = "resident_mean_bytes"},
-    {.heading = "resident_peak_ratio"},
-    {.heading = "resident_peak_ratio_low"},
-    {.heading = "resident_peak_ratio_high"},
-    {.heading = "peak_change"},
-    {.heading = "peak_moved"},
-};
+static const char *const CSV[] = {"workload",
+                                  "machine",
+                                  "baseline",
+                                  "candidate",
+                                  "file",
+                                  "created_unix_ns",
+                                  "mallab_version",
+                                  "workload_digest",
+                                  "version",
+                                  "baseline_version",
+                                  "failed",
+                                  "rounds",
+                                  "quiet_ns_per_op",
+                                  "typical_ns_per_op",
+                                  "quiet_ratio",
+                                  "ratio",
+                                  "ratio_low",
+                                  "ratio_high",
+                                  "time_change",
+                                  "time_moved",
+                                  "resident_peak_bytes",
+                                  "resident_mean_bytes",
+                                  "resident_peak_ratio",
+                                  "resident_peak_ratio_low",
+                                  "resident_peak_ratio_high",
+                                  "peak_change",
+                                  "peak_moved"};
+#define CSV_COUNT (sizeof CSV / sizeof CSV[0])
 
 static void add_csv_row(struct res_grid *grid, const struct res_history_series *series,
                         const struct res_history_candidate *candidate, const struct res_history_point *point)
@@ -223,15 +222,18 @@ static void add_csv_row(struct res_grid *grid, const struct res_history_series *
     res_grid_add(grid, series->machine);
     res_grid_add(grid, series->baseline);
     res_grid_add(grid, candidate->name);
-    for (size_t i = CSV_OWN; i < sizeof CSV / sizeof CSV[0]; i++)
-        res_grid_field(grid, &RES_HISTORY_POINT, point, CSV[i].heading);
+    for (size_t i = CSV_OWN; i < CSV_COUNT; i++)
+        res_grid_field(grid, &RES_HISTORY_POINT, point, CSV[i]);
 }
 
 char *res_history_csv(const struct res_history *history)
 {
     struct res_text text = {0};
     struct res_grid grid;
-    res_grid_begin(&grid, CSV, sizeof CSV / sizeof CSV[0]);
+    struct res_column columns[CSV_COUNT] = {{0}};
+    for (size_t i = 0; i < CSV_COUNT; i++)
+        columns[i].heading = CSV[i];
+    res_grid_begin(&grid, columns, CSV_COUNT);
     for (size_t i = 0; i < history->series_count; i++) {
         const struct res_history_series *series = &history->series[i];
         for (size_t k = 0; k < series->candidate_count; k++)

@@ -104,24 +104,6 @@ static void add_table(struct res_text *text, const struct res_result *result, co
 
 /* ---- what the figures are of ----------------------------------------------------------------- */
 
-/* How far a figure of some structs is from itself, as a share of the least; NAN with fewer than two
- * that are known, or where the least is not above 0.
- * size  of a struct; at: where in it the figure lies. */
-static double spread_of(const void *first, size_t count, size_t size, size_t at)
-{
-    double least = INFINITY, most = 0;
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double bytes = *(const double *)((const char *)first + i * size + at);
-        if (!isfinite(bytes))
-            continue;
-        least = fmin(least, bytes);
-        most = fmax(most, bytes);
-        known++;
-    }
-    return known > 1 && least > 0 ? most / least - 1 : NAN;
-}
-
 static void add_time(struct res_text *text, const struct res_result *result)
 {
     const struct res_validated *about = result->validation;
@@ -138,18 +120,12 @@ static void add_time(struct res_text *text, const struct res_result *result)
                      (unsigned long long)about->rounds, about->rounds == 1 ? "" : "s", until);
 }
 
-/* Adds "NAME WORDS" to a list; words: "" for none. */
-static void add_name(struct res_text *names, const char *name, const char *words)
-{
-    res_text_printf(names, "%s%s%s%s", names->length > 0 ? ", " : "", name, *words != '\0' ? " " : "", words);
-}
-
 static void add_small(struct res_text *text, const struct res_result *result)
 {
     struct res_text names = {0};
     for (size_t i = 0; i < result->validated_count; i++)
         if (result->validated[i].error.heap_is_small)
-            add_name(&names, result->validated[i].name, "");
+            res_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", result->validated[i].name);
     if (names.length > 0)
         res_lines_printf(
             text, "heap",
@@ -165,7 +141,8 @@ static void add_disturbed(struct res_text *text, const struct res_result *result
     for (size_t i = 0; i < result->validated_count; i++) {
         const double by = result->validated[i].real.disturbed_by;
         if (fabs(by) > 0)
-            add_name(&names, result->validated[i].name, RES_PERCENT(by + 1));
+            res_text_printf(&names, "%s%s %s", names.length > 0 ? ", " : "", result->validated[i].name,
+                            RES_PERCENT(by + 1));
     }
     if (names.length > 0)
         res_lines_printf(
@@ -174,27 +151,6 @@ static void add_disturbed(struct res_text *text, const struct res_result *result
             "there are of runs without, less what is not heap in runs with",
             names.text);
     free(names.text);
-}
-
-/* No prediction can be nearer to reality than reality is to itself. Means are over wall time, which
- * other work moves. */
-static void add_spread(struct res_text *text, const struct res_result *result)
-{
-    double mean = NAN, end = NAN;
-    for (size_t i = 0; i < result->validated_count; i++) {
-        const struct res_validated_real *real = &result->validated[i].real;
-        const size_t size = sizeof *real->mapped;
-        /* Of a NAN and a number fmax takes the number. */
-        mean = fmax(mean, spread_of(real->mapped, real->mapped_count, size,
-                                    offsetof(struct res_real_run, heap.mean_bytes)));
-        end = fmax(end, spread_of(real->mapped, real->mapped_count, size,
-                                  offsetof(struct res_real_run, heap.end_bytes)));
-    }
-    if (isfinite(mean) && isfinite(end))
-        res_lines_printf(
-            text, "spread",
-            "real runs of one candidate differ by up to %.1f %% in the heap's mean, %.1f %% at its end",
-            100 * mean, 100 * end);
 }
 
 static void add_basis(struct res_text *text, const struct res_result *result)
@@ -212,7 +168,6 @@ static void add_basis(struct res_text *text, const struct res_result *result)
         res_lines_add(text, "heap", "with what the program maps itself: libmallab-apart.so is not there");
     add_small(text, result);
     add_disturbed(text, result);
-    add_spread(text, result);
 }
 
 static void add_failures(struct res_text *text, const struct res_result *result)
@@ -225,15 +180,26 @@ static void add_failures(struct res_text *text, const struct res_result *result)
 
 /* ---- recordings ------------------------------------------------------------------------------ */
 
-/* How far recordings of one candidate are apart at most.
+/* How far recordings of one candidate are apart at most, as a share of the least.
  * at  where in a prediction the figure lies. */
 static const char *widest_words(const struct res_result *result, size_t at, char *room)
 {
     double widest = NAN;
     for (size_t i = 0; i < result->validated_count; i++) {
         const struct res_validated_prediction *predicted = &result->validated[i].predicted;
-        widest = fmax(widest, spread_of(predicted->recordings, predicted->recording_count,
-                                        sizeof *predicted->recordings, at));
+        double least = INFINITY, most = 0;
+        size_t known = 0;
+        for (size_t k = 0; k < predicted->recording_count; k++) {
+            const double bytes = *(const double *)(const void *)((const char *)&predicted->recordings[k] +
+                                                                 at);
+            if (!isfinite(bytes))
+                continue;
+            least = fmin(least, bytes);
+            most = fmax(most, bytes);
+            known++;
+        }
+        if (known > 1 && least > 0) /* of a NAN and a number fmax takes the number */
+            widest = fmax(widest, most / least - 1);
     }
     snprintf(room, RES_WORDS, isfinite(widest) ? "%.1f %%" : "-", 100 * widest);
     return room;
@@ -337,14 +303,10 @@ static const char *believed_words(double total, double heap, double mean)
 
 static void add_summary(struct res_text *text, const struct res_result *result)
 {
-    const struct res_validated *about = result->validation;
-    const struct res_bar *const within[] = {&about->within.peak_total, &about->within.peak_heap,
-                                            &about->within.mean_heap, &about->within.end_heap};
     const double total = worst(result, offsetof(struct res_validated_error, total.peak_bytes)),
                  heap = worst(result, offsetof(struct res_validated_error, heap.peak_bytes)),
                  mean = worst(result, offsetof(struct res_validated_error, heap.mean_bytes));
     const char *believed = believed_words(total, heap, mean);
-    uint64_t checked = 0, met = 0;
     char of_heap[256] = "";
     if (isfinite(heap))
         snprintf(of_heap, sizeof of_heap, ", %s in the heap's part; of the heap's means %s",
@@ -352,15 +314,6 @@ static void add_summary(struct res_text *text, const struct res_result *result)
     res_lines_printf(text, "fidelity", "Of the peaks the prediction furthest off is %s in total%s.%s%s",
                      RES_PERCENT(total + 1), of_heap, believed != NULL ? " " : "",
                      believed != NULL ? believed : "");
-    for (size_t i = 0; i < sizeof within / sizeof within[0]; i++) {
-        checked += within[i]->checked;
-        met += within[i]->met;
-    }
-    if (checked > 0)
-        res_lines_printf(
-            text, "",
-            "Of the figures with a range %llu of %llu predictions lie within that of the real runs.",
-            (unsigned long long)met, (unsigned long long)checked);
 }
 
 /* Why no bar is judged; NULL: they are. */
