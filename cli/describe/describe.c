@@ -176,10 +176,11 @@ static void line(const char *name, const char *format, ...)
     putchar('\n');
 }
 
-static void print_plain(const char *name, const char *value)
+/* before: words of ours. */
+static void print_plain(const char *name, const char *before, const char *value)
 {
     char *plain = res_text_plain(value);
-    line(name, "%s", plain);
+    line(name, "%s%s", before, plain);
     free(plain);
 }
 
@@ -214,24 +215,20 @@ static void print_calls(const char *name, const uint64_t *counts, uint64_t total
     }
 }
 
-const char *cli_class_label(unsigned size_class, char *ret_text, size_t size)
+/* A class of sizes in at most 13 characters: "0", "16-31", "64 KiB+". */
+static const char *class_label(unsigned size_class, char ret_text[40])
 {
-    char least[32];
-    const uint64_t from = conv_survey_class_min(size_class);
-    if (from < 2)
-        snprintf(ret_text, size, "%llu", (unsigned long long)from);
-    else if (from < 1024)
-        snprintf(ret_text, size, "%llu-%llu", (unsigned long long)from, (unsigned long long)(2 * from - 1));
-    else {
-        static const char units[] = "KMGTPE";
-        unsigned unit = 0;
-        uint64_t value = from / 1024;
-        while (value >= 1024 && unit + 2 < sizeof units) {
-            value /= 1024;
+    static const char units[] = "KMGTPE";
+    unsigned unit = 0;
+    uint64_t from = conv_survey_class_min(size_class);
+    if (from >= 1024) {
+        for (from /= 1024; from >= 1024 && unit + 2 < sizeof units; from /= 1024)
             unit++;
-        }
-        snprintf(least, sizeof least, "%llu %ciB", (unsigned long long)value, units[unit]);
-        snprintf(ret_text, size, "%s+", least);
+        snprintf(ret_text, 40, "%llu %ciB+", (unsigned long long)from, units[unit]);
+    } else if (from < 2) {
+        snprintf(ret_text, 40, "%llu", (unsigned long long)from);
+    } else {
+        snprintf(ret_text, 40, "%llu-%llu", (unsigned long long)from, (unsigned long long)(2 * from - 1));
     }
     return ret_text;
 }
@@ -269,9 +266,8 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
         return;
     printf("\n%-13s %14s %9s\n", "bytes asked", "requests", "in all");
     for (unsigned i = first; i <= last; i++) {
-        printf("%-13s %14s %9s%s", cli_class_label(i, label, sizeof label),
-               FP_GROUPED(survey->class_count[i]), FP_BYTES(survey->class_bytes[i]),
-               survey->class_count[i] > 0 ? "  " : "");
+        printf("%-13s %14s %9s%s", class_label(i, label), FP_GROUPED(survey->class_count[i]),
+               FP_BYTES(survey->class_bytes[i]), survey->class_count[i] > 0 ? "  " : "");
         print_bar((double)survey->class_count[i] / (double)most, utf8);
         putchar('\n');
     }
@@ -411,7 +407,7 @@ static void print_unrecorded(const struct conv_survey *survey)
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
 {
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
-    print_plain("file", path);
+    print_plain("file", "", path);
     if (survey->file_bytes > 0)
         line("kind", "%s, %s", conv_kind_name(survey->kind), FP_BYTES(survey->file_bytes));
     else
@@ -438,20 +434,12 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("largest", "%s", FP_BYTES(survey->largest_size));
     print_live(survey);
     print_large(survey);
-    if (survey->inherited_why[0] != '\0') {
-        char *why = res_text_plain(survey->inherited_why);
-        line("inherited", "not all is known: %s", why);
-        free(why);
-    }
-    if (survey->complete) {
-        line("complete", "yes");
-    } else {
-        char *why = res_text_plain(survey->incomplete_why);
-        line("complete", "no: %s", why);
-        free(why);
-    }
+    if (survey->inherited_why[0] != '\0')
+        print_plain("inherited", "not all is known: ", survey->inherited_why);
+    print_plain("complete",
+                survey->complete ? "yes" : "no: ", survey->complete ? "" : survey->incomplete_why);
     if (survey->lacks[0] != '\0')
-        print_plain("lacks", survey->lacks);
+        print_plain("lacks", "", survey->lacks);
     print_losses(survey);
     if (survey->events_removed > 0)
         line("removed", "%s calls, with the windows that are not kept", FP_GROUPED(survey->events_removed));

@@ -13,9 +13,6 @@
  * path  as the user gave it. utf8: draw the histogram with blocks, else with '#'. */
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8);
 
-/* cli_class_label - a class of sizes in at most 13 characters: "0", "16-31", "64 KiB+". Returns ret_text. */
-const char *cli_class_label(unsigned size_class, char *ret_text, size_t size);
-
 /* cli_survey_json - what an input holds, with the keys that DESIGN promises for `info --json`. A new reference. */
 json_t *cli_survey_json(const struct conv_survey *survey);
 

@@ -25,8 +25,8 @@
 
 /* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
  * answers: so it is recorded on the baseline, as it is run for real. */
-static int record(const struct cli_validate_settings *settings, const char *baseline,
-                  const struct cli_record_step *step, int *ret_status, char **ret_recording)
+static int record(const struct cli_validate_settings *settings, const char *baseline, const struct cli_record_step *step,
+                  int *ret_status, char **ret_recording)
 {
     const char *before = getenv("LD_PRELOAD");
     char *const kept = before != NULL ? res_strdup(before) : NULL;
@@ -53,9 +53,10 @@ static int choose_process(const char *recording, const char *name, char **ret_fi
     return named == REC_NAMED_NONE ? CLI_FAILED : CLI_UNREADABLE;
 }
 
-int cli_validate_record(const struct cli_validate_settings *settings, const struct cli_choice *choice,
-                        const char *directory, bool again, struct cli_validate_recorded *ret)
+int cli_validate_record(const struct cli_validate *validate, const char *directory, bool again,
+                              struct cli_validate_recorded *ret)
 {
+    const struct cli_validate_settings *settings = &validate->settings;
     struct conv_options convert = {0};
     const struct cli_prepare prepare = {
         .directory = directory,
@@ -68,7 +69,7 @@ int cli_validate_record(const struct cli_validate_settings *settings, const stru
         .directory = directory, .quiet = settings->answer.quiet, .again = again};
     char *recording = NULL, *file = NULL;
     *ret = (struct cli_validate_recorded){0};
-    int code = record(settings, choice->candidates[0]->path, &step, &ret->status, &recording);
+    int code = record(settings, validate->choice.candidates[0]->path, &step, &ret->status, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0 && settings->process != NULL)
         code = choose_process(recording, settings->process, &file);
     /* Its footprint: by its id the programs that it was before would be chosen among, too. */
@@ -85,20 +86,19 @@ int cli_validate_record(const struct cli_validate_settings *settings, const stru
 /* ---- further ones ------------------------------------------------------------------------------ */
 
 struct further {
-    const struct cli_validate_again *plan;
+    struct cli_validate *validate;
+    const struct res_trial *trial; /* of the first */
     struct res_recording *recording;
 };
 
-static void on_replay(void *context, const char *entry, size_t runs_done, size_t runs_all)
+static void on_further(void *context, const char *entry, size_t runs_done, size_t runs_all)
 {
     const struct further *further = context;
     char *words = res_printf("recording %u of %u, replay, %s", further->recording->number,
-                             (unsigned)further->plan->settings->recordings, entry);
-    cli_progress_show(further->plan->progress, words, NULL, 0, runs_done, runs_all);
+                             (unsigned)further->validate->settings.recordings, entry);
+    cli_progress_show(&further->validate->progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
-
-/* ---- beside the first ----------------------------------------------------------------------- */
 
 static char *end_words(int status)
 {
@@ -129,53 +129,51 @@ static char *unlike(const struct cli_validate_recorded *first, const struct cli_
     return reason;
 }
 
-static void tell_calls(const struct cli_validate_again *plan, unsigned number, uint64_t ops)
+static void tell_calls(const struct cli_validate *validate, unsigned number, uint64_t ops)
 {
-    const uint64_t first = plan->first->workload.ops;
+    const uint64_t first = validate->recorded.workload.ops;
     const double apart = (double)ops / (double)first - 1;
     if (apart > CALLS_ALIKE || apart < -CALLS_ALIKE)
         cli_say(&CLI_VALIDATE,
                 "recording %u of %u has %s calls, the first %s (%+.1f %%): the program does not do the same "
                 "each time; the prediction is their median",
-                number, (unsigned)plan->settings->recordings, FP_GROUPED(ops), FP_GROUPED(first),
+                number, (unsigned)validate->settings.recordings, FP_GROUPED(ops), FP_GROUPED(first),
                 100 * apart);
 }
 
-/* ---- one of them ---------------------------------------------------------------------------- */
-
 static bool replay(struct further *further, const struct cli_validate_recorded *recorded)
 {
-    const struct cli_measure *measure = &further->plan->settings->measure;
+    const struct cli_measure *measure = &further->validate->settings.measure;
     const struct res_recording_options options = {
         .workload = &recorded->workload,
-        .trial = further->plan->trial,
+        .trial = further->trial,
         .passes = measure->rounds < RES_MEMORY_PASSES ? (unsigned)measure->rounds : RES_MEMORY_PASSES,
         .seed = measure->seed,
         .timeout_ns = measure->timeout_ns,
         .touch = measure->touch,
         .stop = &cli_stopped_by,
-        .progress = on_replay,
+        .progress = on_further,
         .context = further,
     };
     const bool whole = res_recording_replay(&options, further->recording);
-    cli_progress_end(further->plan->progress);
+    cli_progress_end(&further->validate->progress);
     for (size_t i = 0; i < further->recording->entry_count; i++)
         if (further->recording->entries[i].failed != NULL && options.trial->entries[i].failed == NULL)
             cli_say(&CLI_VALIDATE, "recording %u of %u, replay: %s failed: %s", further->recording->number,
-                    (unsigned)further->plan->settings->recordings, options.trial->entries[i].candidate->name,
-                    further->recording->entries[i].failed);
+                    (unsigned)further->validate->settings.recordings,
+                    options.trial->entries[i].candidate->name, further->recording->entries[i].failed);
     return whole;
 }
 
 /* Into the recording. Returns false when it was stopped. */
 static bool record_and_replay(struct further *further, const char *directory)
 {
-    const struct cli_validate_again *plan = further->plan;
+    struct cli_validate *validate = further->validate;
     struct res_recording *recording = further->recording;
     struct cli_validate_recorded recorded;
     bool whole = true;
-    void (*const ours)(int) = signal(SIGPIPE, plan->on_pipe);
-    const int code = cli_validate_record(plan->settings, plan->choice, directory, true, &recorded);
+    void (*const ours)(int) = signal(SIGPIPE, validate->on_pipe);
+    const int code = cli_validate_record(validate, directory, true, &recorded);
     signal(SIGPIPE, ours);
     char *reason = NULL;
     if (cli_stopped_by != 0) {
@@ -187,12 +185,12 @@ static bool record_and_replay(struct further *further, const char *directory)
         recording->ops = recorded.workload.ops;
         recording->duration_ns = recorded.workload.duration_ns;
         recording->live_peak_bytes = recorded.workload.live_peak_bytes;
-        reason = unlike(plan->first, &recorded);
+        reason = unlike(&validate->recorded, &recorded);
     }
     if (reason != NULL)
         res_recording_leave_out(recording, reason);
     else if (whole) {
-        tell_calls(plan, recording->number, recording->ops);
+        tell_calls(validate, recording->number, recording->ops);
         whole = replay(further, &recorded);
     }
     free(recorded.path);
@@ -201,14 +199,15 @@ static bool record_and_replay(struct further *further, const char *directory)
 
 static bool make(struct further *further)
 {
-    const struct cli_validate_again *plan = further->plan;
-    const char *keep = plan->settings->answer.keep, *directory = NULL;
-    const unsigned number = further->recording->number, all = (unsigned)plan->settings->recordings;
+    struct cli_validate *validate = further->validate;
+    const char *keep = validate->settings.answer.keep, *directory = NULL;
+    const unsigned number = further->recording->number, all = (unsigned)validate->settings.recordings;
     char *phase = res_printf("recording %u of %u of '%s', and its replays", number, all,
-                             plan->settings->command[0]);
-    char *path = res_printf("%s/recording-%u", plan->directory, number);
+                             validate->settings.command[0]);
+    char *path = res_printf("%s/recording-%u", validate->directory, number);
     bool whole = true;
-    cli_progress_phase(plan->progress, plan->settings->answer.progress, plan->phase, plan->phase, phase);
+    cli_progress_phase(&validate->progress, validate->settings.answer.progress, validate->phases,
+                       validate->phases, phase);
     if (cli_work_directory(&CLI_VALIDATE, path, &directory) == CLI_DONE)
         whole = record_and_replay(further, directory);
     else
@@ -223,15 +222,17 @@ static bool make(struct further *further)
     return whole;
 }
 
-void cli_validate_again(const struct cli_validate_again *again, struct res_recordings *recordings)
+void cli_validate_again(struct cli_validate *validate, const struct res_trial *trial,
+                        struct res_recordings *recordings)
 {
-    for (unsigned number = 2; number <= again->settings->recordings && !recordings->stopped; number++) {
-        struct further further = {again, res_recordings_add(recordings, number)};
+    const unsigned all = (unsigned)validate->settings.recordings;
+    for (unsigned number = 2; number <= all && !recordings->stopped; number++) {
+        struct further further = {validate, trial, res_recordings_add(recordings, number)};
         recordings->stopped = cli_stopped_by != 0 || !make(&further);
         if (recordings->stopped)
             res_recordings_drop_last(recordings);
     }
     if (recordings->stopped)
         cli_say(&CLI_VALIDATE, "stopped before all recordings were made: predictions are of %zu of %u",
-                res_recordings_used(recordings), (unsigned)again->settings->recordings);
+                res_recordings_used(recordings), all);
 }

@@ -88,25 +88,9 @@ static int take_options(int argc, char **argv, struct cli_validate_settings *ret
     return code;
 }
 
-struct validate {
-    struct cli_validate_settings settings;
-    struct cli_choice choice;
-    const char *directory;
-    char *program;                         /* what is executed */
-    struct cli_validate_recorded recorded; /* the first time */
-    struct cli_progress progress;
-    void (*on_pipe)(int signal_number); /* SIGPIPE, as we found it */
-};
-
-/* Recording, replays, real runs; further recordings, which come last, so that whoever stops them has a result. */
-static unsigned phases(const struct validate *validate)
-{
-    return validate->settings.recordings > 1 ? 4 : 3;
-}
-
 /* ---- what is replayed ----------------------------------------------------------------------- */
 
-static int prepare(struct validate *validate)
+static int prepare(struct cli_validate *validate)
 {
     const struct cli_validate_settings *settings = &validate->settings;
     const char *command = settings->command[0];
@@ -118,9 +102,9 @@ static int prepare(struct validate *validate)
     char *phase = settings->recordings > 1
                       ? res_printf("recording 1 of %u of '%s'", (unsigned)settings->recordings, command)
                       : res_printf("recording '%s' once", command);
-    cli_progress_phase(&validate->progress, settings->answer.progress, 1, phases(validate), phase);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 1, validate->phases, phase);
     free(phase);
-    return cli_validate_record(settings, &validate->choice, validate->directory, false, &validate->recorded);
+    return cli_validate_record(validate, validate->directory, false, &validate->recorded);
 }
 
 /* ---- runs ----------------------------------------------------------------------------------- */
@@ -128,7 +112,7 @@ static int prepare(struct validate *validate)
 static void on_replay(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                       size_t runs_done, size_t runs_all)
 {
-    struct validate *validate = context;
+    struct cli_validate *validate = context;
     char *words = round == 0                ? res_printf("replay, warm-up, %s", entry)
                   : round == RES_ROUND_PASS ? res_printf("replay, placement, %s", entry)
                                             : res_printf("replay, round %u of %u, %s", round,
@@ -140,7 +124,7 @@ static void on_replay(void *context, const struct res_workload *workload, const 
 static void on_real(void *context, const char *what, const char *entry, unsigned round, size_t runs_done,
                     size_t runs_all)
 {
-    struct validate *validate = context;
+    struct cli_validate *validate = context;
     char *words = round == 0 ? res_printf("real, %s, warm-up, %s", what, entry)
                              : res_printf("real, %s, round %u of %u, %s", what, round,
                                           (unsigned)validate->settings.measure.rounds, entry);
@@ -148,7 +132,7 @@ static void on_real(void *context, const char *what, const char *entry, unsigned
     free(words);
 }
 
-static void run_replays(struct validate *validate, struct res_experiment *ret_experiment)
+static void run_replays(struct cli_validate *validate, struct res_experiment *ret_experiment)
 {
     const struct cli_validate_settings *settings = &validate->settings;
     const struct res_options options = {
@@ -167,12 +151,12 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
         .progress = on_replay,
         .context = validate,
     };
-    cli_progress_phase(&validate->progress, settings->answer.progress, 2, phases(validate), "replays");
+    cli_progress_phase(&validate->progress, settings->answer.progress, 2, validate->phases, "replays");
     res_experiment_run(&options, ret_experiment);
     cli_progress_end(&validate->progress);
 }
 
-static void run_real(struct validate *validate, const char *hyperfine, const char *apart,
+static void run_real(struct cli_validate *validate, const char *hyperfine, const char *apart,
                      struct res_validation *ret_validation)
 {
     const struct cli_validate_settings *settings = &validate->settings;
@@ -198,31 +182,21 @@ static void run_real(struct validate *validate, const char *hyperfine, const cha
     };
     char *phase = res_printf("real runs of '%s', the first of each candidate as a warm-up",
                              settings->command[0]);
-    cli_progress_phase(&validate->progress, settings->answer.progress, 3, phases(validate), phase);
+    cli_progress_phase(&validate->progress, settings->answer.progress, 3, validate->phases, phase);
     free(phase);
     res_validation_run(&options, ret_validation);
     cli_progress_end(&validate->progress);
 }
 
-static void record_again(struct validate *validate, const struct res_experiment *experiment,
+static void record_again(struct cli_validate *validate, const struct res_experiment *experiment,
                          struct res_validation *validation)
 {
-    const struct cli_validate_again again = {
-        .settings = &validate->settings,
-        .choice = &validate->choice,
-        .directory = validate->directory,
-        .first = &validate->recorded,
-        .trial = &experiment->trials[0],
-        .progress = &validate->progress,
-        .phase = phases(validate),
-        .on_pipe = validate->on_pipe,
-    };
     validation->further.asked = (unsigned)validate->settings.recordings;
     /* Without a real round there is nothing to hold a prediction against. */
     if (validation->stopped || validation->rounds == 0)
-        validation->further.stopped = validation->stopped && again.settings->recordings > 1;
+        validation->further.stopped = validation->stopped && validate->settings.recordings > 1;
     else
-        cli_validate_again(&again, &validation->further);
+        cli_validate_again(validate, &experiment->trials[0], &validation->further);
 }
 
 static bool tell_failures(const struct res_trial *trial, const struct res_validation *validation)
@@ -242,7 +216,7 @@ static bool tell_failures(const struct res_trial *trial, const struct res_valida
 }
 
 /* Stopped before a real round was finished: what there is is an experiment, as `ab` makes it. */
-static int give_replays(const struct validate *validate, const struct res_experiment *experiment)
+static int give_replays(const struct cli_validate *validate, const struct res_experiment *experiment)
 {
     if (experiment->trials[0].rounds == 0) {
         cli_say(&CLI_VALIDATE, "stopped before the first round was finished: there is no result");
@@ -257,7 +231,7 @@ static int give_replays(const struct validate *validate, const struct res_experi
     return code;
 }
 
-static int run_all(struct validate *validate)
+static int run_all(struct cli_validate *validate)
 {
     char *hyperfine = res_find_in_path("hyperfine", NULL);
     char *apart = res_own_library("libmallab-apart.so");
@@ -315,10 +289,11 @@ static int close_input(void)
 
 static int run_validate(int argc, char **argv)
 {
-    struct validate validate = {0};
+    struct cli_validate validate = {0};
     int code = take_options(argc, argv, &validate.settings);
     if (code >= 0)
         return code;
+    validate.phases = validate.settings.recordings > 1 ? 4 : 3;
     code = cli_result_check(&CLI_VALIDATE, &validate.settings.answer);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_VALIDATE, validate.settings.measure.allocators,
