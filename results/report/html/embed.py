@@ -12,8 +12,7 @@ import os
 import pathlib
 import sys
 
-SCRIPTS = ["format.js", "elements.js", "table.js", "points.js", "charts.js", "workload.js", "latency.js",
-           "waste.js", "whole.js", "fidelity.js", "sections.js", "tune.js", "history.js", "report.js"]
+SCRIPTS = ["elements.js", "table.js", "charts.js", "parts.js", "sections.js", "tune.js", "history.js", "report.js"]
 GAP = "@DATA@"
 
 

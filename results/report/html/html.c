@@ -1,11 +1,279 @@
-/* html.c - the page of the build with the data of results in its gap. */
+/* html.c - the page of the build with the data of results in its gap: less what a page cannot show, of the raw samples one series
+ * for each candidate. */
 #include "results/report/html/html.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/plain.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/json_values.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/notes/notes.h"
+#include "results/report/table/table.h"
+#include "results/report/table/tune_report.h"
+
+#define ROUNDS_MAX 1024u /* of which a point's median is made */
+
+/* ---- resident over time --------------------------------------------------------------------- */
+
+/* Median over the rounds, at each sample; NAN where no run has a sample. The runs are those that the resident figures are
+ * of: of the memory pass, where there was one. */
+static double *median_series(const struct res_result_entry *entry, size_t count)
+{
+    const struct res_run *runs = entry->memory_count > 0 ? entry->memory_runs : entry->runs;
+    const size_t run_count = entry->memory_count > 0 ? entry->memory_count : entry->run_count;
+    const size_t rounds = run_count < ROUNDS_MAX ? run_count : ROUNDS_MAX;
+    double *series = res_calloc(count + 1, sizeof *series);
+    double *samples = res_calloc(rounds + 1, sizeof *samples);
+    for (size_t i = 0; i < count; i++) {
+        size_t sample_count = 0;
+        for (size_t round = 0; round < rounds; round++) {
+            const json_t *of_run = json_object_get(runs[round].json, "samples");
+            const json_t *value = json_array_get(json_object_get(of_run, "resident_bytes"), i);
+            if (json_is_number(value))
+                samples[sample_count++] = json_number_value(value);
+        }
+        series[i] = sample_count > 0 ? res_median(samples, sample_count) : NAN;
+    }
+    free(samples);
+    return series;
+}
+
+static double *plain_series(const json_t *array, size_t count)
+{
+    double *series = res_calloc(count + 1, sizeof *series);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+        series[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return series;
+}
+
+/* Where parts begin; each yields two points, so that all series keep their extremes at shared times. */
+static size_t part_begin(size_t part, size_t parts, size_t count)
+{
+    return (size_t)((__uint128_t)part * count / parts);
+}
+
+static json_t *points_of(const double *series, size_t count)
+{
+    json_t *array = json_array();
+    const size_t parts = RES_HTML_POINTS_MAX / 2;
+    for (size_t i = 0; count <= RES_HTML_POINTS_MAX && i < count; i++)
+        json_array_append_new(array, res_json_number(series[i]));
+    for (size_t part = 0; count > RES_HTML_POINTS_MAX && part < parts; part++) {
+        const size_t end = part_begin(part + 1, parts, count);
+        size_t least = part_begin(part, parts, count), greatest = least;
+        for (size_t i = least; i < end; i++) {
+            least = !(series[least] <= series[i]) ? i : least;
+            greatest = !(series[greatest] >= series[i]) ? i : greatest;
+        }
+        json_array_append_new(array, res_json_number(series[least < greatest ? least : greatest]));
+        json_array_append_new(array, res_json_number(series[least < greatest ? greatest : least]));
+    }
+    return array;
+}
+
+/* Times are those of a part's first and last window, whatever window in it had the extreme. They must not fall: charts
+ * search in them. */
+static json_t *times_of(double *times, size_t count)
+{
+    const size_t parts = RES_HTML_POINTS_MAX / 2;
+    for (size_t i = 0; i < count; i++)
+        if (i > 0 && !(times[i] >= times[i - 1]))
+            times[i] = times[i - 1];
+    if (count <= RES_HTML_POINTS_MAX)
+        return points_of(times, count);
+    json_t *array = json_array();
+    for (size_t part = 0; part < parts; part++) {
+        json_array_append_new(array, res_json_number(times[part_begin(part, parts, count)]));
+        json_array_append_new(array, res_json_number(times[part_begin(part + 1, parts, count) - 1]));
+    }
+    return array;
+}
+
+static json_t *series_object(const struct res_result_workload *workload)
+{
+    /* Results of former versions have one list for both kinds of runs. */
+    const json_t *samples = json_is_object(workload->memory_samples) ? workload->memory_samples
+                                                                     : workload->samples;
+    const size_t count = json_array_size(json_object_get(samples, "time_ns"));
+    if (count < 2)
+        return json_null();
+    double *times = plain_series(json_object_get(samples, "time_ns"), count);
+    double *live = plain_series(json_object_get(samples, "live_bytes"), count);
+    json_t *series = json_object(), *resident = json_array();
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        double *bytes = median_series(&workload->candidates[i], count);
+        json_array_append_new(resident, points_of(bytes, count));
+        free(bytes);
+    }
+    if (isfinite(times[0])) {
+        json_object_set_new(series, "time_ns", times_of(times, count));
+        json_object_set_new(series, "live_bytes", points_of(live, count));
+        json_object_set(series, "resident_bytes", resident);
+        json_object_set_new(series, "windows", json_integer((json_int_t)count));
+    }
+    json_decref(resident);
+    free(times);
+    free(live);
+    return series;
+}
+
+/* ---- everything else ------------------------------------------------------------------------ */
+
+/* Of the passes the page shows the first one's histogram and map: one pass is a real distribution, a mean of several is
+ * none. */
+static json_t *latency_object(const struct res_latency_figures *latency)
+{
+    static const char *const raw[] = {"runs", "by_call_and_size_class", NULL};
+    if (latency == NULL)
+        return json_null();
+    json_t *object = res_described_write_less(&RES_LATENCY, latency, raw);
+    const json_t *first = latency->run_count > 0 ? latency->runs[0].json : NULL;
+    const json_t *of_run = json_object_get(first, "latency");
+    const json_t *shown = json_is_object(of_run) ? of_run : first;
+    json_t *histogram = json_object_get(shown, "histogram"), *map = json_object_get(shown, "map");
+    json_object_set(object, "histogram", histogram != NULL ? histogram : json_null());
+    json_object_set(object, "map", map != NULL ? map : json_null());
+    return object;
+}
+
+/* What hyperfine measured, without its rounds. */
+static json_t *whole_object(const struct res_whole_process *whole)
+{
+    static const char *const raw[] = {"wall_ns", "user_ns", "system_ns", "exit_codes", NULL};
+    return whole != NULL ? res_described_write_less(&RES_WHOLE_PROCESS, whole, raw) : json_null();
+}
+
+/* described: RES_RESULT_ENTRY or RES_RESULT_FLOOR. */
+static json_t *entry_object(const struct res_described *described, const struct res_result_entry *entry)
+{
+    static const char *const raw[] = {"runs", "memory_runs", "latency", "whole_process", NULL};
+    json_t *object = res_described_write_less(described, entry, raw);
+    json_object_set_new(object, "latency", latency_object(entry->latency));
+    json_object_set_new(object, "whole_process", whole_object(entry->whole_process));
+    return object;
+}
+
+/* Those that the page has no part for that shows them. */
+static json_t *notes_array(const struct res_note *notes, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (!notes[i].details)
+            json_array_append_new(array, res_described_write(&RES_NOTE, &notes[i]));
+    return array;
+}
+
+/* Sentences are made here, as for the table; NULL: there is nothing to say. */
+static void set_words(json_t *object, const char *key, char *words)
+{
+    char *plain = words != NULL ? res_text_plain(words) : NULL;
+    json_object_set_new(object, key, plain != NULL ? json_string(plain) : json_null());
+    free(plain);
+    free(words);
+}
+
+static json_t *workload_object(const struct res_result *result, const struct res_result_workload *workload)
+{
+    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control",
+                                      "floor",   "notes",          NULL};
+    json_t *object = res_described_write_less(&RES_RESULT_WORKLOAD, workload, raw);
+    json_t *candidates = json_array();
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        json_array_append_new(candidates, entry_object(&RES_RESULT_ENTRY, &workload->candidates[i]));
+    json_object_set_new(object, "notes", notes_array(workload->notes, workload->note_count));
+    set_words(object, "program_words", res_notes_program(workload));
+    json_object_set_new(object, "columns", res_columns_json(result, workload));
+    json_object_set_new(object, "candidates", candidates);
+    json_object_set_new(object, "control", entry_object(&RES_RESULT_ENTRY, &workload->control));
+    json_object_set_new(object, "floor",
+                        workload->floor != NULL ? entry_object(&RES_RESULT_FLOOR, workload->floor)
+                                                : json_null());
+    json_object_set_new(object, "series", series_object(workload));
+    return object;
+}
+
+/* Reality beside prediction as figures; the runs behind them stay in the result. */
+static json_t *validated(const struct res_result *result)
+{
+    static const char *const raw[] = {"timed_runs", "sampled_runs", "mapped_runs", NULL};
+    static const char *const part[] = {"real", NULL};
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->validated_count; i++) {
+        const struct res_validated_candidate *candidate = &result->validated[i];
+        json_t *object = res_described_write_less(&RES_VALIDATED_CANDIDATE, candidate, part);
+        json_object_set_new(object, "real",
+                            res_described_write_less(&RES_VALIDATED_REAL, &candidate->real, raw));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* Rows of the front with whether they may be deployed: the page pastes by the rule of the table. */
+static json_t *front_of(const struct res_tuned *tune)
+{
+    json_t *front = json_array();
+    for (size_t i = 0; i < tune->front_count; i++) {
+        json_t *row = res_described_write(&RES_TUNED_ROW, &tune->front[i]);
+        json_object_set_new(row, "is_bounded", json_boolean(res_tune_is_bounded(&tune->front[i])));
+        json_array_append_new(front, row);
+    }
+    return front;
+}
+
+/* A search with its sentences, and its points without their samples. */
+static json_t *tune_object(const struct res_result *result)
+{
+    static const char *const raw[] = {"default_ns_per_op", "default_bytes", "points", "front", NULL};
+    static const char *const point_raw[] = {"time_ratios", "memory_ratios", NULL};
+    const struct res_tuned *tune = result->tune;
+    json_t *object = res_described_write_less(&RES_TUNED, tune, raw), *points = json_array();
+    for (size_t i = 0; i < tune->point_count; i++)
+        json_array_append_new(points,
+                              res_described_write_less(&RES_TUNED_POINT, &tune->points[i], point_raw));
+    json_object_set_new(object, "points", points);
+    json_object_set_new(object, "front", front_of(tune));
+    set_words(object, "advice_words", res_tune_advice(result));
+    set_words(object, "tried_words", res_tune_tried(tune));
+    set_words(object, "basis_words", res_tune_basis(result));
+    return object;
+}
+
+static json_t *result_object(const struct res_html_source *source)
+{
+    static const char *const raw[] = {"workloads", "candidates", "validation", "tune", "notes", NULL};
+    static const char *const validation_raw[] = {"control_timed_runs", NULL};
+    const struct res_result *result = source->result;
+    json_t *object = res_described_write_less(&RES_RESULT, result, raw), *workloads = json_array();
+    for (size_t i = 0; i < result->workload_count; i++)
+        json_array_append_new(workloads, workload_object(result, &result->workloads[i]));
+    json_object_set_new(object, "file", res_json_text(source->name));
+    json_object_set_new(object, "workloads", workloads);
+    json_object_set_new(object, "notes", notes_array(result->notes, result->note_count));
+    if (result->tune != NULL)
+        json_object_set_new(object, "tune", tune_object(result));
+    if (result->validation != NULL) {
+        json_object_set_new(object, "validation",
+                            res_described_write_less(&RES_VALIDATED, result->validation, validation_raw));
+        json_object_set_new(object, "candidates", validated(result));
+    }
+    return object;
+}
+
+json_t *res_html_data(const struct res_html_source *sources, size_t count)
+{
+    json_t *results = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(results, result_object(&sources[i]));
+    return json_pack("{s:s, s:s, s:o}", "schema", "mallab-report/1", "mallab_version", MALLAB_VERSION,
+                     "results", results);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
 
 /* Made by embed.py. The length is 0 where uPlot was not there when mallab was configured. */
 extern const char res_html_page[];

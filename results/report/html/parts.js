@@ -1,0 +1,306 @@
+// parts.js - the parts of a workload's article below its table, and those of a validation. Each where its data is.
+
+// ---- charts of one workload: resident over time, sizes, lifetimes, calls. Each where its data is.
+
+function residentSection(workload) {
+  const series = objectOf(workload.series);
+  const times = listOf(series.time_ns);
+  if (times.length < 2)
+    return absent("Resident over time", "the workload is one window long, so there is no course to show; convert it in smaller windows:",
+      "mallab convert --help");
+  const lines = [{label: "live bytes", values: listOf(series.live_bytes), live: true}];
+  listOf(workload.candidates).forEach((entry, at) => {
+    const values = listOf(listOf(series.resident_bytes)[at]);
+    if (values.some(isNumber) && !isNamed(entry.failed)) lines.push({label: String(entry.name), values, colour: at});
+  });
+  const hasTime = times[times.length - 1] > times[0];
+  const x = hasTime ? times : times.map((_, at) => at);
+  return section("Resident memory over recorded time", "Median of the rounds at each window's end, over what the program had asked for and not yet "
+    + "freed. Drag to zoom, click a name to hide its line.",
+    chart({title: "Resident memory over recorded time", x, series: lines, yText: bytesText,
+      xText: hasTime ? timeText : (value) => `window ${Math.round(value) + 1}`, xLabel: hasTime ? "recorded time" : "window"}),
+    series.windows > times.length ? element("p", {class: "explain"}, `${wholeText(series.windows)} windows, drawn by the least `
+      + `and the greatest value of ${wholeText(times.length / 2)} equal parts.`) : null);
+}
+
+// series: [label, key] of the rows; as shares of their sums, so that requests and bytes have one axis.
+function barChart(title, classes, bound, series, boundText, label) {
+  const rows = listOf(classes).map(objectOf).filter((row) => isNumber(row[bound]) && series.every(([, key]) => isNumber(row[key])));
+  if (rows.length === 0) return null;
+  const shares = ([words, key]) => {
+    const all = rows.reduce((sum, row) => sum + row[key], 0);
+    return {label: words, values: rows.map((row) => (all > 0 ? 100 * row[key] / all : 0))};
+  };
+  return chart({title, x: rows.map((_, at) => at), series: series.map(shares), bars: true, yText: (value) => `${significant(value, 2)} %`,
+    xLabel: label, xText: (at) => (Number.isInteger(at) && rows[at] ? `≤ ${boundText(rows[at][bound])}` : "")});
+}
+
+function profileSections(workload) {
+  const profile = objectOf(workload.profile);
+  if (isNamed(profile.unavailable))
+    return [absent("Sizes, lifetimes and calls", profile.unavailable)];
+  if (!profile.size_classes)
+    return [absent("Sizes, lifetimes and calls", "this result was written without them; a new one has them:", "mallab ab -o RESULT.json WORKLOAD")];
+  const sizes = barChart("Requests by size", profile.size_classes, "size_max_bytes", [["of the requests", "requests"], ["of the bytes", "bytes"]],
+    powerText, "bytes, up to");
+  const lives = barChart("Released objects by lifetime", profile.lifetimes, "lifetime_max_ns", [["of the objects", "objects"]], timeText, "lifetime, up to");
+  return [
+    section("What the program asks for", "Sizes as requested, by powers of two; lifetimes in recorded time. "
+      + `${wholeText(profile.objects_live_at_end)} objects were never released and are in no lifetime.`,
+      element("div", {class: "pair"}, sizes, lives || absent("Lifetimes", "the workload has no recorded times"))),
+    callsSection(profile),
+  ];
+}
+
+function callsSection(profile) {
+  const calls = objectOf(profile.calls);
+  const kinds = [["allocations", "allocations"], ["resizes", "resizes"], ["releases", "releases"]];
+  const span = calls.over === "time" ? calls.span_ns : calls.span_ops;
+  const steps = listOf(calls.allocations).length;
+  if (steps < 2 || !isNumber(span)) return null;
+  const x = listOf(calls.allocations).map((_, at) => (at + 0.5) * span / steps);
+  const xText = calls.over === "time" ? timeText : countText;
+  const xLabel = calls.over === "time" ? "recorded time" : "calls so far";
+  const each = calls.over === "time" ? `calls in ${timeText(span / steps)}` : `calls of ${countText(span / steps)}`;
+  const threads = listOf(calls.threads).map(objectOf).map((thread) => ({values: listOf(thread.calls),
+    label: isNumber(thread.thread) ? `thread ${thread.thread}${thread.is_main ? " (main)" : ""}` : `${thread.threads} others`}));
+  return section("Calls over recorded time", `Each point: ${each}.`,
+    chart({title: "Calls by kind", x, xText, xLabel, yText: countText, series: kinds.map(([key, label]) => ({label, values: listOf(calls[key])}))}),
+    threads.length > 1 ? chart({title: "Calls by thread, the busiest first", x, xText, xLabel, yText: countText, series: threads}) : null);
+}
+
+// ---- single calls: by percentile, over recorded time, by call.
+
+// Percentiles on an axis of nines: 90, 99, 99.9 ... at equal steps, so that the slow few have room.
+function latencyChart(workload) {
+  const lines = [];
+  listOf(workload.candidates).forEach((entry, colour) => {
+    const histogram = objectOf(objectOf(entry.latency).histogram);
+    const lows = listOf(histogram.low_ns), highs = listOf(histogram.high_ns), counts = listOf(histogram.count);
+    const all = counts.reduce((sum, count) => sum + (isNumber(count) ? count : 0), 0);
+    if (all > 0) lines.push({entry, colour, lows, highs, counts, all});
+  });
+  if (lines.length === 0) return null;
+  const most = Math.max(...lines.map((line) => line.all));
+  const nines = Math.max(2, Math.min(8, Math.log10(most)));
+  const x = Array.from({length: 241}, (_, at) => 10 ** (nines * at / 240)); // 1 over the share of slower calls
+  const series = lines.map((line) => {
+    let bucket = 0, before = 0;
+    return {label: String(line.entry.name), colour: line.colour, values: x.map((slower) => {
+      const rank = line.all * (1 - 1 / slower);
+      while (bucket < line.counts.length - 1 && before + (line.counts[bucket] || 0) <= rank) before += line.counts[bucket++] || 0;
+      const middle = (line.lows[bucket] + line.highs[bucket]) / 2;
+      return isNumber(middle) ? Math.max(middle, 1) : null;
+    })};
+  });
+  const share = (slower) => `${Number((100 * (1 - 1 / slower)).toPrecision(Math.max(2, Math.ceil(Math.log10(slower)) + 2)))} %`;
+  return chart({title: "Latency of single calls by percentile", x, xLog: true, yLog: true, series, yText: timeText,
+    xText: (value) => share(value), xLabel: "share of calls that are not slower"});
+}
+
+function mapsOf(workload) {
+  return listOf(workload.candidates).map((entry) => [entry, objectOf(objectOf(entry.latency).map)])
+    .filter(([, map]) => listOf(map.cells).length > 0 && listOf(map.row_low_ns).length > 0 && map.steps > 0 && map.steps <= 2000);
+}
+
+function paintMap(entry, map) {
+  const rows = map.row_low_ns.length, span = map.over === "ops" ? map.span_ops : map.span_ns;
+  const text = map.over === "ops" ? countText : timeText;
+  const cells = map.cells.filter((cell) => Array.isArray(cell) && cell.every(isNumber));
+  const most = cells.reduce((found, cell) => Math.max(found, cell[2]), 1);
+  const top = cells.reduce((found, cell) => Math.max(found, cell[1]), 0), bottom = cells.reduce((found, cell) => Math.min(found, cell[1]), rows);
+  return painted(`${entry.name}: calls by latency over recorded time`, (pen, width, height) => {
+    const left = 66, below = 24, columns = (width - left - 6) / map.steps, lines = (height - below - 6) / (top - bottom + 1);
+    pen.font = "12px system-ui, sans-serif";
+    pen.fillStyle = colourOf("--map-ground");
+    pen.fillRect(left, 6, width - left - 6, height - below - 6);
+    for (const [step, row, count] of cells) {
+      pen.fillStyle = colourOf("--map-cell");
+      pen.globalAlpha = 0.12 + 0.88 * Math.log1p(count) / Math.log1p(most);
+      pen.fillRect(left + step * columns, 6 + (top - row) * lines, Math.ceil(columns), Math.ceil(lines));
+    }
+    pen.globalAlpha = 1;
+    pen.fillStyle = colourOf("--faint-text");
+    pen.textAlign = "right";
+    const every = Math.max(1, Math.ceil(22 / lines));
+    for (let row = bottom; row <= top; row += every) pen.fillText(timeText(map.row_low_ns[row]), left - 6, 6 + (top - row + 1) * lines);
+    for (let at = 0; at <= 4; at++) {
+      pen.textAlign = at === 0 ? "left" : at === 4 ? "right" : "center";
+      pen.fillText(text(isNumber(span) ? span * at / 4 : null), left + at * (width - left - 6) / 4, height - 6);
+    }
+  }, `${entry.name}: darker where more calls took so long; the same figures are in the JSON, latency.runs[].map`);
+}
+
+// Mean time by call, the calls made most often first: of all candidates the same ones.
+function callTable(workload) {
+  const entries = listOf(workload.candidates).filter((entry) => listOf(objectOf(entry.latency).by_call).length > 0);
+  if (entries.length === 0) return null;
+  const groupsOf = (entry) => listOf(entry.latency.by_call).map(objectOf);
+  const calls = groupsOf(entries[0]).filter((group) => isNamed(group.call)).sort((one, other) => other.count - one.count).slice(0, 12);
+  const figure = (entry, call, key) => timeText((groupsOf(entry).find((group) => group.call === call) || {})[key]);
+  const net = objectOf(entries[0].latency).floor_subtracted === true ? ", less the harness' own" : "";
+  return [element("p", {class: "explain above"}, `By call: mean${net}, and in brackets what 99.9 % of calls do not exceed.`),
+    plainTable("Latency by call", ["Call", "calls", ...entries.map((entry) => String(entry.name))], calls.map((group) =>
+      [group.call, wholeText(group.count), ...entries.map((entry) => `${figure(entry, group.call, "typical_ns")} (${figure(entry, group.call, "p99_9_ns")})`)]))];
+}
+
+function latencySection(workload) {
+  const failed = listOf(workload.candidates).filter((entry) => isNamed(objectOf(entry.latency).unavailable));
+  const lines = latencyChart(workload), maps = mapsOf(workload);
+  if (!lines && maps.length === 0)
+    return absent("Latency of single calls", failed.length > 0 ? objectOf(failed[0].latency).unavailable : "not measured; to have it:",
+      failed.length > 0 ? null : "mallab ab --latency");
+  const select = element("select", {}, maps.map(([entry], at) => element("option", {value: at}, String(entry.name))));
+  const pictures = maps.map(([entry, map]) => paintMap(entry, map));
+  const choose = () => {
+    pictures.forEach((picture, at) => { picture.hidden = String(at) !== select.value; });
+    charts.forEach((one) => one.resize());
+  };
+  select.addEventListener("change", choose);
+  pictures.forEach((picture, at) => { picture.hidden = at > 0; });
+  return section("Latency of single calls", "Passes of their own, each call timed by itself; not in it: first touches of new memory by the program. Of the "
+    + "first pass.", lines, maps.length > 0 ? element("label", {class: "choose"}, "Heat map of ", select) : null, pictures, callTable(workload));
+}
+
+// ---- what is resident beyond the live bytes, and what it takes from the kernel.
+
+const WASTE = [["live_bytes", "live"], ["rounding_bytes", "rounding"], ["metadata_bytes", "books"], ["cached_bytes", "cached"],
+  ["rest_bytes", "rest"]];
+
+function wasteSection(workload) {
+  const rows = [];
+  for (const entry of listOf(workload.candidates).filter((one) => !isNamed(one.failed)))
+    for (const [key, words] of [["peak", "near the live peak"], ["end", "at the end"]]) {
+      const waste = {...objectOf(objectOf(entry.waste)[key])};
+      // Results of former versions: free memory below 0 was no figure, nor what it made of the rest.
+      for (const part of ["cached_bytes", "metadata_bytes"])
+        if (waste[part] < 0) [waste.rest_bytes, waste[part]] = [waste.rest_bytes + waste[part], null];
+      if (isNumber(waste.resident_bytes)) rows.push({entry, words, waste});
+    }
+  if (rows.length === 0)
+    return absent("Where memory goes", "this result does not split what is resident; a new one does, as far as the allocators tell:", "mallab ab -o RESULT.json WORKLOAD");
+  const widest = Math.max(1, ...rows.map(({waste}) => Math.max(waste.resident_bytes,
+    WASTE.reduce((sum, [key]) => sum + Math.max(0, waste[key] || 0), 0))));
+  const bar = (waste) => {
+    let at = 0;
+    const made = drawn("svg", {class: "stack", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true"});
+    WASTE.forEach(([key], part) => {
+      const width = 100 * Math.max(0, isNumber(waste[key]) ? waste[key] : 0) / widest;
+      made.append(drawn("rect", {class: `waste${part}`, x: at, y: 0, height: 10, width}));
+      at += width;
+    });
+    // Where parts reach beyond it, some of them are not resident: rest is negative.
+    const end = Math.min(99.4, 100 * Math.max(0, waste.resident_bytes) / widest);
+    made.append(drawn("rect", {class: "mark", x: end, y: 0, height: 10, width: 0.6}));
+    return made;
+  };
+  return section("Where memory goes", "What is resident, split as far as the allocator tells: live bytes, rounding up to what it hands out, its own books, free memory "
+    + "that it keeps, and the rest. Near the live peak: where live bytes are highest among the moments at which all threads rest, so live may be less than at the peak. "
+    + "The mark on a bar is what is resident: where the parts reach beyond it they are not all in memory, and there is no rest. A dash: not told, or not known.",
+    plainTable("Waste", ["Candidate", "", ...WASTE.map(([, words], part) =>
+      element("span", {}, element("span", {class: `key waste${part}`, "aria-hidden": "true"}), words)), "resident", "split"],
+    rows.map(({entry, words, waste}) => [String(entry.name), words, ...WASTE.map(([key]) => (key === "rest_bytes" && waste[key] < 0 ? DASH : bytesText(waste[key]))),
+      bytesText(waste.resident_bytes), bar(waste)])));
+}
+
+// Calls to the kernel between the first op and the last, the kinds that any candidate made.
+function kernelSection(workload) {
+  const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.system_calls).total));
+  if (rows.length === 0) return null;
+  const kinds = [...new Set(rows.flatMap((entry) => Object.keys(entry.system_calls)))]
+    .filter((kind) => kind !== "total" && rows.some((entry) => entry.system_calls[kind] > 0));
+  return section("What it takes from the kernel", "System calls of the allocator in one run, by kind; page faults of a timed run, the median.",
+    plainTable("System calls", ["Candidate", "system calls", ...kinds, "page faults"], rows.map((entry) => [String(entry.name),
+      wholeText(entry.system_calls.total), ...kinds.map((kind) => wholeText(entry.system_calls[kind])), wholeText(entry.faults_minor)])));
+}
+
+// Of a walk over the live objects in the order of their allocation; docs/placement.md.
+function placementSection(workload) {
+  const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.placement).tlb_misses_per_object));
+  if (rows.length === 0) return null;
+  const share = (value) => (isNumber(value) ? `${significant(100 * value)} %` : DASH);
+  return section("Where live objects lie", "Closer together is faster to use for the program, which no replay executes. Misses of a simulated TLB when "
+    + "live objects are walked in the order of their allocation; neighbours on one page; pages and cache lines used for each live byte.",
+    plainTable("Placement", ["Candidate", "TLB misses an object", "next on the same page", "bytes of pages a byte", "bytes of lines a byte"], rows.map((entry) => {
+      const placement = entry.placement;
+      return [String(entry.name), significant(placement.tlb_misses_per_object), share(placement.same_page_share),
+        significant(placement.page_bytes_per_byte), significant(placement.line_bytes_per_byte)];
+    })));
+}
+
+// ---- whole processes of the replays, timed by hyperfine: a check that needs no trust in our clock.
+
+function wholeSection(workload, result) {
+  const rows = [...listOf(workload.candidates), objectOf(workload.floor)].map((entry, at, all) =>
+    ({name: at === all.length - 1 ? `${entry.name} (the harness alone)` : String(entry.name), isBaseline: at === 0, whole: objectOf(entry.whole_process)}));
+  if (!rows.some(({whole}) => isNumber(whole.wall_ns_median) || isNamed(whole.failed)))
+    return result.validation || result.tune ? null
+      : absent("Whole processes", "the replays were not timed from outside; to have it:", "mallab ab --hyperfine");
+  const told = rows.filter(({whole}) => isNumber(whole.wall_ns_median)), failed = rows.filter(({whole}) => isNamed(whole.failed));
+  return section("Whole processes, timed by hyperfine", "Each replay from its start to its end, in rounds of its own: loading, reading and decoding the workload "
+    + "are in it, and none is all of that without an allocator. It bears no verdict.",
+    plainTable("Whole processes", ["Candidate", "wall, median", "change", "95 % range", "user, mean", "system, mean", "rounds"],
+      told.map(({name, isBaseline, whole}) => [name, timeText(whole.wall_ns_median),
+      isBaseline ? "baseline" : percentText(whole.ratio), isNumber(whole.ratio_low) ? `${percentText(whole.ratio_low)} to ${percentText(whole.ratio_high)}` : DASH,
+      timeText(whole.user_ns_mean), timeText(whole.system_ns_mean), wholeText(whole.rounds)])),
+    failed.length > 0 ? element("ul", {class: "warnings"}, failed.map(({name, whole}) => element("li", {}, `${name}: ${whole.failed}`))) : null);
+}
+
+// ---- of a validation: reality beside prediction, and the bars.
+
+const BARS = [["peak_total", "Peak within 3 % in total"], ["peak_heap", "Peak within 10 % in the heap's part"],
+  ["memory_order", "Order of candidates whose real peaks differ by more than 5 %"],
+  ["time_sign", "Sign of the time difference, where reality is outside its noise"]];
+
+const SIGNS = {right: "right", wrong: "wrong", noise: "not judged: noise, or under 8 rounds", unknown: "not known"};
+
+function signedTime(ns) {
+  return isNumber(ns) ? `${ns < 0 ? MINUS : "+"}${timeText(Math.abs(ns))}` : DASH;
+}
+
+// Of a bar of memory also: how many of its figures lie within what real runs did.
+function barLine([key, words], bars, within) {
+  const bar = objectOf(bars[key]), own = objectOf(within[key]);
+  const isMet = bar.checked > 0 && bar.met === bar.checked;
+  const [kind, sign, told] = !(bar.checked > 0) ? ["open", "?", "no figure"] : isMet ? ["good", "✓", "met"] : ["bad", "✗", "missed"];
+  return element("li", {}, element("span", {class: `verdict ${kind}`}, element("span", {"aria-hidden": "true"}, `${sign} `), told),
+    ` ${words}${bar.checked > 0 ? `: ${wholeText(bar.met)} of ${wholeText(bar.checked)}` : ""}${own.checked > 0 ? `; within reality's own range: ${wholeText(own.met)} of ${wholeText(own.checked)}` : ""}`);
+}
+
+// Results of earlier versions are of one recording and do not say so.
+function recordingsLine(about) {
+  if (!(about.recordings_asked > 1)) return null;
+  const fewer = about.recordings < about.recordings_asked ? `, of the ${wholeText(about.recordings_asked)} asked for` : "";
+  return element("p", {class: "explain above"}, about.recordings > 1
+    ? `What is predicted of memory is the median over ${wholeText(about.recordings)} recordings${fewer}.`
+    : `What is predicted of memory is of one recording alone${fewer}.`);
+}
+
+function fidelitySection(result) {
+  const rows = listOf(result.candidates).map(objectOf).filter((entry) => entry.real && entry.predicted);
+  if (rows.length === 0)
+    return absent("Fidelity", "how near the replay comes to the real program was not measured; to measure it:", "mallab validate -- COMMAND");
+  const share = (value) => (isNumber(value) ? percentText(1 + value) : DASH);
+  const about = objectOf(result.validation);
+  const memory = rows.map((entry) => {
+    const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
+    return [String(entry.name), bytesText(real.peak_total_bytes), bytesText(told.peak_total_bytes), share(error.peak_total),
+      bytesText(real.peak_heap_bytes), bytesText(told.peak_heap_bytes), share(error.peak_heap), share(error.mean_heap), share(error.end_heap)];
+  });
+  const time = rows.map((entry, at) => {
+    const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
+    if (at === 0) return [String(entry.name), timeText(real.cpu_ns), "baseline", DASH, DASH];
+    return [String(entry.name), signedTime(real.time_difference_ns), isNumber(real.time_ratio_low)
+      ? `${percentText(real.time_ratio_low)} to ${percentText(real.time_ratio_high)}` : DASH, signedTime(told.time_difference_ns),
+    SIGNS[error.time_sign] || DASH];
+  });
+  const failed = rows.filter((entry) => isNamed(entry.failed)).map((entry) => `${entry.name} failed: ${entry.failed}`);
+  return section("Fidelity: reality beside prediction", "The real program was run under each candidate. Errors are predicted over real, less 1.",
+    about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars), objectOf(about.within_reality)))) : null,
+    recordingsLine(about),
+    plainTable("Memory", ["Candidate", "real peak", "predicted", "error", "real, heap", "predicted", "error", "error of the mean, heap", "error of the end, heap"], memory),
+    element("p", {class: "explain above"}, `Processor time ${about.time_of === "process" ? "of the process" : "of the whole command"} beside `
+      + "the baseline's, and what the replay makes of the difference."),
+    plainTable("Time", ["Candidate", "real", "95 % range", "predicted", "its sign"], time),
+    failed.length > 0 ? element("ul", {class: "warnings"}, failed.map((line) => element("li", {}, line))) : null);
+}
