@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "footprint/base/process.h"
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_drain.h"
 #include "shim/collect/collect_footprint.h"
@@ -66,15 +66,6 @@ static void cut_adopt(const struct collector *collector, uint32_t slot)
 }
 
 /* ---- discovery -------------------------------------------------------------------------------------------- */
-
-static int open_pidfd(uint32_t pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-#else
-    return -1;
-#endif
-}
 
 static bool has_ended(const struct collect_image *image)
 {
@@ -146,7 +137,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     image->executable[sizeof image->executable - 1] = '\0';
     memcpy(image->program, slot->program, sizeof image->program);
     image->program[sizeof image->program - 1] = '\0';
-    image->pidfd = pid != 0 ? open_pidfd(pid) : -1;
+    image->pidfd = pid != 0 ? fp_pidfd_open((pid_t)pid) : -1;
     image->confirmed = pid != 0 && mapped_look(&collector->segment, pid, image->map_address) == MAPPED_YES;
     collect_beat(collector);
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;

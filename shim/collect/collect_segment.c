@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "shim/collect/collect_proc.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
@@ -30,27 +33,20 @@
 
 static bool read_number(const char *path, uint64_t *ret_number)
 {
-    unsigned long long number;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    bool read = fscanf(file, "%llu", &number) == 1; /* "max" is none */
-    (void)fclose(file);                             /* only read */
+    char text[32];
+    const bool read = proc_read(path, text, sizeof text) && text[0] >= '0' &&
+                      text[0] <= '9'; /* "max" is none */
     if (read)
-        *ret_number = number;
+        *ret_number = strtoull(text, NULL, 10);
     return read;
 }
 
 static uint64_t machine_free_bytes(void)
 {
-    char line[128];
-    unsigned long long kilobytes = 0;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file != NULL && kilobytes == 0 && fgets(line, sizeof line, file) != NULL)
-        (void)sscanf(line, "MemAvailable: %llu", &kilobytes); /* another line leaves it 0 */
-    if (file != NULL)
-        (void)fclose(file); /* only read */
-    return (uint64_t)kilobytes * 1024;
+    char text[4096];
+    (void)proc_read("/proc/meminfo", text, sizeof text); /* stays empty */
+    const char *at = strstr(text, "\nMemAvailable:");
+    return at != NULL ? strtoull(at + strlen("\nMemAvailable:"), NULL, 10) * 1024 : 0;
 }
 
 /* Look from our group up to the topmost one that is seen. */

@@ -64,7 +64,8 @@ void confine_begin(unsigned what)
     }
 }
 
-void confine_undo(unsigned what)
+/* It did not come into force. */
+static void confine_undo(unsigned what)
 {
     if (what & CONFINE_CLOCK)
         sub_relaxed(&shim_confine.no_clock, 1);

@@ -12,9 +12,7 @@ enum confine_what {
 };
 
 /* confine_begin - call before `what` (joined) comes into force: makes ready what takes system calls, and waits, for a bounded
- * time, until no other thread makes any.
- * confine_undo - it did not come into force. */
+ * time, until no other thread makes any. */
 void confine_begin(unsigned what);
-void confine_undo(unsigned what);
 
 #endif

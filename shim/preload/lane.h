@@ -70,7 +70,7 @@ struct lane {
 /* The calling thread's lane, NULL before its first call. Initial-exec: the dynamic TLS model allocates. */
 extern __thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
 
-/* lane_record_slow - the whole work of a record: group boundaries, wide numbers, chunk change, forked children (lane_attach.c).
+/* lane_record_slow - the whole work of a record: group boundaries, wide numbers, chunk change, forked children (turn.c).
  * extra     FP_EXTRA_*'s number.
  * Returns   the lane that the thread has now, with its gate at GATE_RECORD; a dummy one when off. */
 struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,

@@ -1,6 +1,6 @@
 /* lane_chunk.c - chunks claimed, waited for, left, inherited, closed and repaired.
  *
- * Laws of this file: those of lane_attach.c. */
+ * Laws of this file: those of turn.c. */
 #include "shim/preload/lane_chunk.h"
 
 #include <string.h>

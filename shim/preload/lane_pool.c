@@ -1,4 +1,4 @@
-/* lane_pool.c - lanes in blocks, in memory that a fork wipes (MADV_WIPEONFORK). Laws: those of lane_attach.c. */
+/* lane_pool.c - lanes in blocks, in memory that a fork wipes (MADV_WIPEONFORK). Laws: those of turn.c. */
 #include "shim/preload/lane_pool.h"
 
 #include "shim/preload/confine.h"

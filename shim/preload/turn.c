@@ -1,10 +1,227 @@
-/* turn.c - the hooks' common slow half. Laws: those of shim.h. */
+/* turn.c - the hooks' common slow half; how a thread and its process attach, what forks and ends of threads leave in the record, and
+ * loss.
+ *
+ * Laws of this file: those of shim.h; it runs inside malloc and free, where it attaches with the gate at GATE_RECORD. System calls
+ * go through raw.h, so errno stays and no cancellation point is added.
+ * Fork handlers run in the program's fork(); they store one record and take no lock. A child needs no handler of
+ * ours at all: it finds its lane wiped (lane.h) and attaches at its first call, also after a raw clone. A child of
+ * vfork shares our memory and goes on in its parent's lane until it execs. */
 #include "shim/preload/turn.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
-#include "shim/preload/lane_attach.h"
+#include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
+#include "shim/preload/lane_pool.h"
+#include "shim/preload/lane_record.h"
 #include "shim/preload/large.h"
+#include "shim/shared/raw.h"
+
+#define KEYS_WITHOUT_MALLOC 32u /* glibc keeps the values of so many in the thread itself */
+
+/* ---- how a thread and its process attach; forks and ends of threads ----------------------------- */
+
+__thread struct lane *shim_lane __attribute__((tls_model("initial-exec")));
+
+static __thread bool attaching __attribute__((tls_model("initial-exec")));
+
+/* Stands in for a lane where nothing is recorded; written to by everybody, read by nobody. */
+static struct lane lane_dummy;
+
+static pthread_key_t exit_key;
+static _Atomic uint32_t armed; /* inherited by children, as the handlers are: 0 no, 1 under way, 2 armed */
+
+/* A mark that is no call, outside any hook. */
+static void write_mark(unsigned mark, uint64_t number)
+{
+    struct lane *lane = shim_lane;
+    if (lane == NULL || lane_gate(lane) != GATE_OPEN)
+        return;
+    lane = lane_record(lane, mark, 0, number, 0);
+    lane_set_gate(lane, GATE_OPEN);
+}
+
+/* The calling thread's lane, attaching thread and process as needed. NULL: nothing is to be recorded here: nested in our own slow
+ * path, or switched off. */
+static struct lane *attach(void);
+
+/* Our handlers were registered at the first allocation, so they run last of all: next to the fork
+ * itself. */
+static void before_fork(void)
+{
+    if (shim_lane == NULL && attach() == NULL)
+        return; /* not recorded, or in the middle of attaching */
+    write_mark(FP_MARK_FORK, attach_fork_begins());
+}
+
+/* Destructors of other keys may free after ours has run, so wait for the last iteration. */
+static void at_thread_exit(void *value)
+{
+    struct lane *lane = value;
+    if (lane != shim_lane)
+        return; /* a child's thread that still carries its parent's */
+    if (++lane->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, lane) == 0)
+        return;
+    write_mark(FP_MARK_THREAD_EXIT, 0);
+    /* libc frees a little more on this thread; the lane is given away only when the thread is gone. First the state: a signal
+     * handler may open another chunk in between. */
+    put_release(&lane->state, LANE_EXITED);
+    lane_set_gate(lane, GATE_RECORD);
+    lane_leave_chunk(lane);
+    lane_set_gate(lane, GATE_OPEN);
+}
+
+/* The thread sanitizer's part of a thread is gone when the last destructor runs. Only unit tests are built with it. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef HAS_THREAD_SANITIZER
+#define HAS_THREAD_SANITIZER 0
+#endif
+
+/* Register the handlers, once per address space. It may call malloc. */
+static void arm_process(void)
+{
+    uint32_t expected = 0;
+    if (HAS_THREAD_SANITIZER || !atomic_compare_exchange_strong(&armed, &expected, 1))
+        return;
+    if (pthread_key_create(&exit_key, at_thread_exit) != 0)
+        return; /* 1024 keys in use: threads end without a mark, their chunks are found by the collector */
+    if (pthread_atfork(before_fork, attach_fork_is_over, NULL) != 0)
+        return;
+    atomic_store(&armed, 2);
+}
+
+static void arm_thread(struct lane *lane)
+{
+    if (atomic_load(&armed) != 2 || lane->armed || (confine_is_on() && exit_key >= KEYS_WITHOUT_MALLOC))
+        return;
+    lane->armed = true;
+    (void)pthread_setspecific(exit_key, lane); /* on failure as above */
+}
+
+/* ---- attaching -------------------------------------------------------------------------------------------- */
+
+static uint32_t thread_id(void)
+{
+    if (!confine_may_call())
+        return confine_thread_id();
+    uint32_t id = raw_gettid();
+    confine_called();
+    return id;
+}
+
+static void lane_start(struct lane *lane)
+{
+    struct seg_slot *slot = shim_process->slot;
+    const uint32_t number = add_relaxed(&shim_process->lane_count, 1);
+    const uint32_t former = lane->thread_id;
+    put_relaxed(&slot->lane_count, number + 1);
+    lane->number = number;
+    lane->thread_id = lane_thread = thread_id();
+    if (lane_inherit_chunk(lane, former))
+        lane_begin_thread(lane);
+    if (lane->cursor == NULL)
+        lane->cut = 0;
+    lane->group_mask = (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
+    if (shim_segment.fixed.flags & SEG_FLAG_STAMPS)
+        lane->group_mask = 0;
+    lane->epoch_word = &slot->epoch;
+    lane->stamp_clock = 0;
+    lane->seldom_close = 0;
+    lane->seldom = false;
+    lane->lost_pending = 0;
+    lane->gap_pending = false;
+    lane->gap_lost = false;
+    lane->waiting = lane->gave_up = false;
+    lane->armed = false;
+    lane->exit_rounds = 0;
+    lane->as_call = lane->nested = 0;
+    lane->seen_clock = 0;
+    /* The events so far were of fewer threads and may be millions: keep them out of the new thread's group. */
+    lane->epoch = 0; /* no word's value: the first record goes the slow way */
+    lane->seen_epoch = number == 0 ? 0 : add_acq_rel(&slot->epoch, 1) + 1;
+    lane_set_gate(lane, GATE_OPEN);
+}
+
+cold_path static struct lane *attach(void)
+{
+    struct lane *lane = NULL;
+    if (attaching)
+        return NULL;
+    attaching = true;
+    int saved = errno;
+    shim_lane = NULL;
+    if (attach_process()) {
+        lane = lane_take();
+        if (lane != NULL) {
+            lane_start(lane);
+            shim_lane = lane;
+        }
+    }
+    attaching = false;
+    if (lane != NULL && lane->number < FP_LANES_MAX) {
+        /* May allocate, and those calls are recorded like the program's: they will be freed in its sight. */
+        arm_process();
+        arm_thread(lane);
+    }
+    errno = saved;
+    return lane;
+}
+
+/* A jump has left attaching, by the calling thread; it tries again at its next call. */
+static void attach_left(void)
+{
+    attaching = false;
+    confine_left();
+}
+
+/* Count a call of a thread that has no lane because its process is confined. */
+static void count_confined(void)
+{
+    if (!confine_is_on() || attaching || shim_process == NULL)
+        return;
+    if (get_acquire(&shim_process->state) == PROCESS_ON)
+        add_relaxed(&shim_process->slot->lost[FP_LOSS_CONFINED], 1);
+    else
+        (void)attach_count_for_parent(1); /* else the process has been counted as one without a slot */
+}
+
+/* A program that never allocates is listed all the same. Most have allocated long before this runs. */
+__attribute__((constructor)) static void attach_at_start(void)
+{
+    if (shim_lane == NULL)
+        (void)attach(); /* off is fine: said once already */
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+__attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address,
+                                                        uint64_t size, uint64_t extra)
+{
+    large_made(call, address, size, extra);
+    if (unlikely(get_relaxed(&lane->state) == LANE_FREE)) {
+        /* Wiped: this is a forked child's first record. */
+        lane_set_gate(lane, GATE_OPEN);
+        lane = attach();
+        if (lane == NULL) {
+            if (call < FP_CALL_COUNT)
+                count_confined();
+            return &lane_dummy;
+        }
+    }
+    lane_set_gate(lane, GATE_RECORD);
+    lane_put(lane, call, address, size, extra);
+    return lane;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------- */
 
 /* A longjmp out of a new_handler leaves a note behind that no unwinder has ended; then the operator's frame lies
  * below ours. The stack grows down; on another stack (a signal's, a coroutine's) the guess may be wrong either way,
@@ -34,7 +251,7 @@ void turn_operator_left(struct lane *lane)
 void turn_left(void)
 {
     struct lane *lane = shim_lane;
-    lane_attach_left();
+    attach_left();
     if (lane == NULL || get_relaxed(&lane->state) == LANE_FREE)
         return; /* a forked child, in its parent's handler */
     uint32_t gate = lane_gate(lane);
@@ -75,7 +292,7 @@ static bool interrupt(struct lane *lane, uint32_t gate)
 
 cold_path static bool attach_or_not(struct lane **ret_lane)
 {
-    *ret_lane = lane_attach();
+    *ret_lane = attach();
     return *ret_lane != NULL;
 }
 
@@ -85,7 +302,7 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane, const void
     if (lane == NULL && !attach_or_not(&lane)) {
         if (!boot_resolve())
             return TURN_BOOT;
-        lane_count_confined();
+        count_confined();
         return TURN_FORWARD;
     }
     uint32_t gate = lane_gate(lane);

@@ -26,13 +26,32 @@
 #ifndef MALLAB_SHIM_SHARED_SEGMENT_H
 #define MALLAB_SHIM_SHARED_SEGMENT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "footprint/fp/footprint.h"
 #include "footprint/fp/record.h"
-#include "shim/shared/atomics.h"
+
+/* Short names for atomic accesses, in which the order stands: C's own fill a line each. */
+#define get_relaxed(word)        atomic_load_explicit(word, memory_order_relaxed)
+#define get_acquire(word)        atomic_load_explicit(word, memory_order_acquire)
+#define put_relaxed(word, value) atomic_store_explicit(word, value, memory_order_relaxed)
+#define put_release(word, value) atomic_store_explicit(word, value, memory_order_release)
+#define add_relaxed(word, value) atomic_fetch_add_explicit(word, value, memory_order_relaxed)
+#define sub_relaxed(word, value) atomic_fetch_sub_explicit(word, value, memory_order_relaxed)
+#define add_acq_rel(word, value) atomic_fetch_add_explicit(word, value, memory_order_acq_rel)
+
+/* The compare-and-swaps, named by the order of success; a failure is relaxed. Only the last may fail for nothing. */
+#define swap_relaxed(word, seen, value)                                                                      \
+    atomic_compare_exchange_strong_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
+#define swap_acquire(word, seen, value)                                                                      \
+    atomic_compare_exchange_strong_explicit(word, seen, value, memory_order_acquire, memory_order_relaxed)
+#define swap_acq_rel(word, seen, value)                                                                      \
+    atomic_compare_exchange_strong_explicit(word, seen, value, memory_order_acq_rel, memory_order_relaxed)
+#define try_swap_relaxed(word, seen, value)                                                                  \
+    atomic_compare_exchange_weak_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
 #define SEG_VERSION      10u                          /* bump with any change of this file's layouts */

@@ -9,7 +9,6 @@
 #include "shim/collect/collect_decode.h"
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
-#include "shim/preload/lane_attach.h"
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/lane_pool.h"
 #include "shim/preload/turn.h"

@@ -404,7 +404,7 @@ static void *call_and_end(void *calls)
     last_thread = (uint32_t)gettid();
     for (uintptr_t i = 0; i < (uintptr_t)calls; i++)
         release(16);
-    /* as lane_attach.c does in the last destructor; then what libc frees behind it */
+    /* as turn.c does in the last destructor; then what libc frees behind it */
     atomic_store(&shim_lane->state, LANE_EXITED);
     lane_leave_chunk(shim_lane);
     release(32);
