@@ -10,8 +10,8 @@
 
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/words.h"
+#include "replay/base/own_process.h"
 #include "replay/base/storage.h"
-#include "replay/base/watch.h"
 #include "replay/clock/recorded.h"
 #include "replay/exec/idle.h"
 #include "replay/exec/latency_pass.h"

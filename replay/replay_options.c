@@ -68,25 +68,14 @@ static const char HELP[] =
     "exit codes: 0 done, 1 failed (also: another allocator served the calls),\n"
     "2 misuse, 3 WORKLOAD unreadable, damaged or too new\n";
 
-static bool parse_number(const char *text, unsigned max, unsigned *ret_number)
+static bool parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 {
     char *end;
     errno = 0;
-    const unsigned long number = strtoul(text, &end, 10);
+    const unsigned long long number = strtoull(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || number > max)
         return false;
-    *ret_number = (unsigned)number;
-    return true;
-}
-
-static bool parse_bytes(const char *text, uint64_t *ret_bytes)
-{
-    char *end;
-    errno = 0;
-    const unsigned long long bytes = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || bytes == 0)
-        return false;
-    *ret_bytes = bytes;
+    *ret_number = number;
     return true;
 }
 
@@ -111,7 +100,7 @@ static bool take_threads(const char *text, struct rep_options *options)
 
 static bool take_nice(const char *text, struct rep_options *options)
 {
-    unsigned size;
+    uint64_t size;
     const bool negative = text[0] == '-';
     if (!parse_number(text + negative, negative ? 20 : 19, &size))
         return false;
@@ -133,7 +122,7 @@ static bool take_idle_with(const char *text, struct rep_options *options)
     }
 TAKE(setting, rep_settings_name(options->settings, text))
 TAKE(expect, rep_settings_expect(options->settings, text))
-TAKE(limit, parse_bytes(text, &options->limit.bytes))
+TAKE(limit, parse_number(text, UINT64_MAX, &options->limit.bytes) && options->limit.bytes > 0)
 TAKE(pin, rep_binding_parse(&options->binding, text))
 TAKE(clock, rep_pace_parse_clock(text, &options->pace))
 TAKE(pace, rep_pace_parse_speed(text, &options->pace))
@@ -179,9 +168,12 @@ static const struct {
 
 #define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])
 
+#define MISUSE(...) (rep_complain(__VA_ARGS__), exit(EXIT_MISUSE))
+
 static bool take_option(size_t row, const char *value, struct rep_options *options)
 {
     void *place = (char *)options + ROWS[row].at;
+    uint64_t number = 0;
     switch (ROWS[row].kind) {
     case FLAG:
         *(bool *)place = true;
@@ -190,27 +182,25 @@ static bool take_option(size_t row, const char *value, struct rep_options *optio
         *(const char **)place = value;
         return true;
     case NUMBER:
-        return parse_number(value, ROWS[row].most, place);
+        if (!parse_number(value, ROWS[row].most, &number))
+            return false;
+        *(unsigned *)place = (unsigned)number;
+        return true;
     case VALUE:
         return ROWS[row].take(value, options);
     }
     return false;
 }
 
-__attribute__((noreturn)) static void misuse(const char *words)
-{
-    rep_complain("%s; see --help", words);
-    exit(EXIT_MISUSE);
-}
-
 static void check_combination(const struct rep_options *options)
 {
     if (options->check + options->latency + options->syscalls + options->placement > 1)
-        misuse("--check, --latency, --syscalls and --placement are passes of their own: one at a time");
+        MISUSE("--check, --latency, --syscalls and --placement are passes of their own: one at a time; see "
+               "--help");
     if (options->check && strcmp(REP_ALLOCATOR, "none") == 0)
-        misuse("'none' has no objects that could be checked");
+        MISUSE("'none' has no objects that could be checked; see --help");
     if (options->placement && strcmp(REP_ALLOCATOR, "none") == 0)
-        misuse("'none' has no objects that could lie anywhere");
+        MISUSE("'none' has no objects that could lie anywhere; see --help");
 }
 
 void rep_options_parse(int argc, char **argv, struct rep_settings *settings, struct rep_options *ret_options)
@@ -232,20 +222,16 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
             (void)!write(STDOUT_FILENO, HELP, sizeof HELP - 1);
             exit(EXIT_DONE);
         }
-        if (option == '?') {
-            rep_complain("unknown option or missing value at '%s'; see --help", argv[optind - 1]);
-            exit(EXIT_MISUSE);
-        }
-        if (!take_option((size_t)index, optarg, &options)) {
-            rep_complain("'%s' is no value for --%s; see --help", optarg, ROWS[index].name);
-            exit(EXIT_MISUSE);
-        }
+        if (option == '?')
+            MISUSE("unknown option or missing value at '%s'; see --help", argv[optind - 1]);
+        if (!take_option((size_t)index, optarg, &options))
+            MISUSE("'%s' is no value for --%s; see --help", optarg, ROWS[index].name);
     }
     settings->unproven = options.unproven;
     if (options.settings_only && optind != argc)
-        misuse("--settings takes no workload");
+        MISUSE("--settings takes no workload; see --help");
     if (!options.settings_only && optind + 1 != argc)
-        misuse(optind == argc ? "a workload is missing" : "one workload at a time");
+        MISUSE("%s; see --help", optind == argc ? "a workload is missing" : "one workload at a time");
     check_combination(&options);
     options.workload = argv[optind]; /* NULL at the end */
     *ret_options = options;

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "footprint/base/memory_bound.h"
-#include "replay/base/proc.h"
+#include "replay/base/own_process.h"
 
 static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
 {

@@ -1,7 +1,7 @@
 /* storage.h - memory of the harness: mapped and touched before the first op, never from malloc.
  *
- * The allocator under test is linked into this process, so a single malloc of ours would be served by it,
- * age its caches and count as its memory. Everything replay needs is therefore mapped here, with its pages
+ * The allocator under test is linked into this process. A single malloc of ours would be served by it, age
+ * its caches and count as its memory. So everything that replay needs is mapped here, with its pages
  * present, before resident memory is measured for the first time; afterwards its size never changes. */
 #ifndef MALLAB_REPLAY_BASE_STORAGE_H
 #define MALLAB_REPLAY_BASE_STORAGE_H
@@ -14,10 +14,10 @@
 #define REP_PAGE_BYTES 4096u
 
 /* rep_storage_map - map count elements of element_bytes each, zeroed, with all pages present.
- * Refuses what is more than half of the memory that the machine has available, and what is beyond the bound of all that is
- * mapped (footprint/base/memory_bound.h): a damaged or hostile workload must not drive it into the out-of-memory killer.
- * Returns   page-aligned memory that lives until the process ends, or rep_storage_unmap; NULL when
- *           refused or when the kernel has none (an element count of 0 maps one page). */
+ * A damaged or hostile workload must not call the out-of-memory killer: refused is more than half of the
+ * memory available, and what is beyond the bound of all that is mapped (footprint/base/memory_bound.h).
+ * Returns   page-aligned memory that lasts until the process ends, or rep_storage_unmap; NULL when refused
+ *           or when the kernel has none (an element count of 0 maps one page). */
 void *rep_storage_map(size_t count, size_t element_bytes);
 void rep_storage_unmap(void *memory, size_t count, size_t element_bytes);
 
@@ -29,8 +29,8 @@ struct rep_stacks {
     uint32_t count, free_count;
 };
 
-/* Our code and the allocator's may use so much of a stack: decoding a window needs about 20 KiB. Besides it a
- * stack holds the thread's static storage, as large as the libraries in the process make it. */
+/* So much of a stack is for our code and the allocator's: decoding a window takes about 20 KiB. Besides it
+ * a stack holds the thread's static storage, as large as the libraries in the process make it. */
 #define REP_STACK_BYTES 131072u
 
 /* Threads that a replay has at once, unless its user sets a bound of memory. */

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "replay/base/watch.h"
+#include "replay/base/own_process.h"
 
 #define STANDBY_TRIES 64u /* threads looked at for an idle one */
 

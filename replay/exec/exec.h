@@ -1,12 +1,13 @@
-/* exec.h - one run, its threads, and who may do what when: types of run_threads.c, batons.c and execute.c.
+/* exec.h - one run, its threads, and who may do what when: types of run_threads.c, batons.c, execute.c.
  *
  *   stand-by   an idle thread, chosen when a window begins, that may prepare the next
- *   digest     what was executed, in 64 bits: the same for every candidate. Each recorded thread hashes its ops after they
- *              were executed, outside the timed part; the run's digest combines theirs in the order of their numbers. So
- *              it changes when an op of a thread is skipped, repeated or out of order, and not by how threads interleave
+ *   digest     what was executed, in 64 bits: the same for every candidate. Each recorded thread hashes
+ *              its ops once they were executed, outside the timed part; the run's digest combines theirs
+ *              by number. So it tells an op of a thread that was skipped, repeated or out of order, and
+ *              does not depend on how threads interleave
  *
- * A window is under way until `unfinished` is down to nothing: its parts, the opener while it starts them, and preparing
- * the next window. Whoever takes it there is the next opener, and alone. */
+ * A window is under way until `unfinished` is down to nothing: its parts, the opener while it starts
+ * them, and preparing the next window. Whoever takes it there is the next opener, and alone. */
 #ifndef MALLAB_REPLAY_EXEC_EXEC_H
 #define MALLAB_REPLAY_EXEC_EXEC_H
 

@@ -1,12 +1,12 @@
 /* idle.h - what is left in memory when the program has nothing more to do.
  *
- * An allocator without threads of its own looks at the clock only when it is called, and gives back only then. So two
- * kinds of rest are told apart:
+ * An allocator without threads of its own looks at the clock, and gives back, only when it is called. So
+ * two kinds of rest are told apart:
  *
  *   nothing  no call at all: what a process does that sleeps in poll()
- *   calls    every REP_IDLE_STEP_NS some small objects are allocated and freed again, by the first thread: what a service
- *            does that answers a health check, flushes a log. REP_IDLE_OBJECTS, so that the caches before the
- *            allocator's slow path do not hide them all */
+ *   calls    every REP_IDLE_STEP_NS the first thread allocates REP_IDLE_OBJECTS and frees them again, as a
+ *            service does that answers a health check: so many that the caches before the allocator's slow
+ *            path do not hide them all */
 #ifndef MALLAB_REPLAY_EXEC_IDLE_H
 #define MALLAB_REPLAY_EXEC_IDLE_H
 
@@ -26,11 +26,11 @@
  * slots  room of REP_IDLE_OBJECTS, mapped by the caller; NULL: nothing is called. */
 void rep_idle(const struct rep_pace *pace, const struct rep_calls *calls, void **slots, uint64_t span_ns);
 
-/* rep_idle_check - the calls of a rest with calls, each looked at as an op is. On the recorded clock time passes between
- * them, on the machine's none does: a check measures nothing.
- * check    of a run that is over; has room for REP_IDLE_OBJECTS ids behind last_id, none of them live.
- * Returns  true; false at the first broken promise, with ret_problem as rep_check_op fills it; rep_idle_where tells the
- *          call. */
+/* rep_idle_check - the calls of a rest with calls, each looked at as an op is. On the recorded clock time
+ * passes between them, on the machine's none does: a check measures nothing.
+ * check    of a run that is over, with room for REP_IDLE_OBJECTS ids behind last_id, none of them live.
+ * Returns  false at the first broken promise: ret_problem as rep_check_op fills it, and rep_idle_where
+ *          tells the call. */
 bool rep_idle_check(const struct rep_pace *pace, struct rep_check *check, uint32_t last_id,
                     struct rep_check_problem *ret_problem);
 

@@ -1,16 +1,20 @@
 /* latency_pass.h - the latency pass: every call of the allocator timed by itself.
  *
- *   stand-in   a function in the place of the allocator's in struct rep_calls, which reads the clock, calls the
- *              real one, and reads the clock again. So the loop is the very one of the time pass, and what it does
- *              besides the call (dispatch, slots, touching new memory) lies between two timed calls, not in one.
- *              First-touch faults are thereby left out, though faults of the allocator's own writes are in
- *   cost       what two reads take with nothing between them; measured before the first op, subtracted of each call
- *   class      of a size: 0 bytes, up to 8, up to 16 ... each power of two up to 2^48. A release has the size that
- *              was requested for its object; one of NULL has 0
+ *   stand-in   a function in the place of the allocator's in struct rep_calls: it reads the clock,
+ *              calls the real one, and reads the clock again. So the loop is the very one of the time
+ *              pass, and what it does besides (dispatch, slots, touching new memory) lies between two
+ *              timed calls. First-touch faults of the program are thereby left out
+ *   cost       what two reads take with nothing between them; subtracted of each call
+ *   class      of a size: 0 bytes, up to 8, up to 16 ... each power of two up to 2^48. A release has
+ *              the size that was requested for its object; one of NULL has 0
  *   step       an equal part of recorded time; an op's time is that of the 16th op before it at most
+ *   bucket     of a histogram: values below 64 ticks have one each; above, each power of two is cut in
+ *              64 of equal width. Its middle stands for its values, and is at most 0.8 % from any.
+ *              (Source: G. Tene's HdrHistogram, with 6 bits of precision.) Values from 2^40 ticks on,
+ *              some minutes, stand in the last bucket; count, sum and max stay exact
  *
- * A thread writes its calls' ticks into entries of its own, by the op's place in the plan: no lock, no shared
- * line but at the borders of parts. The opener of the next window sorts them into histograms at rest. */
+ * A thread writes its calls' ticks into entries of its own, by the op's place in the plan: no lock, and
+ * no shared line but at the borders of parts. The opener of the next window sorts them at rest. */
 #ifndef MALLAB_REPLAY_EXEC_LATENCY_PASS_H
 #define MALLAB_REPLAY_EXEC_LATENCY_PASS_H
 
@@ -21,7 +25,54 @@
 #include "replay/clock/ticks.h"
 #include "replay/exec/calls.h"
 #include "replay/exec/window_plan.h"
-#include "replay/meters/histogram.h"
+
+/* ---- histograms ------------------------------------------------------------------------- */
+
+#define REP_HISTOGRAM_BITS    6u
+#define REP_HISTOGRAM_VALUES  40u /* bits of the largest value told apart */
+#define REP_HISTOGRAM_BUCKETS ((REP_HISTOGRAM_VALUES - REP_HISTOGRAM_BITS + 1u) << REP_HISTOGRAM_BITS)
+#define REP_HISTOGRAM_REL_ERR (1.0 / (2u << REP_HISTOGRAM_BITS)) /* of a percentile, at most */
+
+struct rep_histogram {
+    uint64_t count, sum, max;
+    uint64_t buckets[REP_HISTOGRAM_BUCKETS];
+};
+
+/* rep_histogram_bucket - the bucket of a value. */
+static inline uint32_t rep_histogram_bucket(uint64_t value)
+{
+    if (value >> REP_HISTOGRAM_VALUES != 0)
+        return REP_HISTOGRAM_BUCKETS - 1;
+    if (value >> REP_HISTOGRAM_BITS == 0)
+        return (uint32_t)value;
+    const uint32_t shift = 63u - (uint32_t)__builtin_clzll(value) - REP_HISTOGRAM_BITS;
+    return (shift << REP_HISTOGRAM_BITS) + (uint32_t)(value >> shift);
+}
+
+/* rep_histogram_low - the least value of a bucket; of the one behind the last, where that would begin. */
+uint64_t rep_histogram_low(uint32_t bucket);
+
+/* rep_histogram_add - count a value. One thread at a time. */
+static inline void rep_histogram_add(struct rep_histogram *histogram, uint64_t value)
+{
+    histogram->count++;
+    histogram->sum += value;
+    if (value > histogram->max)
+        histogram->max = value;
+    histogram->buckets[rep_histogram_bucket(value)]++;
+}
+
+/* rep_histogram_merge - add all that another counted. */
+void rep_histogram_merge(struct rep_histogram *histogram, const struct rep_histogram *other);
+
+/* rep_histogram_percentile - the value that a share (0 .. 1) of all values does not exceed: the middle of the bucket
+ * that holds the value of rank ceil(share * count), and never more than max; 0 of an empty histogram. */
+double rep_histogram_percentile(const struct rep_histogram *histogram, double share);
+
+/* rep_histogram_mean - exact; 0 of an empty histogram. */
+double rep_histogram_mean(const struct rep_histogram *histogram);
+
+/* ---- the pass --------------------------------------------------------------------------- */
 
 #define REP_CLASSES   47u                       /* sizes end below 2^48: 0, 8, 16, ... 2^48 */
 #define REP_STEPS_MAX 200u                      /* of the map of latency over time */

@@ -12,7 +12,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "replay/base/watch.h"
+#include "replay/base/own_process.h"
 #include "replay/exec/loop.h"
 
 #define AREA_BYTES 4096u /* of the first-level cache, with room left for the ops and the slots */

@@ -1,13 +1,14 @@
 /* promise_check.h - execute ops and look whether the allocator keeps its promises.
  *
- *   pattern   what is written into each object: bytes that follow from the op that made it and their place in it. All
- *             of an object up to REP_CHECK_WHOLE_BYTES; of a larger one its begin, its end, and a few bytes every page
- *   promises  aligned as asked, at least as the C standard demands; overlapping no live object; the pattern unchanged
- *             when the object is released, resized and at the end; a resized object keeps what it held; calloc's
- *             is zero; a request of at least one byte is not answered by NULL (rep_loop_run's)
+ *   pattern   what is written into each object: bytes that follow from the op that made it and their place
+ *             in it. All of an object up to REP_CHECK_WHOLE_BYTES; of a larger one its begin, its end, and
+ *             a few bytes of every page
+ *   promises  aligned as asked, at least as the C standard demands; overlapping no live object; the
+ *             pattern unchanged when the object is released, resized and at the end; a resized object
+ *             keeps what it held; calloc's is zero; a request of at least one byte is not answered by NULL
  *
- * Ops are executed one by one by rep_loop_run, so that the functions are those of a timed run. A run that checks
- * measures nothing. Threads check side by side; the tree of addresses has a lock. */
+ * Ops are executed one by one by rep_loop_run, so the functions are those of a timed run. Nothing is
+ * measured. Threads check side by side; the tree of addresses has a lock. */
 #ifndef MALLAB_REPLAY_EXEC_PROMISE_CHECK_H
 #define MALLAB_REPLAY_EXEC_PROMISE_CHECK_H
 
@@ -41,7 +42,7 @@ struct rep_check {
     uint32_t root;
     pthread_mutex_t lock;      /* of extents */
     _Atomic uint64_t verified; /* objects whose pattern was looked at */
-    uint64_t rest_from; /* ops from this number on are the rest's (idle.h) and told so; UINT64_MAX: none */
+    uint64_t rest_from;        /* ops from this number on are the rest's (idle.h); UINT64_MAX: none */
 };
 
 /* A promise broken. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "replay/base/watch.h"
+#include "replay/base/own_process.h"
 #include "replay/clock/recorded.h"
 #include "replay/exec/batons.h"
 #include "replay/exec/execute.h"

@@ -3,18 +3,18 @@
  *   at rest   between two windows: every thread has finished its part, none has begun the next
  *   opener    the thread that finished a window last, or the first thread at the start. It ends the
  *             window (at_rest) and lets the next begin
- *   prepare   to fetch and plan the next window. It is done beside the current one by a thread whose processor no
- *             part needs, and is a part of finishing the window; with serial it is done in between
- *   baton     the right to be running. There are as many as processors; a thread that finishes or must wait
- *             hands its baton to a thread whose part has not begun. So no more threads compete than there
- *             are processors, and none is preempted by another within a timed run
+ *   prepare   to fetch and plan the next window: beside the current one, by a thread whose processor no
+ *             part needs. With serial it is done in between
+ *   baton     the right to be running. There are as many as processors; a thread that finishes or must
+ *             wait hands its baton to a thread whose part has not begun. So no thread is preempted by
+ *             another within a timed run
  *
- * Recorded threads become real ones when their first part starts and end, through the
- * allocator's thread exit, after their last if their exit was recorded. The process's first thread executes
- * the recorded main thread and nothing else.
+ * A recorded thread becomes a real one when its first part starts. It ends after its last, through the
+ * allocator's thread exit, if its exit was recorded. The process's first thread executes the recorded
+ * main thread and nothing else.
  *
- * Memory: stacks and states are mapped by rep_exec_init. pthread_create makes one call of the malloc under
- * test, for the vector of thread-local storage (some 300 bytes), as it did in the recorded program. */
+ * Stacks and states are mapped by rep_exec_init. pthread_create calls the malloc under test once, for
+ * the vector of thread-local storage (some 300 bytes), as it did in the recorded program. */
 #ifndef MALLAB_REPLAY_EXEC_RUN_THREADS_H
 #define MALLAB_REPLAY_EXEC_RUN_THREADS_H
 
@@ -31,13 +31,13 @@
 #include "replay/system/binding.h"
 #include "replay/system/syscalls.h"
 
-/* An op that the allocator answered with NULL; or, with call NULL, a thread that could not be created. */
+/* An op that the allocator answered with NULL, or a thread that could not be created. */
 struct rep_failure {
-    uint64_t op;     /* number within the workload, from 0 */
-    uint32_t thread; /* of the workload */
-    const struct wl_op *call;
-    int sys_errno;       /* as the allocator left it; or why there is no thread */
-    const char *problem; /* of a checking run: which promise was broken; NULL: it was NULL */
+    uint64_t op;              /* number within the workload, from 0 */
+    uint32_t thread;          /* of the workload */
+    const struct wl_op *call; /* NULL: it is a thread */
+    int sys_errno;            /* as the allocator left it; or why there is no thread */
+    const char *problem;      /* of a checking run: which promise was broken; NULL: it was NULL */
 };
 
 /* Times of one window, once it is over. */
@@ -51,23 +51,21 @@ struct rep_exec_options {
     const struct rep_loop *loop;
     const struct rep_clock *clock;
     const struct wl_summary *summary;
-    /* So many ops at the begin are not measured: windows that hold no others count only in ops and digest. */
-    uint64_t untimed_ops;
-    struct rep_check *check; /* execute all ops one by one by this, and time nothing; NULL: do not check */
+    uint64_t untimed_ops;    /* at the begin: windows of these alone count in ops and digest only */
+    struct rep_check *check; /* executes all ops one by one, and nothing is timed; NULL: do not check */
     bool serial;             /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
     struct rep_latency *latency;       /* of the latency pass; NULL in others */
     struct rep_syscalls *syscalls;     /* of the syscalls pass; NULL in others */
     const struct rep_binding *binding; /* NULL: threads run where the kernel puts them */
-    /* NULL, or one that follows no clock: windows run through without a look at recorded time. */
-    struct rep_pace *pace;
+    struct rep_pace *pace; /* NULL, or one that follows no clock: ops run through without a look at one */
 
-    /* Hand out the next window, as wl_reader_next does: what it points at must last until the call after the next.
-     * Called by any thread, by one at a time, while others execute the window before. */
+    /* Hand out the next window, as wl_reader_next does: what it points at lasts until the call after the
+     * next. By any thread, one at a time, while others execute the window before. */
     enum fp_status (*next)(void *context, struct wl_window *ret_window);
-    /* A window is over and all threads rest. Called by any thread; must not use the allocator. */
+    /* A window is over and all threads rest. By any thread; must not use the allocator. */
     void (*at_rest)(void *context, const struct wl_window *window, const struct rep_window_times *times);
-    /* The run cannot go on. Called by any thread, in the midst of others; must not return. */
+    /* The run cannot go on. By any thread, in the midst of others; must not return. */
     __attribute__((noreturn)) void (*fail)(void *context, const struct rep_failure *failure);
     void *context;
 };
@@ -98,9 +96,8 @@ struct rep_exec *rep_exec_init(const struct rep_exec_options *options);
  *           window breaks a promise of the summary. */
 enum fp_status rep_exec_run(struct rep_exec *exec);
 
-/* rep_exec_where - which ops the calling thread is in the midst of, for a signal handler: numbers within the workload.
- * A timed run is known as a whole only; a checking one to the op.
- * Returns   false when it is in none. */
+/* rep_exec_where - for a signal handler: in which ops the calling thread is, by their numbers within the
+ * workload. A timed run is known as a whole only; a checking one to the op. False when it is in none. */
 bool rep_exec_where(uint64_t *ret_first, uint64_t *ret_last, uint32_t *ret_thread);
 
 /* rep_exec_end - let the threads that are left end, and add up. Only after rep_exec_run returned FP_OK. */

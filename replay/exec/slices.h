@@ -1,16 +1,14 @@
 /* slices.h - a workload's windows, cut where recorded time passes, for runs that sample memory over it.
  *
- *   point   a moment of recorded time at which memory is to be looked at: REP_SLICE_POINTS of them, at even distances
- *           from the first measured op to the end of the recording
- *   slice   the ops of a window between two points, as a window of its own: it ends at a point, or with its window
+ *   point   a moment of recorded time at which memory is to be looked at: REP_SLICE_POINTS of them, at
+ *           even distances from the first measured op to the end of the recording
+ *   slice   the ops of a window between two points: a window that ends at a point, or with its own
  *   rest    a window without ops: it ends at a point up to which the program made no call
  *
- * Windows are cut by ops, and a short program, or one that waits, has few: the memory seen at their ends says little of the
- * time between. A cut is legal anywhere, as the ops of a window stand in one legal order, and all threads rest between
- * slices: they stay as close together as samples are. It costs as much as a window, so it is for runs that follow a clock,
- * whose time nobody looks at.
- *
- * Windows of inherited objects are not cut: they are no time of the program's. */
+ * Windows are cut by ops. A short program, or one that waits, has few, and the memory seen at their ends
+ * says little of the time between. A cut is legal anywhere, as the ops of a window stand in one legal
+ * order, and all threads rest between slices. It costs as much as a window, so it is for runs that follow
+ * a clock, whose time nobody looks at. Windows of inherited objects are not cut: no time passes in them. */
 #ifndef MALLAB_REPLAY_EXEC_SLICES_H
 #define MALLAB_REPLAY_EXEC_SLICES_H
 
@@ -46,10 +44,8 @@ struct rep_slices {
     uint32_t next_wait, next_touched, next_noted;
 };
 
-/* rep_slices_init - map what cutting takes, before the first op: 8 bytes an object id and some 70 an op of the largest
- * window.
- * untimed_ops  of the begin: inherited objects.
- * Returns      false when it does not fit. */
+/* rep_slices_init - map what cutting takes, before the first op: 8 bytes an object id and some 70 an op of
+ * the largest window. untimed_ops: of inherited objects. False when it does not fit. */
 bool rep_slices_init(struct rep_slices *slices, const struct wl_summary *summary, uint64_t untimed_ops);
 
 /* rep_slices_count_max - how many windows, slices and rests there are at most. */
@@ -57,8 +53,8 @@ uint64_t rep_slices_count_max(const struct wl_summary *summary);
 
 /* rep_slices_next - the next slice or rest.
  * next        hands out the workload's windows, as wl_reader_next does.
- * ret_window  valid until the call after the next. facts are exact, except that live_bytes_peak, which stays with the last
- *             slice of its window, is 0 in others: whoever follows the workload window by window finds it where it was.
+ * ret_window  valid until the call after the next. facts are exact but for live_bytes_peak: it stays with
+ *             the last slice of its window, for whoever looks at whole windows, and is 0 in others.
  * Returns     FP_OK, FP_END, or what next returned. */
 enum fp_status rep_slices_next(struct rep_slices *slices,
                                enum fp_status (*next)(void *context, struct wl_window *ret_window),

@@ -6,8 +6,8 @@
  *   post      to publish how many ops of its part a thread has executed
  *   wait      a count that another thread must have posted
  *
- * A plan is read by all threads while they execute its window; two plans take turns, so that the next window's is made
- * meanwhile. One thread at a time makes one. */
+ * A plan is read by all threads while they execute its window; two plans take turns, so that the next
+ * window's is made meanwhile. One thread at a time makes one. */
 #ifndef MALLAB_REPLAY_EXEC_WINDOW_PLAN_H
 #define MALLAB_REPLAY_EXEC_WINDOW_PLAN_H
 
@@ -55,20 +55,19 @@ struct rep_plan {
     uint32_t *position; /* by op of the window: its index in ops */
     uint8_t *marks;     /* by index in ops */
     uint16_t *pages;    /* by object id: pages touched; NULL when nothing is ever resized */
-    uint64_t *times_ns; /* by index in ops: recorded time, never falling within a part; NULL: not asked for */
+    uint64_t *times_ns; /* by index in ops: recorded time, not falling within a part; NULL: not asked for */
 };
 
-/* rep_plan_init - map what the largest window of a workload needs.
+/* rep_plan_init - map what the largest window of a workload needs; it lasts until the process ends.
  * serial    every plan is to be one part of one segment, in the recorded order.
- * former    NULL, or a plan of the same workload that takes turns with this one: a window's plan stays readable
- *           while the next is made. What goes on from window to window and what is scratch they share.
- * Returns   false when it does not fit. The memory lasts until the process ends. */
+ * former    NULL, or a plan of the same workload that takes turns with this one: they share what goes on
+ *           from window to window, and scratch.
+ * Returns   false when it does not fit. */
 bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool serial,
                    const struct rep_plan *former);
 
-/* rep_plan_keep_times - have every plan hold the recorded time of each op: those that the window has, and between two of
- * them as if its ops followed each other at even distances. Before the first plan.
- * Returns   false when it does not fit. */
+/* rep_plan_keep_times - have every plan hold the recorded time of each op: those that the window has, and
+ * between two of them at even distances. Before the first plan. False when it does not fit. */
 bool rep_plan_keep_times(struct rep_plan *plan);
 
 /* rep_plan_make - plan a window. Parts stand in the order of their first ops.

@@ -1,10 +1,10 @@
 /* counters.h - what processor and kernel count of a run: cycles, instructions, cache, TLB and branch misses,
  * migrations between processors.
  *
- * From first op to last, of all threads (perf_event_open, inherited by threads made later), the harness's decoding
- * and planning included: `none` has the same, so the difference to it is the allocator's. The kernel's part is
- * included where kernel.perf_event_paranoid allows it, else the count is of user code alone and says so.
- * Page faults and context switches are not here: getrusage tells them everywhere (meters.h). */
+ * From first op to last, of all threads (perf_event_open, inherited by threads made later). The harness's
+ * decoding and planning is included: `none` has the same, so the difference to it is the allocator's. The
+ * kernel's part is included where kernel.perf_event_paranoid allows it, else the count is of user code and
+ * says so. Page faults and context switches are not here: getrusage tells them everywhere (meters.h). */
 #ifndef MALLAB_REPLAY_METERS_COUNTERS_H
 #define MALLAB_REPLAY_METERS_COUNTERS_H
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "replay/base/proc.h"
+#include "replay/base/own_process.h"
 #include "replay/base/storage.h"
 #include "replay/clock/ticks.h"
 

@@ -2,8 +2,8 @@
  *
  *   anonymous   resident memory that no file or shared mapping backs: resident less shared of
  *               /proc/self/statm
- *   start       anonymous memory when everything of the harness is mapped and no op has run; subtracted from
- *               every figure
+ *   start       anonymous memory when everything of the harness is mapped and no op has run; subtracted
+ *               from every figure
  *   sample      anonymous less start, taken at a window's end while all threads rest
  *   window      of the workload; in a run that follows a clock, a slice or a rest (slices.h) */
 #ifndef MALLAB_REPLAY_METERS_METERS_H
@@ -22,8 +22,7 @@ struct rep_meters {
     uint64_t *live_bytes;     /* of the recording, at the same moment */
     uint64_t *time_ns;        /* recorded time of that moment */
     uint64_t window_count, window_max;
-    /* Recorded time of the longest window: no thread is further ahead of another than this. */
-    uint64_t window_max_ns;
+    uint64_t window_max_ns; /* recorded time of the longest: no thread is further ahead of another */
 
     uint64_t start_bytes;
     uint64_t peak_bytes; /* the highest sample, or what the kernel saw between samples */
@@ -58,8 +57,8 @@ bool rep_meters_init(struct rep_meters *meters, size_t windows);
 /* rep_meters_start - the last thing before the first op: resets the kernel's peak, notes the start. */
 void rep_meters_start(struct rep_meters *meters);
 
-/* rep_meters_begin - a window has passed that is not measured: counters and the clock begin anew. Memory does not: what
- * stands is part of what the allocator holds. */
+/* rep_meters_begin - the window that has passed is not measured: counters and the clock begin anew, and
+ * memory goes on, as the allocator still holds it. */
 void rep_meters_begin(struct rep_meters *meters);
 
 /* rep_meters_window - sample at rest. Returns without a note after more windows than announced. */
@@ -68,8 +67,7 @@ void rep_meters_window(struct rep_meters *meters, const struct wl_window *window
 /* rep_meters_resident - a sample now, at rest: bytes. */
 uint64_t rep_meters_resident(struct rep_meters *meters);
 
-/* rep_meters_pause / rep_meters_resume - what happens between them is nothing of the run's: times, faults and switches
- * leave it out. At rest. */
+/* rep_meters_pause / rep_meters_resume - at rest: times, faults and switches leave out what is between. */
 void rep_meters_pause(struct rep_meters *meters);
 void rep_meters_resume(struct rep_meters *meters);
 
@@ -80,8 +78,8 @@ void rep_meters_stop(struct rep_meters *meters);
 unsigned rep_meters_threads(void);
 
 /* rep_meters_idle - after rep_meters_stop and a rest (idle.h): fills idle_bytes and idle_own_bytes.
- * with_calls  of the harness: the program made none since the end, so what is resident beyond the end is of the harness' own
- *             objects (idle_own_bytes) and no part of idle_bytes. What of them lies within stays in it, as nobody can tell it. */
+ * with_calls  by the harness. The program made none since the end, so what is resident beyond the end is
+ *             the harness' (idle_own_bytes), no part of idle_bytes. What lies within stays in it. */
 void rep_meters_idle(struct rep_meters *meters, bool with_calls);
 
 #endif

@@ -4,8 +4,7 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "replay/base/proc.h"
-#include "replay/base/symbol.h"
+#include "replay/base/own_process.h"
 
 /* ---- what the allocator counts ------------------------------------------------------------------- */
 

@@ -1,18 +1,19 @@
 /* waste.h - where resident memory goes beyond what the program asked for, as far as the allocator tells.
  *
  *   rounding   usable less requested bytes, summed over the live objects (malloc_usable_size)
- *   cached     free memory that the allocator counts as its own: in thread caches, bins, free runs and pages. Its count,
- *              resident or not
+ *   cached     free memory that the allocator counts as its own, resident or not: in thread caches, bins,
+ *              free runs and pages
  *   metadata   what it needs for its own books, by its own count
- *              both less what it counted before the first op, as resident is. Where that is below 0 it is unknown: memory that was
- *              free before, and mostly not resident, has been handed out since (small heaps), and nobody tells how much
- *              of the rest is resident
- *   rest       resident less live, rounding, cached and metadata: what nobody names. Negative where objects or cached
- *              memory are not resident
+ *   rest       resident less live, rounding, cached and metadata: what nobody names. Negative where
+ *              objects or cached memory are not resident
  *
- * Two samples: at the window's end at which live bytes are highest, and at the end. The peak itself lies within a window, where
- * threads do not rest; the end of the window that has it may be long after, with a tenth of it live. Both outside of timed code.
- * Which objects are live is read from the workload a second time then, so that no other window is disturbed. */
+ * Of cached and metadata what it counted before the first op is taken off, as of resident. Where that
+ * leaves less than 0 it is unknown: memory that was free then has been handed out since (small heaps).
+ *
+ * Two samples, both outside of timed code: at the end of the window at whose end live bytes are highest,
+ * and at the end of the run. (The peak itself lies within a window, where threads do not rest; and at the
+ * end of that window a tenth of it may be live.) Which objects are live is read from the workload a second
+ * time, so that no other window is disturbed. */
 #ifndef MALLAB_REPLAY_METERS_WASTE_H
 #define MALLAB_REPLAY_METERS_WASTE_H
 
@@ -49,8 +50,8 @@ struct rep_waste {
     struct rep_waste_sample peak, end;
 };
 
-/* rep_waste_init - open the workload a second time, read it for the highest live bytes, map what following it takes, and ask the allocator what it counts;
- * before the first op. Returns false when that cannot be had. */
+/* rep_waste_init - before the first op: open the workload a second time, read it for the highest live
+ * bytes, map what following it takes, ask the allocator what it counts. False when that cannot be had. */
 bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots);
 
 /* rep_waste_is_due - whether live bytes are highest at this window's end. */

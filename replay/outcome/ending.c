@@ -15,8 +15,7 @@
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 #include "replay/base/objects.h"
-#include "replay/base/proc.h"
-#include "replay/base/symbol.h"
+#include "replay/base/own_process.h"
 #include "replay/exec/idle.h"
 #include "replay/system/run_limit.h"
 

@@ -1,8 +1,8 @@
 /* ending.h - runs that end before their end: what the user is told, and programs.
  *
- * One line on standard error; with --report-failure also one JSON object on standard output whose key `failed` says the
- * same in numbers. From signal handlers and in the midst of other threads' calls: no malloc, no stdio. The first thread
- * that fails tells and ends the process; the others stay where they are. */
+ * One line on standard error; with --report-failure also a JSON object on standard output whose `failed`
+ * says the same in numbers. Called from signal handlers and in the midst of other threads' calls: no malloc,
+ * no stdio. The first thread that fails tells and ends the process; the others stay where they are. */
 #ifndef MALLAB_REPLAY_OUTCOME_ENDING_H
 #define MALLAB_REPLAY_OUTCOME_ENDING_H
 
@@ -18,18 +18,18 @@ __attribute__((format(printf, 1, 2))) void rep_complain(const char *format, ...)
  * program   for messages; workload: its path; json: --report-failure. Borrowed. */
 void rep_ending_init(const char *program, const char *workload, bool json);
 
-/* rep_ending_limit / rep_ending_progress - what is told with a failure: the memory limit in force, and whether mappings
- * beyond it are refused, instead of the process being killed; the number of ops executed, at each window's end. */
+/* rep_ending_limit - what is told with a failure: the memory limit in force, and whether mappings beyond it
+ * are refused, instead of the process being killed. rep_ending_progress - likewise: ops executed so far. */
 void rep_ending_limit(uint64_t bytes, bool refuses);
 void rep_ending_progress(uint64_t ops);
 
 /* rep_ending_failed - for rep_exec_options.fail. context is not used. */
 __attribute__((noreturn)) void rep_ending_failed(void *context, const struct rep_failure *failure);
 
-/* rep_ending_over_limit - more than the limit was there before the first op. what: "mapped" or "in memory". */
+/* rep_ending_over_limit - the allocator had more than the limit before the first op: "mapped", "in memory". */
 __attribute__((noreturn)) void rep_ending_over_limit(uint64_t early_bytes, const char *what);
 
-/* rep_ending_check - a promise was found broken after the last op, or in the rest; problem is "" for a NULL there. */
+/* rep_ending_check - a promise was found broken after the last op, or in the rest; "": it was a NULL. */
 __attribute__((noreturn)) void rep_ending_check(const char *problem);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "replay/base/symbol.h"
+#include "replay/base/own_process.h"
 
 const char rep_proof_kinds[] = "glibc, jemalloc, tcmalloc, mimalloc, tbb, scudo, none, address";
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "replay/base/symbol.h"
+#include "replay/base/own_process.h"
 
 extern char **environ;
 

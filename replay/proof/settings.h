@@ -1,16 +1,16 @@
-/* settings.h - that the allocator runs with the settings that were asked for: each one read back from it.
+/* settings.h - that the allocator runs with the settings that were asked for: each is read back from it.
  *
  *   setting    a name and a value in the allocator's own words: "opt.narenas" = "1"
  *   asked      as the environment, or an expectation of the candidate's, says it
  *   found      as the allocator says it
  *   variable   one of the environment; it may carry several settings (MALLOC_CONF) or one
  *
- * Allocators ignore a misspelt setting, most of them in silence, and the figures would be another candidate's. So a run
- * whose settings cannot be read back, or read otherwise, fails before the first op.
+ * Most allocators ignore a misspelt setting in silence, and the figures would be another candidate's. So
+ * a run whose settings cannot be read back, or read otherwise, fails before the first op.
  *
- * Who tells: jemalloc mallctl, mimalloc mi_option_get, tcmalloc its properties and flags. glibc has no such call: its
- * loader lists the tunables that it accepted, and rep_settings_after measures those that show in what malloc does.
- * Nothing here uses the allocator before the first op. */
+ * jemalloc tells by mallctl, mimalloc by mi_option_get, tcmalloc by its properties and flags. glibc has no
+ * such call: its loader lists the tunables that it accepted, and rep_settings_after measures those that
+ * show in what malloc does. Nothing here uses the allocator before the first op. */
 #ifndef MALLAB_REPLAY_PROOF_SETTINGS_H
 #define MALLAB_REPLAY_PROOF_SETTINGS_H
 
@@ -33,7 +33,7 @@ struct rep_setting {
 
 struct rep_settings {
     const char *kind; /* of proof, see allocator_proof.h */
-    bool unproven;    /* variables that no allocator of this kind is known to read may pass, shown as such */
+    bool unproven;    /* variables that this kind is not known to read may pass, shown as such */
     uint32_t count;
     struct rep_setting list[REP_SETTINGS_MAX];
     const char *named[REP_SETTINGS_MAX]; /* variables that the candidate sets */
@@ -41,9 +41,8 @@ struct rep_settings {
     char why[1024]; /* the first thing that failed, for one line on stderr */
 };
 
-/* rep_settings_name - note a variable that the candidate sets: it must be proven whatever it is. Those that the
- * allocator's kind is known to read are looked at also when nobody names them.
- * variable  borrowed. Returns false when there are too many. */
+/* rep_settings_name - note a variable that the candidate sets: it must be proven whatever it is. Those that
+ * the allocator's kind is known to read are looked at in any case. Borrowed. False: there are too many. */
 bool rep_settings_name(struct rep_settings *settings, const char *variable);
 
 /* rep_settings_expect - note "NAME=VALUE", which the allocator must confirm.

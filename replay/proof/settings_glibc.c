@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "replay/base/proc.h"
+#include "replay/base/own_process.h"
 #include "replay/proof/settings.h"
 
 static const char *const OLDER[][2] = {

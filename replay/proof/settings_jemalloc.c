@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/base/symbol.h"
+#include "replay/base/own_process.h"
 #include "replay/proof/settings.h"
 
 /* Options whose value is a text; mallctl tells a size, which these share with numbers. */

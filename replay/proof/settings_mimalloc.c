@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "replay/base/symbol.h"
+#include "replay/base/own_process.h"
 #include "replay/proof/settings.h"
 
 static const char PREFIX[] = "MIMALLOC_";

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/base/symbol.h"
+#include "replay/base/own_process.h"
 #include "replay/proof/settings.h"
 
 /* The library exports its flags by names that are meant to deter linking; reading is what we need. */

@@ -2,12 +2,13 @@
  *
  *   group     a directory of a cgroup file system whose memory controller is on
  *   version   of that file system: in 1 and 2 the same counts have other names
- *   cache     pages of files, which the kernel takes back before it kills for want of memory; shared memory, which it
- *             cannot take back without swap, is not among them
+ *   cache     pages of files, which the kernel takes back before it kills for want of memory. Shared
+ *             memory, which it cannot take back without swap, is not among them
+ *   batch     what a processor charges ahead (MEMCG_CHARGE_BATCH of mm/memcontrol.c): the usage has up to
+ *             so many pages for each processor before they are used
  *
- * No malloc, so that a replay may ask between its ops. Sources: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface
- * Files", and .../cgroup-v1/memory.rst of the kernel. The usage is of whole batches that processors charge ahead,
- * REP_GROUP_BATCH_PAGES (MEMCG_CHARGE_BATCH of mm/memcontrol.c): up to so much on each is counted before it is used. */
+ * No malloc, so that a replay may ask between its ops. Sources: Documentation/admin-guide/cgroup-v2.rst,
+ * "Memory Interface Files", and .../cgroup-v1/memory.rst of the kernel. */
 #ifndef MALLAB_REPLAY_SYSTEM_GROUP_COUNTS_H
 #define MALLAB_REPLAY_SYSTEM_GROUP_COUNTS_H
 
@@ -23,7 +24,7 @@ struct rep_group_counts {
     uint64_t oom_kills;                /* processes of the group killed for want of memory */
 };
 
-/* rep_group_version - 1 or 2, by the name of the file that holds the limit; 0: there is none, this is no such group.
+/* rep_group_version - 1 or 2, by the name of the file that holds the limit; 0: this is no such group.
  * group  path of its directory. */
 int rep_group_version(const char *group);
 
@@ -37,8 +38,8 @@ bool rep_group_read(const char *group, int version, struct rep_group_counts *ret
 /* rep_group_put - write text into one of the group's files. Returns 0 or an errno. */
 int rep_group_put(const char *group, const char *name, const char *text);
 
-/* rep_group_number - the number behind a word that begins a line, as in "oom_kill 3"; word NULL: the first number of all.
- * text  of the kernel, a string; anything may stand in it. Returns false when there is none, or more than 64 bits hold. */
+/* rep_group_number - the number behind a word that begins a line, as in "oom_kill 3"; word NULL: the first
+ * number of all. text: any string. False when there is none, or 64 bits do not hold it. */
 bool rep_group_number(const char *text, const char *word, uint64_t *ret_number);
 
 #endif

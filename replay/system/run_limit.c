@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "replay/base/proc.h"
+#include "replay/base/own_process.h"
 #include "replay/system/group_counts.h"
 #include "replay/system/run_limit_notes.h"
 

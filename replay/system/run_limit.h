@@ -1,19 +1,16 @@
-/* run_limit.h - less memory than the machine has, as a container would give.
+/* run_limit.h - less memory than the machine has, as a container would give. One of two ways:
  *
- * One of two ways:
+ *   RLIMIT_DATA  counts the private writable memory that a process has mapped, resident or not. So it is
+ *                stricter than a container's limit with allocators that map ahead of need: calls fail
+ *   group        a control group that whoever started us made (results/measure/run/control_group.h): the
+ *                kernel counts what is resident in it, and kills at the limit, as in a container
+ *   base         what the group holds that is the harness': its usage, less what the kernel can take back
+ *                (cache), less what the allocator had when it was loaded. Page tables and kernel stacks
+ *                that come with the allocator's memory are not in it: they count, as in a container
  *
- *   RLIMIT_DATA  counts the private writable memory that a process has mapped, whether resident or not. So it is stricter
- *                than a container's limit with allocators that map ahead of need: calls fail, and return NULL
- *   group        a control group that whoever started us made (results/measure/run/control_group.h): the kernel counts what is resident
- *                in it, and kills at the limit, as in a container
- *
- *   base         of a group, what it holds that is the harness': its usage, less what the kernel can take back (cache),
- *                less what was resident and anonymous when the allocator was loaded, which is the allocator's. Tables of
- *                pages and stacks in the kernel that the harness needed are in it; those that come with the allocator's
- *                memory are not, and count, as they do in a container
- *
- * Either limit is the allocator's: what the harness maps for itself between rep_limit_begin and rep_limit_set is added,
- * stacks of its threads among it. What the allocator took when it was loaded is its own (docs/notes/results.md). */
+ * Either limit is the allocator's: what the harness maps for itself between rep_limit_begin and
+ * rep_limit_set is added, stacks of its threads among it. What the allocator took when it was loaded is
+ * its own (docs/notes/results.md). */
 #ifndef MALLAB_REPLAY_SYSTEM_RUN_LIMIT_H
 #define MALLAB_REPLAY_SYSTEM_RUN_LIMIT_H
 
@@ -27,16 +24,13 @@ struct rep_limit_options {
 };
 
 struct rep_limit {
-    const char *by;      /* "RLIMIT_DATA", "cgroup v1" or "cgroup v2" */
-    uint64_t bytes;      /* 0: there is none, and the rest means nothing */
-    uint64_t base_bytes; /* the harness' own, which is added */
-    /* The allocator had this before. The limit cannot take it back, so where it is more than bytes the run
-     * must not go on. */
-    uint64_t early_bytes;
-    bool has_peak;       /* of a group whose kernel tells */
-    uint64_t peak_bytes; /* highest usage, less base_bytes */
-    /* How often the kernel had to take pages back, in a group; each time could have been a kill. */
-    uint64_t at_limit;
+    const char *by;       /* "RLIMIT_DATA", "cgroup v1" or "cgroup v2" */
+    uint64_t bytes;       /* 0: there is none, and the rest means nothing */
+    uint64_t base_bytes;  /* the harness' own, which is added */
+    uint64_t early_bytes; /* the allocator had this before: where it is more than bytes nothing can run */
+    bool has_peak;        /* of a group whose kernel tells */
+    uint64_t peak_bytes;  /* highest usage, less base_bytes */
+    uint64_t at_limit;    /* how often the kernel took pages back, in a group: each could have been a kill */
 };
 
 /* rep_limit_begin - the allocator is loaded and proven, the harness has mapped nothing yet: join the group.

@@ -1,18 +1,18 @@
 /* syscalls.h - the syscalls pass: what the allocator asks of the kernel, counted by kind.
  *
- *   watcher   the process that was started. The run itself is a child of it, and the kernel tells the watcher of every
- *             system call of the child before it is carried out (seccomp user notification). It counts, and lets the
- *             call go on as it is. So every thread is seen, the allocator's own too, and calls that no symbol can
- *             catch, as glibc's of its own brk and mmap
- *   memory    the calls that change the address space: counted of all threads, from first op to last. The harness
- *             makes none there; with `none` what is counted are those of the C library's own malloc, which serves
- *             the creation of threads where no other allocator does
- *   futex, other  counted of a thread of the harness only while it executes ops, so that the harness's own waiting,
- *             sampling and preparing are left out; of the allocator's own threads always
+ *   watcher   the process that was started. The run is a child of it, and the kernel tells the watcher of
+ *             every system call of the child before it is carried out (seccomp user notification). So
+ *             every thread is seen, the allocator's own too, and calls that no symbol can catch, as
+ *             glibc's of its own brk and mmap
+ *   memory    the calls that change the address space: counted of all threads, from first op to last. The
+ *             harness makes none there. With `none` those of the C library's malloc are counted, which
+ *             serves the creation of threads where no other allocator does
+ *   futex, other  counted of a thread of the harness only while it executes ops; of the allocator's own
+ *             threads always. So the harness's own waiting, sampling and preparing are left out
  *
- * Not counted: what begins and ends a thread (clone, exit, rseq, set_robust_list, rt_sigprocmask), rt_sigreturn, and
- * clocks, which the kernel sees only where the vdso cannot tell them (in some virtual machines). A call takes some
- * 5 us more: no time of such a run means anything. The filter stays until the process ends. One a process. */
+ * Not counted: what begins and ends a thread (clone, exit, rseq, set_robust_list, rt_sigprocmask),
+ * rt_sigreturn, and clocks, which the kernel sees only where the vdso cannot tell them. A call takes some
+ * 5 us more: no time of such a run means anything. The filter stays until the end. One a process. */
 #ifndef MALLAB_REPLAY_SYSTEM_SYSCALLS_H
 #define MALLAB_REPLAY_SYSTEM_SYSCALLS_H
 

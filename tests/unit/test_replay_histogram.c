@@ -1,7 +1,7 @@
 /* test_replay_histogram - buckets cover every value once and as finely as promised; percentiles beside those of the
  * sorted values themselves. */
 #include "harness.h"
-#include "replay/meters/histogram.h"
+#include "replay/exec/latency_pass.h"
 
 #define VALUES 50000u
 
