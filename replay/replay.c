@@ -33,7 +33,7 @@ struct run {
     struct rep_options options;
     struct wl_reader *reader;
     const struct wl_summary *summary;
-    uint64_t inherited_ops; /* see find_inherited_ops */
+    uint64_t inherited_ops; /* create what the program had when the recording began, and are not measured */
     struct rep_proof proof;
     struct rep_settings settings;
     struct rep_calls calls; /* the allocator's own; a pass may put stand-ins into the loop */
@@ -162,13 +162,6 @@ static int tell_settings(struct run *run)
 
 /* ---- the workload ------------------------------------------------------------------------------- */
 
-/* Ops that create the objects which the program had when the recording began. They are not measured. */
-static uint64_t find_inherited_ops(const struct wl_reader *reader)
-{
-    const char *objects = wl_reader_meta(reader, "inherited_objects");
-    return objects != NULL ? strtoull(objects, NULL, 10) : 0; /* any number will do: windows are whole */
-}
-
 static int complain_of_workload(const struct run *run, const struct fp_error *error)
 {
     char text[PATH_MAX + 256];
@@ -185,7 +178,9 @@ static int open_workload(struct run *run)
         return status == FP_ERR_MEMORY ? EXIT_FAILED : code;
     }
     run->summary = wl_reader_summary(run->reader);
-    run->inherited_ops = find_inherited_ops(run->reader);
+    const char *objects = wl_reader_meta(run->reader, "inherited_objects");
+    run->inherited_ops = objects != NULL ? strtoull(objects, NULL, 10)
+                                         : 0; /* any number: windows are whole */
     return EXIT_DONE;
 }
 
@@ -199,8 +194,8 @@ static int explain_status(const struct run *run, enum fp_status status)
 
 static const char *incomplete_why(const struct wl_reader *reader)
 {
-    const char *complete = wl_reader_meta(reader, "complete"),
-               *why = wl_reader_meta(reader, "incomplete_why");
+    const char *complete = wl_reader_meta(reader, "complete");
+    const char *why = wl_reader_meta(reader, "incomplete_why");
     if (complete == NULL || strcmp(complete, "yes") == 0)
         return NULL;
     return why != NULL ? why : "it does not say why";

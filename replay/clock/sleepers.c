@@ -73,16 +73,11 @@ static void set_state(struct sleeper *sleeper, enum sleeper_state state)
         atomic_fetch_sub(&awake, 1);
 }
 
-static void change_state(struct sleeper *sleeper, enum sleeper_state state)
-{
-    pthread_mutex_lock(&lock);
-    set_state(sleeper, state);
-    pthread_mutex_unlock(&lock);
-}
-
 static void forget(void *sleeper)
 {
-    change_state(sleeper, UNUSED);
+    pthread_mutex_lock(&lock);
+    set_state(sleeper, UNUSED);
+    pthread_mutex_unlock(&lock);
 }
 
 static void make_at_exit(void)

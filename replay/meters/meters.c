@@ -42,7 +42,7 @@ static uint64_t above(uint64_t value, uint64_t base)
     return value > base ? value - base : 0;
 }
 
-static uint64_t sample(struct rep_meters *meters)
+uint64_t rep_meters_resident(struct rep_meters *meters)
 {
     uint64_t resident, shared;
     read_statm(meters, &resident, &shared);
@@ -79,7 +79,7 @@ void rep_meters_start(struct rep_meters *meters)
 
 void rep_meters_begin(struct rep_meters *meters)
 {
-    meters->last_bytes = sample(meters);
+    meters->last_bytes = rep_meters_resident(meters);
     (void)getrusage(RUSAGE_SELF, &meters->started); /* cannot fail */
     meters->started_ns = rep_monotonic_ns();
 }
@@ -89,7 +89,7 @@ void rep_meters_window(struct rep_meters *meters, const struct wl_window *window
     const uint64_t at = meters->window_count;
     if (at == meters->window_max)
         return;
-    const uint64_t bytes = sample(meters);
+    const uint64_t bytes = rep_meters_resident(meters);
     meters->ticks[at] = ticks;
     meters->resident_bytes[at] = bytes;
     meters->live_bytes[at] = window->facts.live_bytes;
@@ -116,11 +116,6 @@ static uint64_t timeval_ns(const struct timeval *after, const struct timeval *be
 {
     return (uint64_t)(after->tv_sec - before->tv_sec) * 1000000000u +
            (uint64_t)(after->tv_usec - before->tv_usec) * 1000u;
-}
-
-uint64_t rep_meters_resident(struct rep_meters *meters)
-{
-    return sample(meters);
 }
 
 void rep_meters_pause(struct rep_meters *meters)
@@ -157,7 +152,7 @@ void rep_meters_stop(struct rep_meters *meters)
     const struct rusage *then = &meters->started;
     meters->wall_ns = rep_monotonic_ns() - meters->started_ns;
     (void)getrusage(RUSAGE_SELF, &now); /* cannot fail */
-    meters->end_bytes = sample(meters);
+    meters->end_bytes = rep_meters_resident(meters);
     /* The kernel's peak is of all resident memory. Taking off the most that files ever held can only make
      * it too low, never too high. */
     const uint64_t told = rep_proc_number("/proc/self/status", "VmHWM:", 0) * 1024;
@@ -181,7 +176,7 @@ void rep_meters_stop(struct rep_meters *meters)
 
 void rep_meters_idle(struct rep_meters *meters, bool with_calls)
 {
-    const uint64_t bytes = sample(meters);
+    const uint64_t bytes = rep_meters_resident(meters);
     meters->idle_own_bytes = with_calls ? above(bytes, meters->end_bytes) : 0;
     meters->idle_bytes = bytes - meters->idle_own_bytes;
 }

@@ -150,22 +150,20 @@ static bool find_live(struct ending *ending)
 /* ", with 12 bytes in 3 objects live", or nothing where that cannot be found out. */
 static const char *live_words(struct ending *ending, char *ret_words, size_t size)
 {
-    char bytes[FP_TEXT_BYTES];
     ret_words[0] = '\0';
     ending->has_live = find_live(ending);
     if (ending->has_live)
-        snprintf(ret_words, size, ", with %s in %s objects live",
-                 fp_text_bytes((double)ending->live_bytes, bytes), FP_GROUPED(ending->live_objects));
+        snprintf(ret_words, size, ", with %s in %s objects live", FP_BYTES((double)ending->live_bytes),
+                 FP_GROUPED(ending->live_objects));
     return ret_words;
 }
 
 /* Whether the machine can be the cause, where no limit is: several times what was asked for, and then some, is enough. */
 static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t size)
 {
-    char bytes[FP_TEXT_BYTES];
     const uint64_t available_kb = rep_proc_number("/proc/meminfo", "MemAvailable:", 0);
     if (limit_bytes != 0)
-        snprintf(ret_words, size, "the limit is %s", fp_text_bytes((double)limit_bytes, bytes));
+        snprintf(ret_words, size, "the limit is %s", FP_BYTES((double)limit_bytes));
     else if (available_kb / 4 < size_bytes / 1024 + ENOUGH_KB)
         return "does the machine have enough memory?";
     else
@@ -222,10 +220,9 @@ void rep_ending_failed(void *context, const struct rep_failure *failure)
 void rep_ending_over_limit(uint64_t early_bytes, const char *what)
 {
     const struct ending ending = {.cause = "limit"};
-    char held[FP_TEXT_BYTES], limit[FP_TEXT_BYTES];
     take_the_last_word();
-    end(&ending, "%s were %s before the first op; the limit is %s", fp_text_bytes((double)early_bytes, held),
-        what, fp_text_bytes((double)limit_bytes, limit));
+    end(&ending, "%s were %s before the first op; the limit is %s", FP_BYTES((double)early_bytes), what,
+        FP_BYTES((double)limit_bytes));
 }
 
 /* " in the rest after the last op, at call 7 of it, malloc of 48 bytes", or nothing. */
@@ -292,11 +289,10 @@ static void operator_new_failed(void)
 /* "the limit is 25.0 MB, and it may not bear a mapping that is refused; else ", where a limit refuses any. */
 static void refused_words(char *ret_words, size_t size)
 {
-    char limit[FP_TEXT_BYTES];
     ret_words[0] = '\0';
     if (limit_bytes != 0 && limit_refuses)
         snprintf(ret_words, size, "the limit is %s, and it may not bear a mapping that is refused; else ",
-                 fp_text_bytes((double)limit_bytes, limit));
+                 FP_BYTES((double)limit_bytes));
 }
 
 /* An allocator that was given a wrong size or address, as the recorded program may do unnoticed, does this. */

@@ -166,8 +166,7 @@ static void print_ns(double ns)
 
 static void print_row(const char *name, const struct rep_histogram *histogram, const struct rep_clock *clock)
 {
-    char digits[32];
-    printf("%-28s %11s", name, fp_text_grouped(histogram->count, digits));
+    printf("%-28s %11s", name, FP_GROUPED(histogram->count));
     print_ns(rep_histogram_mean(histogram) * clock->ns_per_tick);
     for (size_t i = 0; i < sizeof PERCENTILES / sizeof PERCENTILES[0]; i++)
         print_ns(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share)));

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "footprint/base/plain.h"
 #include "footprint/base/words.h"
 #include "replay/outcome/outcome.h"
 #include "replay/outcome/outcome_latency.h"
@@ -16,8 +17,7 @@ static void say(const char *key, const char *value)
 
 static void say_bytes(const char *key, double bytes)
 {
-    char text[FP_TEXT_BYTES];
-    say(key, fp_text_bytes(bytes, text));
+    say(key, FP_BYTES(bytes));
 }
 
 static void say_waste(const char *key, const struct rep_waste_sample *sample)
@@ -35,23 +35,18 @@ static void say_waste(const char *key, const struct rep_waste_sample *sample)
         {"rest", rest},
         {"in huge pages", sample->huge_page_bytes},
     };
-    char text[FP_TEXT_BYTES], resident[FP_TEXT_BYTES + 16];
-    snprintf(resident, sizeof resident, "%s resident", fp_text_bytes((double)sample->resident_bytes, text));
-    say(key, resident);
+    printf("%-18s%s resident\n", key, FP_BYTES((double)sample->resident_bytes));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         printf("%s%s %s", i % 4 == 0 ? i == 0 ? BELOW : ",\n" BELOW : ", ", parts[i].word,
-               parts[i].bytes == REP_WASTE_UNKNOWN ? "unavailable"
-                                                   : fp_text_bytes((double)parts[i].bytes, text));
+               parts[i].bytes == REP_WASTE_UNKNOWN ? "unavailable" : FP_BYTES((double)parts[i].bytes));
     if (sample->rest_bytes < 0)
-        printf(";\n" BELOW "%s of these parts are not resident",
-               fp_text_bytes(-(double)sample->rest_bytes, text));
+        printf(";\n" BELOW "%s of these parts are not resident", FP_BYTES(-(double)sample->rest_bytes));
     printf("\n");
 }
 
 static void say_count(const char *key, uint64_t value)
 {
-    char digits[32];
-    printf("%-18s%s\n", key, fp_text_grouped(value, digits));
+    say(key, FP_GROUPED(value));
 }
 
 /* Functions that the workload calls and the allocator does not have. */
@@ -70,12 +65,11 @@ static void say_stand_ins(const struct rep_outcome *outcome)
 
 static void say_limit(const struct rep_limit *limit)
 {
-    char bytes[FP_TEXT_BYTES], peak[FP_TEXT_BYTES];
     if (limit->bytes == 0)
         return;
-    printf("%-18s%s, kept to, by %s", "limit", fp_text_bytes((double)limit->bytes, bytes), limit->by);
+    printf("%-18s%s, kept to, by %s", "limit", FP_BYTES((double)limit->bytes), limit->by);
     if (limit->has_peak)
-        printf("; the kernel counted %s at the peak", fp_text_bytes((double)limit->peak_bytes, peak));
+        printf("; the kernel counted %s at the peak", FP_BYTES((double)limit->peak_bytes));
     if (limit->at_limit > 0)
         printf("; it ran into it %s time%s, and the kernel took pages back", FP_GROUPED(limit->at_limit),
                limit->at_limit == 1 ? "" : "s");
@@ -85,27 +79,24 @@ static void say_limit(const struct rep_limit *limit)
 static void say_syscalls(const struct rep_syscalls *syscalls)
 {
     const char *comma = "";
-    char digits[32];
     printf("%-18s", "system calls");
     if (!syscalls->active) {
         printf("unavailable: %s\n", syscalls->why);
         return;
     }
     for (unsigned kind = 0; kind < REP_SYSCALL_KINDS; kind++, comma = ", ")
-        printf("%s%s %s", comma, rep_syscall_names[kind],
-               fp_text_grouped(rep_syscalls_of(syscalls, kind), digits));
+        printf("%s%s %s", comma, rep_syscall_names[kind], FP_GROUPED(rep_syscalls_of(syscalls, kind)));
     printf("\n");
 }
 
 static void say_counters(const struct rep_counters *counters)
 {
-    char digits[32];
     for (unsigned i = 0; i < REP_COUNTERS; i++) {
         const struct rep_counter *counter = &counters->counters[i];
         if (counter->sys_errno != 0)
             printf("%-18sunavailable: %s\n", counter->name, rep_counter_why(counter->sys_errno));
         else
-            printf("%-18s%s%s%s\n", counter->name, fp_text_grouped(counter->count, digits),
+            printf("%-18s%s%s%s\n", counter->name, FP_GROUPED(counter->count),
                    counter->user_only ? ", user code only" : "", counter->share < 1 ? ", estimated" : "");
     }
 }
@@ -140,14 +131,10 @@ static void say_placement(const struct rep_placement *placement)
                FP_GROUPED(alignment->first.bytes), FP_GROUPED(alignment->first.promised));
 }
 
-/* The words come from a file: control characters are not printed. */
 static void say_incomplete(const char *why)
 {
     char plain[512];
-    size_t i = 0;
-    for (; why[i] != '\0' && i + 1 < sizeof plain; i++)
-        plain[i] = (unsigned char)why[i] < ' ' || why[i] == 127 ? '?' : why[i];
-    plain[i] = '\0';
+    (void)fp_text_plain(why, plain, sizeof plain); /* the words come from a file; the first of them will do */
     printf("%-18sthe recording is not whole: %s\n", "recorded", plain);
 }
 

@@ -126,12 +126,6 @@ bool rep_proof_init(struct rep_proof *proof, const char *allocator, const char *
     return kind_from_name(proof->kind) != NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static bool names_match(const char *expected, const char *name)
 {
     const size_t length = strlen(expected);
@@ -160,8 +154,7 @@ static bool is_expected(const struct rep_proof *proof, const char *path, const c
     if (proof->expected == NULL)
         return true;
     if (strchr(proof->expected, '/') == NULL)
-        return names_match(proof->expected, base_name(loaded)) ||
-               names_match(proof->expected, base_name(path));
+        return names_match(proof->expected, basename(loaded)) || names_match(proof->expected, basename(path));
     return realpath(proof->expected, resolved) != NULL && strcmp(resolved, path) == 0;
 }
 
@@ -187,7 +180,7 @@ static bool check_addresses(struct rep_proof *proof, const struct rep_calls *cal
         return false;
     }
     locate(address_of(&calls->new_plain[0]), proof->new_library, &loaded);
-    const char *name = base_name(proof->new_library);
+    const char *name = basename(proof->new_library);
     /* The C++ libraries' operators call malloc and free; substitutes are in this program and do too. */
     const bool passes_on = strncmp(name, "libstdc++", 9) == 0 || strncmp(name, "libc++", 6) == 0 ||
                            strncmp(name, "mallab-replay-", 14) == 0;

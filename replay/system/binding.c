@@ -46,15 +46,10 @@ bool rep_binding_parse(struct rep_binding *binding, const char *how)
     return binding->each || strcmp(how, "no") == 0 || parse_list(how, NULL);
 }
 
-static bool is_list(const struct rep_binding *binding)
-{
-    return binding->how != NULL && binding->how[0] >= '0' && binding->how[0] <= '9';
-}
-
 int rep_binding_apply(struct rep_binding *binding, bool one_thread)
 {
     cpu_set_t set;
-    if (is_list(binding)) {
+    if (binding->how[0] >= '0' && binding->how[0] <= '9') {
         CPU_ZERO(&set);
         (void)parse_list(binding->how, &set); /* it was checked */
         if (sched_setaffinity(0, sizeof set, &set) != 0)
