@@ -1,4 +1,5 @@
-/* collector.c - start mallab-collect beside the command, hear that it is ready; or let it recover what a killed one left. */
+/* collector.c - start mallab-collect and hear that it is ready; or let it recover what a killed
+ * one left. */
 #include "record/collector.h"
 
 #include <errno.h>
@@ -132,7 +133,8 @@ bool rec_collector_start(const struct rec_settings *settings, const char *progra
     struct handed handed = {.ready = ready[1], .control = control[0], .library = library};
     struct command_line line = {0};
     fill_command_line(&line, settings, program, directory, &handed);
-    /* The collector may outlive us: it must not keep whoever reads our output waiting. It answers by `ready`. */
+    /* It may outlive us, and must not keep whoever reads our output waiting. It answers by
+     * `ready`. */
     const struct fp_process_plan plan = {
         .program = program,
         .arguments = line.words,
@@ -167,8 +169,8 @@ void rec_collector_release(struct rec_collector *collector)
 
 /* ---- recovery ------------------------------------------------------------------------------- */
 
-/* A recording that is not finished names its shared memory, which goes with its collector unless that was killed. Nothing is
- * recovered of another user's recording, nor told here: whoever reads it next does. */
+/* An unfinished recording names its shared memory, which its collector removes unless it is
+ * killed. Of another user's nothing is recovered. */
 static bool left_something(const char *directory)
 {
     json_t *json = rec_recording_read(directory);

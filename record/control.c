@@ -31,8 +31,8 @@
 
 /* ---- the proof -------------------------------------------------------------------------------- */
 
-/* The file that a process executes is the collector beside us; or is called so, and we or root made it. One that was
- * built anew meanwhile is called so with " (deleted)" behind it. */
+/* The file that a process executes is the collector beside us; or is called so, and we or root
+ * made it. One that was built anew meanwhile has " (deleted)" behind its name. */
 static bool runs_collector(pid_t pid)
 {
     char link[64], path[4096];
@@ -61,8 +61,8 @@ static bool is_ours(pid_t pid)
     return stat(path, &facts) == 0 && facts.st_uid == geteuid();
 }
 
-/* Why the process is not the recording's collector: by what recording.json says (boot, namespace, start time, copy), by
- * the lock, by the process itself. NULL: it is. */
+/* Why the process is not the recording's collector: by recording.json (boot, namespace, start
+ * time, copy), by the lock, by the process itself. NULL: it is. */
 static char *find_objection(pid_t pid, const char *directory, const json_t *recording)
 {
     struct conv_survey *survey = res_calloc(1, sizeof *survey);
@@ -94,7 +94,7 @@ static bool has_gone(const struct rec_proof *proof)
     return kill(proof->collector, 0) != 0 && errno == ESRCH;
 }
 
-/* Hold the process first, then look at it. Returns whether it is proven; else one line says what is against it. */
+/* Hold the process, then look at it. Returns whether it is proven; else one line says why not. */
 static bool prove(const char *directory, const json_t *recording, struct rec_proof *proof, char **ret_problem)
 {
     const uint64_t number = rec_count(json_object_get(recording, "collector"), "pid");

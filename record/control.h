@@ -55,7 +55,7 @@ void rec_control_release(struct rec_control *control);
 bool rec_control_ask(struct rec_control *control, enum rec_request request, uint64_t within_ns,
                      char **ret_problem);
 
-/* rec_control_do - the same, for as long as such an answer may take. The figures in control->recording are fresh then. */
+/* rec_control_do - the same, for as long as such an answer may take, and with fresh figures. */
 bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem);
 
 /* rec_control_status_text - how the recording stands, in lines for people. The caller's to free.

@@ -27,7 +27,7 @@ static void add_name(char list[REC_NAMES_BYTES], const char *name)
         snprintf(list + used, REC_NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", quoted);
 }
 
-/* The footprints of a recording that the collector did not finish tell this without their events being read. */
+/* Of a recording that the collector did not finish: the footprints tell it without their events. */
 static void total_footprints(const char *directory, struct rec_totals *totals)
 {
     struct conv_survey survey = {0};
@@ -40,7 +40,7 @@ static void total_footprints(const char *directory, struct rec_totals *totals)
     free(error);
 }
 
-/* The names of programs of which a call was seen, as keys: a child of one that makes no call is no sign of anything. */
+/* The names of programs of which a call was seen, as keys. A child that makes none is no sign. */
 static json_t *names_heard(const struct conv_recording *recording)
 {
     json_t *names = json_object();

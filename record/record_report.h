@@ -9,7 +9,7 @@
 
 #define REC_NAMES_BYTES 256
 
-/* What the recording says of itself, from its recording.json; of an unfinished one, what its footprints hold. */
+/* From recording.json; of an unfinished recording what its footprints hold. */
 struct rec_totals {
     bool known; /* either could be read */
     uint64_t events, processes, bytes,
@@ -28,10 +28,12 @@ struct rec_totals {
 /* rec_totals_read - read them. */
 struct rec_totals rec_totals_read(const char *directory);
 
-/* rec_report - the summary, in the name of `verb`; what a killed collector left is written first. quiet: only what is missing. */
+/* rec_report - the summary, in the name of `verb`. What a killed collector left is written
+ * first. quiet: only what is missing. */
 void rec_report(const char *verb, const struct rec_recorded *recorded, bool quiet);
 
-/* rec_say_why_nothing - why a recording holds no call. others_were_not: programs of the tree could not be recorded. */
+/* rec_say_why_nothing - why a recording holds no call. others_were_not: some programs could not
+ * be recorded. */
 void rec_say_why_nothing(const char *verb, const char *directory, const struct rec_totals *totals,
                          bool others_were_not);
 

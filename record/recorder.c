@@ -37,8 +37,8 @@ struct command {
     struct fp_process process;
 };
 
-/* LD_PRELOAD with the shim in front of what is preloaded already. The shim of another recording is left out: two of them
- * would record each other. */
+/* LD_PRELOAD with the shim in front. That of another recording is left out: each would record
+ * the other. */
 static char *preload_with(const char *shim)
 {
     const char *before = getenv("LD_PRELOAD");
@@ -137,8 +137,8 @@ static char *directory_for(const struct rec_settings *settings, const char *path
     return res_printf("%s/mallab-%.100s.%d", here, basename(path), (int)pid);
 }
 
-/* A process that has the segment mapped, 0 when none has. Exact where a list of process ids would not be: ids are
- * used again, and a process that ended but was not waited for maps nothing. */
+/* A process that has the segment mapped, 0: none. A list of process ids would not be exact: ids
+ * are used again, and a process that ended but was not waited for maps nothing. */
 static pid_t recorded_process(const struct rec_collector *collector)
 {
     pid_t found = 0;
@@ -160,7 +160,8 @@ static void finish_collector(struct rec_collector *collector, struct rec_recorde
     (void)shutdown(collector->control, SHUT_WR); /* the command has ended */
     while (!fp_process_ends_within(&collector->process, COLLECTOR_WAITS_NS)) {
         recorded->still_running = recorded_process(collector);
-        /* When the first process of a pid namespace ends, all others are killed, also a collector at its work. */
+        /* When the first process of a pid namespace ends, all others are killed, a working
+         * collector too. */
         if (recorded->still_running != 0 && getpid() == 1 && kill(recorded->still_running, SIGKILL) == 0) {
             recorded->still_running = 0;
             continue;
@@ -194,7 +195,7 @@ static void run_both(const struct rec_settings *settings, struct command *comman
     recorded->watch.messages.fd = -1;
 }
 
-/* A limit of file sizes holds for shared memory too, which the collector's errno does not tell. Takes over problem. */
+/* A limit of file sizes holds for shared memory too; errno does not tell. Takes over problem. */
 static char *with_limit(char *problem)
 {
     struct rlimit limit;
@@ -206,8 +207,8 @@ static char *with_limit(char *problem)
     return longer;
 }
 
-/* The library itself, or a copy where not every process of the tree may be able to read it: after a change of its user, say.
- * Takes over shim, and returns what is to be preloaded. */
+/* What is to be preloaded: the library, or a copy where not every process of the tree may be
+ * able to read it, as after a change of its user. Takes over shim. */
 static char *place_library(const struct rec_settings *settings, char *shim, int *ret_copy)
 {
     char why[PATH_MAX + 64], path[PATH_MAX];
@@ -227,8 +228,8 @@ static char *place_library(const struct rec_settings *settings, char *shim, int 
     return res_strdup(path);
 }
 
-/* Another directory than was named is told at once, and even if we are to be quiet: the one that was named is there too,
- * and holds something else. */
+/* Another directory than was named is told even if we are to be quiet: the one that was named is
+ * there too, and holds something else. */
 static void take_place(const struct rec_settings *settings, struct rec_collector *collector,
                        struct rec_recorded *recorded)
 {

@@ -7,7 +7,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* rec_recording_read - recording.json of a directory, as it stands. A new reference; NULL when it cannot be read. */
+/* rec_recording_read - a directory's recording.json as it stands. A new reference; NULL: it
+ * cannot be read. */
 json_t *rec_recording_read(const char *directory);
 
 /* rec_count - the number at a key; 0 where there is none, or none above 0. */
@@ -23,13 +24,14 @@ const char *rec_stop(const json_t *recording, uint64_t *ret_after_ns);
 /* rec_stop_words - the same for people, behind "recording stopped after 3 s, ". Valid to the end. */
 const char *rec_stop_words(const char *stop);
 
-/* rec_unrecorded_of - the programs of the recorded tree that are not recorded: an array of objects with `name`, `pid` (0: not
- * known) and `why`; empty where it says nothing. The caller's reference.
- * rec_unrecorded_load - likewise of a recording's directory, or of the path of its recording.json. */
+/* rec_unrecorded_of - the programs that are not recorded: an array of objects with `name`, `pid`
+ * (0: not known) and `why`. The caller's reference. rec_unrecorded_load - likewise of a
+ * directory, or of the path of its recording.json. */
 json_t *rec_unrecorded_of(const json_t *recording);
 json_t *rec_unrecorded_load(const char *path);
 
-/* rec_unrecorded_words - of one of its objects: "'postgres' (process 4711) could not ...". The caller's to free. */
+/* rec_unrecorded_words - of one of them: "'postgres' (process 4711) could not ...". The caller's
+ * to free. */
 char *rec_unrecorded_words(const json_t *object);
 
 #endif

@@ -55,8 +55,8 @@ static const int IGNORED[] = {SIGPIPE};
 
 /* ---- the witness ---------------------------------------------------------------------------- */
 
-/* The words of a command line lie behind each other in memory, and /proc shows that memory: NAME and the command's words
- * in place of all of ours. A pattern for `mallab` is then not one for the witness. */
+/* The words of a command line lie in a row in memory, which /proc shows: NAME and the command's
+ * words in place of ours. A pattern for `mallab` is then not one for the witness. */
 static void take_name(char *const *arguments)
 {
     char *begin = program_invocation_name, *words = arguments[0], *end = words;
@@ -81,8 +81,8 @@ static void take_signals(int signals, struct seen *seen)
             seen[info.ssi_signo] = (struct seen){(pid_t)info.ssi_pid, fp_now_ns(), false};
 }
 
-/* Who asks may have been without a processor for a while. What was asked about counts for a moment longer: two may have
- * come as one to us, and as two to who asks. */
+/* Who asks may have been without a processor for a while. What was asked about counts a moment
+ * longer: two may have come as one to us, and as two to who asks. */
 static bool is_there(const struct seen *last, const struct question *question, uint64_t asked_ns)
 {
     return last->at_ns != 0 && last->sender == question->sender &&
@@ -141,9 +141,9 @@ static int witness_fd = -1;
 static volatile sig_atomic_t command_pid;  /* 0 while there is none */
 static volatile sig_atomic_t asked_to_end; /* the last signal of that meaning; 0 while none came */
 
-/* Whether the witness got this signal from the same sender, and was not asked about it before (or only just now, as two may
- * have come as one); or gets it within WITNESS_NS: it takes so long when it does not. Async-signal-safe; signals are
- * blocked. */
+/* Whether the witness got this signal from the same sender and was not asked about it before
+ * (just now does not count: two may have come as one), or gets it within WITNESS_NS. Async-
+ * signal-safe; signals are blocked. */
 static bool witness_saw(int number, pid_t sender)
 {
     const struct question question = {number, sender};
@@ -162,8 +162,8 @@ static bool witness_saw(int number, pid_t sender)
     return got == 1 && told == 'y';
 }
 
-/* The command may have left our group, as timeout(1) and interactive shells do; then what a terminal or kill(2) sends to
- * the group has not reached it, but would have if it had been started by the shell. */
+/* Where the command has left our group, as timeout(1) and interactive shells do, what is sent to
+ * the group has not reached it, but would have if the shell had started it. */
 static bool is_everybodys(int number, const siginfo_t *info)
 {
     if (getpgid((pid_t)command_pid) != getpgrp())

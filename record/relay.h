@@ -20,8 +20,8 @@ void rec_relay_begin(pid_t command);
 /* rec_relay_pause - hand nothing on any more: the command has ended, and its number may become another's. */
 void rec_relay_pause(void);
 
-/* rec_relay_asked_to_end - the last SIGINT, SIGTERM or SIGHUP that came since rec_relay_prepare, to us or to the whole group, but not from
- * the command; 0: none. */
+/* rec_relay_asked_to_end - the last SIGINT, SIGTERM or SIGHUP since rec_relay_prepare, to us or
+ * to the group, but not from the command; 0: none. */
 int rec_relay_asked_to_end(void);
 
 /* rec_relay_end - dispositions as they were, and no witness any more; also after prepare alone. */

@@ -29,8 +29,8 @@ void rec_target_find(const char *command, struct rec_target *ret_target);
  * ret_sure   false where it depends on who runs it. */
 const char *rec_target_obstacle(int fd, bool *ret_sure);
 
-/* rec_target_sanitizer - why a program is run without the recorder, because a sanitizer's run-time library would end it; NULL: it
- * is not. The caller's to free. */
+/* rec_target_sanitizer - why a program is run without the recorder: a sanitizer's library would
+ * end it. NULL: it is not. The caller's to free. */
 char *rec_target_sanitizer(const char *path);
 
 void rec_target_release(struct rec_target *target);

@@ -1,5 +1,5 @@
-/* tree_watch.c - what the collector says while the command runs; and looks at the command's processes, which become rarer
- * the longer it runs. */
+/* tree_watch.c - what the collector says; and looks at the command's processes, ever more
+ * seldom. */
 #include "record/tree_watch.h"
 
 #include <dirent.h>
@@ -155,7 +155,8 @@ bool rec_watch_maps_file(pid_t pid, const char *path)
     return found;
 }
 
-/* When it started (field 22 of its stat): a later process of the same id has another. 0: it is gone or a zombie. */
+/* When it started (field 22 of its stat), which tells it from a later one of its id. 0: it is
+ * gone. */
 static uint64_t start_ticks(pid_t pid)
 {
     char text[1024];

@@ -34,7 +34,7 @@ static inline void rep_op_set_pages(struct wl_op *op, uint64_t pages)
 
 #define REP_OP_SPARSE 0x40u /* in align_log2, where no alignment reaches: the op has a share */
 
-/* rep_op_has_upper_bits - whether what an op has besides stands in the upper 16 bits of size, its count being taken. */
+/* rep_op_has_upper_bits - whether an op's pages or share stand in the upper 16 bits of its size. */
 static inline bool rep_op_has_upper_bits(const struct wl_op *op)
 {
     return op->call == FP_CALL_CALLOC || op->call == FP_CALL_REALLOCARRAY;

@@ -12,7 +12,7 @@
  * Returns  it; `otherwise` when the file cannot be read or does not have it. */
 uint64_t rep_proc_number(const char *path, const char *key, uint64_t otherwise);
 
-/* rep_symbol - look it up. ret_pointer: a pointer to the pointer to be set. Returns false when there is none. */
+/* rep_symbol - look it up. ret_pointer: to the pointer to be set. False when there is none. */
 static inline bool rep_symbol(const char *name, void *ret_pointer)
 {
     void *found = dlsym(RTLD_DEFAULT, name);

@@ -60,7 +60,7 @@ static void set_state(struct sleeper *sleeper, enum sleeper_state state)
     uint64_t first = REP_NEVER;
     const bool rises = counts_as_awake(state) && !counts_as_awake(sleeper->state);
     const bool rests = !counts_as_awake(state) && counts_as_awake(sleeper->state);
-    /* Who changes is seen as awake or by its moment, without a gap between: rep_sleepers_let_pass has no lock. */
+    /* Without a lock rep_sleepers_let_pass must see it all the time: as awake, or by its moment. */
     if (rises)
         atomic_fetch_add(&awake, 1);
     sleeper->state = state;
@@ -169,7 +169,7 @@ void rep_sleepers_sleep(uint64_t span_ns)
     pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
     pthread_mutex_lock(&mutex);
     while (rep_sleepers_wait(&cond, &mutex, span_ns) == 0)
-        continue; /* nobody else has this condition: it returned for no reason. Sleeping anew errs by a wake-up */
+        continue; /* for no reason, as nobody else has this condition */
     pthread_mutex_unlock(&mutex);
 }
 

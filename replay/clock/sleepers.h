@@ -20,7 +20,7 @@
 /* rep_sleepers_begin - the recorded clock begins: waits under way end by it. */
 void rep_sleepers_begin(void);
 
-/* rep_sleepers_let_pass - whether nobody is awake, and nobody to be woken until this moment of rep_recorded_now. */
+/* rep_sleepers_let_pass - whether nobody is awake, or to be woken until this moment. */
 bool rep_sleepers_let_pass(uint64_t elapsed_ns);
 
 /* rep_sleepers_wake_until - move the clock to that moment and wake on the way whose time comes. */

@@ -47,8 +47,8 @@ static inline uint64_t rep_ticks(const struct rep_clock *clock)
 /* rep_clock_init - choose the clock, measure its cost, note the start. */
 void rep_clock_init(struct rep_clock *clock);
 
-/* rep_ticks_median - the median of what span returns, called often. It sorts by insertion, because qsort may call malloc.
- * One thread at a time. */
+/* rep_ticks_median - the median of what span returns, called often. It sorts by insertion: qsort
+ * may call malloc. One thread at a time. */
 uint64_t rep_ticks_median(const struct rep_clock *clock, uint64_t (*span)(const struct rep_clock *clock));
 
 /* rep_clock_rate - measure ns_per_tick over the time since rep_clock_init, waiting (busy) until that is

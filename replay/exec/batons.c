@@ -104,8 +104,8 @@ static bool is_idle(const struct rep_exec *exec, const struct rep_thread *thread
     return thread->state == THREAD_ALIVE && thread->part == NULL && thread != exec->late;
 }
 
-/* The first thread before all: programs often have it wait for the others. Then some others, going on where the last
- * search ended: it finds the last stand-by at once, and a window costs the same however many threads there are. */
+/* The first thread before all: programs often have it wait for the others. Else the search goes
+ * on where the last one ended: so a window costs the same however many threads there are. */
 void rep_standby_choose(struct rep_exec *exec, struct rep_thread *self)
 {
     const uint32_t count = exec->options->summary->thread_count;

@@ -4,7 +4,8 @@
 
 #include "replay/exec/exec.h"
 
-/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps. That thread sees what was written before. */
+/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps; it sees what was
+ * written before. */
 void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
 
 /* rep_gate_pass - sleep until there is a signal, and take it. By the gate's own thread only. */
@@ -14,11 +15,11 @@ enum rep_signal rep_gate_pass(struct rep_gate *gate);
 void rep_futex_wait(_Atomic uint32_t *word, uint32_t value);
 void rep_futex_wake(_Atomic uint32_t *word, int count);
 
-/* rep_baton_start - hand the right to run to a thread whose part has not begun. Returns false when all have. */
+/* rep_baton_start - hand the right to run to a thread whose part has not begun. False: all have. */
 bool rep_baton_start(struct rep_exec *exec);
 
-/* rep_baton_standby - hand it to the stand-by, to prepare the next window. Returns false when there is none, or
- * somebody prepares it already. */
+/* rep_baton_standby - hand it to the stand-by, to prepare the next window. False when there is
+ * none, or somebody prepares it already. */
 bool rep_baton_standby(struct rep_exec *exec);
 
 /* rep_ahead_take - whether the calling thread is now the one to prepare the next window. */

@@ -41,8 +41,9 @@ struct rep_calls {
 };
 
 /* clang-format off */
-/* Each of them: its FP_CALL, its member, parameters, arguments, the symbol, and what stands in for it (calls.c; NULL: the
- * allocator must have it). Those that return an object, those that release one; posix_memalign is neither. */
+/* Each of them: its FP_CALL, its member, parameters, arguments, the symbol, and what stands in
+ * for it (NULL: the allocator must have it). Those that return an object, those that release
+ * one; posix_memalign is neither. */
 #define REP_NOTHROW "RKSt9nothrow_t"
 #define REP_ALIGN   "St11align_val_t"
 #define REP_ALLOCATIONS(X) \

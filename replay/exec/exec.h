@@ -24,8 +24,8 @@ struct rep_digest {
     uint64_t ops;
 };
 
-/* Where a thread waits to be told to go on: it belongs to one thread, which passes it; any other may open it. It holds one
- * signal: whoever signals must know that the last one was taken (a thread is signalled once a window). */
+/* Where a thread waits to be told to go on. It is passed by one thread, and any other may open
+ * it. It holds one signal: a thread is signalled once a window. */
 enum rep_signal {
     REP_GATE_SHUT = 0,
     REP_GATE_SLEEPING = 1, /* shut, and its thread sleeps in the kernel */

@@ -41,7 +41,8 @@ struct rep_idle_call {
     uint64_t size_bytes;
 };
 
-/* rep_idle_where - from a signal handler too: the call that the rest is in; false before the rest and after it. */
+/* rep_idle_where - the call that the rest is in, from a signal handler too; false outside of a
+ * rest. */
 bool rep_idle_where(struct rep_idle_call *ret_call);
 
 #endif

@@ -65,8 +65,9 @@ static inline void rep_histogram_add(struct rep_histogram *histogram, uint64_t v
 /* rep_histogram_merge - add all that another counted. */
 void rep_histogram_merge(struct rep_histogram *histogram, const struct rep_histogram *other);
 
-/* rep_histogram_percentile - the value that a share (0 .. 1) of all values does not exceed: the middle of the bucket
- * that holds the value of rank ceil(share * count), and never more than max; 0 of an empty histogram. */
+/* rep_histogram_percentile - the value that a share (0 .. 1) of all values does not exceed: the
+ * middle of the bucket with the value of rank ceil(share * count), and never more than max; 0 of
+ * an empty histogram. */
 double rep_histogram_percentile(const struct rep_histogram *histogram, double share);
 
 /* rep_histogram_mean - exact; 0 of an empty histogram. */
@@ -109,7 +110,7 @@ bool rep_latency_init(struct rep_latency *latency, const struct wl_summary *summ
 /* rep_latency_calibrate - take the clock, which is initialised, and measure the cost. Before the first op. */
 void rep_latency_calibrate(struct rep_latency *latency, const struct rep_clock *clock);
 
-/* rep_latency_enter - this thread is about to execute ops of the plan from place `index` on, each by one call. */
+/* rep_latency_enter - this thread is about to execute the ops of the plan from place `index` on. */
 void rep_latency_enter(struct rep_latency *latency, uint32_t index);
 
 /* rep_latency_window - a window is over and all threads rest: sort its ticks. timed: they count. */

@@ -54,9 +54,9 @@ static __attribute__((noinline, cold)) void touch_more(const struct rep_loop *lo
         ((volatile char *)object)[at] = 1;
 }
 
-/* What the call for an op of `bytes` bytes answered goes into its slot, and is touched: at its first byte only, where it
- * has at most `small` bytes. The op is read once more: to keep what is needed of it over the call costs a store and a
- * load too, one after the other (0.3 ns an op).
+/* The answer to a call for `bytes` bytes goes into the op's slot, and is touched: at its first
+ * byte only, where it has at most `small` bytes. The op is read once more: to keep what is
+ * needed of it over the call costs a store and a load, one after the other (0.3 ns an op).
  * Returns false where the answer may not be NULL and is. */
 static inline __attribute__((always_inline)) bool keep(const struct rep_loop *loop, void **slots,
                                                        size_t small, const struct wl_op *op, void *object,
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 }
 
 /* clang-format off */
-/* All calls but those that nearly all ops make: the call; what it is in the table; what it returns has so many bytes. */
+/* The rare calls: the call; what it is in the table; how many bytes what it returns has. */
 #define ALLOCATIONS(X)                                                                                       \
     X(REALLOCARRAY, calls->reallocarray(OBJECT, op->count, ELEMENT), ELEMENT * op->count)                    \
     X(POSIX_MEMALIGN, posix_memalign_of(calls, op), op->size)                                                \
@@ -115,8 +115,9 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 #define OBJECT  slots[op->id]
 #define ELEMENT (op->size & REP_OP_SIZE_MASK)
 
-/* Each piece of run() reads the next op's call before it makes its own: when the next jump comes, the call is known. It ends
- * with a jump of its own, whose history tells the processor more about what follows this call than one for all would. */
+/* Each piece of run() reads the next op's call before it makes its own: so the next jump's
+ * target is known when it comes. A jump at the end of each piece has a history of its own, which
+ * tells the processor more about what follows than one for all would. */
 #define BEGIN next = *code++
 #define GO                                                                                                   \
     do {                                                                                                     \
@@ -163,7 +164,7 @@ call_malloc:
     BEGIN;
     KEEP(calls->malloc(op->size), op->size);
 call_other:
-    /* A branch that is mostly right is cheaper than a jump through a table, and all others together are rare. */
+    /* A branch that is mostly right costs less than a jump through a table; the others are rare. */
     if (next == FP_CALL_REALLOC) {
         BEGIN;
         KEEP(calls->realloc(OBJECT, op->size), op->size);

@@ -33,7 +33,7 @@ static unsigned char pattern(uint64_t op, uint64_t at)
     return (unsigned char)((word >> (at & 7) * 8) + at / 8 * 0x9d);
 }
 
-/* The next place at or after `at` that carries pattern, for an object of `bytes` bytes; `bytes` when there is none. */
+/* The next place from `at` on that carries pattern, in an object of `bytes` bytes; else `bytes`. */
 static uint64_t covered(uint64_t at, uint64_t bytes)
 {
     if (bytes <= REP_CHECK_WHOLE_BYTES || at < REP_CHECK_EDGE_BYTES || at >= bytes - REP_CHECK_EDGE_BYTES)

@@ -1,4 +1,5 @@
-/* run_threads.c - a run from its begin to its end: its windows one after the other, and a thread's life in them. */
+/* run_threads.c - a run from its begin to its end: its windows in turn, and a thread's life in
+ * them. */
 #include "replay/exec/run_threads.h"
 
 #include <assert.h>
@@ -24,8 +25,7 @@ static void join_thread(struct rep_exec *exec, struct rep_thread *thread)
     rep_stacks_give(&exec->stacks, thread->stack_number);
 }
 
-/* Fetch and plan the window after those prepared so far, into its place. One thread at a time: at rest, or whoever has
- * taken exec->ahead_taken. */
+/* Fetch and plan the next window, into its place. At rest, or by whoever has taken ahead_taken. */
 static void prepare_window(struct rep_exec *exec)
 {
     struct rep_prepared *next = &exec->prepared[exec->prepared_count++ % exec->places];
@@ -46,8 +46,7 @@ static struct rep_prepared *last_prepared(struct rep_exec *exec)
     return &exec->prepared[(exec->prepared_count - 1) % exec->places];
 }
 
-/* Make the window that was prepared last the current one. False when there is none or it is no good: exec->status says
- * why. */
+/* Make the window prepared last the current one. False: there is none; exec->status says why. */
 static bool begin_window(struct rep_exec *exec)
 {
     exec->now = last_prepared(exec);
@@ -58,8 +57,9 @@ static bool begin_window(struct rep_exec *exec)
     return exec->status == FP_OK;
 }
 
-/* Give each thread its part, and those whose first window this is a stack. The part of the opener (self), if it has one,
- * goes to the front: then one thread less must be woken. False when the window contradicts the summary. */
+/* Give each thread its part, and those whose first window this is a stack. The opener's own part
+ * (self) goes to the front: then one thread less must be woken. False when the window
+ * contradicts the summary. */
 static bool assign_parts(struct rep_exec *exec, struct rep_thread *self)
 {
     struct rep_part *parts = exec->now->plan.parts;
@@ -99,7 +99,8 @@ static void close_window(struct rep_exec *exec, struct rep_thread *self)
     const struct rep_exec_options *options = exec->options;
     struct rep_window_times times = {0};
     uint64_t ticks = 0;
-    /* This thread itself, when it ended with the window before and the others were faster than its last steps. */
+    /* It is this thread, when it ended with the last window and the others were faster than its
+     * last steps. */
     if (exec->late != NULL && exec->late != self) {
         join_thread(exec, exec->late);
         exec->late = NULL;
@@ -183,9 +184,9 @@ static void open_windows(struct rep_exec *exec, struct rep_thread *self)
     rep_gate_signal(&exec->first->gate, REP_GATE_QUIT);
 }
 
-/* Execute the part that self has, if any: the stand-by has none, and what it was called for is taken already. Then see
- * that the next window gets prepared, once no part is left that could have this processor instead.
- * Returns how much of the window that was, see rep_exec. */
+/* Execute self's part; the stand-by has none, and prepares the next window. Then see that
+ * somebody prepares it, once no part is left that could have this processor instead. Returns how
+ * much of the window that was, see rep_exec. */
 static uint32_t contribute(struct rep_exec *exec, struct rep_thread *self)
 {
     if (self->part == NULL) {

@@ -101,8 +101,9 @@ static void take_runs(struct rep_slices *slices, uint32_t count, struct wl_windo
     }
 }
 
-/* A wait for an op of an earlier slice is over, and is left out. Waits that the window left out, because they follow from
- * others, hold too: where both their ends lie in one slice, so do the waits that they follow from. */
+/* A wait for an op of an earlier slice is over, and is left out. Waits that the window left out
+ * because they follow from others hold too: those lie in the same slice, if both ends of this
+ * do. */
 static void take_waits(struct rep_slices *slices, uint32_t end, struct wl_window *slice,
                        struct wl_wait *waits)
 {

@@ -91,7 +91,8 @@ static void note_pages(uint16_t *pages, struct wl_op *ops, uint32_t count)
     }
 }
 
-/* Write the shares of ops first .. first + count - 1 of the window into their copies; *next is the first that is left. */
+/* Write the shares of count ops of the window into their copies; *next is the first that is
+ * left. */
 static void note_shares(const struct wl_window *window, uint32_t first, struct wl_op *ops, uint32_t count,
                         uint32_t *next)
 {

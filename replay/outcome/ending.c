@@ -20,7 +20,9 @@
 #include "replay/system/run_limit.h"
 
 #define EXIT_RUN_FAILED 1
-#define ENOUGH_KB       262144u /* available beyond what was asked for; less may well be too little for an arena */
+#define ENOUGH_KB                                                                                            \
+    262144u /* available beyond what was asked for; with less an arena may
+                                 * not fit */
 
 static const char *program = "mallab-replay", *workload = "";
 static bool as_json;
@@ -122,8 +124,9 @@ static void take_the_last_word(void)
     rep_limit_lift(NULL);
 }
 
-/* Objects live before the op, in the recorded order. The loop keeps no such figure: it would have to be kept in timed code.
- * So the workload is read once more, up to the op at fault. False where it cannot be read again, or memory is short. */
+/* Objects live before the op, in the recorded order. To keep that figure would take time in the
+ * loop: so the workload is read once more, up to the op at fault. False where it cannot be, or
+ * memory is short. */
 static bool find_live(struct ending *ending)
 {
     struct fp_error error;
@@ -158,7 +161,8 @@ static const char *live_words(struct ending *ending, char *ret_words, size_t siz
     return ret_words;
 }
 
-/* Whether the machine can be the cause, where no limit is: several times what was asked for, and then some, is enough. */
+/* Whether the machine can be the cause, where no limit is: not with several times what was asked
+ * for. */
 static const char *memory_words(uint64_t size_bytes, char *ret_words, size_t size)
 {
     const uint64_t available_kb = rep_proc_number("/proc/meminfo", "MemAvailable:", 0);
@@ -181,7 +185,8 @@ __attribute__((noreturn)) static void no_thread(const struct rep_failure *failur
     end(&ending, "cannot start thread %u: %s", failure->thread, strerror(failure->sys_errno));
 }
 
-/* Only a call that takes an alignment says EINVAL of it; from any other it is what a system call left long before. */
+/* Only a call with an alignment says EINVAL of it; with others a system call left it long
+ * before. */
 static bool is_refused(const struct rep_failure *failure, const struct wl_op *op)
 {
     return failure->sys_errno == EINVAL && fp_call_extra_of(op->call) == FP_EXTRA_ALIGNMENT;
@@ -295,7 +300,7 @@ static void refused_words(char *ret_words, size_t size)
                  FP_BYTES((double)limit_bytes));
 }
 
-/* An allocator that was given a wrong size or address, as the recorded program may do unnoticed, does this. */
+/* A wrong size or address, which the recorded program may pass unnoticed, ends here. */
 static void crashed(int signal_number)
 {
     char where[128], refused[128];

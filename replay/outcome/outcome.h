@@ -60,11 +60,12 @@ struct rep_outcome {
 void rep_account_take(struct rep_account *account, const struct rep_pace *pace, bool has_time,
                       unsigned threads);
 
-/* rep_account_doubt - why resident memory of this run predicts nothing, in one line; NULL: it does. An allocator that
- * never asks for the time has the same memory on every clock. */
+/* rep_account_doubt - why resident memory of this run predicts nothing, in one line; NULL: it
+ * does. An allocator that never asks for the time has the same memory on every clock. */
 const char *rep_account_doubt(const struct rep_account *account);
 
-/* Figures of the whole run. Only the times of a time pass are the allocator's. rep_outcome_pass is the JSON's `pass`. */
+/* Figures of the whole run; times are the allocator's in a time pass only. rep_outcome_pass is
+ * the JSON's `pass`. */
 double rep_outcome_ns_per_op(const struct rep_outcome *outcome);
 bool rep_outcome_is_time_pass(const struct rep_outcome *outcome);
 const char *rep_outcome_pass(const struct rep_outcome *outcome);

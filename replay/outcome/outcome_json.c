@@ -207,7 +207,8 @@ static json_t *check_json(const struct rep_outcome *outcome)
     return object;
 }
 
-/* The share of what could be given back that was: of the bytes by which the peak exceeds the live bytes at the end. */
+/* Of the bytes by which the peak exceeds the live bytes at the end: the share that was given
+ * back. */
 static json_t *given_back_json(const struct rep_outcome *outcome)
 {
     const struct rep_meters *meters = outcome->meters;

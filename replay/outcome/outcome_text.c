@@ -22,7 +22,8 @@ static void say_bytes(const char *key, double bytes)
 
 static void say_waste(const char *key, const struct rep_waste_sample *sample)
 {
-    /* Where the parts add up to more than is resident, there is no rest: some of the parts are not in memory. */
+    /* Where the parts add up to more than is resident, some are not in memory, and there is no
+     * rest. */
     const int64_t rest = sample->rest_bytes < 0 ? REP_WASTE_UNKNOWN : sample->rest_bytes;
     const struct {
         const char *word;

@@ -135,7 +135,8 @@ static bool names_match(const char *expected, const char *name)
            name[length] == '.';
 }
 
-/* Find the library that an address lies in. ret_loaded: as the loader named it; ret_path: with links resolved. */
+/* The library that an address lies in. ret_loaded: as the loader named it; ret_path: links
+ * resolved. */
 static void locate(const void *address, char *ret_path, const char **ret_loaded)
 {
     Dl_info info;

@@ -73,7 +73,8 @@ static const char *loader_path(void)
     return base != 0 && dladdr(address, &info) != 0 ? info.dli_fname : NULL;
 }
 
-/* Objects on pages of a pool (2: of the default size; else of that many bytes): without any in it malloc maps as ever. */
+/* Objects on pages of a pool (2: of the default size; else of that many bytes) need some pages
+ * in it. */
 static bool has_pool(long long asked)
 {
     static const char *const COUNTS[] = {"nr_hugepages", "nr_overcommit_hugepages"};
@@ -153,8 +154,8 @@ static struct rep_setting *setting_named(struct rep_settings *settings, const ch
     return NULL;
 }
 
-/* A full cache hands out as many objects as it holds before malloc takes memory from the arena: mallinfo counts what is
- * cached as in use. */
+/* A full cache hands out what it holds before malloc takes memory from the arena: mallinfo
+ * counts what is cached as in use. */
 static bool measure_tcache(struct rep_settings *settings, const struct rep_calls *calls)
 {
     struct rep_setting *setting = setting_named(settings, "glibc.malloc.tcache_count");

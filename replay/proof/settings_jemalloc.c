@@ -139,7 +139,7 @@ static bool read_back(struct rep_settings *settings, struct rep_setting *setting
     return true;
 }
 
-/* jemalloc's report lists the options at its top: "  opt.narenas: 8". With "mdablxeh" it leaves out everything else. */
+/* The report lists the options at its top, "  opt.narenas: 8"; "mdablxeh" leaves out all else. */
 static void look_for_option(void *told, const char *text)
 {
     static char line[REP_SETTING_TEXT_MAX]; /* it comes in pieces */

@@ -24,7 +24,7 @@ struct rep_binding {
     int nice_refused; /* errno; 0: not */
 };
 
-/* rep_binding_parse - check a value of --pin. Returns false for what is neither a word nor a list of numbers. */
+/* rep_binding_parse - check a value of --pin. False: it is neither a word nor a list of numbers. */
 bool rep_binding_parse(struct rep_binding *binding, const char *how);
 
 /* rep_binding_apply - bind the process to the list, and set the priority.

@@ -57,8 +57,8 @@ static uint64_t page_bytes(void)
     return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The peak so far is of reading files and of starting. Version 1 forgets it on request; version 2 since Linux 6.12, and only
- * for the descriptor that asked. */
+/* The peak so far is of reading files and of starting. Version 1 forgets it on request; version
+ * 2 since Linux 6.12, for the descriptor that asked. */
 static void begin_peak(void)
 {
     char path[PATH_MAX];
@@ -87,8 +87,8 @@ static uint64_t peak_bytes(const struct rep_group_counts *counts)
     return peak;
 }
 
-/* The swap of a group is no memory: a container's is switched off, or counted. Where the kernel counts none there is
- * none to switch off. */
+/* Swap is no memory: a container's is off, or counted. Where the kernel counts none there is
+ * none. */
 static int put_limit(uint64_t bytes)
 {
     char text[32];
@@ -107,7 +107,7 @@ static bool set_group(uint64_t bytes, struct rep_limit *ret_limit)
     if (!rep_group_read(directory, version, &counts))
         return false;
     const uint64_t held = counts.usage_bytes - counts.cache_bytes;
-    /* The usage does not have what was charged before we joined: the allocator's early memory comes off its share. */
+    /* The usage lacks what was charged before we joined: the allocator's early memory. */
     const uint64_t room = bytes > early_bytes ? bytes - early_bytes : 0;
     errno = EOVERFLOW;
     if (__builtin_add_overflow(held, room, &sum) || sum > INT64_MAX)
@@ -135,7 +135,7 @@ static void lift_group(struct rep_limit *limit)
         limit->has_peak = version == 1 || peak_fd >= 0 || counts.peak_bytes > before.peak_bytes;
         limit->peak_bytes = (peak > limit->base_bytes ? peak - limit->base_bytes : 0) + early_bytes;
         limit->at_limit = counts.at_limit > before.at_limit ? counts.at_limit - before.at_limit : 0;
-        /* Version 1 of Linux 6.18 counts none. A peak as near as one batch that is charged ahead was at the limit. */
+        /* Version 1 of Linux 6.18 counts none. A peak within one batch of the limit was at it. */
         if (limit->at_limit == 0 && limit->has_peak &&
             peak + REP_GROUP_BATCH_PAGES * page_bytes() > limit_bytes)
             limit->at_limit = 1;

@@ -42,7 +42,7 @@ enum {
     LISTENER_REFUSED = -2,
 };
 
-/* Both processes have this mapped. Only touched pages of it become resident, and they count as shared memory. */
+/* Both processes map this. Only touched pages become resident, and count as shared memory. */
 struct rep_syscalls_shared {
     _Atomic int listener; /* a descriptor, valid in both: they share the table */
     _Atomic bool counting;
@@ -115,8 +115,8 @@ __attribute__((noreturn)) static void watch(struct rep_syscalls_shared *shared, 
     while (atomic_load(&shared->listener) == LISTENER_NONE && is_alive(watched))
         rep_real_sleep_until(rep_real_ns(CLOCK_MONOTONIC) + POLL_NS);
     const int listener = atomic_load(&shared->listener);
-    /* The listener tells of the end too late: Linux 6.1 lets go of a filter when its last process is waited for, which only
-     * we do (6.18 when it ends), and children of the watched would keep it. */
+    /* The listener tells of the end too late: Linux 6.1 lets go of a filter when its last
+     * process was waited for (6.18: when it ends), and children of the watched would keep it. */
     const int ended = (int)syscall(SYS_pidfd_open, watched, 0);
     while (listener >= 0) {
         struct pollfd ready[] = {{.fd = listener, .events = POLLIN}, {.fd = ended, .events = POLLIN}};
@@ -203,8 +203,9 @@ bool rep_syscalls_init(struct rep_syscalls *syscalls)
     if (shared == MAP_FAILED)
         return refuse(syscalls, "mmap", errno);
     atomic_store(&shared->listener, LISTENER_NONE);
-    /* fork() would run what the allocator registered for a fork; the system call does not. The table of descriptors is
-     * shared, because the listener's comes to exist only when no more may be handed over. */
+    /* fork() would run the allocator's handlers; the system call does not. The table of
+     * descriptors is shared, because the listener's comes to exist only when no more may be
+     * handed over. */
     const pid_t first = getpid();
     const long watched = syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, 0L);
     if (watched < 0)
