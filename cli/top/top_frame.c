@@ -216,13 +216,14 @@ static void add_lost(struct res_text *out, const struct conv_view *view, const s
 static void add_processes(struct res_text *out, const struct conv_view *view,
                           const struct cli_top_moment *moment, enum cli_top_sort sort)
 {
-    static const struct res_column columns[] = {
-        {.heading = "process"},
+    static const char *const HEADINGS[] = {"process, by rate", "process, by calls", "process, by live"};
+    const struct res_column columns[] = {
+        {.heading = HEADINGS[sort]},
         {.heading = "pid", .right = true, .gap = 2},
-        {.heading = "threads", .right = true, .gap = 2},
-        {.heading = "calls", .right = true, .gap = 2, .least = 9},
-        {.heading = "calls/s", .right = true, .gap = 2, .least = 9},
         {.heading = "live", .right = true, .gap = 2, .least = 8},
+        {.heading = "calls/s", .right = true, .gap = 2, .least = 9},
+        {.heading = "calls", .right = true, .gap = 2, .least = 9},
+        {.heading = "threads", .right = true, .gap = 2},
     };
     const struct res_style style = {0};
     struct res_grid grid;
@@ -233,10 +234,10 @@ static void add_processes(struct res_text *out, const struct conv_view *view,
         const struct conv_tally *tally = &list[i].process->tally;
         res_grid_own(&grid, res_printf("%.20s", list[i].process->name));
         res_grid_own(&grid, res_printf("%u", list[i].process->process_id));
-        res_grid_add(&grid, FP_GROUPED(tally->threads));
-        res_grid_add(&grid, FP_GROUPED(tally->events));
-        res_grid_add(&grid, FP_GROUPED(per_second(moment, tally->events, tally->events_before)));
         res_grid_add(&grid, tally->ended ? "ended" : FP_BYTES(tally->balance.bytes));
+        res_grid_add(&grid, FP_GROUPED(per_second(moment, tally->events, tally->events_before)));
+        res_grid_add(&grid, FP_GROUPED(tally->events));
+        res_grid_add(&grid, FP_GROUPED(tally->threads));
     }
     res_text_add(out, "\n", rows > 0);
     if (rows > 0)

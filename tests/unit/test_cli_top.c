@@ -160,8 +160,8 @@ TEST(those_with_most_come_first)
     check_holds(text, "old: recording, 5 s; rates are of the last 2 s\n");
     check_holds(text, "1 running, 3 in all");
     check_holds(text, "calls       5,201, 50/s\n            malloc 5,201\n");
-    check_holds(text, "old        1        1      5,001          0     ended\n");
-    check_holds(text, "busy       2        2        200         50    200 kB\n");
+    check_holds(text, "\nprocess, by rate  pid      live    calls/s ");
+    check_holds(text, "\nbusy                2    200 kB         50        200        2\n");
     free(text);
     end();
 }
