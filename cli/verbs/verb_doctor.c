@@ -22,7 +22,7 @@
 #include "replay/meters/counters.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/machine/machine.h"
+#include "results/measure/machine/disturbances.h"
 #include "results/report/html/html.h"
 #include "results/report/table/doctor_text.h"
 

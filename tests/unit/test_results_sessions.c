@@ -6,7 +6,7 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/statistics/two_samples.h"
+#include "results/measure/statistics/significance.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/budget_check.h"
 #include "unit/harness.h"

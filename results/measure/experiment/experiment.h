@@ -13,11 +13,18 @@
  *             never are. Memory repeats better than time, so few rounds do. Workloads without recorded time have no such
  *             pass: their resident figures are of the runs that are timed
  *
+ *   pass      behind the rounds, where asked for: runs that watch, which takes time, so nothing of them enters time or memory.
+ *             Latency: each candidate, the control and the floor several times, shuffled; system calls: each candidate and the
+ *             floor once; placement: each candidate once, as the floor has no objects. A run that fails here leaves the
+ *             candidate's other figures as they are; its figures are "unavailable" with a reason
+ *
  * One workload after the other. An entry that fails (it does not start, crashes, its proof fails, it executed other
  * ops than the others) is out for that workload, with the reason; the others go on.
  * Source: DESIGN.md, section 5. */
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_EXPERIMENT_H
 #define MALLAB_RESULTS_MEASURE_EXPERIMENT_EXPERIMENT_H
+
+#include <jansson.h>
 
 #include <limits.h>
 #include <signal.h>
@@ -46,5 +53,28 @@ uint64_t res_experiment_patience_ns(uint64_t like_ns);
 /* res_digest_agreed - the digest that most entries' warm-ups showed; the earlier one of two equally frequent.
  * digests  NULL for those that did not run. Returns one of them, or NULL. */
 const char *res_digest_agreed(const char *const *digests, size_t count);
+
+struct res_random;
+
+#define RES_LATENCY_PASSES 3u /* enough for a median */
+
+/* How a run of a pass is made. Returns the run's JSON, borrowed until the next call, or NULL with
+ * ret_reason set (the caller's to free) or, when the experiment was stopped, not set. */
+struct res_passes_runner {
+    const json_t *(*run)(void *context, struct res_entry *entry, const char *option, char **ret_reason);
+    void *context;
+};
+
+/* res_passes_latency - passes latency passes of the entries that have not failed, the control among them: what it differs by is the noise of a
+ *   percentile.
+ * res_passes_syscalls - one syscalls pass of the same, the control left out.
+ * res_passes_placement - one placement pass of the same, the floor left out.
+ * All return false when the experiment was stopped; what is not whole then is dropped. */
+bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,
+                        const struct res_passes_runner *runner);
+bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner);
+bool res_passes_placement(struct res_trial *trial, const struct res_passes_runner *runner);
+
+void res_passes_release(struct res_passes *passes);
 
 #endif

@@ -230,7 +230,7 @@ static json_t *read_all(struct wl_reader *reader, struct profile *profile, const
                             : unavailable(fp_error_text(wl_reader_error(reader), path, words, sizeof words));
 }
 
-json_t *res_profile_of(const char *path)
+static json_t *profile_of(const char *path)
 {
     struct fp_error error;
     struct wl_reader *reader;
@@ -266,5 +266,5 @@ json_t *res_profile_of(const char *path)
 void res_profile_add(struct res_result *result, const struct res_experiment *experiment)
 {
     for (size_t i = 0; i < experiment->trial_count; i++)
-        result->workloads[i].profile = res_profile_of(experiment->trials[i].workload->path);
+        result->workloads[i].profile = profile_of(experiment->trials[i].workload->path);
 }

@@ -11,7 +11,7 @@
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/machine/machine.h"
+#include "results/measure/machine/disturbances.h"
 #include "results/measure/result/result.h"
 
 /* Words that may come from anywhere; NULL: none. */

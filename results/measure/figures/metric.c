@@ -12,7 +12,6 @@
 #include "results/measure/base/random.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
-#include "results/measure/statistics/two_samples.h"
 
 /* Runs that a metric is taken of, and where its sample is in each. */
 enum source { OF_ROUNDS, OF_MEMORY, OF_LATENCY };

@@ -120,7 +120,7 @@ struct res_interval res_interval_wider(struct res_interval one, struct res_inter
  *   paired, time with batches       the permutation test of steady times, shifted to the limit (steady.h)
  *   passes                          Student's t of the mean logarithm
  *   other series, single or paired  the sign test of the samples, or of each round's ratio
- *   unpaired, rounds                the permutation test of two samples (two_samples.h)
+ *   unpaired, rounds                the permutation test of two samples (significance.h)
  *   unpaired, others                the estimate's interval, read as Student's; times of two sessions: bridge.h
  *
  * limit     of the figure, or of the ratio; >= 0

@@ -1,5 +1,5 @@
 /* disturbances.h - what of the machine's state or doings disturbs a measurement, looked at once before an experiment
- * and once after it.
+ * and once after it; and what the machine is.
  *
  *   before   a governor other than `performance`, turbo, load, pressure on the processors (PSI), huge pages for
  *            everyone, little free memory, running on battery
@@ -38,5 +38,9 @@ void res_disturbances_end(struct res_disturbances *disturbances);
 void res_disturbances_give(struct res_disturbances *disturbances, struct res_result *result);
 
 void res_disturbances_release(struct res_disturbances *disturbances);
+
+/* res_machine_describe - this machine; what cannot be found out is not known. Its name is what the user calls it,
+ * $MALLAB_MACHINE: the host's own is left out, because results are made to be published. */
+void res_machine_describe(struct res_machine *ret_machine);
 
 #endif

@@ -76,7 +76,7 @@ struct res_options {
     void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                      size_t runs_done,
                      size_t runs_all); /* before each run; round 0 is the warm-up, RES_ROUND_PASS a
-                                            run of passes.h. May be NULL */
+                                            run of a pass. May be NULL */
     void *context;
 };
 

@@ -7,8 +7,8 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
+#include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
-#include "results/measure/statistics/two_samples.h"
 
 const char *const RES_BRIDGE_WORDS[] = {"none", "baseline", "harness", NULL};
 
@@ -273,8 +273,9 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
 
 /* ---- two results ----------------------------------------------------------------------------- */
 
-/* A version that is not known is no sign that nothing changed. */
-bool res_partners_bridged(const struct res_partners *partners)
+/* Whether the baseline is the bridge of times: in both with the same version and settings, and not failed. A version that is
+ * not known is no sign that nothing changed. */
+static bool is_bridged(const struct res_partners *partners)
 {
     const struct res_result_entry *now = res_result_entry_named(partners->now, partners->baseline);
     const struct res_result_entry *then = res_result_entry_named(partners->then, partners->baseline);
@@ -297,7 +298,7 @@ bool res_partners_yardstick(const struct res_partners *partners, const char *can
                             enum res_metric metric)
 {
     return res_metric_unit(metric) == RES_UNIT_NS && strcmp(candidate, partners->baseline) == 0 &&
-           others_in_both(partners) && res_partners_bridged(partners);
+           others_in_both(partners) && is_bridged(partners);
 }
 
 static struct res_session session_of(const struct res_result_workload *workload, const char *candidate,
@@ -328,7 +329,7 @@ struct res_across res_across_partners(const struct res_partners *partners, const
                                       enum res_metric metric, double limit)
 {
     const bool is_bridge = strcmp(candidate, partners->baseline) == 0;
-    const char *bridge = !is_bridge && res_partners_bridged(partners) ? partners->baseline : NULL;
+    const char *bridge = !is_bridge && is_bridged(partners) ? partners->baseline : NULL;
     struct res_session now = session_of(partners->now, candidate, bridge, partners->baseline, metric);
     struct res_session then = session_of(partners->then, candidate, bridge, partners->baseline_then, metric);
     struct res_across across = res_across_sessions(&now, &then, metric, limit, partners->seed);

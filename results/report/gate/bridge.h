@@ -7,7 +7,7 @@
  *   error     of steady times: names are swapped within the rounds of each session (steady.h), so that each session's noise is its own; the
  *             two spreads are added, with Welch's degrees of freedom. Two sessions' rounds belong to no pairs and are not alike: one may have
  *             been on a busy machine. Divided among each other (the plain permutation test) a quiet session would vouch for the busy one
- *             Of other rounds the permutation test of two_samples.h, of passes Student's with pooled variance
+ *             Of other rounds the permutation test of significance.h, of passes Student's with pooled variance
  *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
  *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;
  *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
@@ -56,9 +56,6 @@ struct res_partners {
     const char *baseline, *baseline_then; /* of each result */
     uint64_t seed;
 };
-
-/* res_partners_bridged - whether the baseline is the bridge of times: in both with the same version and settings. Not failed. */
-bool res_partners_bridged(const struct res_partners *partners);
 
 /* res_partners_yardstick - whether this candidate's metric is what the others' are held against. */
 bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,

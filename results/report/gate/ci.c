@@ -11,6 +11,40 @@
 #include "results/report/grid/cells.h"
 #include "results/report/grid/lines.h"
 
+/* ---- words of a finding ----------------------------------------------------------------------- */
+
+/* "+4.1% [+3.6 +4.9]" or "61.2 MB [60.9 61.4]". */
+static char *seen_words(const struct res_finding *finding)
+{
+    const struct res_estimate estimate = finding->estimate;
+    /* Of rounds, not of passes, which need fewer. */
+    const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
+                     (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
+    if (!isfinite(estimate.value))
+        return res_strdup("-");
+    if (finding->rule.relative)
+        return res_printf("%s %s", RES_PERCENT(estimate.value),
+                          few ? "?" : RES_INTERVAL(estimate.interval.low, estimate.interval.high));
+    return res_printf("%s [%s to %s]", RES_METRIC(finding->rule.metric, estimate.value),
+                      RES_METRIC(finding->rule.metric, estimate.interval.low),
+                      RES_METRIC(finding->rule.metric, estimate.interval.high));
+}
+
+/* "+3%", "512MiB" as the budget has it. */
+static const char *limit_words(const struct res_finding *finding)
+{
+    return strstr(finding->rule.text, "<=") + 2;
+}
+
+/* "2 within, 1 over, 0 inconclusive: over budget". */
+static char *summary_words(const struct res_check *check)
+{
+    static const char *const words[] = {"within budget", "over budget", "inconclusive"};
+    return res_printf("%" PRIu64 " within, %" PRIu64 " over, %" PRIu64 " inconclusive: %s",
+                      check->counts[RES_WITHIN], check->counts[RES_OVER], check->counts[RES_INCONCLUSIVE],
+                      words[check->outcome]);
+}
+
 /* ---- GitHub: commands ------------------------------------------------------------------------ */
 
 /* A '%' would begin an escape. Line ends cannot be there: res_text_plain. */
@@ -36,9 +70,9 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt)
         const struct res_finding *finding = &check->findings[i];
         if (finding->outcome == RES_WITHIN)
             continue;
-        char *seen = res_finding_seen(finding);
+        char *seen = seen_words(finding);
         char *words = res_printf("%s on %s: %s %s, limit %s%s%s", finding->candidate, finding->workload,
-                                 res_metric_name(finding->rule.metric), seen, res_finding_limit(finding),
+                                 res_metric_name(finding->rule.metric), seen, limit_words(finding),
                                  *finding->reason != '\0' ? "; " : "", finding->reason);
         res_text_printf(&text, "::%s title=mallab check%%3A %s::", command_of(finding, doubt),
                         finding->outcome == RES_OVER ? "over budget" : "inconclusive");
@@ -47,7 +81,7 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt)
         free(words);
         free(seen);
     }
-    char *summary = res_check_summary(check);
+    char *summary = summary_words(check);
     res_text_printf(&text, "::notice title=mallab check::");
     add_command_words(&text, summary);
     res_text_printf(&text, "\n");
@@ -138,9 +172,9 @@ static void add_counts(struct res_text *text, const struct res_check *check, siz
 static void add_case(struct res_text *text, const struct res_finding *finding, enum res_doubt doubt)
 {
     const enum mark mark = mark_of(finding, doubt);
-    char *seen = res_finding_seen(finding);
+    char *seen = seen_words(finding);
     char *message = res_printf("%s %s, limit %s: %s%s%s", res_metric_name(finding->rule.metric), seen,
-                               res_finding_limit(finding), res_outcome_name(finding->outcome),
+                               limit_words(finding), res_outcome_name(finding->outcome),
                                *finding->reason != '\0' ? ", " : "", finding->reason);
     res_text_printf(text, "    <testcase classname=\"");
     add_xml(text, finding->workload);
@@ -182,37 +216,6 @@ char *res_check_junit(const struct res_check *check, enum res_doubt doubt)
     }
     res_text_printf(&text, "</testsuites>\n");
     return text.text;
-}
-
-/* ---- words of a finding ----------------------------------------------------------------------- */
-
-char *res_finding_seen(const struct res_finding *finding)
-{
-    const struct res_estimate estimate = finding->estimate;
-    /* Of rounds, not of passes, which need fewer. */
-    const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
-                     (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
-    if (!isfinite(estimate.value))
-        return res_strdup("-");
-    if (finding->rule.relative)
-        return res_printf("%s %s", RES_PERCENT(estimate.value),
-                          few ? "?" : RES_INTERVAL(estimate.interval.low, estimate.interval.high));
-    return res_printf("%s [%s to %s]", RES_METRIC(finding->rule.metric, estimate.value),
-                      RES_METRIC(finding->rule.metric, estimate.interval.low),
-                      RES_METRIC(finding->rule.metric, estimate.interval.high));
-}
-
-const char *res_finding_limit(const struct res_finding *finding)
-{
-    return strstr(finding->rule.text, "<=") + 2;
-}
-
-char *res_check_summary(const struct res_check *check)
-{
-    static const char *const words[] = {"within budget", "over budget", "inconclusive"};
-    return res_printf("%" PRIu64 " within, %" PRIu64 " over, %" PRIu64 " inconclusive: %s",
-                      check->counts[RES_WITHIN], check->counts[RES_OVER], check->counts[RES_INCONCLUSIVE],
-                      words[check->outcome]);
 }
 
 /* What was taken out of the times of a workload, told once; NULL: nothing. first: its first finding. */
@@ -278,8 +281,8 @@ static size_t add_rows(struct res_grid *grid, const struct res_check *check, siz
         const struct res_finding *finding = &check->findings[at];
         res_grid_add(grid, finding->candidate);
         res_grid_add(grid, res_metric_name(finding->rule.metric));
-        res_grid_own(grid, res_finding_seen(finding));
-        res_grid_add(grid, res_finding_limit(finding));
+        res_grid_own(grid, seen_words(finding));
+        res_grid_add(grid, limit_words(finding));
         res_grid_own(grid, outcome_words(finding, markdown));
         res_grid_role(grid, res_cell_role(res_outcome_name(finding->outcome)));
     } while (++at < check->finding_count && !is_first_of_workload(check, at));
@@ -290,7 +293,7 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
 {
     struct res_text text = {0};
     struct res_grid grid;
-    char *baseline = res_text_plain(check->baseline), *summary = res_check_summary(check);
+    char *baseline = res_text_plain(check->baseline), *summary = summary_words(check);
     grid_begin(&grid, check);
     for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
         char *workload = res_text_plain(check->findings[at].workload), *words = bridge_words(check, first);
@@ -315,7 +318,7 @@ char *res_check_markdown(const struct res_check *check)
 {
     struct res_text text = {0};
     struct res_grid grid;
-    char *summary = res_check_summary(check);
+    char *summary = summary_words(check);
     grid_begin(&grid, check);
     res_text_printf(&text, "## mallab check: %s\n", summary);
     for (size_t at = 0, first = 0; at < check->finding_count; first = at) {

@@ -9,18 +9,14 @@
 #ifndef MALLAB_RESULTS_REPORT_GATE_CI_H
 #define MALLAB_RESULTS_REPORT_GATE_CI_H
 
-#include "results/measure/result/result.h"
 #include <stdbool.h>
 
+#include "results/measure/result/result.h"
 #include "results/report/gate/budget_check.h"
 #include "results/report/table/table.h"
 
 /* How inconclusive findings are taken. */
 enum res_doubt { RES_DOUBT_TOLD, RES_DOUBT_PASSES, RES_DOUBT_FAILS };
-
-/* res_finding_seen / _limit - "+4.1% [+3.6 +4.9]" or "61.2 MB [60.9 61.4]"; "+3%", "512MiB" as the budget has it. */
-char *res_finding_seen(const struct res_finding *finding);
-const char *res_finding_limit(const struct res_finding *finding);
 
 /* res_check_text - an aligned table, what is over first told below, a line of summary. Ends in a newline. */
 char *res_check_text(const struct res_check *check, const struct res_style *style);
@@ -38,8 +34,5 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt);
 
 /* res_check_benchmark - every metric of every candidate of a result, whether it has a budget or not. A new reference. */
 json_t *res_check_benchmark(const struct res_result *result);
-
-/* res_check_summary - "2 within, 1 over, 0 inconclusive: over budget". */
-char *res_check_summary(const struct res_check *check);
 
 #endif

@@ -13,7 +13,9 @@
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-char *res_history_machine(const struct res_machine *machine)
+/* Its name, where the user gave one ($MALLAB_MACHINE), else its processor and how many there are: machines that are alike are one
+ * then. The caller's to free. */
+static char *machine_name(const struct res_machine *machine)
 {
     if (machine->name != NULL && *machine->name != '\0')
         return res_strdup(machine->name);
@@ -61,7 +63,7 @@ char *res_history_name(const struct res_result *result, unsigned number)
     if (length > 3 && strcmp(plain + length - 3, ".wl") == 0)
         plain[length - 3] = '\0';
     char *workload = fit_for_name(plain, "workload");
-    char *called = res_history_machine(&result->machine), *machine = fit_for_name(called, "machine");
+    char *called = machine_name(&result->machine), *machine = fit_for_name(called, "machine");
     char *name = res_printf("%s%s.%s.%s%s.json", workload, more, machine, date, again);
     free(plain);
     free(called);
@@ -201,7 +203,7 @@ static struct res_history_point point_of(const char *file, const struct res_resu
     const bool limited = result->limit_bytes > 0;
     return (struct res_history_point){
         .workload = res_strdup(workload->name),
-        .machine = res_history_machine(&result->machine),
+        .machine = machine_name(&result->machine),
         .baseline = res_strdup(result->baseline),
         .candidate = res_strdup(entry->name),
         .file = res_text_plain(file),

@@ -88,10 +88,6 @@ void res_history_finish(struct res_history *history);
  * caller's to free. */
 char *res_history_name(const struct res_result *result, unsigned number);
 
-/* res_history_machine - what the machine of a result is called: its name, where the user gave one ($MALLAB_MACHINE), else its
- * processor and how many there are: machines that are alike are one then. The caller's to free. */
-char *res_history_machine(const struct res_machine *machine);
-
 /* res_history_text / _markdown / _csv - of a finished one. Text fits RES_TABLE_COLUMNS where names allow. The caller's to free.
  * (history_text.c) */
 char *res_history_text(const struct res_history *history, const struct res_style *style);
