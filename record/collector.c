@@ -106,16 +106,14 @@ static void hear(struct rec_collector *collector, int ready)
     char *second = strchr(line, '\n');
     if (second != NULL)
         *second++ = '\0';
-    if (strncmp(line, "ok ", 3) == 0)
+    if (strncmp(line, "ok ", 3) == 0) {
         collector->segment = res_strdup(line + 3);
-    if (collector->segment != NULL && second != NULL)
-        collector->directory = res_strdup(second);
-    if (collector->segment != NULL)
-        return;
-    if (strncmp(line, "error ", 6) == 0)
+        collector->directory = second != NULL ? res_strdup(second) : NULL;
+    } else if (strncmp(line, "error ", 6) == 0) {
         collector->problem = res_text_plain(line + 6);
-    else
+    } else {
         collector->problem = res_strdup("the collector ended before it was ready");
+    }
 }
 
 bool rec_collector_start(const struct rec_settings *settings, const char *program, const char *directory,

@@ -136,11 +136,6 @@ static bool is_paused(const struct rec_control *control)
     return state != NULL && strcmp(state, "paused") == 0;
 }
 
-static uint64_t windows_of(const struct rec_control *control)
-{
-    return rec_count(control->recording, "windows");
-}
-
 /* Why we may not ask the collector of this directory. */
 static char *no_directory(const char *directory, const struct fp_error *error)
 {
@@ -309,7 +304,7 @@ bool rec_control_ask(struct rec_control *control, enum rec_request request, uint
 
 bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem)
 {
-    if (request == REC_REQUEST_WINDOW && windows_of(control) == 0) {
+    if (request == REC_REQUEST_WINDOW && rec_count(control->recording, "windows") == 0) {
         *ret_problem = res_printf(
             "the recording in '%s' is not cut into windows: that is chosen at its begin, with --window",
             control->directory);
@@ -391,8 +386,9 @@ static void add_head(struct res_text *text, const struct rec_control *control)
     res_text_printf(text, "%s after %s", state, res_text_duration((double)after_ns, since));
     if (stop != NULL)
         res_text_printf(text, ", %s", rec_stop_words(stop));
-    if (windows_of(control) > 0)
-        res_text_printf(text, ", window %llu", (unsigned long long)windows_of(control));
+    const uint64_t window = rec_count(control->recording, "windows");
+    if (window > 0)
+        res_text_printf(text, ", window %llu", (unsigned long long)window);
 }
 
 char *rec_control_status_text(const struct rec_control *control)

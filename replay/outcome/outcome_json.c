@@ -76,8 +76,6 @@ double rep_outcome_ns_per_op(const struct rep_outcome *outcome)
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
-static const char IDLE_NOTE[] = "not measured: --idle-ms was 0";
-
 static void set_digest(json_t *object, const char *key, uint64_t digest)
 {
     char text[17];
@@ -109,12 +107,9 @@ static json_t *settings_json(const struct rep_settings *settings)
 
 static json_t *behind_json(const struct rep_account *account)
 {
-    if (!(account->speed > 0))
-        return json_null();
-    json_t *object = json_object();
-    rep_set_count(object, "most_ns", account->behind_most_ns);
-    rep_set_count(object, "end_ns", account->behind_end_ns);
-    return object;
+    return account->speed > 0 ? json_pack("{s:I, s:I}", "most_ns", (json_int_t)account->behind_most_ns,
+                                          "end_ns", (json_int_t)account->behind_end_ns)
+                              : json_null();
 }
 
 static json_t *asks_json(const struct rep_account *account)
@@ -172,15 +167,12 @@ static json_t *waste_sample_json(const struct rep_waste_sample *sample)
     return object;
 }
 
-static json_t *waste_json(const struct rep_outcome *outcome)
+static json_t *waste_json(const struct rep_waste *waste)
 {
-    if (outcome->waste == NULL)
+    if (waste == NULL)
         return json_null();
-    json_t *object = json_object();
-    rep_set(object, "peak",
-            outcome->waste->peak.taken ? waste_sample_json(&outcome->waste->peak) : json_null());
-    rep_set(object, "end", waste_sample_json(&outcome->waste->end));
-    return object;
+    return json_pack("{s:o, s:o}", "peak", waste->peak.taken ? waste_sample_json(&waste->peak) : json_null(),
+                     "end", waste_sample_json(&waste->end));
 }
 
 static json_t *limit_json(const struct rep_limit *limit)
@@ -198,13 +190,10 @@ static json_t *limit_json(const struct rep_limit *limit)
     return object;
 }
 
-static json_t *check_json(const struct rep_outcome *outcome)
+static json_t *check_json(struct rep_check *check)
 {
-    if (outcome->exec->check == NULL)
-        return json_null();
-    json_t *object = json_object();
-    rep_set_count(object, "objects_verified", atomic_load(&outcome->exec->check->verified));
-    return object;
+    return check == NULL ? json_null()
+                         : json_pack("{s:I}", "objects_verified", (json_int_t)atomic_load(&check->verified));
 }
 
 /* Of the bytes by which the peak exceeds the live bytes at the end: the share that was given
@@ -241,7 +230,7 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     rep_set_count(object, "idle_ms", outcome->idle_ms);
     rep_set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
     if (outcome->idle_ms == 0)
-        rep_set_text(object, "idle_note", IDLE_NOTE);
+        rep_set_text(object, "idle_note", "not measured: --idle-ms was 0");
     rep_set(object, "given_back_share", given_back_json(outcome));
     rep_set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(object, "predicted", json_boolean(rep_account_doubt(outcome->account) == NULL));
@@ -251,11 +240,9 @@ static json_t *resident_json(const struct rep_outcome *outcome)
 
 static json_t *samples_json(const struct rep_meters *meters)
 {
-    json_t *object = json_object();
-    rep_set(object, "time_ns", array_of(meters->time_ns, meters->window_count));
-    rep_set(object, "live_bytes", array_of(meters->live_bytes, meters->window_count));
-    rep_set(object, "resident_bytes", array_of(meters->resident_bytes, meters->window_count));
-    return object;
+    return json_pack("{s:o, s:o, s:o}", "time_ns", array_of(meters->time_ns, meters->window_count),
+                     "live_bytes", array_of(meters->live_bytes, meters->window_count), "resident_bytes",
+                     array_of(meters->resident_bytes, meters->window_count));
 }
 
 static json_t *batches_json(const struct rep_outcome *outcome)
@@ -464,9 +451,9 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     rep_set(root, "resident", resident_json(outcome));
     rep_set_count(root, "live_peak_bytes", outcome->exec->summary->live_bytes_peak);
     rep_set_count(root, "live_end_bytes", outcome->exec->summary->live_bytes_end);
-    rep_set(root, "waste", waste_json(outcome));
+    rep_set(root, "waste", waste_json(outcome->waste));
     rep_set(root, "limit", limit_json(outcome->limit));
-    rep_set(root, "check", check_json(outcome));
+    rep_set(root, "check", check_json(outcome->exec->check));
     rep_set(root, "samples", samples_json(outcome->meters));
     rep_set(root, "substituted", substituted_json(outcome));
     const bool written = !rep_set_failed() &&
