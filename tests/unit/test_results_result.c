@@ -143,6 +143,32 @@ TEST(what_is_wrong_is_named)
     check_problem("name", json_integer(1), "a candidate has a name of another kind");
 }
 
+/* A part that a reader would take for missing. */
+TEST(a_part_that_cannot_be_read_is_no_missing_one)
+{
+    static const struct {
+        const char *part, *problem;
+    } CASES[] = {{"{\"tune\": {}}", "tune lacks confirmed"},
+                 {"{\"validation\": 5}", "its validation is no object"},
+                 {"{\"workloads\": [{\"floor\": {\"runs\": []}}]}", "a floor lacks name"},
+                 {"{\"workloads\": [{\"floor\": null}], \"tune\": null, \"validation\": null}", NULL}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct res_result result;
+        char *problem = NULL;
+        json_t *json = file_of("docs/published/quickstart.json"), *part = json_loads(CASES[i].part, 0, NULL);
+        json_t *workload = json_array_get(json_object_get(json, "workloads"), 0);
+        json_object_update(workload, json_array_get(json_object_get(part, "workloads"), 0));
+        json_object_del(part, "workloads");
+        json_object_update(json, part);
+        CHECK(res_result_read(json, &result, &problem) == (CASES[i].problem == NULL));
+        CHECK_STR(problem != NULL ? problem : "", CASES[i].problem != NULL ? CASES[i].problem : "");
+        res_result_release(&result);
+        free(problem);
+        json_decref(part);
+        json_decref(json);
+    }
+}
+
 RUN_TESTS(T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept),
           T(a_count_that_is_lacking_is_not_written), T(a_figure_of_another_kind_is_none),
-          T(what_is_wrong_is_named))
+          T(what_is_wrong_is_named), T(a_part_that_cannot_be_read_is_no_missing_one))

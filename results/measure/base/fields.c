@@ -352,12 +352,13 @@ bool res_described_read(const struct res_described *described, const json_t *obj
         char *inner = NULL;
         if (!absent && read_value(field, value, ret_struct, &inner))
             continue;
-        const bool required = (field->flags & RES_FIELD_REQUIRED) != 0;
+        const bool matters = (field->flags &
+                              (absent ? RES_FIELD_REQUIRED : RES_FIELD_REQUIRED | RES_FIELD_SOUND)) != 0;
         if (!absent)
             forget_field(field, ret_struct);
-        if (required && inner != NULL)
+        if (matters && inner != NULL)
             problem = res_strdup(inner);
-        else if (required)
+        else if (matters)
             problem = res_printf(absent ? "%s lacks %s" : "%s has a %s of another kind", described->name,
                                  field->key);
         free(inner);

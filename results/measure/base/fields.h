@@ -46,6 +46,7 @@ enum res_field_flag {
     RES_FIELD_TRUE = 1u << 2,         /* true where a file does not say */
     RES_FIELD_OMITTED = 1u << 3,      /* the key is left out where it would be null, false or empty */
     RES_FIELD_READ_ONLY = 1u << 4,    /* read from what `rest` keeps and writes */
+    RES_FIELD_SOUND = 1u << 5,        /* a file where it is there, and of another kind, is not read */
 };
 
 /* A count that is not told, where 0 would say something else: of an omitted field that a file lacks. */

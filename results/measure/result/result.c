@@ -81,18 +81,6 @@ const char *res_json_kind_of_file(const char *path, const char **ret_remedy)
 
 /* ---- checked --------------------------------------------------------------------------------- */
 
-/* What the rows of a workload do not ask for; a floor that cannot be read would be taken for none. */
-static const char *workload_defect(const json_t *workload)
-{
-    const json_t *floor = json_object_get(workload, "floor");
-    if (json_array_size(json_object_get(workload, "candidates")) == 0)
-        return "a workload has no candidates";
-    if (floor != NULL && !json_is_null(floor) &&
-        (!json_is_string(json_object_get(floor, "name")) || !json_is_array(json_object_get(floor, "runs"))))
-        return "a workload has no valid floor";
-    return NULL;
-}
-
 static bool is_schema_of_result(const char *schema)
 {
     return schema != NULL && strncmp(schema, SCHEMA_NAME, strlen(SCHEMA_NAME)) == 0;
@@ -103,8 +91,6 @@ static char *defect_of(const json_t *result)
 {
     const char *schema = json_string_value(json_object_get(result, "schema"));
     const json_t *workloads = json_object_get(result, "workloads");
-    size_t index;
-    json_t *workload;
     const char *remedy = "", *other = kind_of(schema, &remedy);
     const bool is_result = is_schema_of_result(schema);
     if (!is_result && other != NULL)
@@ -117,25 +103,18 @@ static char *defect_of(const json_t *result)
                           schema);
     if (!json_is_array(workloads) || json_array_size(workloads) > WORKLOADS_MAX)
         return res_strdup("workloads is no array of a sensible size");
-    json_array_foreach(workloads, index, workload)
-    {
-        const char *defect = workload_defect(workload);
-        if (defect != NULL)
-            return res_strdup(defect);
-    }
-    return res_tuned_check(result);
+    return NULL;
 }
 
-/* A validation that is there has to be shown. */
-static const char *validation_defect(const struct res_result *result, const json_t *json)
+/* What the rows do not ask for. */
+static const char *shown_defect(const struct res_result *result)
 {
-    if (json_object_get(json, "validation") == NULL)
-        return NULL;
-    if (result->validation == NULL)
-        return "its validation lacks a bar";
-    return result->validated_count > 0
-               ? NULL
-               : "its validation has no candidates with name, real, predicted and error";
+    for (size_t i = 0; i < result->workload_count; i++)
+        if (result->workloads[i].candidate_count == 0)
+            return "a workload has no candidates";
+    if (result->validation != NULL && result->validated_count == 0)
+        return "its validation has no candidates with name, real, predicted and error";
+    return result->tune != NULL ? res_tuned_defect(result->tune) : NULL;
 }
 
 bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
@@ -149,7 +128,7 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
     }
     if (!res_described_read(&RES_RESULT, json, ret_result, ret_problem))
         return false;
-    const char *defect = validation_defect(ret_result, json);
+    const char *defect = shown_defect(ret_result);
     if (defect != NULL) {
         res_described_release(&RES_RESULT, ret_result);
         *ret_problem = res_strdup(defect);

@@ -401,7 +401,7 @@ static const struct res_field WORKLOAD_FIELDS[] = {
              "the baseline first, then as given"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on this workload for people"),
     RES_PART(INSIDE, REQUIRED, "control", control, &CONTROL, "the baseline a second time in each round"),
-    RES_PART(STRUCT, PLAIN, "floor", floor, &RES_RESULT_FLOOR,
+    RES_PART(STRUCT, SOUND, "floor", floor, &RES_RESULT_FLOOR,
              "`none`; `null`: it was not there, and nothing was subtracted"),
 };
 const struct res_described RES_RESULT_WORKLOAD = RES_DESCRIBE("a workload", WORKLOAD_FIELDS);
@@ -484,10 +484,11 @@ static const struct res_field RESULT_FIELDS[] = {
              "candidates of the default list, or the floor, that are not on this machine"),
     RES_LIST(LIST, REQUIRED, "workloads", workloads, workload_count, &RES_RESULT_WORKLOAD, "below"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on all workloads for people"),
-    RES_PART(STRUCT, OMITTED, "validation", validation, &RES_VALIDATED, "of `mallab validate`"),
+    RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "validation", validation, &RES_VALIDATED,
+             "of `mallab validate`"),
     RES_LIST(LIST, OMITTED, "candidates", validated, validated_count, &RES_VALIDATED_CANDIDATE,
              "Of a validation: reality beside prediction."),
-    RES_PART(STRUCT, OMITTED, "tune", tune, &RES_TUNED, "of `mallab tune`"),
+    RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "tune", tune, &RES_TUNED, "of `mallab tune`"),
 };
 const struct res_described RES_RESULT = RES_DESCRIBE("a result", RESULT_FIELDS);
 #undef OWNER

@@ -121,30 +121,20 @@ const char *res_tuned_memory(const struct res_tuned *tuned)
 }
 
 /* Somebody may paste it into a shell. */
-static bool pastes_are_lines(const json_t *rows)
+static bool pastes_are_lines(const struct res_tuned_row *rows, size_t count)
 {
-    size_t index;
-    json_t *row;
-    json_array_foreach(rows, index, row)
-    {
-        if (!res_shell_is_line(json_string_value(json_object_get(row, "paste"))))
+    for (size_t i = 0; i < count; i++)
+        if (!res_shell_is_line(rows[i].paste))
             return false;
-    }
     return true;
 }
 
-char *res_tuned_check(const json_t *result)
+const char *res_tuned_defect(const struct res_tuned *tuned)
 {
-    const json_t *json = json_object_get(result, "tune");
-    struct res_tuned tuned;
-    char *problem = NULL;
-    if (json == NULL || !res_described_read(&RES_TUNED, json, &tuned, &problem))
-        return problem;
-    if (tuned.front_count > ROWS_MAX || tuned.beaten_count > ROWS_MAX)
-        problem = res_strdup("tune has too many rows");
-    else if (!pastes_are_lines(json_object_get(json, "front")) ||
-             !pastes_are_lines(json_object_get(json, "beaten")))
-        problem = res_strdup("what a row of tune gives to paste is no line of variables");
-    res_described_release(&RES_TUNED, &tuned);
-    return problem;
+    if (tuned->front_count > ROWS_MAX || tuned->beaten_count > ROWS_MAX)
+        return "tune has too many rows";
+    return pastes_are_lines(tuned->front, tuned->front_count) &&
+                   pastes_are_lines(tuned->beaten, tuned->beaten_count)
+               ? NULL
+               : "what a row of tune gives to paste is no line of variables";
 }

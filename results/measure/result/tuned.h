@@ -78,8 +78,7 @@ extern const struct res_described RES_TUNED, RES_TUNED_ROW, RES_TUNED_POINT;
 /* res_tuned_memory - "peak", "mean", "end" or "idle": the resident memory that counts. */
 const char *res_tuned_memory(const struct res_tuned *tuned);
 
-/* res_tuned_check - whether the key `tune` of a result's JSON can be shown. NULL: it can, or is not there; else the defect, the
- * caller's to free. */
-char *res_tuned_check(const json_t *result);
+/* res_tuned_defect - why it cannot be shown; NULL: it can. */
+const char *res_tuned_defect(const struct res_tuned *tuned);
 
 #endif

@@ -173,7 +173,7 @@ function axis(values, label, isLog, size = label ? 34 : 50) {
 }
 
 // settings: title, x, series [{label, values, live}], xText, yText, xLabel, yLabel, xLog, yLog, bars; of a chart of points also
-// of charts of points: points, pad, isTime, told, under, over. x rises; values are as long as x, null where there is none.
+// points, pad, isTime, told, under, over. x rises; values are as long as x, null where there is none.
 function chart(settings) {
   const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": `${settings.title}. Arrow keys `
     + `${settings.points ? "go from point to point" : "move"}, plus and minus zoom, 0 shows all.`});
