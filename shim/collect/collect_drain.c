@@ -1,7 +1,6 @@
 /* collect_drain.c - blocks written from the queues, and more memory asked for in time. */
 #include "shim/collect/collect_drain.h"
 
-#include <string.h>
 
 #include "shim/collect/collect_decode.h"
 #include "shim/collect/collect_footprint.h"
@@ -315,7 +314,7 @@ static void write_queues(struct collector *collector, struct collect_image *imag
 {
     for (uint32_t i = 0; i < image->streams.count; i++) {
         struct collect_stream *stream = image->streams.items[i];
-        uint32_t left = stream == NULL ? 0 : all ? stream->queue_length : chunks_before(collector, stream);
+        uint32_t left = all ? stream->queue_length : chunks_before(collector, stream);
         uint32_t written = 1;
         while (left > 0 && written > 0) {
             written = write_block(collector, stream, left, false);
@@ -325,16 +324,10 @@ static void write_queues(struct collector *collector, struct collect_image *imag
     wake_waiters(collector);
 }
 
-void drain_cut(struct collector *collector, struct collect_image *image)
+void drain_open(struct collector *collector, struct collect_image *image, bool all)
 {
-    write_queues(collector, image, false);
-    read_open_chunks(collector, image, false);
-}
-
-void drain_present(struct collector *collector, struct collect_image *image)
-{
-    write_queues(collector, image, true);
-    read_open_chunks(collector, image, true);
+    write_queues(collector, image, all);
+    read_open_chunks(collector, image, all);
 }
 
 void drain_image(struct collector *collector, struct collect_image *image)

@@ -14,11 +14,9 @@ uint32_t drain_blocks(struct collector *collector);
  * has done is not to depend for hours on our being alive. */
 void drain_waiting(struct collector *collector);
 
-/* drain_cut - write all that was recorded before the newest cut: whole chunks, and what
- * stands so far in those of lanes that have not come to it yet.
- * drain_present - likewise all that has been recorded by now. */
-void drain_cut(struct collector *collector, struct collect_image *image);
-void drain_present(struct collector *collector, struct collect_image *image);
+/* drain_open - write what was recorded before the newest cut, or with `all` by now: whole chunks, and what stands so far in those
+ * that their lanes still have. */
+void drain_open(struct collector *collector, struct collect_image *image, bool all);
 
 /* drain_image - take and write everything of an image whose threads are all dead, or that is given up. */
 void drain_image(struct collector *collector, struct collect_image *image);

@@ -109,7 +109,7 @@ static void cut_all(struct collector *collector)
     for (unsigned pass = 0; pass < CUT_PASSES; pass++) {
         (void)take_scan(collector);
         for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
-            drain_cut(collector, image);
+            drain_open(collector, image, false);
     }
 }
 /* ---- pauses ---------------------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ static void write_present(struct collector *collector)
     (void)take_scan(collector);
     (void)take_scan(collector);
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
-        drain_present(collector, image);
+        drain_open(collector, image, true);
 }
 
 /* Do what was asked for since the last round. Returns whether the recording is to end. */

@@ -14,7 +14,6 @@
 
 #include "footprint/base/part_name.h"
 #include "shim/collect/collect_complete.h"
-#include "shim/collect/collect_find.h"
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_lists.h"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_find.h"
 #include "shim/collect/collect_reserve.h"
 
 #define ROOM_BYTES    262144u

@@ -3,7 +3,6 @@
  * Laws of this file: those of shim.h. It runs in hooks, before the release, and where the process ends. */
 #include "shim/preload/large.h"
 
-#include <errno.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
