@@ -4,7 +4,6 @@
  * the process is confined none: then whoever waits measures the silence by its own turns (lane_chunk.c). */
 #include "shim/preload/patience.h"
 
-
 #include "shim/preload/confine.h"
 #include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
