@@ -72,7 +72,7 @@ static char *show_tables(const struct res_result *result, const struct res_style
 /* As the tables: of `tune` with details the confirmation's too. */
 static char *show_markdown(const struct res_result *result, const struct res_style *style)
 {
-    char *tune = res_tune_markdown(result);
+    char *tune = res_tune_text(result, NULL);
     if (tune != NULL && !style->details)
         return tune;
     char *table = res_table_markdown(result);

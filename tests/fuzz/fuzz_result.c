@@ -56,7 +56,7 @@ static void check_reports(const struct res_result *result)
     check_shown(res_table_markdown(result), false);
     check_shown(res_table_csv(result), false);
     check_shown(res_tune_text(result, &full), true);
-    check_shown(res_tune_markdown(result), true);
+    check_shown(res_tune_text(result, NULL), true);
     check_shown(res_validation_text(result, &full), true);
     json_t *data = res_html_data(&source, 1);
     check_escaped(res_html_escaped(data));

@@ -111,6 +111,15 @@ static void set_from_series(const struct scene *scene, const struct res_series *
     across->rounds = now->count < then->count ? now->count : then->count;
 }
 
+/* Takes over both. */
+static void set_from_ratios(const struct scene *scene, struct res_series now, struct res_series then,
+                            struct res_across *across)
+{
+    set_from_series(scene, &now, &then, across);
+    res_series_release(&now);
+    res_series_release(&then);
+}
+
 static size_t rounds_of(const struct res_session *session)
 {
     return session->own.count < session->baseline.count ? session->own.count : session->baseline.count;
@@ -127,11 +136,8 @@ static void set_over_baseline(const struct scene *scene, struct res_across *acro
         across->rounds = rounds_of(scene->now) < rounds_of(scene->then) ? rounds_of(scene->now)
                                                                         : rounds_of(scene->then);
     } else {
-        struct res_series ratios[] = {divided(&scene->now->own, &scene->now->baseline),
-                                      divided(&scene->then->own, &scene->then->baseline)};
-        set_from_series(scene, &ratios[0], &ratios[1], across);
-        res_series_release(&ratios[0]);
-        res_series_release(&ratios[1]);
+        set_from_ratios(scene, divided(&scene->now->own, &scene->now->baseline),
+                        divided(&scene->then->own, &scene->then->baseline), across);
     }
     across->bridge = RES_BRIDGE_BASELINE;
     across->bridge_ratio = across->plain_ratio / across->estimate.value;
@@ -144,11 +150,8 @@ static void set_over_harness(const struct scene *scene, double shift, struct res
     if (isfinite(now.value) && isfinite(then.value)) {
         set_from_logarithms(scene, now, then, across);
     } else {
-        struct res_series ratios[] = {divided_by(&scene->now->own, harness_ns(scene->now)),
-                                      divided_by(&scene->then->own, harness_ns(scene->then))};
-        set_from_series(scene, &ratios[0], &ratios[1], across);
-        res_series_release(&ratios[0]);
-        res_series_release(&ratios[1]);
+        set_from_ratios(scene, divided_by(&scene->now->own, harness_ns(scene->now)),
+                        divided_by(&scene->then->own, harness_ns(scene->then)), across);
     }
     across->bridge = RES_BRIDGE_HARNESS;
     across->bridge_ratio = shift;

@@ -443,8 +443,7 @@ static void add_heading(struct res_text *text, const struct res_result_workload 
     res_text_printf(text, "\n\n");
 }
 
-/* style  NULL: in Markdown. */
-static char *search_words(const struct res_result *result, const struct res_style *style)
+char *res_tune_text(const struct res_result *result, const struct res_style *style)
 {
     const struct res_tuned *tune = result->tune;
     const bool markdown = style == NULL;
@@ -477,14 +476,4 @@ static char *search_words(const struct res_result *result, const struct res_styl
     res_grid_release(&grid);
     free(rows.items);
     return text.text;
-}
-
-char *res_tune_text(const struct res_result *result, const struct res_style *style)
-{
-    return search_words(result, style);
-}
-
-char *res_tune_markdown(const struct res_result *result)
-{
-    return search_words(result, NULL);
 }

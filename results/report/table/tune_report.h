@@ -8,11 +8,9 @@
 #include "results/measure/result/tuned.h"
 #include "results/report/table/table.h"
 
-/* res_tune_text - table, settings to paste, advice and what it rests on; the caller's to free. NULL: the result is of no search. */
+/* res_tune_text - table, settings to paste, advice and what it rests on; the caller's to free. NULL: the result is of no search.
+ * style  NULL: in Markdown, where what is to be pasted stands in a block of code, and the lines below are a list. */
 char *res_tune_text(const struct res_result *result, const struct res_style *style);
-
-/* res_tune_markdown - the same for documents: a table, what to paste in a block of code, and the lines below as a list. */
-char *res_tune_markdown(const struct res_result *result);
 
 /* res_tune_advice - what to do, and the doubt. Claims nothing that the verdicts do not.
  * res_tune_tried - how many were tried, dropped and why.
