@@ -13,7 +13,6 @@
 #include "cli/options/option_help.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/places.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/library.h"
 #include "results/measure/figures/metric.h"

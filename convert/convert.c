@@ -11,7 +11,6 @@
 
 #include "convert/base/limits.h"
 #include "convert/export/export.h"
-#include "convert/open/detect.h"
 #include "convert/open/input.h"
 #include "convert/open/pass.h"
 #include "convert/open/workload_survey.h"
@@ -79,65 +78,6 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
     return cause.status;
 }
 
-static enum fp_status note_count(struct wl_writer *writer, const char *prefix, const char *name,
-                                 uint64_t count)
-{
-    char key[64], value[24];
-    snprintf(key, sizeof key, "%s%s", prefix, name);
-    snprintf(value, sizeof value, "%" PRIu64, count);
-    return wl_writer_note(writer, key, value);
-}
-
-static enum fp_status note_large(struct wl_writer *writer, const struct conv_large *large)
-{
-    enum fp_status status = FP_OK;
-    if (large->noted == 0)
-        return FP_OK;
-    status = note_count(writer, "", "large_noted", large->noted);
-    if (status == FP_OK)
-        status = note_count(writer, "", "large_noted_bytes", large->noted_bytes);
-    if (status == FP_OK)
-        status = note_count(writer, "", "large_resident_bytes", large->resident_bytes);
-    return status;
-}
-
-static enum fp_status write_notes(struct wl_writer *writer, const struct conv_survey *survey)
-{
-    const uint64_t lost = conv_add_saturating(survey->lost_marks, fp_loss_sum(survey->lost));
-    enum fp_status status = wl_writer_note(writer, "complete", survey->complete ? "yes" : "no");
-    if (status == FP_OK && survey->incomplete_why[0] != '\0')
-        status = wl_writer_note(writer, "incomplete_why", survey->incomplete_why);
-    if (status == FP_OK && survey->lacks[0] != '\0')
-        status = wl_writer_note(writer, "lacks", survey->lacks);
-    if (status == FP_OK)
-        status = note_count(writer, "", "lost_calls", lost);
-    for (unsigned i = 0; i < FP_LOSS_COUNT && status == FP_OK; i++)
-        if (survey->lost[i] > 0)
-            status = note_count(writer, "lost_", fp_loss_name(i), survey->lost[i]);
-    if (status == FP_OK && !conv_survey_knows_losses(survey))
-        status = wl_writer_note(writer, "lost_known", "no");
-    if (status == FP_OK && survey->live != CONV_LIVE_KNOWN)
-        status = wl_writer_note(writer, "live", conv_liveness_name(survey->live));
-    if (status == FP_OK && survey->left_objects > 0)
-        status = note_count(writer, "", "left_objects", survey->left_objects);
-    if (status == FP_OK && survey->left_objects > 0)
-        status = note_count(writer, "", "left_bytes", survey->left_bytes);
-    if (status == FP_OK && survey->events_removed > 0)
-        status = note_count(writer, "", "events_removed", survey->events_removed);
-    if (status == FP_OK && survey->inherited_objects > 0)
-        status = note_count(writer, "", "inherited_objects", survey->inherited_objects);
-    if (status == FP_OK && survey->inherited_objects > 0)
-        status = note_count(writer, "", "inherited_bytes", survey->inherited_bytes);
-    if (status == FP_OK)
-        status = note_large(writer, &survey->large);
-    if (status == FP_OK)
-        status = conv_plan_write(writer, &survey->selected);
-    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)
-        if (survey->irregular[i] > 0)
-            status = note_count(writer, "irregular_", conv_irregularity_name(i), survey->irregular[i]);
-    return status;
-}
-
 /* ---- conversion ---------------------------------------------------------------------------- */
 
 static enum fp_status output_failed(struct wl_writer *writer, const char *out_path, enum fp_status status,
@@ -176,7 +116,7 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
         conv_recording_judge(survey, options->select.merge == NULL);
     }
     if (status == FP_OK)
-        status = write_notes(writer, survey);
+        status = conv_survey_note(writer, survey);
     if (status != FP_OK && error->cause.status == FP_OK)
         status = output_failed(writer, out_path, status, error);
     if (status == FP_OK) {

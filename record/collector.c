@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "convert/recording/unfinished.h"
-#include "footprint/base/places.h"
 #include "footprint/base/support.h"
 #include "record/recording_words.h"
 #include "record/target.h"

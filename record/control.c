@@ -16,7 +16,6 @@
 #include "convert/recording/recording_json.h"
 #include "convert/recording/unfinished.h"
 #include "footprint/base/clock.h"
-#include "footprint/base/places.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"

@@ -18,7 +18,6 @@
 
 #include "footprint/base/clock.h"
 #include "footprint/base/library_copy.h"
-#include "footprint/base/places.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "record/relay.h"

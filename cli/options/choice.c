@@ -9,7 +9,6 @@
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "cli/base/similar.h"
-#include "footprint/base/places.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/measure/run/run.h"

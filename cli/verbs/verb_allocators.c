@@ -8,7 +8,6 @@
 #include "cli/options/choice.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/places.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/json_values.h"
 #include "results/measure/candidate/variables.h"

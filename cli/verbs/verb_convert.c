@@ -19,7 +19,7 @@
 #include "cli/verbs/workloads.h"
 #include "convert/base/unnamed_file.h"
 #include "convert/export/export.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/recording/recording_json.h"

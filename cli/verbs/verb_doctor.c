@@ -15,7 +15,6 @@
 #include "cli/options/choice.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/places.h"
 #include "footprint/base/support.h"
 #include "footprint/wl/workload.h"
 #include "replay/clock/ticks.h"

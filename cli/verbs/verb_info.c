@@ -18,7 +18,7 @@
 #include "convert/check/verify.h"
 #include "convert/convert.h"
 #include "convert/import/formats.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/json_values.h"

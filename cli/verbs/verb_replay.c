@@ -19,7 +19,7 @@
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"

@@ -17,7 +17,6 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
-#include "footprint/base/places.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/measure/experiment/profile.h"

@@ -19,7 +19,6 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/validate_record.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/places.h"
 #include "footprint/base/support.h"
 #include "record/target.h"
 #include "results/measure/experiment/profile.h"

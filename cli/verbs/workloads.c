@@ -14,7 +14,7 @@
 #include "cli/base/cli.h"
 #include "cli/options/select_options.h"
 #include "convert/import/formats.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"

@@ -9,7 +9,7 @@
 
 #include "convert/base/limits.h"
 #include "convert/convert.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "convert/text/workload_text.h"
 
 static bool is_damage(enum fp_status status)

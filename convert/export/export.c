@@ -96,6 +96,16 @@ void conv_export_byte(struct conv_export_file *file, char byte)
     file->buffer[file->used++] = byte;
 }
 
+void conv_export_print(struct conv_export_file *file, const char *format, ...)
+{
+    char line[200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    conv_export_text_put(file, line);
+}
+
 /* ---- what is lost --------------------------------------------------------------------------- */
 
 static void tell(struct conv_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

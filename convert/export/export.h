@@ -97,11 +97,13 @@ enum fp_status conv_export_next(struct conv_export_job *job, struct wl_window *r
 typedef enum fp_status conv_export_take(void *data, const struct conv_export_op *op);
 enum fp_status conv_export_each(const struct wl_window *window, conv_export_take *take, void *data);
 
-/* Put bytes, a text, a number in decimal, one byte. */
+/* Put bytes, a text, a number in decimal, one byte; and a line of up to 200 bytes in printf's way, which takes longer. */
 void conv_export_put(struct conv_export_file *file, const void *bytes, size_t size);
 void conv_export_text_put(struct conv_export_file *file, const char *text);
 void conv_export_number(struct conv_export_file *file, uint64_t number);
 void conv_export_byte(struct conv_export_file *file, char byte);
+void conv_export_print(struct conv_export_file *file, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* conv_export_memory - FP_ERR_MEMORY, with job->error filled. */
 enum fp_status conv_export_memory(const struct conv_export_job *job);

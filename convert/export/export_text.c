@@ -2,6 +2,7 @@
  *
  * docs/text.md is the grammar, convert/text/workload_text.c reads it. What follows from the ops by the writer's rules (waits,
  * windows, figures of the summary) is not in it, or in comments only. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,19 +94,10 @@ static void put_threads(struct texting *texting)
     struct conv_export_file *file = texting->file;
     for (uint32_t i = 0; i < summary->thread_count; i++) {
         const struct wl_thread *thread = &summary->threads[i];
-        conv_export_text_put(file, "thread ");
-        conv_export_number(file, i);
-        conv_export_byte(file, ' ');
-        conv_export_number(file, thread->thread_id);
-        conv_export_text_put(file, thread->is_main ? " main" : "");
-        conv_export_text_put(file, thread->exited ? " exited" : "");
-        conv_export_text_put(file, "  # ");
-        conv_export_number(file, thread->ops);
-        conv_export_text_put(file, " ops, windows ");
-        conv_export_number(file, thread->first_window);
-        conv_export_byte(file, '-');
-        conv_export_number(file, thread->last_window);
-        conv_export_byte(file, '\n');
+        conv_export_print(
+            file, "thread %" PRIu32 " %" PRIu32 "%s%s  # %" PRIu64 " ops, windows %" PRIu64 "-%" PRIu64 "\n",
+            i, thread->thread_id, thread->is_main ? " main" : "", thread->exited ? " exited" : "",
+            thread->ops, thread->first_window, thread->last_window);
     }
 }
 
@@ -122,11 +114,8 @@ static enum fp_status put_head(struct texting *texting)
     conv_export_text_put(texting->file,
                          "# An op a line: THREAD CALL OBJECT [SIZE] [x COUNT] [align BYTES] [fresh]; in the\n"
                          "# order of all threads. 'mallab convert' makes the workload of it again.\n");
-    if (texting->window_ops > 0) {
-        conv_export_text_put(texting->file, "window_ops ");
-        conv_export_number(texting->file, texting->window_ops);
-        conv_export_byte(texting->file, '\n');
-    }
+    if (texting->window_ops > 0)
+        conv_export_print(texting->file, "window_ops %" PRIu64 "\n", texting->window_ops);
     if (wl_reader_version(job->reader) >= 2)
         conv_export_text_put(texting->file, "shares\n");
     if (wl_reader_version(job->reader) >= 3)
@@ -169,9 +158,7 @@ static void put_touched(struct texting *texting, uint64_t number)
     if (next >= window->touched_count || window->touched[next].op != number)
         return;
     texting->next_touched++;
-    conv_export_text_put(texting->file, "touched ");
-    conv_export_number(texting->file, window->touched[next].share);
-    conv_export_byte(texting->file, '\n');
+    conv_export_print(texting->file, "touched %" PRIu32 "\n", window->touched[next].share);
 }
 
 static enum fp_status take(void *data, const struct conv_export_op *export_op)
@@ -202,18 +189,6 @@ static enum fp_status take(void *data, const struct conv_export_op *export_op)
     return file->status;
 }
 
-static void put_window(struct texting *texting, uint64_t number)
-{
-    const struct wl_facts *facts = &texting->window->facts;
-    conv_export_text_put(texting->file, "# window ");
-    conv_export_number(texting->file, number);
-    conv_export_text_put(texting->file, ", op ");
-    conv_export_number(texting->file, facts->first_op);
-    conv_export_text_put(texting->file, "; live bytes at its end ");
-    conv_export_number(texting->file, facts->live_bytes);
-    conv_export_byte(texting->file, '\n');
-}
-
 enum fp_status conv_export_text(struct conv_export_job *job)
 {
     struct texting texting = {.job = job, .file = job->file};
@@ -222,7 +197,9 @@ enum fp_status conv_export_text(struct conv_export_job *job)
     enum fp_status status = put_head(&texting);
     texting.window = &window;
     while (status == FP_OK && (status = conv_export_next(job, &window)) == FP_OK) {
-        put_window(&texting, number++);
+        conv_export_print(job->file,
+                          "# window %" PRIu64 ", op %" PRIu64 "; live bytes at its end %" PRIu64 "\n",
+                          number++, window.facts.first_op, window.facts.live_bytes);
         texting.next_touched = 0;
         status = conv_export_each(&window, take, &texting);
         if (window.op_count < texting.window_ops && number < job->summary->windows)
@@ -230,8 +207,6 @@ enum fp_status conv_export_text(struct conv_export_job *job)
     }
     if (status != FP_END)
         return status;
-    conv_export_text_put(job->file, "end ");
-    conv_export_number(job->file, job->summary->duration_ns);
-    conv_export_byte(job->file, '\n');
+    conv_export_print(job->file, "end %" PRIu64 "\n", job->summary->duration_ns);
     return FP_OK;
 }

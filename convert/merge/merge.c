@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "convert/base/limits.h"
-#include "convert/base/request.h"
-#include "convert/base/source.h"
 #include "convert/merge/regions.h"
 #include "convert/order/footprint_input.h"
 #include "convert/recording/choose.h"

@@ -2,6 +2,8 @@
 #ifndef MALLAB_CONVERT_OPEN_INPUT_H
 #define MALLAB_CONVERT_OPEN_INPUT_H
 
+#include "convert/base/error.h"
+#include "convert/base/kind.h"
 #include "convert/base/request.h"
 #include "convert/base/source.h"
 
@@ -18,5 +20,14 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
 enum fp_status conv_input_settle(const char *path, const struct conv_input *input,
                                  struct conv_options *options, struct conv_survey *survey,
                                  struct conv_error *error);
+
+/* conv_detect - what kind of file stands at path, by its first bytes, never by its name.
+ * path   "-" is CONV_KIND_UNKNOWN: a pipe is read once (conv_file detects while it reads).
+ * Returns CONV_KIND_UNKNOWN also when it cannot be opened; the caller's next step says why. */
+enum conv_kind conv_detect(const char *path);
+
+/* conv_resolve - the kind that options.from names, or that is detected; unknown stays unknown. */
+enum fp_status conv_resolve(const char *path, const struct conv_options *options, enum conv_kind *ret_kind,
+                            struct conv_error *error);
 
 #endif

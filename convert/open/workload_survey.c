@@ -1,6 +1,7 @@
 /* workload_survey.c - read a workload, and the notes that its conversion left. */
 #include "convert/open/workload_survey.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,70 @@ static enum conv_liveness live_from(const char *name)
     return CONV_LIVE_FROM_MIDDLE;
 }
 
-/* The notes that the conversion left about its input. */
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+/* Counts that are noted where another one, or they themselves, are not 0. */
+#define NOTE(key, member, when)                                                                              \
+    {                                                                                                        \
+        key, offsetof(struct conv_survey, member), offsetof(struct conv_survey, when)                        \
+    }
+static const struct {
+    const char *key;
+    size_t at, when;
+} NOTES[] = {
+    NOTE("left_objects", left_objects, left_objects),
+    NOTE("left_bytes", left_bytes, left_objects),
+    NOTE("events_removed", events_removed, events_removed),
+    NOTE("inherited_objects", inherited_objects, inherited_objects),
+    NOTE("inherited_bytes", inherited_bytes, inherited_objects),
+    NOTE("large_noted", large.noted, large.noted),
+    NOTE("large_noted_bytes", large.noted_bytes, large.noted),
+    NOTE("large_resident_bytes", large.resident_bytes, large.noted),
+};
+#define NOTES_LENGTH (sizeof NOTES / sizeof NOTES[0])
+
+static uint64_t count_at(const struct conv_survey *survey, size_t at)
+{
+    return *(const uint64_t *)(const void *)((const char *)survey + at);
+}
+
+static enum fp_status note_count(struct wl_writer *writer, const char *prefix, const char *name,
+                                 uint64_t count)
+{
+    char key[64], value[24];
+    snprintf(key, sizeof key, "%s%s", prefix, name);
+    snprintf(value, sizeof value, "%" PRIu64, count);
+    return wl_writer_note(writer, key, value);
+}
+
+enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_survey *survey)
+{
+    const uint64_t lost = conv_add_saturating(survey->lost_marks, fp_loss_sum(survey->lost));
+    enum fp_status status = wl_writer_note(writer, "complete", survey->complete ? "yes" : "no");
+    if (status == FP_OK && survey->incomplete_why[0] != '\0')
+        status = wl_writer_note(writer, "incomplete_why", survey->incomplete_why);
+    if (status == FP_OK && survey->lacks[0] != '\0')
+        status = wl_writer_note(writer, "lacks", survey->lacks);
+    if (status == FP_OK)
+        status = note_count(writer, "", "lost_calls", lost);
+    for (unsigned i = 0; i < FP_LOSS_COUNT && status == FP_OK; i++)
+        if (survey->lost[i] > 0)
+            status = note_count(writer, "lost_", fp_loss_name(i), survey->lost[i]);
+    if (status == FP_OK && !conv_survey_knows_losses(survey))
+        status = wl_writer_note(writer, "lost_known", "no");
+    if (status == FP_OK && survey->live != CONV_LIVE_KNOWN)
+        status = wl_writer_note(writer, "live", conv_liveness_name(survey->live));
+    for (size_t i = 0; i < NOTES_LENGTH && status == FP_OK; i++)
+        if (count_at(survey, NOTES[i].when) > 0)
+            status = note_count(writer, "", NOTES[i].key, count_at(survey, NOTES[i].at));
+    if (status == FP_OK)
+        status = conv_plan_write(writer, &survey->selected);
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)
+        if (survey->irregular[i] > 0)
+            status = note_count(writer, "irregular_", conv_irregularity_name(i), survey->irregular[i]);
+    return status;
+}
+
 static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
 {
     const char *program = wl_reader_meta(reader, "program");
@@ -93,14 +157,8 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     }
     conv_plan_read(reader, &survey->selected);
     survey->live = live_from(wl_reader_meta(reader, "live"));
-    survey->events_removed = meta_number(reader, "events_removed");
-    survey->left_bytes = meta_number(reader, "left_bytes");
-    survey->left_objects = meta_number(reader, "left_objects");
-    survey->inherited_objects = meta_number(reader, "inherited_objects");
-    survey->inherited_bytes = meta_number(reader, "inherited_bytes");
-    survey->large.noted = meta_number(reader, "large_noted");
-    survey->large.noted_bytes = meta_number(reader, "large_noted_bytes");
-    survey->large.resident_bytes = meta_number(reader, "large_resident_bytes");
+    for (size_t i = 0; i < NOTES_LENGTH; i++)
+        *(uint64_t *)(void *)((char *)survey + NOTES[i].at) = meta_number(reader, NOTES[i].key);
     survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
     survey->lost_marks = meta_number(reader, "lost_calls");
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {

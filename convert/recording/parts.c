@@ -95,12 +95,6 @@ static enum fp_status find_others(const char *path, enum conv_extent extent, str
 
 /* ---- summing up ---------------------------------------------------------------------------- */
 
-static uint64_t number_of(const struct fp_reader *reader, const char *key)
-{
-    const char *value = fp_reader_meta(reader, key);
-    return value != NULL ? strtoull(value, NULL, 10) : 0;
-}
-
 static bool add_lanes(struct conv_parts *parts, const struct fp_reader_info *info)
 {
     const struct fp_trailer *trailer = &info->trailer;
@@ -125,7 +119,7 @@ static bool add_facts(struct conv_parts *parts, struct conv_part *part)
 {
     const struct fp_reader_info *info = part->info;
     part->first_block = parts->block_count;
-    part->number = number_of(part->reader, "part");
+    part->number = fp_reader_meta_number(part->reader, "part");
     if (part->number == 0)
         part->number = 1; /* of a recording without windows */
     parts->block_count += info->block_count;
@@ -180,7 +174,7 @@ enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct
     if (ret_parts->count > 0) {
         ret_parts->from_begin = ret_parts->parts[0].number == 1;
         if (!ret_parts->from_begin)
-            ret_parts->begin_ns = number_of(ret_parts->parts[0].reader, "window_begin_ns");
+            ret_parts->begin_ns = fp_reader_meta_number(ret_parts->parts[0].reader, "window_begin_ns");
     }
     return FP_OK;
 }

@@ -69,7 +69,7 @@ static enum fp_status look_into(const char *path, struct conv_process *process, 
 {
     struct fp_reader *reader = NULL;
     const struct fp_reader_info *info;
-    const char *program, *parent;
+    const char *program;
     enum fp_status status;
     status = fp_reader_open(path, ret_error, &reader);
     if (status != FP_OK)
@@ -77,8 +77,7 @@ static enum fp_status look_into(const char *path, struct conv_process *process, 
     info = fp_reader_info(reader);
     process->events = info->mark_count;
     process->process_id = info->process_id;
-    parent = fp_reader_meta(reader, "parent_pid");
-    process->parent_process_id = parent != NULL ? (uint32_t)strtoul(parent, NULL, 10) : 0;
+    process->parent_process_id = (uint32_t)fp_reader_meta_number(reader, "parent_pid");
     process->complete = info->has_trailer && fp_loss_sum(info->trailer.lost) == 0;
     program = fp_reader_meta(reader, "program");
     if (program != NULL)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -23,7 +24,6 @@ enum state {
 struct conv_gunzip {
     int fd;
     enum state state;
-    bool has_stream; /* zlib holds memory */
     z_stream stream; /* next_in, avail_in: what is in `in` and was not taken */
     uint64_t position;
     const char *damage;
@@ -47,8 +47,7 @@ struct conv_gunzip *conv_gunzip_new(int fd)
         return NULL;
     gunzip->fd = fd;
     gunzip->stream.next_in = gunzip->in;
-    gunzip->has_stream = inflateInit2(&gunzip->stream, GZIP_ONLY) == Z_OK;
-    if (gunzip->has_stream)
+    if (inflateInit2(&gunzip->stream, GZIP_ONLY) == Z_OK)
         return gunzip;
     free(gunzip);
     return NULL;
@@ -66,8 +65,7 @@ static ssize_t read_more(struct conv_gunzip *gunzip)
 {
     z_stream *stream = &gunzip->stream;
     ssize_t size;
-    for (uInt i = 0; i < stream->avail_in; i++)
-        gunzip->in[i] = stream->next_in[i];
+    memmove(gunzip->in, stream->next_in, stream->avail_in);
     stream->next_in = gunzip->in;
     do
         size = read(gunzip->fd, gunzip->in + stream->avail_in, BUFFER_BYTES - stream->avail_in);

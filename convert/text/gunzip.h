@@ -1,6 +1,7 @@
 /* gunzip.h - the bytes of a file or pipe, with gzip's packing taken off and its checksums heeded.
  *
- * libarchive unpacks gzip too, but looks neither at a member's checksum and length nor at what follows the last member.
+ * libarchive unpacks gzip too, but looks neither at a member's checksum and length nor at what follows the last member;
+ * zlib's own gzread takes what follows it for no part of the file, so a damaged second member would be lost in silence.
  * Several members make one text, as for gzip; zeroes behind them are padding. Private to convert/. */
 #ifndef MALLAB_CONVERT_TEXT_GUNZIP_H
 #define MALLAB_CONVERT_TEXT_GUNZIP_H

@@ -1,16 +1,12 @@
 /* workload_text.c - lines of a workload text -> a workload writer. Every line is hostile until it is understood. */
 #include "convert/text/workload_text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "convert/base/source.h"
 #include "convert/ops/rewrite.h"
 #include "convert/text/text_input.h"
-#include "footprint/wl/workload.h"
 
 #define ENTRIES_MAX     64u    /* as the workload's format */
 #define ENTRY_BYTES_MAX 65536u /* likewise */
@@ -290,39 +286,31 @@ static enum fp_status begin_body(struct reading *reading)
     return status == FP_OK ? FP_OK : writer_failed(reading, status);
 }
 
-static enum fp_status take_option(struct reading *reading, struct conv_words *words, bool is_window_ops)
+static enum fp_status take_option(struct reading *reading, const struct conv_word *name,
+                                  struct conv_words *words)
 {
-    uint64_t number;
+    struct wl_writer_options *options = &reading->writer_options;
+    const bool shares = word_is(name, "shares"), is_window_ops = word_is(name, "window_ops");
+    uint64_t number = 0;
     if (reading->writer != NULL)
         return fail(reading, "an option after the first thread, time or op");
+    if (shares || word_is(name, "pauses")) {
+        if (!at_end(words))
+            return fail(reading, shares ? "after 'shares' comes nothing" : "after 'pauses' comes nothing");
+        if (shares)
+            options->touched = true;
+        else
+            options->pause_ns = UINT64_MAX; /* what the text says, and nothing else */
+        return FP_OK;
+    }
     if (!next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) || number == 0 ||
         !at_end(words))
         return fail(reading, is_window_ops ? "window_ops takes a number from 1 to 65536"
                                            : "zstd_level takes a number from 1 to 19");
     if (is_window_ops)
-        reading->writer_options.window_ops = (uint32_t)number;
+        options->window_ops = (uint32_t)number;
     else
-        reading->writer_options.zstd_level = (int)number;
-    return FP_OK;
-}
-
-static enum fp_status take_shares(struct reading *reading, struct conv_words *words)
-{
-    if (reading->writer != NULL)
-        return fail(reading, "an option after the first thread, time or op");
-    if (!at_end(words))
-        return fail(reading, "after 'shares' comes nothing");
-    reading->writer_options.touched = true;
-    return FP_OK;
-}
-
-static enum fp_status take_pauses(struct reading *reading, struct conv_words *words)
-{
-    if (reading->writer != NULL)
-        return fail(reading, "an option after the first thread, time or op");
-    if (!at_end(words))
-        return fail(reading, "after 'pauses' comes nothing");
-    reading->writer_options.pause_ns = UINT64_MAX; /* what the text says, and nothing else */
+        options->zstd_level = (int)number;
     return FP_OK;
 }
 
@@ -442,12 +430,9 @@ static enum fp_status take_line(struct reading *reading)
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
-    if (word_is(&first, "shares"))
-        return take_shares(reading, &words);
-    if (word_is(&first, "pauses"))
-        return take_pauses(reading, &words);
-    if (word_is(&first, "window_ops") || word_is(&first, "zstd_level"))
-        return take_option(reading, &words, first.at[0] == 'w');
+    if (word_is(&first, "shares") || word_is(&first, "pauses") || word_is(&first, "window_ops") ||
+        word_is(&first, "zstd_level"))
+        return take_option(reading, &first, &words);
     if (word_is(&first, "meta") || word_is(&first, "note") || word_is(&first, "more"))
         return take_entry(reading, &words, word_is(&first, "note"), word_is(&first, "more"));
     status = begin_body(reading);

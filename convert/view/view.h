@@ -6,7 +6,7 @@
  *   read       decode what was found, a bounded amount at a time, so that the caller can do something else between
  *   interval   what rates are of: from one conv_view_mark to the next. What `_before` says is of its begin
  *
- * Events are not put into one order, as convert does; what is live follows from balance.h. Footprints may appear,
+ * Events are not put into one order, as convert does; what is live follows from tally.h. Footprints may appear,
  * grow and vanish meanwhile. Memory grows with live objects, processes and lanes, and by about 50 bytes for each
  * block of a footprint that is being written. Nothing here prints. One thread at a time. */
 #ifndef MALLAB_CONVERT_VIEW_VIEW_H

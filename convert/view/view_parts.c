@@ -69,15 +69,14 @@ static bool find_process(struct conv_view *view, struct conv_view_part *part)
 
 static void describe_process(struct conv_view_process *process, const struct fp_reader *reader)
 {
-    const char *program = fp_reader_meta(reader, "program"), *parent = fp_reader_meta(reader, "parent_pid");
-    const char *part = fp_reader_meta(reader, "part"), *window = fp_reader_meta(reader, "window");
-    if (process->process_id == 0 && part != NULL && window != NULL && strtoul(part, NULL, 10) > 1)
-        process->first_window = (uint32_t)strtoul(window, NULL, 10);
+    const char *program = fp_reader_meta(reader, "program");
+    if (process->process_id == 0 && fp_reader_meta_number(reader, "part") > 1)
+        process->first_window = (uint32_t)fp_reader_meta_number(reader, "window");
     process->process_id = fp_reader_info(reader)->process_id;
     if (program != NULL)
         snprintf(process->name, sizeof process->name, "%s", program);
-    if (parent != NULL)
-        process->parent_process_id = (uint32_t)strtoul(parent, NULL, 10);
+    if (fp_reader_meta(reader, "parent_pid") != NULL)
+        process->parent_process_id = (uint32_t)fp_reader_meta_number(reader, "parent_pid");
 }
 
 /* ---- parts ---------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ void res_text_printf(struct res_text *text, const char *format, ...) __attribute
 size_t res_text_columns(const char *text);
 
 /* res_text_plain - a copy in which what drives a terminal, turns text around or is not seen is spelled out
- * (footprint/base/plain.h). The caller's to free. */
+ * (footprint/base/words.h). The caller's to free. */
 char *res_text_plain(const char *text);
 
 /* res_text_duration - nanoseconds in the unit that fits: "850 ns", "1.24 s", "3 min 20 s", "10 h 02 min".
@@ -61,5 +61,15 @@ char *res_find_in_path(const char *name, bool *ret_denied);
 /* res_file_begin - the first bytes of the file `path` below `root` ("": the root of all), at most size - 1, as a string.
  * Returns false, with "", when it cannot be opened. */
 bool res_file_begin(const char *root, const char *path, char *ret_text, size_t size);
+
+/* res_program_directories - where the sibling programs may be, NULL-terminated, valid to the end. */
+const char *const *res_program_directories(void);
+
+/* res_own_program / res_own_library - "mallab-collect", "libmallab.so". The caller's to free; NULL: not there. */
+char *res_own_program(const char *name);
+char *res_own_library(const char *name);
+
+/* res_allocators_directory - where the candidates' INI files are. The caller's to free; never NULL. */
+char *res_allocators_directory(void);
 
 #endif

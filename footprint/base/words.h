@@ -1,10 +1,17 @@
-/* words.h - numbers as people read them: the same in every table and message of mallab. No malloc.
+/* words.h - numbers as people read them, the same in every table and message of mallab; text from files made fit for
+ * a terminal, a table, a page. No malloc.
  *
- * What was measured or counted is in decimal units: a kB is 1,000 bytes. KiB and the like are for what is a power of two by its nature:
- * classes of sizes, bounds, pages. */
+ * What was measured or counted is in decimal units: a kB is 1,000 bytes. KiB and the like are for what is a power of
+ * two by its nature: classes of sizes, bounds, pages.
+ *
+ * A name found in a file may hold what drives a terminal (escape sequences), what turns the rest of a line around
+ * (bidirectional controls) or what nobody sees (zero widths, tags). All such becomes visible: \x1b for a byte that is a
+ * control or no UTF-8, \u202e for a character. */
 #ifndef MALLAB_FOOTPRINT_BASE_WORDS_H
 #define MALLAB_FOOTPRINT_BASE_WORDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define FP_TEXT_BYTES 32u /* room that ret_text needs */
@@ -20,5 +27,17 @@ char *fp_text_bytes(double bytes, char *ret_text);
 
 /* FP_BYTES - the same in room of its own, as FP_GROUPED. */
 #define FP_BYTES(bytes) fp_text_bytes((bytes), (char[FP_TEXT_BYTES]){0})
+
+/* Bytes that one byte of text becomes at most. */
+#define FP_PLAIN_GROWTH 4u
+
+/* fp_character_is_hidden - whether a character is one of them. */
+bool fp_character_is_hidden(uint32_t character);
+
+/* fp_text_plain - copy text with all such made visible.
+ * ret_text  at most size bytes, terminated when size > 0; nothing is cut in its middle. FP_PLAIN_GROWTH for each byte of text
+ *           and one more always suffice. It must not overlap text.
+ * Returns   the copy's length. */
+size_t fp_text_plain(const char *text, char *ret_text, size_t size);
 
 #endif

@@ -27,12 +27,6 @@ bool fp_columns_init(struct fp_columns *columns)
     return true;
 }
 
-void fp_columns_release(struct fp_columns *columns)
-{
-    free(columns->memory);
-    memset(columns, 0, sizeof *columns);
-}
-
 void fp_columns_clear(struct fp_columns *columns)
 {
     struct columns_memory *memory = columns->memory;

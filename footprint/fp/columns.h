@@ -32,9 +32,8 @@ struct fp_columns {
     struct columns_memory *memory;
 };
 
-/* fp_columns_init - zeroed memory becomes an empty block. Returns false without memory; release it all the same. */
+/* fp_columns_init - zeroed memory becomes an empty block, for as long as the process lives. Returns false without memory. */
 bool fp_columns_init(struct fp_columns *columns);
-void fp_columns_release(struct fp_columns *columns);
 
 /* fp_columns_clear - empty the block. */
 void fp_columns_clear(struct fp_columns *columns);

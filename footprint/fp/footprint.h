@@ -187,6 +187,9 @@ const struct fp_reader_info *fp_reader_info(const struct fp_reader *reader);
 /* fp_reader_meta - the value of a key, NULL when absent. Valid until fp_reader_close. */
 const char *fp_reader_meta(const struct fp_reader *reader, const char *key);
 
+/* fp_reader_meta_number - the value of a key as a number, 0 when absent. */
+uint64_t fp_reader_meta_number(const struct fp_reader *reader, const char *key);
+
 /* Storage for one decoded block, reused from block to block. Zero-initialise before first use. */
 struct fp_block_buffer {
     struct fp_mark *marks;

@@ -321,6 +321,12 @@ const char *fp_reader_meta(const struct fp_reader *reader, const char *key)
     return meta_find(reader->meta, reader->info.meta_count, key);
 }
 
+uint64_t fp_reader_meta_number(const struct fp_reader *reader, const char *key)
+{
+    const char *value = fp_reader_meta(reader, key);
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
+}
+
 enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp_block_buffer *buffer,
                                struct fp_block *ret_block)
 {

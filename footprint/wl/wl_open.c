@@ -1,13 +1,182 @@
-/* wl_open.c - open a workload: learn how much memory it needs, map that at once, and fill it with all but the windows.
+/* wl_open.c - open a workload: walk its header, its footer and the header of every block between them; learn how much
+ * memory it needs, map that at once, and fill it with all but the windows. No malloc.
  * The decompressor lives in the mapping too (ZSTD_initStaticDCtx, zstd.h, "static allocation"). */
 #define ZSTD_STATIC_LINKING_ONLY
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
 
 #include "footprint/base/bytes.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/wl/wl_reader.h"
 #include "footprint/wl/wl_touched.h"
+
+/* Facts that an open learns before it can lay out the arena. */
+struct wl_opening {
+    const uint8_t *file;
+    size_t file_bytes;
+    size_t first_window, windows_end, summary_at;
+    size_t touched_count;
+    uint32_t touched_block_max;
+    struct block_header meta_header, summary_header;
+    size_t meta_at;
+    uint64_t ops, windows, digest;
+    uint32_t version, window_ops_max;
+    struct fp_error error;
+};
+
+/* ---- the frame -------------------------------------------------------------------------------- */
+
+static enum fp_status map_file(struct wl_opening *opening, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat stat = {0};
+    void *file = NULL;
+    enum fp_status status = FP_OK;
+    if (fd < 0) {
+        opening->error = fp_error_make(FP_ERR_OPEN, errno, 0, "cannot open");
+        return FP_ERR_OPEN;
+    }
+    if (fstat(fd, &stat) != 0 || S_ISDIR(stat.st_mode)) {
+        opening->error = fp_error_make(FP_ERR_READ, S_ISDIR(stat.st_mode) ? EISDIR : errno, 0, "cannot read");
+        status = FP_ERR_READ;
+    } else if (!S_ISREG(stat.st_mode)) {
+        status = wl_fail(&opening->error, FP_ERR_READ, 0,
+                         "not a regular file: save the pipe to a file first");
+    } else if (stat.st_size < 8) {
+        status = wl_fail(&opening->error, FP_ERR_FOREIGN, 0, "not a mallab workload");
+    } else {
+        file = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (file == MAP_FAILED) {
+            opening->error = fp_error_make(FP_ERR_READ, errno, 0, "cannot map");
+            status = FP_ERR_READ;
+        }
+    }
+    (void)close(fd); /* only read from; the mapping stays */
+    if (status == FP_OK) {
+        opening->file = file;
+        opening->file_bytes = (size_t)stat.st_size;
+        fp_memory_input(opening->file_bytes);
+    }
+    return status;
+}
+
+static enum fp_status check_header(struct wl_opening *opening)
+{
+    if (opening->file_bytes < FILE_HEADER_BYTES + WORKLOAD_FOOTER_BYTES) {
+        if (memcmp(opening->file, "MALLABWL", 8) == 0)
+            return wl_fail(&opening->error, FP_ERR_TRUNCATED, opening->file_bytes,
+                           "the file ends before its summary");
+        return wl_fail(&opening->error, FP_ERR_FOREIGN, 0, "not a mallab workload");
+    }
+    if (file_header_check(opening->file, "MALLABWL", WL_VERSION, &opening->error) != FP_OK)
+        return opening->error.status;
+    opening->version = get_u16(opening->file + 8);
+    if (get_u32(opening->file + 16) != FP_TIME_UNIT_NS || get_u32(opening->file + 20) != WL_TIME_STRIDE)
+        return wl_fail(&opening->error, FP_ERR_CORRUPT, 16, "units are not those of this version");
+    return FP_OK;
+}
+
+static enum fp_status find_summary(struct wl_opening *opening)
+{
+    const size_t at = opening->file_bytes - WORKLOAD_FOOTER_BYTES;
+    const uint8_t *footer = opening->file + at;
+    const uint64_t offset = get_u64(footer + 8);
+    if (memcmp(footer, WORKLOAD_FOOTER_MAGIC, 8) != 0 || get_u64(footer + 16) != XXH64(footer, 16, 0))
+        return wl_fail(&opening->error, FP_ERR_TRUNCATED, at, "the file ends before its summary");
+    if (offset < FILE_HEADER_BYTES || offset > at)
+        return wl_fail(&opening->error, FP_ERR_CORRUPT, at + 8, "the footer points outside the file");
+    opening->summary_at = (size_t)offset;
+    return FP_OK;
+}
+
+static void chain_digest(struct wl_opening *opening, const struct block_header *header)
+{
+    const uint64_t chain[2] = {htole64(opening->digest), htole64(header->payload_hash)};
+    opening->digest = XXH64(chain, sizeof chain, 0);
+}
+
+/* Blocks of shares follow the windows, and each is full but the last: so their number is bounded as their shares are. */
+static bool scan_touched(struct wl_opening *opening, const struct block_header *header)
+{
+    if (opening->version < 2 || header->count == 0 || header->count > TOUCHED_BLOCK_MAX ||
+        opening->touched_count % TOUCHED_BLOCK_MAX != 0 ||
+        header->sequence != opening->touched_count / TOUCHED_BLOCK_MAX ||
+        header->count > WL_TOUCHED_MAX - opening->touched_count ||
+        header->count > opening->ops - opening->touched_count)
+        return false;
+    opening->touched_count += header->count;
+    if (header->count > opening->touched_block_max)
+        opening->touched_block_max = header->count;
+    return true;
+}
+
+/* Walk all block headers: the windows follow each other without gaps, and their sizes and checksums are known
+ * before anything is decoded. */
+static enum fp_status scan_blocks(struct wl_opening *opening)
+{
+    const size_t end = opening->file_bytes - WORKLOAD_FOOTER_BYTES;
+    size_t at = FILE_HEADER_BYTES;
+    struct block_header header;
+    enum fp_status status = wl_scan_block(opening->file, at, opening->summary_at, &header, &opening->error);
+    if (status != FP_OK)
+        return status;
+    if (header.type != BLOCK_META)
+        return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "the first block does not hold meta data");
+    opening->meta_header = header;
+    opening->meta_at = at;
+    at += BLOCK_HEADER_BYTES + header.payload_bytes;
+    opening->first_window = at;
+    opening->windows_end = at;
+    while (at < opening->summary_at) {
+        status = wl_scan_block(opening->file, at, opening->summary_at, &header, &opening->error);
+        if (status != FP_OK)
+            return status;
+        if (header.type == BLOCK_TOUCHED) {
+            if (!scan_touched(opening, &header))
+                return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "shares of objects are out of order");
+            chain_digest(opening, &header);
+            at += BLOCK_HEADER_BYTES + header.payload_bytes;
+            continue;
+        }
+        if (opening->touched_count > 0 || header.type != BLOCK_WINDOW || header.count == 0 ||
+            header.count > WL_WINDOW_OPS_MAX || header.sequence != opening->windows ||
+            header.base != opening->ops)
+            return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "a window is out of order");
+        opening->windows++;
+        opening->ops += header.count;
+        if (header.count > opening->window_ops_max)
+            opening->window_ops_max = header.count;
+        chain_digest(opening, &header);
+        at += BLOCK_HEADER_BYTES + header.payload_bytes;
+        opening->windows_end = at;
+    }
+    status = wl_scan_block(opening->file, at, end, &opening->summary_header, &opening->error);
+    if (status != FP_OK)
+        return status;
+    if (opening->summary_header.type != BLOCK_SUMMARY || opening->summary_header.count > WL_THREADS_MAX ||
+        at + BLOCK_HEADER_BYTES + opening->summary_header.payload_bytes != end)
+        return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "the summary is damaged");
+    /* Few made no call that is an op; a small file must not claim memory for a million. */
+    if (opening->summary_header.count > opening->ops + WL_THREADS_IDLE)
+        return wl_fail(&opening->error, FP_ERR_CORRUPT, at,
+                       "it names more threads than it has ops, and 65,536 besides");
+    return FP_OK;
+}
+
+static enum fp_status scan(struct wl_opening *opening, const char *path)
+{
+    enum fp_status status = map_file(opening, path);
+    if (status == FP_OK)
+        status = check_header(opening);
+    if (status == FP_OK)
+        status = find_summary(opening);
+    return status == FP_OK ? scan_blocks(opening) : status;
+}
 
 /* ---- the arena ------------------------------------------------------------------------------- */
 
@@ -69,17 +238,73 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
     return (size_t)(at - (uintptr_t)base);
 }
 
-enum fp_status wl_arena_unpack(struct wl_reader *reader, size_t offset, const struct block_header *header,
-                               unsigned column_count, struct column *ret_columns)
+/* ---- the summary ------------------------------------------------------------------------------ */
+
+/* NULL: only check them. Whether everything is as docs/format.md has it. */
+static bool read_threads(struct wl_summary *summary, struct wl_thread *threads, const struct column *column)
 {
-    const char *what = NULL;
-    size_t within = 0;
-    const enum fp_status status = block_unpack(header, reader->file + offset + BLOCK_HEADER_BYTES,
-                                               column_count, reader->context, reader->scratch,
-                                               reader->scratch_bytes, ret_columns, &within, &what);
-    if (status != FP_OK)
-        return wl_fail(&reader->error, status, offset + BLOCK_HEADER_BYTES + within, what);
-    return FP_OK;
+    struct cursor cursor = column_cursor(column);
+    uint64_t ops = 0;
+    uint32_t mains = 0;
+    for (uint32_t i = 0; i < summary->thread_count; i++) {
+        struct wl_thread thread = {.thread_id = (uint32_t)get_varint(&cursor)};
+        const uint64_t flags = get_varint(&cursor);
+        thread.is_main = (flags & 1) != 0;
+        thread.exited = (flags & 2) != 0;
+        thread.ops = get_varint(&cursor);
+        thread.first_window = get_varint(&cursor);
+        thread.last_window = get_varint(&cursor);
+        if (thread.ops > summary->ops - ops || thread.first_window > thread.last_window ||
+            (thread.ops > 0 && thread.last_window >= summary->windows))
+            return false;
+        ops += thread.ops;
+        mains += thread.is_main;
+        if (threads != NULL)
+            threads[i] = thread;
+    }
+    return cursor_done(&cursor) && ops == summary->ops && mains <= 1;
+}
+
+/* The limits that memory depends on are held against what the scan counted. */
+static bool read_numbers(const struct wl_opening *opening, const struct column *column,
+                         struct wl_summary *ret)
+{
+    struct cursor cursor = column_cursor(column);
+    struct wl_summary summary = {.ops = get_varint(&cursor)};
+    uint64_t id_max, window_ops_max, thread_count, at_once, calls, by_call = 0;
+    summary.windows = get_varint(&cursor);
+    summary.duration_ns = get_varint(&cursor);
+    summary.requested_bytes = get_varint(&cursor);
+    summary.live_bytes_peak = get_varint(&cursor);
+    summary.live_objects_peak = get_varint(&cursor);
+    summary.live_bytes_end = get_varint(&cursor);
+    summary.live_objects_end = get_varint(&cursor);
+    summary.largest_size = get_varint(&cursor);
+    id_max = get_varint(&cursor);
+    window_ops_max = get_varint(&cursor);
+    thread_count = get_varint(&cursor);
+    at_once = get_varint(&cursor);
+    calls = get_varint(&cursor);
+    if (cursor.bad || calls > 256)
+        return false;
+    for (uint64_t i = 0; i < calls; i++) {
+        const uint64_t ops = get_varint(&cursor);
+        if (ops > summary.ops || (i >= FP_CALL_COUNT && ops > 0))
+            return false;
+        if (i < FP_CALL_COUNT)
+            summary.ops_by_call[i] = ops;
+        by_call += ops;
+    }
+    summary.id_max = (uint32_t)id_max;
+    summary.window_ops_max = (uint32_t)window_ops_max;
+    summary.thread_count = (uint32_t)thread_count;
+    summary.threads_at_once_max = (uint32_t)at_once;
+    *ret = summary;
+    return cursor_done(&cursor) && summary.ops == opening->ops && summary.windows == opening->windows &&
+           window_ops_max == opening->window_ops_max && thread_count == opening->summary_header.count &&
+           by_call == summary.ops && id_max <= summary.ops && id_max < WL_IDS_MAX &&
+           at_once <= thread_count && summary.live_objects_peak <= id_max &&
+           summary.largest_size < WINDOW_SIZE_MAX;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -102,8 +327,8 @@ static enum fp_status read_summary(struct wl_opening *opening, struct wl_summary
     status = wl_arena_unpack(&small, opening->summary_at, header, SUMMARY_COLUMNS, columns);
     if (status != FP_OK)
         opening->error = small.error;
-    else if (!wl_summary_numbers(opening, &columns[0], ret_summary) ||
-             !wl_summary_threads(ret_summary, NULL, &columns[1]))
+    else if (!read_numbers(opening, &columns[0], ret_summary) ||
+             !read_threads(ret_summary, NULL, &columns[1]))
         status = wl_fail(&opening->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
     (void)munmap(arena, bytes); /* cannot fail for a whole mapping */
     return status;
@@ -191,7 +416,7 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     if (status == FP_OK)
         status = wl_arena_unpack(reader, opening->summary_at, &opening->summary_header, SUMMARY_COLUMNS,
                                  columns);
-    if (status == FP_OK && !wl_summary_threads(&reader->summary, reader->threads, &columns[1]))
+    if (status == FP_OK && !read_threads(&reader->summary, reader->threads, &columns[1]))
         status = wl_fail(&reader->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
     if (status == FP_OK)
         status = add_meta_text(reader, opening->summary_at, &columns[2], &meta_bytes);
@@ -215,7 +440,7 @@ enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, stru
 {
     struct wl_opening opening = {0};
     struct wl_summary summary;
-    enum fp_status status = wl_scan(&opening, path);
+    enum fp_status status = scan(&opening, path);
     if (status == FP_OK)
         status = read_summary(&opening, &summary);
     if (status == FP_OK)

@@ -24,10 +24,6 @@ enum fp_status wl_put_ready(struct wl_writer *writer, uint32_t thread);
 /* wl_put_wait - note that the op about to be put must wait for op `on` of the window, unless that is known. */
 void wl_put_wait(struct wl_writer *writer, uint32_t thread, uint32_t on);
 
-/* wl_put_shape_slow - wl_put_shape for a shape that was not used of late. */
-bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
-                       uint16_t *ret_index);
-
 /* wl_put_more_ids - room for so many ids that were never used. False: no memory, or beyond the format's limit. */
 bool wl_put_more_ids(struct wl_writer *writer, uint32_t count);
 

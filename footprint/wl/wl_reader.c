@@ -85,6 +85,34 @@ static bool take_touched(struct wl_reader *reader, struct wl_window *window)
     return true;
 }
 
+enum fp_status wl_scan_block(const uint8_t *file, size_t offset, size_t end, struct block_header *ret_header,
+                             struct fp_error *error)
+{
+    const char *what = NULL;
+    enum fp_status status;
+    if (end - offset < BLOCK_HEADER_BYTES)
+        return wl_fail(error, FP_ERR_CORRUPT, offset, "no block begins here");
+    status = block_header_parse(file + offset, ret_header, &what);
+    if (status != FP_OK)
+        return wl_fail(error, status, offset, what);
+    if (ret_header->payload_bytes > end - offset - BLOCK_HEADER_BYTES)
+        return wl_fail(error, FP_ERR_CORRUPT, offset, "a block reaches into the next part");
+    return FP_OK;
+}
+
+enum fp_status wl_arena_unpack(struct wl_reader *reader, size_t offset, const struct block_header *header,
+                               unsigned column_count, struct column *ret_columns)
+{
+    const char *what = NULL;
+    size_t within = 0;
+    const enum fp_status status = block_unpack(header, reader->file + offset + BLOCK_HEADER_BYTES,
+                                               column_count, reader->context, reader->scratch,
+                                               reader->scratch_bytes, ret_columns, &within, &what);
+    if (status != FP_OK)
+        return wl_fail(&reader->error, status, offset + BLOCK_HEADER_BYTES + within, what);
+    return FP_OK;
+}
+
 enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_window)
 {
     struct column columns[WINDOW_COLUMNS];

@@ -1,9 +1,9 @@
 /* wl_reader.h - a workload being read: what its frame says, and the arena that everything lives in.
  *
- * Private to footprint/. In the order of an open: wl_scan.c maps the file and walks its frame, wl_summary.c reads the
- * summary, wl_open.c lays out the memory and puts these together; wl_reader.c hands out windows.
+ * Private to footprint/. wl_open.c maps the file, walks its frame, reads the summary and lays out the memory;
+ * wl_reader.c hands out windows.
  *
- * No malloc in any of them or below: replay links the allocator under test, and nothing of ours may come from it. All memory
+ * No malloc in either of them or below: replay links the allocator under test, and nothing of ours may come from it. All memory
  * is one anonymous mapping, touched at open. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_READER_H
 #define MALLAB_FOOTPRINT_WL_WL_READER_H
@@ -51,20 +51,6 @@ struct wl_reader {
     struct fp_error error;
 };
 
-/* Facts that an open learns before it can lay out the arena. */
-struct wl_opening {
-    const uint8_t *file;
-    size_t file_bytes;
-    size_t first_window, windows_end, summary_at;
-    size_t touched_count;
-    uint32_t touched_block_max;
-    struct block_header meta_header, summary_header;
-    size_t meta_at;
-    uint64_t ops, windows, digest;
-    uint32_t version, window_ops_max;
-    struct fp_error error;
-};
-
 static inline enum fp_status wl_fail(struct fp_error *error, enum fp_status status, uint64_t offset,
                                      const char *what)
 {
@@ -72,19 +58,9 @@ static inline enum fp_status wl_fail(struct fp_error *error, enum fp_status stat
     return status;
 }
 
-/* wl_scan - map a file and walk its frame: header, footer, every block's header. Nothing is decoded.
- * opening  zeroed; its mapping is the caller's from here on, also after a failure (file NULL: none), when its error is set. */
-enum fp_status wl_scan(struct wl_opening *opening, const char *path);
-
 /* wl_scan_block - read the block header at an offset and check that the block ends at or before `end`. */
 enum fp_status wl_scan_block(const uint8_t *file, size_t offset, size_t end, struct block_header *ret_header,
                              struct fp_error *error);
-
-/* wl_summary_numbers - the summary's numbers; the limits that memory depends on are held against what the scan counted.
- * wl_summary_threads - its threads; NULL only checks them. Both return whether everything is as docs/format.md has it. */
-bool wl_summary_numbers(const struct wl_opening *opening, const struct column *column,
-                        struct wl_summary *ret);
-bool wl_summary_threads(struct wl_summary *summary, struct wl_thread *threads, const struct column *column);
 
 /* wl_arena_unpack - the columns of the block at an offset, in the scratch area: they last until the next call. */
 enum fp_status wl_arena_unpack(struct wl_reader *reader, size_t offset, const struct block_header *header,

@@ -1,6 +1,6 @@
 /* wl_writer.h - a workload being written: the ops of one window, and what goes on from window to window.
  *
- * Private to footprint/. wl_writer.c fills a window; wl_encode.c has the shapes and turns it into a block; wl_summary.c
+ * Private to footprint/. wl_writer.c fills a window; wl_encode.c has the shapes, turns it into a block and packs that; wl_summary.c
  * ends the file. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_WRITER_H
 #define MALLAB_FOOTPRINT_WL_WL_WRITER_H
@@ -11,8 +11,8 @@
 
 #include "footprint/wl/ids.h"
 #include "footprint/wl/window.h"
+#include "footprint/wl/wl_encode.h"
 #include "footprint/wl/wl_file.h"
-#include "footprint/wl/wl_pack.h"
 
 struct thread_state {
     struct wl_thread facts;
@@ -102,13 +102,6 @@ static inline void wl_writer_end_run(struct wl_writer *writer)
     facts->last_window = writer->summary.windows;
     writer->run_begin = writer->op_count;
 }
-
-/* wl_window_flush - encode and append the window, and make room for the next. After a failure the window is still
- * there and may be in the file in part: the workload ends here, and every further call returns the same. */
-enum fp_status wl_window_flush(struct wl_writer *writer);
-
-/* wl_shapes_reset - begin the dictionary anew. */
-void wl_shapes_reset(struct wl_writer *writer);
 
 /* wl_summary_put - append the summary and the footer, behind all other blocks. writer->summary is whole but for the threads
  * at one time, which are counted here. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */

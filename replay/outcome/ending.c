@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "footprint/base/plain.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 #include "replay/base/objects.h"

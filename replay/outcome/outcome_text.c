@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "footprint/base/plain.h"
 #include "footprint/base/words.h"
 #include "replay/outcome/outcome.h"
 #include "replay/outcome/outcome_latency.h"

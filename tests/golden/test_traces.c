@@ -10,7 +10,7 @@
 
 #include "convert/convert.h"
 #include "convert/import/formats.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "golden/dump.h"
 #include "golden/patch.h"
 #include "unit/harness.h"

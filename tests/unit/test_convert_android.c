@@ -6,7 +6,7 @@
 #include <fcntl.h>
 
 #include "convert/convert.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 

@@ -2,7 +2,6 @@
  * what convert finds, however the threads' blocks came; with one thread also in between, and where frees are unknown or
  * lost. Addresses that hold nothing do not pile up. */
 #include "convert/convert.h"
-#include "convert/ops/balance.h"
 #include "convert/view/tally.h"
 
 #include "unit/harness.h"

@@ -2,7 +2,7 @@
  * times and meta data are; a workload stays itself; what glibc's trace_run would execute keeps every order that a replay
  * keeps; damaged texts are refused with their line. */
 #include "convert/convert.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "footprint/wl/workload.h"
 
 #include "unit/harness.h"

@@ -1,7 +1,7 @@
 /* test_convert_file.c - whole files: footprints in, workloads out; foreign ones; recording directories; the same input gives the same bytes. */
 #include "convert/base/unnamed_file.h"
 #include "convert/convert.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "footprint/wl/workload.h"
 
 #include "unit/append_block.h"

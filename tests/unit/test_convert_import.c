@@ -5,7 +5,7 @@
 #include "convert/convert.h"
 #include "convert/import/import.h"
 #include "convert/import/turns.h"
-#include "convert/open/detect.h"
+#include "convert/open/input.h"
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/plain.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "results/measure/base/json_values.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
