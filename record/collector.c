@@ -14,7 +14,7 @@
 #include "record/target.h"
 
 #define READY_BYTES_MAX 8192
-#define WORDS_MAX       32 /* of its command line, the NULL behind them among them */
+#define WORDS_MAX       40 /* of its command line, the NULL behind them among them */
 
 /* Exit code of mallab-collect: the collector of the recording lives, or another process recovers it. */
 #define NOTHING_TO_RECOVER 3
@@ -49,11 +49,13 @@ static void add_number(struct command_line *line, const char *option, uint64_t v
 }
 
 static void fill_command_line(struct command_line *line, const struct rec_settings *settings,
-                              const char *program, const char *directory, const struct handed *handed)
+                              const char *program, const char *directory, pid_t command,
+                              const struct handed *handed)
 {
     add_switch(line, program, true);
     add_number(line, "--ready-fd", (uint64_t)handed->ready, true);
     add_number(line, "--control-fd", (uint64_t)handed->control, true);
+    add_number(line, "--command-pid", (uint64_t)command, true);
     add_number(line, "--library-fd", (uint64_t)handed->library, handed->library >= 0);
     add_number(line, "--memory", settings->memory_bytes, settings->memory_bytes != 0);
     add_number(line, "--max-size", settings->size_limit_bytes, settings->size_limit_bytes != 0);
@@ -116,7 +118,7 @@ static void hear(struct rec_collector *collector, int ready)
 }
 
 bool rec_collector_start(const struct rec_settings *settings, const char *program, const char *directory,
-                         int library, struct rec_collector *ret_collector)
+                         pid_t command, int library, struct rec_collector *ret_collector)
 {
     int ready[2] = {-1, -1}, control[2] = {-1, -1};
     *ret_collector = (struct rec_collector){.process = FP_PROCESS_NONE, .control = -1};
@@ -129,7 +131,7 @@ bool rec_collector_start(const struct rec_settings *settings, const char *progra
     }
     struct handed handed = {.ready = ready[1], .control = control[0], .library = library};
     struct command_line line = {0};
-    fill_command_line(&line, settings, program, directory, &handed);
+    fill_command_line(&line, settings, program, directory, command, &handed);
     /* It may outlive us, and must not keep whoever reads our output waiting. It answers by
      * `ready`. */
     const struct fp_process_plan plan = {

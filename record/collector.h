@@ -38,11 +38,12 @@ struct rec_collector {
 
 /* rec_collector_start - start it and wait until it is ready, or says why not.
  * program, directory   its file; where it is to record.
+ * command              its process, which runs by then.
  * library              of the directory of a copy of the shim, which it is to keep (footprint/base/library_copy.h); -1: none.
  * ret_collector        ended with rec_collector_release, whatever is returned; segment is set when it is ready, else problem.
  *                      directory and problem are the caller's. */
 bool rec_collector_start(const struct rec_settings *settings, const char *program, const char *directory,
-                         int library, struct rec_collector *ret_collector);
+                         pid_t command, int library, struct rec_collector *ret_collector);
 void rec_collector_release(struct rec_collector *collector);
 
 /* rec_recover - if path is a recording whose collector was killed and whose shared memory is still there, let

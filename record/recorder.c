@@ -156,7 +156,6 @@ static pid_t recorded_process(const struct rec_collector *collector)
 static void finish_collector(struct rec_collector *collector, struct rec_recorded *recorded)
 {
     const uint64_t begin = fp_now_ns();
-    (void)shutdown(collector->control, SHUT_WR); /* the command has ended */
     while (!fp_process_ends_within(&collector->process, COLLECTOR_WAITS_NS)) {
         recorded->still_running = recorded_process(collector);
         /* When the first process of a pid namespace ends, all others are killed, a working
@@ -186,7 +185,10 @@ static void run_both(const struct rec_settings *settings, struct command *comman
         recorded->problem = res_printf("cannot run the command: %s", strerror(error));
     }
     rec_watch_until_end(&recorded->watch, command->process.pid, collector->segment, &collector->process);
-    (void)fp_process_wait(&command->process, NULL); /* it has ended */
+    /* It has ended; until it is waited for, the collector can read from it what it used, and how it ended. */
+    (void)shutdown(collector->control, SHUT_WR);
+    rec_messages_wait_seen(&recorded->watch.messages);
+    (void)fp_process_wait(&command->process, NULL);
     rec_relay_pause();
     recorded->status = command->process.status;
     finish_collector(collector, recorded);
@@ -300,7 +302,7 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
     }
     recorded.directory = directory_for(settings, path, command.process.pid);
     recorded.shown = shown_directory(settings, recorded.directory);
-    if (rec_collector_start(settings, program, recorded.directory, copy, &collector)) {
+    if (rec_collector_start(settings, program, recorded.directory, command.process.pid, copy, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.process.pid;
         take_place(settings, &collector, &recorded);

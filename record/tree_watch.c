@@ -29,6 +29,8 @@
 #define LOOK_LAST_NS  UINT64_C(250000000)
 #define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
 #define TREE_MAX      4096
+#define SEEN_NS                                                                                              \
+    UINT64_C(200000000) /* a round of the collector takes 20 ms at most, and what it writes then */
 
 /* ---- what the collector says ---------------------------------------------------------------- */
 
@@ -66,6 +68,8 @@ static void heed_line(struct rec_messages *messages, char *line)
     const bool stopped = sscanf(line, "stopped %31s %llu", cause, &after_ns) == 2;
     if (stopped && (strcmp(cause, "duration") == 0 || strcmp(cause, "end") == 0))
         messages->over = true;
+    if (strcmp(line, "seen") == 0)
+        messages->seen = true;
     if (messages->quiet)
         return;
     if (stopped)
@@ -109,6 +113,18 @@ void rec_messages_take(struct rec_messages *messages)
         }
     }
     tell_unrecorded(messages, fp_now_ns());
+}
+
+void rec_messages_wait_seen(struct rec_messages *messages)
+{
+    struct pollfd collector = {messages->fd, POLLIN, 0};
+    const uint64_t until = fp_now_ns() + SEEN_NS;
+    for (uint64_t now = fp_now_ns(); !messages->seen && messages->fd >= 0 && now < until; now = fp_now_ns()) {
+        if (poll(&collector, 1, (int)((until - now) / 1000000 + 1)) > 0)
+            rec_messages_take(messages);
+        if ((collector.revents & (POLLHUP | POLLERR)) != 0)
+            break; /* it has ended */
+    }
 }
 
 void rec_messages_report(struct rec_messages *messages)

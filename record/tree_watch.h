@@ -38,6 +38,7 @@ struct rec_messages {
     int fd;           /* of the collector's; -1: none */
     char line[512];   /* what has come of the next one */
     size_t length;
+    bool seen; /* the collector has looked at the command, which has ended */
     bool over; /* recording has ended for good: what is not recorded from here on is no surprise */
     struct rec_unrecorded unrecorded[REC_UNRECORDED_MAX];
     size_t unrecorded_count;
@@ -62,6 +63,9 @@ struct rec_watch {
 /* rec_messages_take - say what has come, without waiting. A program that is not recorded is named after two seconds, or
  * by rec_messages_report: a short command's own output comes first. */
 void rec_messages_take(struct rec_messages *messages);
+
+/* rec_messages_wait_seen - after the collector was told that the command has ended: wait for its answer, a moment at most. */
+void rec_messages_wait_seen(struct rec_messages *messages);
 
 /* rec_messages_report - one line for each program that was not named while the command ran, with the reason. */
 void rec_messages_report(struct rec_messages *messages);

@@ -24,6 +24,7 @@ enum block_type {
     BLOCK_META = 1,
     BLOCK_MARKS = 2,
     BLOCK_TRAILER = 3,
+    BLOCK_USAGE = 4, /* usage.h */
     BLOCK_WINDOW = 16,
     BLOCK_SUMMARY = 17,
     BLOCK_TOUCHED = 18, /* wl_touched.h */

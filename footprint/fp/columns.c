@@ -118,6 +118,14 @@ uint32_t fp_columns_events(const struct fp_columns *columns)
     return events;
 }
 
+bool fp_columns_have(const struct fp_columns *columns, unsigned call)
+{
+    for (uint32_t i = 0; i < columns->shape_count; i++)
+        if (columns->memory->shapes[i].call == call)
+            return true;
+    return false;
+}
+
 /* ---- the end ---------------------------------------------------------------------------------------- */
 
 static struct column shape_column(const struct fp_columns *columns, uint8_t *at)

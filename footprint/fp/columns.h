@@ -41,6 +41,9 @@ void fp_columns_clear(struct fp_columns *columns);
 /* fp_columns_events - how many of the marks are calls. */
 uint32_t fp_columns_events(const struct fp_columns *columns);
 
+/* fp_columns_have - whether one of the marks is that call. */
+bool fp_columns_have(const struct fp_columns *columns, unsigned call);
+
 /* fp_columns_stamp - the time before the mark that comes next. Of two before one mark the later stays.
  * time_ns   not below the block's former ones. */
 void fp_columns_stamp(struct fp_columns *columns, uint64_t time_ns);

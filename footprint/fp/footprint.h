@@ -21,8 +21,9 @@
 #include "footprint/base/call.h"
 #include "footprint/base/meta.h"
 #include "footprint/base/status.h"
+#include "footprint/fp/usage.h"
 
-#define FP_VERSION         2u /* bump when a reader of the former version would misread; docs/format.md */
+#define FP_VERSION         3u /* bump when a reader of the former version would misread; docs/format.md */
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
 
@@ -102,6 +103,8 @@ struct fp_writer_options {
     uint64_t size_limit_bytes; /* 0: none. A block that would pass it is refused with FP_ERR_LIMIT */
     /* FP_MARK_RESIDENT may come. The file is of version 2 then; version 1 has no such mark. */
     bool resident;
+    /* A usage block will come. The file is of version 3 then. */
+    bool usage;
 };
 
 /* fp_writer_create - create a footprint exclusively, mode 0600, never through a symbolic link.
@@ -126,6 +129,10 @@ enum fp_status fp_writer_resume(int directory_fd, const char *path, const struct
 /* Blocks are appended by fp_writer_columns (columns.h). fp_writer_bytes: written so far, whole blocks. */
 uint64_t fp_writer_bytes(const struct fp_writer *writer);
 const struct fp_error *fp_writer_error(const struct fp_writer *writer);
+
+/* fp_writer_usage - append what the process used as a whole; of several the last one counts. Not held against the limit of size.
+ * Returns   FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY, FP_ERR_ARGUMENT (a text that the file cannot hold): the file is as before. */
+enum fp_status fp_writer_usage(struct fp_writer *writer, const struct fp_usage *usage);
 
 /* fp_writer_finish - append the trailer, close, and free the writer, whatever the result.
  * Returns   FP_OK; FP_ERR_WRITE (the file is valid but has no trailer). */
@@ -159,9 +166,10 @@ struct fp_reader_info {
     const struct fp_block_entry *blocks; /* in file order */
     size_t meta_count;
     const struct fp_meta *meta;
-    bool has_trailer;           /* false: the file is cut short, see tail_error */
-    struct fp_trailer trailer;  /* zeroes without one */
-    struct fp_error tail_error; /* why the scan stopped before a trailer: FP_ERR_TRUNCATED or
+    const struct fp_usage *usage; /* NULL: the file does not tell */
+    bool has_trailer;             /* false: the file is cut short, see tail_error */
+    struct fp_trailer trailer;    /* zeroes without one */
+    struct fp_error tail_error;   /* why the scan stopped before a trailer: FP_ERR_TRUNCATED or
                                    worse; blocks before that offset are usable */
 };
 

@@ -13,6 +13,7 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/marks.h"
+#include "footprint/fp/usage_block.h"
 
 struct fp_reader {
     int fd;
@@ -21,6 +22,7 @@ struct fp_reader {
     size_t blocks_capacity;
     uint64_t scanned_bytes; /* where the next block is to begin */
     struct fp_lane *lanes;
+    struct fp_usage usage; /* once info.usage is set */
     char *meta_text;
     struct fp_meta meta[META_COUNT_MAX];
     struct bytes payload, scratch;
@@ -134,6 +136,32 @@ static enum fp_status read_trailer(struct fp_reader *reader, uint64_t offset,
     return FP_OK;
 }
 
+/* A collector that was killed behind one leaves it to the next one to write another. */
+static enum fp_status read_usage(struct fp_reader *reader, uint64_t offset, const struct block_header *header)
+{
+    struct column columns[USAGE_COLUMNS];
+    struct fp_usage usage;
+    const char *what = NULL;
+    char *text;
+    enum fp_status status = unpack_at(reader, offset, header, USAGE_SCRATCH_BYTES_MAX, columns,
+                                      USAGE_COLUMNS);
+    if (status != FP_OK)
+        return status;
+    text = malloc(columns[USAGE_TEXT].size + 1);
+    if (text == NULL)
+        return fail(reader, FP_ERR_MEMORY, 0, offset, "no memory for a usage");
+    memcpy(text, columns[USAGE_TEXT].bytes, columns[USAGE_TEXT].size);
+    status = usage_decode(header, text, columns[USAGE_TEXT].size, &columns[USAGE_SERIES], &usage, &what);
+    free(text);
+    if (status != FP_OK)
+        return fail(reader, status, 0, offset, what);
+    if (reader->info.usage != NULL)
+        fp_usage_release(&reader->usage);
+    reader->usage = usage;
+    reader->info.usage = &reader->usage;
+    return FP_OK;
+}
+
 static enum fp_status add_block(struct fp_reader *reader, uint64_t offset, const struct block_header *header)
 {
     struct fp_reader_info *info = &reader->info;
@@ -199,6 +227,8 @@ static enum fp_status scan_block(struct fp_reader *reader, uint64_t offset, uint
         return read_meta(reader, offset, &header);
     case BLOCK_MARKS:
         return add_block(reader, offset, &header);
+    case BLOCK_USAGE:
+        return read_usage(reader, offset, &header);
     case BLOCK_TRAILER:
         return read_trailer(reader, offset, &header);
     default:
@@ -383,5 +413,6 @@ void fp_reader_close(struct fp_reader *reader)
     free(reader->blocks);
     free(reader->lanes);
     free(reader->meta_text);
+    fp_usage_release(&reader->usage);
     free(reader);
 }

@@ -12,9 +12,10 @@
 #include "footprint/base/trusted.h"
 #include "footprint/fp/columns_put.h"
 #include "footprint/fp/marks.h"
+#include "footprint/fp/usage_block.h"
 
-/* A size limit leaves this much for the trailer and its lane table. */
-#define TRAILER_RESERVE    4096u
+/* A size limit leaves this much for the usage, the trailer and its lane table. */
+#define TRAILER_RESERVE    8192u
 #define ZSTD_LEVEL_DEFAULT 1
 
 struct fp_writer {
@@ -77,7 +78,7 @@ static enum fp_status write_head(struct fp_writer *writer, const struct fp_write
     put_u32(header + 16, options->process_id);
     put_u32(header + 20, FP_TIME_UNIT_NS);
     put_u64(header + 24, options->start_unix_ns);
-    file_header_seal(header, "MALLABFP", options->resident ? 2 : 1);
+    file_header_seal(header, "MALLABFP", options->usage ? 3 : options->resident ? 2 : 1);
     if (status == FP_OK)
         status = append(writer, header, sizeof header);
     if (status == FP_OK)
@@ -171,6 +172,21 @@ uint64_t fp_writer_bytes(const struct fp_writer *writer)
 const struct fp_error *fp_writer_error(const struct fp_writer *writer)
 {
     return &writer->error;
+}
+
+enum fp_status fp_writer_usage(struct fp_writer *writer, const struct fp_usage *usage)
+{
+    struct block_header header;
+    struct column columns[USAGE_COLUMNS];
+    struct bytes text = {0}, series = {0};
+    enum fp_status status = usage_encode(usage, &text, &series, &header, columns);
+    if (status == FP_OK)
+        status = pack_and_append(writer, &header, columns, USAGE_COLUMNS);
+    else
+        fail(writer, status, 0, "a usage cannot be stored");
+    bytes_release(&series);
+    bytes_release(&text);
+    return status;
 }
 
 static enum fp_status write_trailer(struct fp_writer *writer, const struct fp_trailer *trailer)

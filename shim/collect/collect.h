@@ -115,6 +115,9 @@ struct collect_image {
     bool counts_spoiled;              /* there stood one that cannot be */
     uint64_t told[FP_LOSS_COUNT];     /* of all losses, those that stand in a trailer */
     uint64_t stalls, stall_ns;
+    struct fp_usage *usage;      /* collect_usage.h; NULL: there was no memory for it */
+    struct collect_looks *looks; /* while it runs */
+    bool has_malloc, front_told; /* collect_front.h */
 };
 
 /* A stretch of time in which nothing was recorded, as asked. ns since recording began. */
@@ -205,6 +208,7 @@ struct collector {
     uint32_t execed_pid; /* whose newest image may be about to join */
     uint64_t execed_ns;
     bool control_open;
+    bool seen_told; /* tell_seen */
     struct collect_notes notes;
 };
 

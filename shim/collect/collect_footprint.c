@@ -15,6 +15,7 @@
 #include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_usage.h"
 
 #define NAMES_PER_PID      1000u
 #define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
@@ -148,7 +149,8 @@ static enum fp_status create(struct collector *collector, struct collect_image *
 {
     struct fp_writer_options options = {.process_id = image->pid,
                                         .start_unix_ns = collector->clock.start_unix_ns,
-                                        .resident = !collector->options.no_residency};
+                                        .resident = !collector->options.no_residency,
+                                        .usage = true};
     struct fp_meta meta[20];
     struct fp_error error = {0};
     enum fp_status status = FP_ERR_EXISTS;
@@ -231,6 +233,8 @@ static void write_block(struct collector *collector, struct collect_image *image
     lane->next_block++;
     lane->marks += block->mark_count;
     image->events += fp_columns_events(block);
+    image->has_malloc = image->has_malloc || fp_columns_have(block, FP_CALL_MALLOC) ||
+                        fp_columns_have(block, FP_CALL_CALLOC) || fp_columns_have(block, FP_CALL_REALLOC);
     part->events += fp_columns_events(block);
     grown_to(image, part, fp_writer_bytes(image->writer));
     put_relaxed(&note->events, part->events);
@@ -280,9 +284,12 @@ static void write_trailer(struct collector *collector, struct collect_image *ima
                                                .is_main = lane->thread_id == image->inner_pid,
                                                .marks = lane->marks};
     }
+    const struct fp_usage *usage = usage_present(collector, image);
     trailer->lanes = lanes;
     if (reserve_free_bytes(collector) < RESERVE_WHEN_BELOW)
         reserve_release(collector);
+    if (usage != NULL)
+        (void)fp_writer_usage(image->writer, usage); /* without room recording.json has its figures */
     part->has_trailer = fp_writer_finish(image->writer, trailer, NULL) == FP_OK;
     image->writer = NULL;
     if (fstatat(collector->directory_fd, part->file, &file, AT_SYMLINK_NOFOLLOW) == 0)

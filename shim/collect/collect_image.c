@@ -10,17 +10,19 @@
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_drain.h"
 #include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_front.h"
 #include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_recover.h"
 #include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_usage.h"
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
 #define CLAIM_LONG_NS    UINT64_C(100000000) /* a thousand times what it takes: then it is looked who that is */
 #define MADE_UP_NS       UINT64_C(2000000000) /* a process may seem to be none for so long */
 #define ADOPT_AT_ONCE    64u /* then chunks are drained again: each takes a file and some system calls */
 #define FOREIGN_WEIGHT   16u /* of one that all of /proc is looked through for */
-#define IMAGES_MOST      (1u << 18) /* of one recording: a kilobyte and a half each */
+#define IMAGES_MOST      (1u << 18) /* of one recording: two kilobytes each */
 #define CUT_TRIES        100u
 
 /* ---- cuts --------------------------------------------------------------------------------------- */
@@ -143,6 +145,7 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
     collector->running++;
     cut_adopt(collector, slot_index);
+    usage_adopt(collector, image, pid != 0);
     if (!collector->options.recover || !recover_footprint(collector, image))
         image_open_part(collector, image);
     if (pid == 0)
@@ -270,7 +273,9 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     image->ended = true;
     image->end = end;
     put_release(&slot->state, seg_slot_word(SEG_SLOT_ENDED, image->pid));
+    usage_end(collector, image); /* at once: nobody keeps a zombie for us */
     drain_image(collector, image);
+    front_check(collector, image);
     complete_take_counts(collector, image);
     fp_loss_add(image->lost, image->own_lost);
     image_close_part(collector, image);
@@ -280,6 +285,7 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         (void)close(image->pidfd);
     image->pidfd = -1;
     image_release_lanes(image);
+    usage_release_looks(image);
     collector->image_of_slot[image->slot] = 0;
     collector->running--;
     if (end == IMAGE_EXEC) {

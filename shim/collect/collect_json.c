@@ -15,6 +15,7 @@
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_usage.h"
 
 #define TEMPORARY  "recording.json.new"
 #define OVER_BYTES 4096
@@ -67,11 +68,34 @@ static void put_files(json_t *object, const struct collect_image *image)
     json_decref(files);
 }
 
-static json_t *process(const struct collect_image *image)
+static void put_known(json_t *object, const char *key, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        json_object_set_new(object, key, number(value));
+}
+
+/* What is known of the process as a whole; the series is in its footprint. */
+static void put_usage(json_t *object, const struct fp_usage *usage)
+{
+    struct fp_usage copy = *usage;
+    json_t *all = json_object();
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
+        put_known(all, FP_USAGE_NUMBERS[i].key, *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]));
+    json_object_set_new(all, "ended", json_string(fp_ended_name(usage->ended)));
+    if (usage->runs_on != FP_RUNS_ON_UNKNOWN) {
+        json_object_set_new(all, "how", json_string(fp_runs_on_name(usage->runs_on)));
+        json_object_set_new(all, "allocator", text(usage->allocator));
+        json_object_set_new(all, "version", text(usage->version));
+    }
+    json_object_set_new(object, "usage", all);
+}
+
+static json_t *process(struct collector *collector, struct collect_image *image)
 {
     static const char *const ENDS[] = {
         [IMAGE_RUNNING] = "running", [IMAGE_EXIT] = "exit", [IMAGE_EXEC] = "exec"};
     json_t *object = json_object();
+    const struct fp_usage *usage = usage_present(collector, image);
     uint64_t removed = 0;
     put_files(object, image);
     json_object_set_new(object, "name", text(image->program));
@@ -89,6 +113,8 @@ static json_t *process(const struct collect_image *image)
         json_object_set_new(object, "events_removed", number(removed));
     json_object_set_new(object, "complete", json_boolean(complete_image(image)));
     json_object_set_new(object, "ended", json_string(ENDS[image->end]));
+    if (usage != NULL)
+        put_usage(object, usage);
     return object;
 }
 
@@ -258,7 +284,7 @@ static json_t *whole(struct collector *collector, bool final)
     for (size_t i = 0; i < collector->image_count; i++) {
         struct collect_image *image = collector->images[i];
         add_counts(collector, image, lost, &stalls, &stall_ns);
-        json_array_append_new(processes, process(image));
+        json_array_append_new(processes, process(collector, image));
         events += image->events;
         bytes += image->bytes;
     }
@@ -268,6 +294,8 @@ static json_t *whole(struct collector *collector, bool final)
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
     json_object_set_new(object, "duration_ns", number(collect_elapsed_ns(collector)));
+    if (collector->options.command_pid != 0)
+        json_object_set_new(object, "command_pid", number(collector->options.command_pid));
     json_object_set_new(object, "complete", json_boolean(complete));
     if (!complete)
         json_object_set_new(object, "incomplete_why", text(why));

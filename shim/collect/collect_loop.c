@@ -11,12 +11,14 @@
 
 #include "shim/collect/collect_drain.h"
 #include "shim/collect/collect_footprint.h"
+#include "shim/collect/collect_front.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_json.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_take.h"
 #include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_usage.h"
 #include "shim/shared/raw.h"
 
 #define NAP_NS         4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
@@ -178,6 +180,7 @@ static void forget_gone(struct collector *collector)
         struct collect_image *image = collector->images[i];
         if (is_gone(image)) {
             collector->removed_processes++;
+            usage_release(image);
             free(image->parts);
             free(image);
             continue;
@@ -393,7 +396,7 @@ struct pace {
 /* Returns how much work there was: chunks taken and freed. */
 static uint32_t work(struct collector *collector, uint64_t now, struct pace *pace)
 {
-    const bool look = now - pace->looked_ns >= LOOK_NS;
+    const bool look = now - pace->looked_ns >= LOOK_NS, command_ended = !collector->control_open;
     put_relaxed(&collector->segment.view.header->heartbeat_ns, now);
     clock_anchor(&collector->clock);
     clock_share(&collector->clock, collector->segment.view.header);
@@ -407,6 +410,11 @@ static uint32_t work(struct collector *collector, uint64_t now, struct pace *pac
     const uint32_t taken = take_scan(collector), freed = drain_blocks(collector);
     segment_hold_more(&collector->segment);
     image_check_ends(collector, look);
+    usage_look(collector, now);
+    if (look)
+        front_look(collector);
+    if (command_ended && collector->options.command_pid != 0)
+        tell_seen(collector); /* whoever came before it ended was found in this round */
     watch_control(collector);
     if (now - pace->seldom_ns >= SELDOM_NS) {
         pace->seldom_ns = now;

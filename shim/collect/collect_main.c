@@ -26,6 +26,7 @@
 #include "shim/collect/collect_recover.h"
 #include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_tell.h"
+#include "shim/collect/collect_usage.h"
 
 #define LAST_PAUSE_NS     100000000
 #define LAST_TRIES        50u
@@ -455,6 +456,7 @@ static int recover(struct collector *collector)
 static void release(struct collector *collector)
 {
     for (size_t i = 0; i < collector->image_count; i++) {
+        usage_release(collector->images[i]);
         free(collector->images[i]->parts);
         free(collector->images[i]);
     }

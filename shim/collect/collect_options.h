@@ -10,6 +10,7 @@ struct collect_options {
     uint64_t memory_bytes;
     uint64_t max_size_bytes; /* 0: none */
     uint64_t duration_ns;    /* 0: none */
+    uint64_t command_pid;    /* of the command that is recorded, a child of our starter's; 0: not known */
     uint64_t leader_pid;     /* 0: whoever attaches first */
     int ready_fd;            /* -1: none */
     int control_fd;          /* -1: none */

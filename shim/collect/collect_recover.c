@@ -19,6 +19,7 @@
 #include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_take.h"
+#include "shim/collect/collect_usage.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 
@@ -239,6 +240,7 @@ static void list_former(struct collector *collector)
         for (size_t i = first; i < past; i++)
             list_former_part(collector, image, &listing.items[i]);
         if (image->part_count == 0 || !list_image(collector, image)) {
+            usage_release(image);
             free(image->parts);
             free(image);
         }

@@ -12,11 +12,11 @@
 #define SHARE_HELD 16u
 
 #define TRAILERS_BYTES   262144u /* most of it for what btrfs sets aside for names while they are made */
-#define LIST_BYTES       262144u /* of about 600 processes; more are asked for in time, if the disk has them */
+#define LIST_BYTES       262144u /* of about 250 processes; more are asked for in time, if the disk has them */
 #define TRAILERS_LEAST   16384u
 #define LIST_LEAST       16384u
 #define RENEW_WHEN_ABOVE (4u << 20)
-#define LIST_BYTES_EACH  512u /* what recording.json says of one process: its names make up most of it */
+#define LIST_BYTES_EACH  1024u /* what recording.json says of one process */
 
 /* Blocks are written whole or not at all, and one of all its chunks takes up to 360 KB. */
 #define SMALL_BLOCKS_BELOW (1u << 20)

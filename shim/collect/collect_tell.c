@@ -90,6 +90,17 @@ void stop_over(struct collector *collector)
         tell(collector, "resumed %llu\n", (unsigned long long)collect_elapsed_ns(collector));
 }
 
+void tell_seen(struct collector *collector)
+{
+    const struct collect_image *image;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        if (image->pid == collector->options.command_pid)
+            return;
+    if (!collector->seen_told)
+        tell(collector, "seen\n");
+    collector->seen_told = true;
+}
+
 /* ---- one note of a program that is not recorded ---------------------------------------------------- */
 
 void notes_open(struct collector *collector)
@@ -217,6 +228,14 @@ void notes_take(struct collector *collector)
     for (int i = 0; i < NOTES_A_ROUND && collector->notes.fd >= 0 && receive(collector->notes.fd, &note); i++)
         if (is_asked_for(collector, &note))
             add(collector, &note);
+}
+
+void notes_add(struct collector *collector, const char *name, uint32_t pid, const char *why)
+{
+    struct collect_unrecorded note = {.pid = pid};
+    copy_plain(note.name, sizeof note.name, name);
+    copy_plain(note.why, sizeof note.why, why);
+    add(collector, &note);
 }
 
 void notes_take_former(struct collector *collector)

@@ -16,7 +16,9 @@
 #include "shim/preload/large.h"
 #include "shim/preload/note.h"
 #include "shim/preload/patience.h"
+#include "shim/preload/runs_on.h"
 #include "shim/preload/shim_text.h"
+#include "shim/preload/usage_note.h"
 #include "shim/shared/raw.h"
 
 #define ATTACH_WAIT_NS 10000000u /* for another thread or the collector; then we look again */
@@ -269,6 +271,7 @@ static enum taking take_slot(void)
         return TAKING_NONE;
     }
     shim_process->foreign = self.foreign;
+    shim_process->pid = self.pid;
     uint32_t pid = self.foreign ? 0 : self.pid;
     uint64_t claim = seg_slot_word(SEG_SLOT_ATTACHING, pid);
     if (!may_follow(pid))
@@ -295,6 +298,8 @@ static enum taking take_slot(void)
     shim_process->lost_contact = 0;
     lane_forget_inherited();
     heed_filters();
+    usage_begin(slot);
+    runs_on_put(slot);
     large_begin((shim_segment.fixed.flags & SEG_FLAG_RESIDENT) != 0, shim_segment.fixed.filters);
     /* A claim that stood for very long was taken back: whoever was stopped for so long is not recorded. */
     if (!atomic_compare_exchange_strong_explicit(&slot->state, &claim, seg_slot_word(SEG_SLOT_ATTACHED, pid),

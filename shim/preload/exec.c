@@ -21,6 +21,7 @@
 #include "shim/preload/confine.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim_text.h"
+#include "shim/preload/usage_note.h"
 #include "shim/shared/raw.h"
 
 #define PATH_BYTES    1024u
@@ -235,6 +236,7 @@ static int execute(enum named_by by, const char *name, char *const arguments[], 
 {
     const bool alone = is_to_be_alone(by, name, environment, false);
     const exec_type call = by == BY_FILE ? next.execvpe : next.execve;
+    usage_note(SEG_USAGE_EXEC);
     return unlikely(alone) ? execute_alone(call, name, arguments, environment)
                            : call(name, arguments, environment);
 }

@@ -54,7 +54,7 @@
     atomic_compare_exchange_weak_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      10u                          /* bump with any change of this file's layouts */
+#define SEG_VERSION      11u                          /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -178,6 +178,28 @@ enum seg_slot_state {
     SEG_SLOT_ENDED = 3, /* the collector has taken it out of use, records not yet drained */
 };
 
+/* What a process tells of itself, by getrusage(2) and /proc/self/status. Since it began: an exec changes nothing but the
+ * memory's figures. 0: not known, where a process cannot have used nothing. */
+struct seg_usage {
+    uint64_t at_ns; /* CLOCK_MONOTONIC */
+    uint64_t user_us, system_us, faults_minor, faults_major;
+    uint64_t peak_kib, rss_kib, anon_kib, file_kib, shared_kib;
+};
+
+enum seg_usage_end {
+    SEG_USAGE_NONE = 0,
+    SEG_USAGE_EXIT = 1,
+    SEG_USAGE_EXEC = 2, /* it may have failed: then the process goes on, and tells another end later */
+};
+
+/* Which allocator is under the program. */
+struct seg_allocator {
+    _Atomic uint32_t how; /* enum fp_runs_on; stored last, release */
+    bool in_front;        /* it is asked before us, and we see no call that it does not pass on */
+    char name[32], version[64];
+    char library[SEG_EXECUTABLE]; /* "": the program itself */
+};
+
 struct seg_slot {
     _Atomic uint64_t state; /* enum seg_slot_state, pid in bits 32-63: 0 for one of another pid namespace */
     uint64_t serial;        /* of this process image, from 1, never used twice in a segment */
@@ -193,6 +215,9 @@ struct seg_slot {
     _Atomic uint64_t stall_ns;
     char executable[SEG_EXECUTABLE];
     char program[SEG_PROGRAM]; /* the name that the program was called by */
+    struct seg_allocator allocator;
+    struct seg_usage begin, end; /* end: with usage_end only */
+    _Atomic uint32_t usage_end;  /* enum seg_usage_end; stored behind `end`, release */
     uint64_t first_cut; /* the one that its records stand behind until the collector announces another */
     _Alignas(128) _Atomic uint64_t epoch; /* the order word (docs/order.md), in a pair of lines of its own */
 };

@@ -50,6 +50,21 @@ static void put_trailer(FILE *out, const struct fp_trailer *trailer)
         put(out, "  ran on%s\n", trailer->uncounted ? ", uncounted" : "");
 }
 
+static void put_usage(FILE *out, const struct fp_usage *usage)
+{
+    struct fp_usage copy = *usage;
+    put(out, "usage ended %s, runs on '%s' '%s' '%s' %s\n", fp_ended_name(usage->ended), usage->allocator,
+        usage->version, usage->library, fp_runs_on_name(usage->runs_on));
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
+        if (*fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]) != FP_USAGE_UNKNOWN)
+            put(out, "  %s %" PRIu64 "\n", FP_USAGE_NUMBERS[i].key,
+                *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]));
+    for (uint32_t i = 0; i < usage->point_count; i++)
+        put(out, "  at %" PRIu64 " ns rss %" PRIu64 " anonymous %" PRIu64 " cpu %" PRIu64 " ns\n",
+            usage->points[i].time_ns, usage->points[i].rss_bytes, usage->points[i].rss_anon_bytes,
+            usage->points[i].cpu_ns);
+}
+
 struct dump_result dump_footprint(const char *path, FILE *out)
 {
     struct dump_result result = {.stage = "open"};
@@ -75,6 +90,8 @@ struct dump_result dump_footprint(const char *path, FILE *out)
     }
     if (result.error.status == FP_OK) {
         result = (struct dump_result){"tail", 0, info->tail_error};
+        if (info->usage != NULL)
+            put_usage(out, info->usage);
         if (info->has_trailer)
             put_trailer(out, &info->trailer);
         if (result.error.status == FP_OK)

@@ -3,6 +3,7 @@
 
 #include "footprint/base/bytes.h"
 #include "footprint/fp/marks.h"
+#include "footprint/fp/usage_block.h"
 #include "golden/defects.h"
 
 #define HEADER BLOCK_HEADER_BYTES
@@ -304,6 +305,30 @@ static size_t second_meta(struct image *image)
     return at;
 }
 
+/* The second usage block of the file: the first has nothing in its columns. */
+static size_t usage_no_number(struct image *image)
+{
+    static const char text[] = "cpu_user_ns=12 ms\n";
+    return defect_column(image, BLOCK_USAGE, 1, USAGE_TEXT, text, sizeof text - 1);
+}
+
+static size_t usage_below_zero(struct image *image)
+{
+    const size_t at = image_find_block(image, BLOCK_USAGE, 1);
+    static const uint8_t point[] = {1, 1, 0, 0}; /* one KiB less than none */
+    put_u32(image->bytes + at + 12, 1);
+    return defect_column(image, BLOCK_USAGE, 1, USAGE_SERIES, point, sizeof point);
+}
+
+static size_t usage_beyond_limit(struct image *image)
+{
+    const size_t at = image_find_block(image, BLOCK_USAGE, 1);
+    put_u32(image->bytes + at + 12, FP_USAGE_POINTS_MAX + 1);
+    image_seal_block(image, at);
+    return at;
+}
+
+#define USAGE "v3-usage.fp"
 #define LANES "v1-lanes.fp"
 
 const struct defect FP_DEFECTS[] = {
@@ -316,6 +341,9 @@ const struct defect FP_DEFECTS[] = {
     {"meta-without-equals.fp", LANES, "tail", FP_ERR_CORRUPT, defect_meta_without_equals},
     {"meta-bomb.fp", LANES, "tail", FP_ERR_CORRUPT, meta_bomb},
     {"second-meta.fp", LANES, "tail", FP_ERR_CORRUPT, second_meta},
+    {"usage-no-number.fp", USAGE, "tail", FP_ERR_CORRUPT, usage_no_number},
+    {"usage-below-zero.fp", USAGE, "tail", FP_ERR_CORRUPT, usage_below_zero},
+    {"usage-beyond-limit.fp", USAGE, "tail", FP_ERR_CORRUPT, usage_beyond_limit},
     {"cut-in-block.fp", LANES, "tail", FP_ERR_TRUNCATED, cut_in_block},
     {"cut-in-block-header.fp", LANES, "tail", FP_ERR_TRUNCATED, cut_in_block_header},
     {"no-trailer.fp", LANES, "tail", FP_ERR_TRUNCATED, no_trailer},

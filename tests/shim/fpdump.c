@@ -82,6 +82,28 @@ static void add_block(struct totals *totals, const struct fp_block *block)
     totals->lane_marks[block->lane] += block->mark_count;
 }
 
+/* "usage": its numbers and words, and the series as [time, rss, anonymous, processor time]. */
+static void say_usage(const struct fp_usage *usage)
+{
+    struct fp_usage copy = *usage;
+    printf(",\n \"usage\": {\"ended\": \"%s\", \"how\": \"%s\", \"allocator\": ", fp_ended_name(usage->ended),
+           fp_runs_on_name(usage->runs_on));
+    say_string(usage->allocator);
+    printf(", \"version\": ");
+    say_string(usage->version);
+    printf(", \"library\": ");
+    say_string(usage->library);
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
+        if (*fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]) != FP_USAGE_UNKNOWN)
+            printf(", \"%s\": %" PRIu64, FP_USAGE_NUMBERS[i].key, *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]));
+    printf(", \"points\": [");
+    for (uint32_t i = 0; i < usage->point_count; i++)
+        printf("%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", i > 0 ? ", " : "",
+               usage->points[i].time_ns, usage->points[i].rss_bytes, usage->points[i].rss_anon_bytes,
+               usage->points[i].cpu_ns);
+    printf("]}");
+}
+
 static void say_totals(const struct fp_reader *reader, const struct totals *totals)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
@@ -124,7 +146,10 @@ static void say_totals(const struct fp_reader *reader, const struct totals *tota
         printf(": ");
         say_string(info->meta[i].value);
     }
-    printf("}}\n");
+    printf("}");
+    if (info->usage != NULL)
+        say_usage(info->usage);
+    printf("}\n");
 }
 
 int main(int argc, char **argv)

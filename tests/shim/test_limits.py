@@ -83,12 +83,12 @@ def test_max_size():
 
 def test_file_size_limit():
     """RLIMIT_FSIZE, which the collector inherits: no signal, a whole footprint within the limit."""
-    limit = 1 << 20
-    recording = recorded.preload([CHURN, str(4 * COUNT)],
+    limit = 2 << 20
+    recording = recorded.preload([CHURN, str(8 * COUNT)],
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     footprint = recording.only()
     check(set(footprint.info['lost']), {'disk_full'}, 'causes')
-    check(total(footprint), 4 * EVENTS, 'events and losses')
+    check(total(footprint), 8 * EVENTS, 'events and losses')
     check(footprint.info['has_trailer'], True, 'trailer')
     check(footprint.info['file_bytes'] <= limit, True, 'size %d' % footprint.info['file_bytes'])
 

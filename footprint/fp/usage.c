@@ -1,0 +1,116 @@
+/* usage.c - the parts of a usage by name. */
+#include "footprint/fp/usage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct fp_usage, member)
+
+/* Keys are stored. */
+const struct fp_usage_number FP_USAGE_NUMBERS[] = {
+    {"begin_ns", AT(begin_ns)},
+    {"end_ns", AT(end_ns)},
+    {"cpu_user_ns", AT(cpu_user_ns)},
+    {"cpu_system_ns", AT(cpu_system_ns)},
+    {"faults_minor", AT(faults_minor)},
+    {"faults_major", AT(faults_major)},
+    {"cpu_age_ns", AT(cpu_age_ns)},
+    {"rss_peak_bytes", AT(rss_peak_bytes)},
+    {"rss_anon_peak_bytes", AT(rss_anon_peak_bytes)},
+    {"rss_end_bytes", AT(rss_end_bytes)},
+    {"rss_anon_end_bytes", AT(rss_anon_end_bytes)},
+    {"recorder_bytes", AT(recorder_bytes)},
+    {"memory_age_ns", AT(memory_age_ns)},
+    {"code", AT(code)},
+};
+
+const size_t FP_USAGE_NUMBER_COUNT = sizeof FP_USAGE_NUMBERS / sizeof FP_USAGE_NUMBERS[0];
+
+static const char *const ENDS[FP_ENDED_COUNT] = {
+    [FP_ENDED_UNKNOWN] = "unknown", [FP_ENDED_EXIT] = "exit",       [FP_ENDED_SIGNAL] = "signal",
+    [FP_ENDED_EXEC] = "exec",       [FP_ENDED_RUNNING] = "running",
+};
+
+static const char *const ORIGINS[FP_RUNS_ON_COUNT] = {
+    [FP_RUNS_ON_UNKNOWN] = "unknown",
+    [FP_RUNS_ON_LIBC] = "libc",
+    [FP_RUNS_ON_LINKED] = "linked",
+    [FP_RUNS_ON_PRELOADED] = "preloaded",
+};
+
+const char *fp_ended_name(enum fp_ended ended)
+{
+    return (unsigned)ended < FP_ENDED_COUNT ? ENDS[ended] : NULL;
+}
+
+const char *fp_runs_on_name(enum fp_runs_on how)
+{
+    return (unsigned)how < FP_RUNS_ON_COUNT ? ORIGINS[how] : NULL;
+}
+
+void fp_usage_init(struct fp_usage *usage)
+{
+    *usage = (struct fp_usage){0};
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
+        *fp_usage_at(usage, &FP_USAGE_NUMBERS[i]) = FP_USAGE_UNKNOWN;
+}
+
+void fp_usage_release(struct fp_usage *usage)
+{
+    free(usage->points);
+    usage->points = NULL;
+    usage->point_count = 0;
+}
+
+uint64_t fp_usage_ran_ns(const struct fp_usage *usage)
+{
+    if (usage->begin_ns == FP_USAGE_UNKNOWN || usage->end_ns == FP_USAGE_UNKNOWN)
+        return FP_USAGE_UNKNOWN;
+    return usage->end_ns > usage->begin_ns ? usage->end_ns - usage->begin_ns : 0;
+}
+
+uint64_t fp_usage_cpu_ns(const struct fp_usage *usage)
+{
+    if (usage->cpu_user_ns == FP_USAGE_UNKNOWN || usage->cpu_system_ns == FP_USAGE_UNKNOWN)
+        return FP_USAGE_UNKNOWN;
+    const uint64_t sum = usage->cpu_user_ns + usage->cpu_system_ns; /* each is below 2^63 */
+    return sum <= INT64_MAX ? sum : INT64_MAX;
+}
+
+static bool take_number(const char *value, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long taken = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0')
+        return false;
+    if (errno == 0 && taken <= INT64_MAX)
+        *number = taken;
+    return true;
+}
+
+bool fp_usage_take(struct fp_usage *usage, const char *key, const char *value)
+{
+    const struct {
+        const char *key;
+        char *text;
+        size_t size;
+    } texts[] = {{"allocator", usage->allocator, sizeof usage->allocator},
+                 {"version", usage->version, sizeof usage->version},
+                 {"library", usage->library, sizeof usage->library}};
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
+        if (strcmp(key, FP_USAGE_NUMBERS[i].key) == 0)
+            return take_number(value, fp_usage_at(usage, &FP_USAGE_NUMBERS[i]));
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(key, texts[i].key) == 0)
+            (void)snprintf(texts[i].text, texts[i].size, "%s", value); /* a longer one is cut */
+    for (unsigned i = 0; strcmp(key, "ended") == 0 && i < FP_ENDED_COUNT; i++)
+        if (strcmp(value, ENDS[i]) == 0)
+            usage->ended = (enum fp_ended)i;
+    for (unsigned i = 0; strcmp(key, "how") == 0 && i < FP_RUNS_ON_COUNT; i++)
+        if (strcmp(value, ORIGINS[i]) == 0)
+            usage->runs_on = (enum fp_runs_on)i;
+    return true;
+}

@@ -1,0 +1,98 @@
+/* usage.h - what a process image used as a whole: processor time, page faults, memory, and the allocator that it ran on.
+ *
+ * Figures are the image's: what the process had used before an exec is not in them. Memory is without the shared pages of
+ * the recorder that the process had mapped (recorder_bytes). The block of a footprint that has it: docs/format.md, "Usage
+ * block". */
+#ifndef MALLAB_FOOTPRINT_FP_USAGE_H
+#define MALLAB_FOOTPRINT_FP_USAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FP_USAGE_UNKNOWN    UINT64_MAX /* a number that nobody could tell */
+#define FP_USAGE_POINTS_MAX 256u
+
+/* How an image ended. Names are stored. */
+enum fp_ended {
+    FP_ENDED_UNKNOWN = 0, /* it is gone, and nobody could tell how */
+    FP_ENDED_EXIT,        /* `code` is its exit status */
+    FP_ENDED_SIGNAL,      /* `code` is the signal's number */
+    FP_ENDED_EXEC,        /* another program took its place */
+    FP_ENDED_RUNNING,     /* it went on when recording ended */
+    FP_ENDED_COUNT,
+};
+
+/* Where the allocator under the program came from. Names are stored. */
+enum fp_runs_on {
+    FP_RUNS_ON_UNKNOWN = 0,
+    FP_RUNS_ON_LIBC,
+    FP_RUNS_ON_LINKED,    /* a library of the program's, or the program itself */
+    FP_RUNS_ON_PRELOADED, /* $LD_PRELOAD or /etc/ld.so.preload names it */
+    FP_RUNS_ON_COUNT,
+};
+
+/* fp_ended_name - "exit", "signal", "exec", "running", "unknown". fp_runs_on_name - "libc", "linked", "preloaded", "unknown".
+ * Static; NULL outside the enum. */
+const char *fp_ended_name(enum fp_ended ended);
+const char *fp_runs_on_name(enum fp_runs_on how);
+
+/* One look at a process that runs. */
+struct fp_usage_point {
+    uint64_t time_ns; /* since recording began */
+    uint64_t rss_bytes, rss_anon_bytes;
+    uint64_t cpu_ns; /* user and system, since the image began */
+};
+
+/* Numbers are FP_USAGE_UNKNOWN where they are not known, at most INT64_MAX else. */
+struct fp_usage {
+    uint64_t begin_ns, end_ns; /* of the image, since recording began */
+    uint64_t cpu_user_ns, cpu_system_ns;
+    uint64_t faults_minor, faults_major;
+    uint64_t cpu_age_ns;     /* so long before its end were the four above looked at; 0: they are final */
+    uint64_t rss_peak_bytes; /* VmHWM, which no look can miss */
+    uint64_t
+        rss_anon_peak_bytes; /* the most that was seen, or must have been there at the peak: never too high */
+    uint64_t rss_end_bytes, rss_anon_end_bytes;
+    uint64_t recorder_bytes; /* shared with the recorder, and left out of rss_peak_bytes and rss_end_bytes */
+    uint64_t memory_age_ns;  /* so long before its end were the five above looked at; 0: they are final */
+    uint64_t code;           /* exit status, or number of the signal */
+    enum fp_ended ended;
+    enum fp_runs_on runs_on;
+    char allocator[32]; /* "glibc", "jemalloc", ...: the name of a candidate where it is one; "": not known */
+    char version[64];   /* as the allocator tells it; "": it does not */
+    char library[256];  /* path of what defines malloc; "" where that is the program itself, or not known */
+    uint32_t point_count;
+    struct fp_usage_point *points; /* by time; the struct's, on the heap; NULL without any */
+};
+
+/* fp_usage_init - nothing is known.
+ * fp_usage_release - free the points. */
+void fp_usage_init(struct fp_usage *usage);
+void fp_usage_release(struct fp_usage *usage);
+
+/* The numbers by name, for whoever stores or shows them all. */
+struct fp_usage_number {
+    const char *key;
+    size_t offset; /* in struct fp_usage */
+};
+
+extern const struct fp_usage_number FP_USAGE_NUMBERS[];
+extern const size_t FP_USAGE_NUMBER_COUNT;
+
+static inline uint64_t *fp_usage_at(struct fp_usage *usage, const struct fp_usage_number *number)
+{
+    return (uint64_t *)(void *)((char *)usage + number->offset);
+}
+
+/* fp_usage_ran_ns - how long the image ran; FP_USAGE_UNKNOWN where begin or end is. */
+uint64_t fp_usage_ran_ns(const struct fp_usage *usage);
+
+/* fp_usage_cpu_ns - user and system together; FP_USAGE_UNKNOWN where either is. */
+uint64_t fp_usage_cpu_ns(const struct fp_usage *usage);
+
+/* fp_usage_take - set what a key of text says; a key or a word that is not known here is passed over, as are numbers above INT64_MAX.
+ * Returns  false for a number that is none. */
+bool fp_usage_take(struct fp_usage *usage, const char *key, const char *value);
+
+#endif

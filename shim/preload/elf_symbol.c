@@ -1,0 +1,96 @@
+/* elf_symbol.c - an object's own table of symbols, searched by its hash table (DT_GNU_HASH, else DT_HASH).
+ *
+ * Laws of this file: those of shim.h; it reads what the loader has mapped, and calls only dladdr1, which allocates nothing. */
+#include "shim/preload/elf_symbol.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *names;
+    const uint32_t *gnu, *plain; /* hash tables; NULL: it has none of that kind */
+};
+
+/* glibc has made addresses of most of these, musl and the kernel's own object have not. */
+static const void *at(const struct link_map *object, const ElfW(Dyn) * entry)
+{
+    const uintptr_t address = entry->d_un.d_ptr;
+    return (const void *)(address < object->l_addr ? address + object->l_addr : address);
+}
+
+static struct tables tables_of(const struct link_map *object)
+{
+    struct tables tables = {0};
+    for (const ElfW(Dyn) *entry = object->l_ld; entry != NULL && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_SYMTAB)
+            tables.symbols = at(object, entry);
+        else if (entry->d_tag == DT_STRTAB)
+            tables.names = at(object, entry);
+        else if (entry->d_tag == DT_GNU_HASH)
+            tables.gnu = at(object, entry);
+        else if (entry->d_tag == DT_HASH)
+            tables.plain = at(object, entry);
+    }
+    return tables;
+}
+
+static void *defined(const struct link_map *object, const struct tables *tables, uint32_t index,
+                     const char *name)
+{
+    const ElfW(Sym) *symbol = &tables->symbols[index];
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 || (symbol->st_info & 15) != STT_FUNC ||
+        strcmp(tables->names + symbol->st_name, name) != 0)
+        return NULL;
+    return (void *)(object->l_addr + symbol->st_value);
+}
+
+/* Buckets hold the first symbol of a chain; a word of the chain has bit 0 set where it ends. */
+static void *find_gnu(const struct link_map *object, const struct tables *tables, const char *name)
+{
+    const uint32_t buckets = tables->gnu[0], first = tables->gnu[1], bloom = tables->gnu[2];
+    const uint32_t *bucket = tables->gnu + 4 + bloom * (sizeof(ElfW(Addr)) / 4);
+    const uint32_t *chain = bucket + buckets;
+    uint32_t hash = 5381;
+    void *found = NULL;
+    for (const char *letter = name; *letter != '\0'; letter++)
+        hash = hash * 33 + (unsigned char)*letter;
+    uint32_t index = buckets > 0 ? bucket[hash % buckets] : 0;
+    if (index < first)
+        return NULL;
+    for (;; index++) {
+        const uint32_t word = chain[index - first];
+        if ((word | 1) == (hash | 1))
+            found = defined(object, tables, index, name);
+        if (found != NULL || (word & 1) != 0)
+            return found;
+    }
+}
+
+/* The second number of the table is that of all symbols. */
+static void *find_plain(const struct link_map *object, const struct tables *tables, const char *name)
+{
+    void *found = NULL;
+    for (uint32_t index = 1; index < tables->plain[1] && found == NULL; index++)
+        found = defined(object, tables, index, name);
+    return found;
+}
+
+void *elf_symbol(const struct link_map *object, const char *name)
+{
+    const struct tables tables = tables_of(object);
+    if (tables.symbols == NULL || tables.names == NULL)
+        return NULL;
+    if (tables.gnu != NULL)
+        return find_gnu(object, &tables, name);
+    return tables.plain != NULL ? find_plain(object, &tables, name) : NULL;
+}
+
+const struct link_map *elf_object_of(const void *address)
+{
+    Dl_info info;
+    void *object = NULL;
+    return dladdr1(address, &info, &object, RTLD_DL_LINKMAP) != 0 ? object : NULL;
+}

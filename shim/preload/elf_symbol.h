@@ -1,0 +1,17 @@
+/* elf_symbol.h - look for a symbol in one loaded object, and nowhere else; without dlsym, which allocates where there is none. */
+#ifndef MALLAB_SHIM_PRELOAD_ELF_SYMBOL_H
+#define MALLAB_SHIM_PRELOAD_ELF_SYMBOL_H
+
+#include <link.h>
+
+#pragma GCC visibility push(hidden)
+
+/* elf_object_of - the loaded object that an address lies in; NULL: in none. */
+const struct link_map *elf_object_of(const void *address);
+
+/* elf_symbol - the address of a function that the object defines under that name; NULL: it has none. */
+void *elf_symbol(const struct link_map *object, const char *name);
+
+#pragma GCC visibility pop
+
+#endif

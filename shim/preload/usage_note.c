@@ -1,0 +1,131 @@
+/* usage_note.c - what a process used, told by itself: where it ends, nobody else can look in time.
+ *
+ * A process that a signal ends, or that calls the kernel past libc, tells nothing: of that the collector has its own looks
+ * (collect_usage.c), and they are older.
+ *
+ * Laws of this file: usage_note.h has them. _exit runs in signal handlers and in children that share their parent's memory. */
+#include "shim/preload/usage_note.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "shim/preload/confine.h"
+#include "shim/shared/raw.h"
+
+#define STATUS_BYTES                                                                                         \
+    3072u /* what is read of /proc/self/status: the lines are in its first kilobyte, but for a long list of groups */
+
+static uint64_t microseconds(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000u + (uint64_t)time->tv_usec;
+}
+
+static void note_times(struct seg_usage *usage)
+{
+    struct rusage used;
+    usage->at_ns = raw_now_ns();
+    if (raw_call(SYS_getrusage, RUSAGE_SELF, (long)&used, 0, 0, 0, 0) != 0)
+        return;
+    usage->user_us = microseconds(&used.ru_utime);
+    usage->system_us = microseconds(&used.ru_stime);
+    usage->faults_minor = (uint64_t)used.ru_minflt;
+    usage->faults_major = (uint64_t)used.ru_majflt;
+}
+
+/* The number behind a line's name; 0: there is no such line. */
+static uint64_t kib_of(const char *status, const char *line)
+{
+    uint64_t number = 0;
+    const char *at = strstr(status, line);
+    if (at == NULL)
+        return 0;
+    for (at += strlen(line); *at == ' ' || *at == '\t'; at++)
+        ;
+    for (; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+static __attribute__((noinline)) void note_memory(struct seg_usage *usage)
+{
+    char status[STATUS_BYTES];
+    const long fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    const long got = raw_read((int)fd, status, sizeof status - 1);
+    raw_close((int)fd);
+    status[got > 0 ? got : 0] = '\0';
+    usage->peak_kib = kib_of(status, "\nVmHWM:");
+    usage->rss_kib = kib_of(status, "\nVmRSS:");
+    usage->anon_kib = kib_of(status, "\nRssAnon:");
+    usage->file_kib = kib_of(status, "\nRssFile:");
+    usage->shared_kib = kib_of(status, "\nRssShmem:");
+}
+
+void usage_begin(struct seg_slot *slot)
+{
+    struct seg_usage begin = {0};
+    put_relaxed(&slot->usage_end, SEG_USAGE_NONE);
+    if (confine_may_call()) {
+        note_times(&begin);
+        confine_called();
+    }
+    slot->begin = begin;
+}
+
+void usage_note(enum seg_usage_end end)
+{
+    struct seg_usage last = {0};
+    if (shim_process == NULL || get_acquire(&shim_process->state) != PROCESS_ON || !confine_may_call())
+        return;
+    if (raw_getpid() == shim_process->pid) { /* else it is a vfork's child */
+        note_times(&last);
+        note_memory(&last);
+        put_release(&shim_process->slot->usage_end, SEG_USAGE_NONE);
+        shim_process->slot->end = last;
+        /* release: pairs with the acquire in collect_usage.c */
+        put_release(&shim_process->slot->usage_end, end);
+    }
+    confine_called();
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------ */
+
+__attribute__((destructor)) static void note_exit(void)
+{
+    usage_note(SEG_USAGE_EXIT);
+}
+
+static void (*next[2])(int);
+
+/* Before main: dlsym is nothing for a signal handler. */
+__attribute__((constructor)) static void resolve(void)
+{
+    *(void **)&next[0] = dlsym(RTLD_NEXT, "_exit");
+    *(void **)&next[1] = dlsym(RTLD_NEXT, "_Exit");
+}
+
+static __attribute__((noreturn)) void leave(unsigned which, int code)
+{
+    usage_note(SEG_USAGE_EXIT);
+    if (next[which] != NULL)
+        next[which](code);
+    for (;;) /* a constructor that exits before ours has run */
+        (void)raw_call(SYS_exit_group, code, 0, 0, 0, 0, 0);
+}
+
+/* Under other names for the compiler, which knows what these do. */
+SHIM_EXPORT __attribute__((noreturn)) void shim_exit_now(int code) __asm__("_exit");
+SHIM_EXPORT __attribute__((noreturn)) void shim_exit_standard(int code) __asm__("_Exit");
+
+void shim_exit_now(int code)
+{
+    leave(0, code);
+}
+
+void shim_exit_standard(int code)
+{
+    leave(1, code);
+}
