@@ -38,7 +38,7 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
 {
     const struct wl_writer_options writer_options = {.window_ops = options->window_ops,
                                                      .zstd_level = options->zstd_level,
-                                                     .touched = input->tells_residency,
+                                                     .touched = true,
                                                      .pause_ns = WL_PAUSE_NS,
                                                      .in_place = options->in_place,
                                                      .descriptor = descriptor};

@@ -453,7 +453,6 @@ static enum fp_status measure_members(struct conv_merge *merge, struct conv_surv
         member->start_unix_ns = member->survey->start_unix_ns;
         start_ns = member->start_unix_ns < start_ns ? member->start_unix_ns : start_ns;
         input->progress_total += member->input.progress_total;
-        input->tells_residency |= member->input.tells_residency;
         survey->file_bytes += member->survey->file_bytes;
         if (member->input.end_ns > merge->duration_ns)
             merge->duration_ns = member->input.end_ns;

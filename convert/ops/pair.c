@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "convert/base/grow.h"
+#include "convert/ops/kin.h"
 #include "convert/ops/pair_fast.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -66,13 +67,15 @@ enum fp_status conv_pair_thread(struct conv_pair *pair, uint32_t lane, uint32_t 
 enum fp_status conv_pair_resident(struct conv_pair *pair, struct conv_object object, uint64_t share)
 {
     struct conv_large *large = &pair->survey->large;
-    if (object.bytes < FP_LARGE_BYTES || share > FP_SHARE_WHOLE)
+    if (object.bytes < FP_MIDDLING_BYTES || share > FP_SHARE_WHOLE)
         return FP_OK;
-    large->noted++;
-    large->noted_bytes = conv_add_saturating(large->noted_bytes, object.bytes);
-    large->resident_bytes = conv_add_saturating(large->resident_bytes,
-                                                object.bytes / FP_SHARE_WHOLE * share +
-                                                    object.bytes % FP_SHARE_WHOLE * share / FP_SHARE_WHOLE);
+    if (object.bytes >= FP_LARGE_BYTES) {
+        large->noted++;
+        large->noted_bytes = conv_add_saturating(large->noted_bytes, object.bytes);
+        large->resident_bytes = conv_add_saturating(
+            large->resident_bytes,
+            object.bytes / FP_SHARE_WHOLE * share + object.bytes % FP_SHARE_WHOLE * share / FP_SHARE_WHOLE);
+    }
     return pair->writer != NULL ? wl_writer_touched(pair->writer, object.id, (uint32_t)share) : FP_OK;
 }
 
@@ -116,6 +119,13 @@ static enum fp_status emit_lost(void *data, struct conv_object object)
     return emit_implied_release(data, object);
 }
 
+static inline enum fp_status note_kin(struct conv_pair *pair, unsigned call, struct conv_object object)
+{
+    if (pair->writer == NULL || !unlikely(conv_has_kin(call, object.bytes)))
+        return FP_OK;
+    return conv_tell_kin(pair->writer, call, object);
+}
+
 static inline enum fp_status emit_allocate(struct conv_pair *pair, const struct conv_event *event,
                                            const struct conv_track_step *step)
 {
@@ -126,6 +136,8 @@ static inline enum fp_status emit_allocate(struct conv_pair *pair, const struct 
     conv_stats_live(pair->survey, step->bytes, 0, 1);
     if (pair->writer != NULL)
         status = wl_writer_allocate(pair->writer, pair->thread, &shape, pair->last_time_ns, &id);
+    if (status == FP_OK)
+        status = note_kin(pair, event->call, (struct conv_object){.id = id, .bytes = step->bytes});
     if (status != FP_OK)
         return status;
     return conv_track_put_step(&pair->track, step, event->address, id) ? FP_OK : FP_ERR_MEMORY;
@@ -142,6 +154,9 @@ static enum fp_status emit_resize(struct conv_pair *pair, const struct conv_even
     if (pair->writer != NULL)
         status = wl_writer_resize(pair->writer, pair->thread, &shape, pair->last_time_ns, step->object.id,
                                   step->object.bytes);
+    if (status == FP_OK)
+        status = note_kin(pair, event->call,
+                          (struct conv_object){.id = step->object.id, .bytes = step->bytes});
     if (status != FP_OK)
         return status;
     return conv_track_put_step(&pair->track, step, event->address, step->object.id) ? FP_OK : FP_ERR_MEMORY;

@@ -31,8 +31,8 @@ struct conv_pair {
 /* conv_pair_thread - a lane's thread, announced to the writer. Returns FP_OK, FP_ERR_MEMORY, or the writer's. */
 enum fp_status conv_pair_thread(struct conv_pair *pair, uint32_t lane, uint32_t *ret_thread);
 
-/* conv_pair_resident - FP_MARK_RESIDENT of a live object. What cannot be (a share of more than all, of an object that is not
- * large) is passed over. Returns FP_OK, or the writer's. */
+/* conv_pair_resident - FP_MARK_RESIDENT of a live object. What cannot be (a share of more than all, of an object that is
+ * neither large nor middling) is passed over. Returns FP_OK, or the writer's. */
 enum fp_status conv_pair_resident(struct conv_pair *pair, struct conv_object object, uint64_t share);
 
 /* conv_pair_init - begin with no live objects.

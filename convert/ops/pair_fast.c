@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/ops/kin.h"
 #include "footprint/wl/wl_put.h"
 
 #define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
@@ -32,6 +33,7 @@ enum what {
 
 struct plan {
     uint8_t what;
+    bool has_kin;                          /* conv_has_kin */
     uint16_t index, fresh_index;           /* fresh: as a realloc of NULL */
     uint32_t dictionary, fresh_dictionary; /* of which they are indexes; NO_DICTIONARY: not known */
     uint64_t bytes;
@@ -64,6 +66,7 @@ static inline enum what what_of(const struct fp_shape *shape)
 static inline struct plan plan_of(const struct fp_shape *shape)
 {
     return (struct plan){.what = (uint8_t)what_of(shape),
+                         .has_kin = conv_has_kin(shape->call, fp_shape_bytes(shape)),
                          .bytes = fp_shape_bytes(shape),
                          .dictionary = NO_DICTIONARY,
                          .fresh_dictionary = NO_DICTIONARY};
@@ -303,9 +306,18 @@ static inline void end(struct run *run, uint32_t mark)
 
 /* Each returns whether the mark was taken; false leaves everything as it was, unless run->status says why. */
 
+/* The object has just got its size by this mark. */
+static __attribute__((noinline)) void note_kin(struct run *run, uint32_t mark, const struct root *root)
+{
+    if (run->status == FP_OK)
+        run->status = conv_tell_kin(run->writer, run->fast->shapes[run->marks[mark].shape].call,
+                                    (struct conv_object){.id = root->id, .bytes = root->bytes});
+}
+
 static inline bool allocate(struct run *run, uint32_t mark, bool fresh)
 {
-    const uint64_t bytes = run->fast->plans[run->marks[mark].shape].bytes;
+    const struct plan *plan = &run->fast->plans[run->marks[mark].shape];
+    const uint64_t bytes = plan->bytes;
     struct root *root = root_of(run, mark);
     uint16_t index;
     if (unlikely(root == NULL || root->live) || !begin(run, mark, fresh, &index))
@@ -314,6 +326,8 @@ static inline bool allocate(struct run *run, uint32_t mark, bool fresh)
     root->bytes = bytes;
     root->live = true;
     end(run, mark);
+    if (unlikely(plan->has_kin))
+        note_kin(run, mark, root);
     return true;
 }
 
@@ -367,6 +381,8 @@ static bool resize(struct run *run, uint32_t from)
     *fresh = (struct root){.address = fresh->address, .id = old->id, .bytes = bytes, .live = true};
     fast->plans[run->marks[from].shape].count++;
     end(run, from + 1);
+    if (unlikely(fast->plans[result->shape].has_kin))
+        note_kin(run, from + 1, fresh);
     return true;
 }
 

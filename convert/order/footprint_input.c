@@ -292,7 +292,6 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                       ? parts->end_time_ns - parts->begin_ns
                       : 0,
         .lane_count = parts->lane_count,
-        .tells_residency = parts->tells_residency,
         .run = run,
         .step = step,
         .home = home,

@@ -157,7 +157,6 @@ enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct
         status = fp_reader_open(part->path, &cause, &part->reader);
         if (status == FP_OK) {
             part->info = fp_reader_info(part->reader);
-            ret_parts->tells_residency |= part->info->version >= 2;
             fp_memory_input(part->info->file_bytes);
             if (!add_facts(ret_parts, part))
                 status = FP_ERR_MEMORY;

@@ -41,7 +41,6 @@ struct conv_parts {
     uint64_t mark_count, file_bytes;
     struct fp_lane *lanes; /* lane_count, as the trailers have them; NULL when there is none */
     bool is_open;          /* conv_parts_close has something to do */
-    bool tells_residency;  /* some part may tell how much of large objects was in memory */
     bool has_trailer;      /* every part has its own */
     uint64_t lost[FP_LOSS_COUNT];
     uint64_t end_time_ns;

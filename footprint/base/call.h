@@ -57,8 +57,8 @@ enum fp_call {
     FP_MARK_FORK = 49,        /* size: number of this fork within the process; before fork(2) */
     FP_MARK_THREAD_EXIT = 50, /* the thread's last mark, unless destructors of others ran later */
     FP_MARK_GAP = 51,         /* size: calls of this thread lost here; ids of order are broken */
-    /* The share of the large object at address that is in memory (extra, of FP_SHARE_WHOLE): before its release or
-     * resize, or where its process ends. */
+    /* The share of the large or middling object at address that is in memory (extra, of FP_SHARE_WHOLE): before its
+     * release or resize, or where its process ends. */
     FP_MARK_RESIDENT = 52,
 };
 
@@ -66,6 +66,8 @@ enum fp_call {
 /* Objects from here on are large: recorders note how much is resident. As many bytes as do not fit a record of one word
  * (record.h), so that noting large ones costs the recorder's fast path nothing. */
 #define FP_LARGE_BYTES (64u * 1024)
+/* Objects from here on, and not large, are middling: recorders note how much is resident of some of them. */
+#define FP_MIDDLING_BYTES (16u * 1024)
 
 #define FP_TIME_UNIT_NS 64u /* resolution of the times that files hold */
 

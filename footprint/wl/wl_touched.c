@@ -28,40 +28,95 @@ static bool make_room(struct wl_writer *writer)
     return true;
 }
 
+/* What is gathered, besides shares: that of its kin, and what it is where that has none. */
+#define OF_KIN      (UINT32_C(1) << 31)
+#define KIN_OF(all) ((all) % WL_KINS)
+#define OTHERWISE   7u /* from this bit on */
+_Static_assert(WL_KINS == 1u << OTHERWISE, "kin stands below");
+
 /* The newest op on a live object is the one that gave it its size. Objects that lived longer than last_op can tell are
  * left out: wl_writer_age. */
-enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t share)
+static enum fp_status tell(struct wl_writer *writer, uint32_t id, uint32_t share)
 {
-    uint32_t ago;
-    if (!ids_is_live(&writer->ids, id) || share > FP_SHARE_WHOLE)
-        return fail(writer, FP_ERR_ARGUMENT, "not a share of a live object");
-    ago = (uint32_t)writer->summary.ops - writer->last_op[id];
-    if (!writer->touched_told || share == FP_SHARE_WHOLE || ago >= WL_AGE_MAX ||
-        writer->touched_count >= WL_TOUCHED_MAX)
+    const uint32_t ago = (uint32_t)writer->summary.ops - writer->last_op[id];
+    if (!writer->touched_told || ago >= WL_AGE_MAX || writer->touched_count >= WL_TOUCHED_MAX)
         return FP_OK;
     if (!make_room(writer))
         return fail(writer, FP_ERR_MEMORY, "no memory for more large objects");
     writer->touched[writer->touched_count++] = (struct wl_touched){writer->summary.ops - ago, share};
+    writer->touched_as += (share & OF_KIN) != 0;
     return FP_OK;
 }
 
-/* Order by op; of one op the largest share comes first. */
+enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t share)
+{
+    if (!ids_is_live(&writer->ids, id) || share > FP_SHARE_WHOLE)
+        return fail(writer, FP_ERR_ARGUMENT, "not a share of a live object");
+    return tell(writer, id, share);
+}
+
+enum fp_status wl_writer_touched_as(struct wl_writer *writer, uint32_t id, uint32_t kin, uint32_t otherwise)
+{
+    if (!ids_is_live(&writer->ids, id) || otherwise > FP_SHARE_WHOLE || kin >= WL_KINS)
+        return fail(writer, FP_ERR_ARGUMENT, "no kin of a live object");
+    if (writer->touched_as >= WL_TOUCHED_MAX / 2)
+        return FP_OK;
+    return tell(writer, id, OF_KIN | otherwise << OTHERWISE | kin);
+}
+
+/* Order by op; of one op the largest share comes first, and kin last. */
 static int compare(const void *left, const void *right)
 {
     const struct wl_touched *a = left, *b = right;
+    const bool a_kin = (a->share & OF_KIN) != 0, b_kin = (b->share & OF_KIN) != 0;
     if (a->op != b->op)
         return a->op < b->op ? -1 : 1;
+    if (a_kin != b_kin)
+        return a_kin ? 1 : -1;
     return a->share > b->share ? -1 : a->share < b->share;
 }
 
-static size_t sort(struct wl_touched *touched, size_t count)
+/* All that was told of an op: from *at on, up to before the returned number. */
+static size_t end_of_op(const struct wl_touched *touched, size_t count, size_t at)
 {
+    const uint64_t op = touched[at].op;
+    while (at < count && touched[at].op == op)
+        at++;
+    return at;
+}
+
+/* Each kin's first share. */
+static void find_first(const struct wl_touched *touched, size_t count, uint32_t shares[WL_KINS])
+{
+    for (size_t i = 0; i < WL_KINS; i++)
+        shares[i] = OF_KIN;
+    for (size_t at = 0, end; at < count; at = end) {
+        end = end_of_op(touched, count, at);
+        const uint32_t own = touched[at].share, kin = touched[end - 1].share;
+        if ((own & OF_KIN) == 0 && (kin & OF_KIN) != 0 && shares[KIN_OF(kin)] == OF_KIN)
+            shares[KIN_OF(kin)] = own;
+    }
+}
+
+/* One share for each op, and none for what is whole. Returns how many are left. */
+static size_t settle(struct wl_touched *touched, size_t count)
+{
+    uint32_t shares[WL_KINS];
     size_t kept = 0;
     if (count > 0)
         qsort(touched, count, sizeof *touched, compare);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || touched[kept - 1].op != touched[i].op)
-            touched[kept++] = touched[i];
+    find_first(touched, count, shares);
+    for (size_t at = 0, end; at < count; at = end) {
+        end = end_of_op(touched, count, at);
+        uint32_t share = touched[at].share;
+        const uint32_t kin = touched[end - 1].share;
+        if ((share & OF_KIN) != 0)
+            share = shares[KIN_OF(kin)] != OF_KIN ? shares[KIN_OF(kin)] : (kin & ~OF_KIN) >> OTHERWISE;
+        else if ((kin & OF_KIN) != 0)
+            shares[KIN_OF(kin)] = share;
+        if (share < FP_SHARE_WHOLE)
+            touched[kept++] = (struct wl_touched){touched[at].op, share};
+    }
     return kept;
 }
 
@@ -90,7 +145,7 @@ static enum fp_status put_block(struct wl_writer *writer, const struct wl_touche
 
 enum fp_status wl_touched_put(struct wl_writer *writer)
 {
-    const size_t count = sort(writer->touched, writer->touched_count);
+    const size_t count = settle(writer->touched, writer->touched_count);
     enum fp_status status = FP_OK;
     uint64_t sequence = 0;
     for (size_t at = 0; at < count && status == FP_OK; at += TOUCHED_BLOCK_MAX) {

@@ -12,7 +12,7 @@
 #define TOUCHED_COLUMNS   2u
 #define TOUCHED_BLOCK_MAX 65536u /* shares of a block */
 
-/* wl_touched_put - sort what was told, and append the blocks. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
+/* wl_touched_put - settle what was told, and append the blocks. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
 enum fp_status wl_touched_put(struct wl_writer *writer);
 
 /* wl_touched_scratch_bytes - what the columns of a block of so many shares can hold at the most. */

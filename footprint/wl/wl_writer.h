@@ -81,8 +81,9 @@ struct wl_writer {
     bool times_told;            /* options.pause_ns is not 0 */
     bool note_next;             /* wl_writer_note_time */
     bool touched_told;          /* options.touched */
-    struct wl_touched *touched; /* as told; sorted by wl_touched_put */
+    struct wl_touched *touched; /* as told, until wl_touched_put */
     size_t touched_count, touched_capacity;
+    size_t touched_as;             /* of those: shares that kin has */
     struct bytes notes;            /* meta text that belongs to the summary */
     size_t meta_count, meta_bytes; /* of both texts together */
     enum fp_status broken;         /* a window that could not be written: nothing may follow it */

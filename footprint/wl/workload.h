@@ -161,6 +161,15 @@ const struct fp_error *wl_writer_error(const struct wl_writer *writer);
  * Returns   FP_OK; FP_ERR_MEMORY; FP_ERR_ARGUMENT: not a live object, or more than the whole. */
 enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t share);
 
+/* wl_writer_touched_as - unless its own share is told, an object has that of the object of its kin that was allocated or
+ * resized last before it and has one; else of the first one; else `otherwise`. Call it when the object has got its size.
+ * kin        below WL_KINS; the caller's, for objects that are used alike.
+ * otherwise  at most FP_SHARE_WHOLE.
+ * Ignored where wl_writer_touched is, and beyond half as many.
+ * Returns    as wl_writer_touched. */
+enum fp_status wl_writer_touched_as(struct wl_writer *writer, uint32_t id, uint32_t kin, uint32_t otherwise);
+#define WL_KINS 128u
+
 /* wl_writer_note_time - the time of the op that comes next is to be noted. Ignored with options.pause_ns 0. */
 void wl_writer_note_time(struct wl_writer *writer);
 

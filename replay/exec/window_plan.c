@@ -71,11 +71,13 @@ static uint16_t pages_touched(uint64_t bytes)
     return (uint16_t)(pages < REP_OP_PAGES_MAX ? pages : REP_OP_PAGES_MAX);
 }
 
-/* Bytes of an op's object that the loop touches. */
-static uint64_t bytes_touched(const struct wl_op *op)
+/* Bytes of an op's object that a resize of it need not touch: what the loop has touched; of one from calloc all, since what
+ * the program did not write to there is not written to by its resize either. */
+static uint64_t bytes_settled(const struct wl_op *op)
 {
     const uint64_t bytes = rep_op_bytes(op);
-    return (op->align_log2 & REP_OP_SPARSE) != 0 ? rep_op_touched(op, bytes) : bytes;
+    return (op->align_log2 & REP_OP_SPARSE) != 0 && op->call != FP_CALL_CALLOC ? rep_op_touched(op, bytes)
+                                                                               : bytes;
 }
 
 /* Follow the sizes of objects, and write into resizes what was touched before. In the recorded order. */
@@ -83,7 +85,7 @@ static void note_pages(uint16_t *pages, struct wl_op *ops, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct wl_op *op = &ops[i];
-        const uint16_t now = pages_touched(bytes_touched(op));
+        const uint16_t now = pages_touched(bytes_settled(op));
         if ((op->call == FP_CALL_REALLOC || op->call == FP_CALL_REALLOCARRAY) &&
             (op->align_log2 & (WL_OP_FRESH | REP_OP_SPARSE)) == 0)
             rep_op_set_pages(op, pages[op->id]);

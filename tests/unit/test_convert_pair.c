@@ -21,7 +21,7 @@ static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *
 
 static void begin(void)
 {
-    const struct wl_writer_options options = {0};
+    const struct wl_writer_options options = {.touched = true};
     const struct conv_namer namer = {.name = name_lane};
     snprintf(path, sizeof path, "test_convert_pair.%ld.wl", (long)getpid());
     memset(&survey, 0, sizeof survey);
@@ -62,6 +62,26 @@ static void resize_from(uint32_t lane, uint64_t address)
 static void resized(uint32_t lane, uint64_t address, uint64_t old_address, uint64_t size)
 {
     event_at(lane, FP_CALL_REALLOC, address, old_address, size, 0);
+}
+
+/* Finish, and spell the shares: "0:64 1:64" for op 0 and op 1. */
+static const char *end_with_shares(void)
+{
+    static char text[1024];
+    struct wl_reader *reader = NULL;
+    struct wl_window window;
+    size_t at = 0;
+    CHECK_U64(wl_writer_finish(writer, now_ns, NULL, NULL, NULL), FP_OK);
+    conv_pair_release(&pair);
+    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    text[0] = '\0';
+    while (wl_reader_next(reader, &window) == FP_OK)
+        for (uint32_t i = 0; i < window.touched_count && at < sizeof text; i++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%u:%u", at > 0 ? " " : "",
+                                   (unsigned)window.touched[i].op, window.touched[i].share);
+    wl_reader_close(reader);
+    unlink(path);
+    return text;
 }
 
 /* Finish, and spell the ops. */
@@ -314,8 +334,51 @@ TEST(the_table_holds_many)
     conv_live_release(&live);
 }
 
-RUN_TESTS(T(plain_life), T(a_realloc_of_null_allocates), T(others_may_take_the_address_while_a_realloc_runs),
-          T(reallocs_nest), T(too_many_reallocs_under_way), T(a_failed_realloc_leaves_its_object),
+static void resident(uint64_t address, uint64_t share)
+{
+    event_at(0, FP_MARK_RESIDENT, address, 0, 0, share);
+}
+
+TEST(shares_are_those_of_the_object_or_of_its_kin)
+{
+    begin();
+    allocate(0, 0x10000, 20000); /* 0: nobody of its kin came before, so as the first that is told of */
+    allocate(0, 0x20000, 20001); /* 1 */
+    resident(0x20000, 64);
+    release(0, 0x20000);         /* 2 */
+    allocate(0, 0x20000, 20479); /* 3: as many pages, as 1 */
+    allocate(0, 0x30000, 20480); /* 4: a page more, of which nothing is told */
+    allocate(0, 0x40000, 20000); /* 5: all of it, and whoever comes behind */
+    resident(0x40000, FP_SHARE_WHOLE);
+    allocate(0, 0x50000, 20000); /* 6 */
+    allocate(0, 0x60000, 16383); /* 7: small, whatever is said */
+    resident(0x60000, 10);
+    allocate(0, 0x70000, 65536); /* 8: large, and nobody's kin */
+    allocate(0, 0x80000, 65536); /* 9 */
+    resident(0x80000, 100);
+    CHECK_STR(end_with_shares(), "0:64 1:64 3:64 9:100");
+}
+
+TEST(of_calloc_only_the_first_page_unless_told)
+{
+    begin();
+    event_at(0, FP_CALL_CALLOC, 0x10000, 0, 4096, 1);   /* 0 */
+    event_at(0, FP_CALL_CALLOC, 0x20000, 0, 4095, 1);   /* 1: its first byte anyway */
+    event_at(0, FP_CALL_CALLOC, 0x30000, 0, 100, 1000); /* 2: large */
+    event_at(0, FP_CALL_CALLOC, 0x40000, 0, 20000, 1);  /* 3 */
+    resident(0x40000, FP_SHARE_WHOLE);
+    event_at(0, FP_CALL_CALLOC, 0x50000, 0, 20000, 1); /* 4: as 3 */
+    event_at(0, FP_CALL_CALLOC, 0x60000, 0, 30000, 1); /* 5 */
+    resize_from(0, 0x60000);
+    resized(0, 0x60000, 0x60000, 40000); /* 6: of resizes nothing is told */
+    allocate(0, 0x70000, 20000);         /* 7: no kin of 3 */
+    CHECK_STR(end_with_shares(), "0:1 2:1 5:1");
+}
+
+RUN_TESTS(T(plain_life), T(shares_are_those_of_the_object_or_of_its_kin),
+          T(of_calloc_only_the_first_page_unless_told), T(a_realloc_of_null_allocates),
+          T(others_may_take_the_address_while_a_realloc_runs), T(reallocs_nest),
+          T(too_many_reallocs_under_way), T(a_failed_realloc_leaves_its_object),
           T(a_realloc_to_zero_is_a_free), T(a_realloc_that_never_returned_leaves_its_object),
           T(a_gap_ends_what_was_under_way), T(failed_allocations_are_counted_only),
           T(frees_of_unknown_addresses_are_left_out), T(reallocs_of_unknown_addresses_allocate),

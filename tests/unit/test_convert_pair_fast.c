@@ -59,7 +59,7 @@ static uint64_t size_for(struct making *making)
     if (making->odd != 0 && chance(making->odd * 3) == 0)
         return huge[chance(5)];
     if (chance(10) == 0)
-        return FP_LARGE_BYTES + 16 * chance(10);
+        return chance(2) == 0 ? FP_LARGE_BYTES + 16 * chance(10) : FP_MIDDLING_BYTES + 4096 * chance(12);
     return 16 * chance(20) + 1;
 }
 

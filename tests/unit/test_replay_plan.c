@@ -224,6 +224,27 @@ TEST(shares_reach_their_ops)
     }
 }
 
+/* What the program did not write to of an object from calloc, its resize does not write to either. */
+TEST(resizes_of_calloc_touch_what_they_grow_by)
+{
+    static const struct wl_op ops[] = {{1, FP_CALL_CALLOC, 0, 1, 40960}, {1, FP_CALL_REALLOC, 0, 1, 81920}};
+    static const struct wl_run run = {0, 2};
+    static const struct wl_thread thread = {.ops = 2};
+    static const struct wl_touched touched = {0, 1};
+    const struct wl_summary summary = {.ops = 2,
+                                       .window_ops_max = 2,
+                                       .thread_count = 1,
+                                       .id_max = 1,
+                                       .threads = &thread,
+                                       .ops_by_call = {[FP_CALL_REALLOC] = 1}};
+    const struct wl_window window = {
+        .op_count = 2, .run_count = 1, .ops = ops, .runs = &run, .touched_count = 1, .touched = &touched};
+    struct rep_plan plan;
+    CHECK(rep_plan_init(&plan, &summary, true, NULL));
+    CHECK_U64(rep_plan_make(&plan, &window), FP_OK);
+    CHECK_U64(plan.ops[1].count, 10); /* pages that are not touched again */
+}
+
 TEST(windows_beyond_the_summary_are_refused)
 {
     struct made *made = make_workload(41);
@@ -236,6 +257,6 @@ TEST(windows_beyond_the_summary_are_refused)
     free(made);
 }
 
-RUN_TESTS(T(shares_reach_their_ops), T(plans_of_random_windows), T(serial_plan_keeps_the_one_order),
-          T(late_posts_are_bounded), T(resizes_know_what_was_touched),
+RUN_TESTS(T(shares_reach_their_ops), T(resizes_of_calloc_touch_what_they_grow_by), T(plans_of_random_windows),
+          T(serial_plan_keeps_the_one_order), T(late_posts_are_bounded), T(resizes_know_what_was_touched),
           T(windows_beyond_the_summary_are_refused))
