@@ -115,6 +115,17 @@ static inline bool lane_is_at_boundary(const struct lane *lane)
     return ((uintptr_t)lane->cursor & lane->group_mask) == 0;
 }
 
+/* lane_takes - whether these numbers fit one word, and nothing is to be noted of an object of that size (large.h), so that the
+ * fast path may store them. */
+#define LANE_SIZE_BITS 14u
+_Static_assert(FP_MIDDLING_BYTES == 1u << LANE_SIZE_BITS && LANE_SIZE_BITS <= FP_RECORD_SHORT_SIZE_BITS,
+               "the one test says both");
+static inline bool lane_takes(uintptr_t address, uint64_t size)
+{
+    return (size >> LANE_SIZE_BITS | address >> FP_RECORD_ADDRESS_BITS | (address & FP_RECORD_CODE_MASK)) ==
+           0;
+}
+
 /* lane_store - put a call of one word at the cursor, with the gate at GATE_RECORD; the fast path.
  * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
  * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md.
@@ -127,7 +138,7 @@ static inline bool lane_store(struct lane *lane, unsigned code, uintptr_t addres
     if (unlikely(code == 0 || lane_is_at_boundary(lane)))
         return false;
     epoch = get_acquire(lane->epoch_word);
-    if (unlikely(epoch != lane->epoch || !fp_record_is_short(address, size)))
+    if (unlikely(epoch != lane->epoch || !lane_takes(address, size)))
         return false;
     /* One word, so whole or absent; the collector reads it after an acquire of the chunk's state, or when the
      * writer is dead. */

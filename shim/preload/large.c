@@ -1,56 +1,56 @@
-/* large.c - the table of large objects, and looks at their pages.
+/* large.c - the table of large and middling objects, and what is known of their use.
  *
  * Laws of this file: those of shim.h. It runs in hooks, before the release, and where the process ends. */
 #include "shim/preload/large.h"
 
-#include <sys/auxv.h>
-#include <sys/mman.h>
-
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_record.h"
-#include "shim/shared/raw.h"
+#include "shim/preload/pages.h"
 
-#define WAYS         16u
-#define BUCKETS      1024u /* 16,384 objects: 2 GiB at the least */
-#define PAGES_A_CALL 256u
-#define PAGES_EXACT  4096u /* 16 MiB of 4 KiB; of larger objects, so many are looked at */
-#define SLICES       64u
-#define STOP_SPINS   1000000u
-#define RESTS        32u /* as long as the last look took: looks take up to 3 % of a process' time */
-#define SEEN_BITS    6u
-#define MAP_PAGES    64u /* of objects of so many pages it is seen what an earlier one left */
-#define LOOKED       (UINT64_C(1) << 63)
+#define WAYS           16u
+#define BUCKETS        1024u /* 16,384 objects */
+#define RESTS          48u /* as long as the last look took: looks at large objects take up to 2 % of the time */
+#define MIDDLING_RESTS 96u /* and those at middling ones 1 % */
+#define SAVED                                                                                                \
+    512u /* seldom_ticks: 128 ms of rest may be had beforehand, which is 1 to 3 ms of looks at once */
+#define SEEN_BITS      8u
+#define THOROUGH_LOOKS 256u  /* at the end: some 20 ms at the most */
+#define MIDDLING_MOST  1024u /* live ones in the table */
+#define SUMMED_MOST    2048u /* live objects of which is kept what stood there */
+#define MIDDLING_FEW   32u   /* where each may make others suspect */
+#define LOOKED         (UINT64_C(1) << 63)
+#define ZEROED         (UINT64_C(1) << 62)
 
 struct shim_large shim_large;
 
 struct entry {
     _Atomic uintptr_t address; /* 0: free */
-    _Atomic uint64_t bytes;    /* LOOKED: joined with it */
+    _Atomic uint64_t bytes;    /* LOOKED and ZEROED: joined with it */
     _Atomic uint64_t before;
+    _Atomic uint32_t sums;
 };
 
 /* An entry, read. */
 struct object {
     uint64_t bytes;
-    uint64_t before; /* pages that were in memory when it was made, of one of few pages; all: not known */
-    bool looked;     /* that was looked at, and so one more look is due */
+    uint64_t before; /* of its view: pages that were in memory when it was made; all: not known */
+    uint32_t sums;   /* of what stood there then: number of their place, from 1; 0: not known */
+    bool looked;     /* that was looked at, or it is the first of its size: so a look is due */
+    bool zeroed;     /* it was made by calloc */
 };
 
 static struct entry table[BUCKETS][WAYS]; /* pages come into being where objects do */
 static _Atomic uint16_t counts[LARGE_BITS];
-static _Atomic uint32_t looking; /* threads that may be in mincore */
-static uintptr_t page_bytes;
+static _Atomic uint32_t middling; /* in the table */
 
 void large_begin(bool wanted, uint32_t filters)
 {
     static _Atomic bool begun; /* children inherit what is found of the image */
     if (atomic_exchange_explicit(&begun, true, memory_order_relaxed))
         return;
-    page_bytes = getauxval(AT_PAGESZ);
-    if (!wanted || page_bytes == 0 || !filters_let_pass(filters))
+    if (!wanted || !filters_let_pass(filters) || !pages_allow())
         return;
-    atomic_store_explicit(&shim_large.on, true, memory_order_seq_cst);
 #if defined(__GLIBC__) && UINTPTR_MAX == UINT64_MAX
     put_relaxed(&shim_large.by_header, shim_next.is_libc);
 #endif
@@ -59,12 +59,9 @@ void large_begin(bool wanted, uint32_t filters)
 void large_stop(void)
 {
     put_relaxed(&shim_large.by_header, false);
-    atomic_store_explicit(&shim_large.on, false, memory_order_seq_cst); /* pairs with ask's load */
+    pages_forbid();
     for (unsigned i = 0; i < LARGE_BITS / 64; i++)
         put_relaxed(&shim_large.bits[i], 0);
-    /* The wait is bounded: a handler may have interrupted the one that looks. */
-    for (uint32_t spins = 0; atomic_load(&looking) > 0 && spins < STOP_SPINS; spins++)
-        ;
 }
 
 /* ---- suspects where no header tells ------------------------------------------------------------------ */
@@ -80,6 +77,66 @@ static void mark_page(uintptr_t address, bool made)
     /* Another may come to the same page just now, and go unseen: then nothing is noted of it. */
     if (!made && sub_relaxed(count, 1) == 1)
         atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
+}
+
+/* Of the counts, which miss none: whether the table is worth a look. */
+static bool may_be_there(uintptr_t address)
+{
+    return get_relaxed(&counts[(address >> 12) % LARGE_BITS]) != 0;
+}
+
+/* ---- what stood where objects were made ------------------------------------------------------------------------- */
+
+static uint32_t sums[SUMMED_MOST][PAGES_VIEW];
+static _Atomic uint64_t sums_taken[SUMMED_MOST / 64];
+
+/* Returns the number of a place, 0 when there is none. */
+static uint32_t sums_take(void)
+{
+    for (uint32_t i = 0; i < SUMMED_MOST / 64; i++) {
+        uint64_t taken = get_relaxed(&sums_taken[i]);
+        while (taken != UINT64_MAX) {
+            const uint64_t bit = ~taken & (taken + 1); /* the lowest that is free */
+            if (swap_relaxed(&sums_taken[i], &taken, taken | bit))
+                return i * 64 + (uint32_t)__builtin_ctzll(bit) + 1;
+        }
+    }
+    return 0;
+}
+
+static void sums_give(uint32_t number)
+{
+    if (number > 0)
+        atomic_fetch_and_explicit(&sums_taken[(number - 1) / 64], ~(UINT64_C(1) << (number - 1) % 64),
+                                  memory_order_relaxed);
+}
+
+/* The pages of map, which were there when the object was made, in which something else stands now. */
+static uint64_t changed_of(uintptr_t address, const struct object *object, uint64_t map)
+{
+    uint32_t now[PAGES_VIEW];
+    uint64_t changed = 0;
+    if (map == 0 || object->sums == 0 || !pages_sums(address, object->bytes, map, now))
+        return 0;
+    for (; map != 0; map &= map - 1) {
+        const unsigned page = (unsigned)__builtin_ctzll(map);
+        changed |= (uint64_t)(now[page] != sums[object->sums - 1][page]) << page;
+    }
+    return changed;
+}
+
+/* The pages of an object from calloc in which anything stands. The allocator may have written the zeros of the others. */
+static bool written_of(uintptr_t address, const struct object *object, uint64_t now, uint64_t *ret_written)
+{
+    uint32_t sum[PAGES_VIEW];
+    *ret_written = 0;
+    if (!pages_sums(address, object->bytes, now, sum))
+        return false;
+    for (uint64_t map = now; map != 0; map &= map - 1) {
+        const unsigned page = (unsigned)__builtin_ctzll(map);
+        *ret_written |= (uint64_t)(sum[page] != 0) << page;
+    }
+    return true;
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
@@ -100,15 +157,34 @@ static struct entry *find(uintptr_t address)
 
 static void keep(struct entry *entry, const struct object *object)
 {
-    put_relaxed(&entry->bytes, object->bytes | (object->looked ? LOOKED : 0));
+    put_relaxed(&entry->bytes, object->bytes | (object->looked ? LOOKED : 0) | (object->zeroed ? ZEROED : 0));
     put_relaxed(&entry->before, object->before);
+    put_relaxed(&entry->sums, object->sums);
 }
 
 static struct object kept(const struct entry *entry)
 {
     const uint64_t bytes = get_relaxed(&entry->bytes);
-    return (struct object){
-        .bytes = bytes & ~LOOKED, .before = get_relaxed(&entry->before), .looked = (bytes & LOOKED) != 0};
+    return (struct object){.bytes = bytes & ~(LOOKED | ZEROED),
+                           .before = get_relaxed(&entry->before),
+                           .sums = get_relaxed(&entry->sums),
+                           .looked = (bytes & LOOKED) != 0,
+                           .zeroed = (bytes & ZEROED) != 0};
+}
+
+static bool is_middling(const struct object *object)
+{
+    return object->bytes < FP_LARGE_BYTES;
+}
+
+/* Objects come into the table and leave it. */
+static void account(uintptr_t address, const struct object *object, bool comes)
+{
+    mark_page(address, comes);
+    if (is_middling(object))
+        add_relaxed(&middling, comes ? 1u : UINT32_MAX);
+    if (!comes)
+        sums_give(object->sums);
 }
 
 static void place(uintptr_t address, const struct object *object)
@@ -123,56 +199,14 @@ static void place(uintptr_t address, const struct object *object)
         }
     }
     struct entry *victim = &bucket[add_relaxed(&turn, 1) % WAYS];
-    uintptr_t old = atomic_exchange_explicit(&victim->address, address, memory_order_relaxed);
+    const uintptr_t old = atomic_exchange_explicit(&victim->address, address, memory_order_relaxed);
+    const struct object gone = kept(victim);
     keep(victim, object);
     if (old != 0)
-        mark_page(old, false);
+        account(old, &gone, false);
 }
 
-/* ---- pages --------------------------------------------------------------------------------------------------- */
-
-/* Ask which pages are in memory, at most PAGES_A_CALL. False: they are not all mapped, or it cannot be asked. */
-static bool ask(uintptr_t first, uint64_t count, unsigned char *ret_pages)
-{
-    atomic_fetch_add(&looking, 1);
-    const bool told = atomic_load(&shim_large.on) && /* after the count: pairs with large_stop */
-                      raw_call(SYS_mincore, (long)first, (long)(count * page_bytes), (long)ret_pages, 0, 0,
-                               0) == 0;
-    atomic_fetch_sub(&looking, 1);
-    return told;
-}
-
-/* Count how many of `count` pages from `first` on are in memory. False: as in ask. */
-static bool count_resident(uintptr_t first, uint64_t count, uint64_t *resident)
-{
-    unsigned char pages[PAGES_A_CALL];
-    while (count > 0) {
-        const uint64_t now = count < PAGES_A_CALL ? count : PAGES_A_CALL;
-        if (!ask(first, now, pages))
-            return false;
-        for (uint64_t i = 0; i < now; i++)
-            *resident += pages[i] & 1;
-        first += now * page_bytes;
-        count -= now;
-    }
-    return true;
-}
-
-static bool look(uintptr_t address, uint64_t bytes, uint64_t *ret_resident, uint64_t *ret_looked)
-{
-    const uintptr_t first = address & ~(page_bytes - 1);
-    const uint64_t count = (address + bytes - first + page_bytes - 1) / page_bytes;
-    const uint64_t slice = PAGES_EXACT / SLICES;
-    *ret_resident = 0;
-    *ret_looked = count;
-    if (count <= PAGES_EXACT)
-        return count_resident(first, count, ret_resident);
-    *ret_looked = PAGES_EXACT;
-    for (uint64_t i = 0; i < SLICES; i++)
-        if (!count_resident(first + i * (count - slice) / (SLICES - 1) * page_bytes, slice, ret_resident))
-            return false;
-    return true;
-}
+/* ---- shares ------------------------------------------------------------------------------------------------ */
 
 /* A share above nothing is at least 1, and one below all is not FP_SHARE_WHOLE. */
 static uint32_t to_share(uint64_t resident, uint64_t looked)
@@ -181,46 +215,6 @@ static uint32_t to_share(uint64_t resident, uint64_t looked)
     if (share == 0 && resident > 0)
         return 1;
     return share == FP_SHARE_WHOLE && resident < looked ? FP_SHARE_WHOLE - 1 : share;
-}
-
-static bool share_of(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
-{
-    uint64_t resident, looked;
-    const bool told = bytes > 0 && look(address, bytes, &resident, &looked);
-    if (told)
-        *ret_share = to_share(resident, looked);
-    return told;
-}
-
-/* ---- smaller ones: what an earlier object left ---------------------------------------------------------------- */
-
-static uint64_t pages_of(uintptr_t address, uint64_t bytes)
-{
-    return (address + bytes - (address & ~(page_bytes - 1)) + page_bytes - 1) / page_bytes;
-}
-
-static bool is_mapped_whole(uintptr_t address, uint64_t bytes)
-{
-    return pages_of(address, bytes) <= MAP_PAGES;
-}
-
-/* A bit for each page that is in memory. False: as in ask. */
-static bool map_of(uintptr_t address, uint64_t bytes, uint64_t *ret_map)
-{
-    unsigned char pages[MAP_PAGES];
-    const uint64_t count = pages_of(address, bytes);
-    const bool told = ask(address & ~(page_bytes - 1), count, pages);
-    *ret_map = 0;
-    for (uint64_t i = 0; told && i < count; i++)
-        *ret_map |= (uint64_t)(pages[i] & 1) << i;
-    return told;
-}
-
-/* Pages that an object has in part, and others too. */
-static uint64_t edges_of(uintptr_t address, uint64_t bytes)
-{
-    const uint64_t first = address % page_bytes != 0, last = (address + bytes) % page_bytes != 0;
-    return first | last << (pages_of(address, bytes) - 1);
 }
 
 /* How many pages the program used, of what is there now and what was there before. Programs write from the start: up to the
@@ -237,18 +231,21 @@ static bool used_of(uint64_t before, uint64_t now, uint64_t edges, uint64_t *ret
 
 /* ---- looks rest ----------------------------------------------------------------------------------------------- */
 
-static _Atomic uint64_t rested; /* when */
+static _Atomic uint64_t rested, middling_rested; /* when */
 
-static bool is_resting(uint64_t now)
+static bool is_resting(const struct object *object, uint64_t now)
 {
-    return (int64_t)(now - get_relaxed(&rested)) < 0;
+    return (int64_t)(now - get_relaxed(is_middling(object) ? &middling_rested : &rested)) < 0;
 }
 
-/* The rest under way grows with what a look took. */
-static void rest_after(uint64_t begin)
+/* The rest under way grows with what a look took. Looks at large objects and at middling ones rest each for themselves. */
+static void rest_after(const struct object *object, uint64_t begin)
 {
-    const uint64_t end = lane_clock(), until = get_relaxed(&rested);
-    put_relaxed(&rested, ((int64_t)(end - until) < 0 ? until : end) + RESTS * (end - begin));
+    _Atomic uint64_t *const rest = is_middling(object) ? &middling_rested : &rested;
+    const uint64_t end = lane_clock(), saved = SAVED * shim_segment.fixed.seldom_ticks;
+    const uint64_t until = get_relaxed(rest), least = end > saved ? end - saved : 0;
+    put_relaxed(rest, ((int64_t)(least - until) < 0 ? until : least) +
+                          (is_middling(object) ? MIDDLING_RESTS : RESTS) * (end - begin));
 }
 
 /* The share known of a size: size << 13 | 16 x share. */
@@ -276,102 +273,194 @@ static void see(uint64_t size, uint32_t share, bool mean)
     put_relaxed(seen_of(size), size << 13 | (unsigned)kept);
 }
 
-/* The share of an object of few pages. If nothing new tells how much of it was used, take the mean
- * of objects of so many pages that lay in fresh memory, and not more than is there. The mean is not
- * of all that were told: among those that lie where others lay, only the greatest are. bounded:
- * look only where a look is due. */
-static bool share_of_few(uintptr_t address, const struct object *object, bool bounded, uint32_t *ret_share)
+/* How many pages of the view were used, of those that are in memory now. False: it is not known. */
+static bool pages_used(uintptr_t address, const struct object *object, uint64_t now, uint64_t *ret_used)
 {
-    const uint64_t count = pages_of(address, object->bytes), edges = edges_of(address, object->bytes);
-    const bool brought = !object->looked && object->before == 0;
-    const uint64_t size = count << 1 | brought;
-    const uint64_t begin = lane_clock();
+    const uint64_t changed = changed_of(address, object, now & object->before);
+    return used_of(object->before & ~changed, now, pages_edges(address, object->bytes), ret_used);
+}
+
+/* All pages are asked for, and not those of the view alone. */
+static bool share_in_memory(uintptr_t address, const struct object *object, uint32_t *ret_share)
+{
+    uint64_t resident, looked;
+    const bool told = pages_count(address, object->bytes, &resident, &looked);
+    if (told)
+        *ret_share = to_share(resident, looked);
+    return told;
+}
+
+/* From calloc: of what is in memory as much as has anything in it, in the view. */
+static bool share_written(uintptr_t address, const struct object *object, uint32_t *ret_share)
+{
+    uint64_t now, written;
+    uint32_t share;
+    if (!share_in_memory(address, object, &share) || !pages_map(address, object->bytes, &now))
+        return false;
+    if (now != 0 && written_of(address, object, now, &written)) {
+        const unsigned all = (unsigned)__builtin_popcountll(now);
+        share = (share * (unsigned)__builtin_popcountll(written) + all / 2) / all;
+        share = share == 0 && written != 0 ? 1 : share;
+    }
+    *ret_share = share;
+    return true;
+}
+
+/* Look at an object. What is told of one that nobody looked at when it was made is what is in memory, whoever used it.
+ * ret_told  whether it is known; else it is a bound from above. */
+static bool look_after(uintptr_t address, const struct object *object, uint32_t *ret_share, bool *ret_told)
+{
+    const uint64_t viewed = pages_viewed(address, object->bytes);
     uint64_t now, used;
+    *ret_told = true;
+    if (object->zeroed)
+        return share_written(address, object, ret_share);
+    *ret_told = object->looked || object->before == 0;
+    if (object->before == 0 || (!object->looked && viewed < pages_of(address, object->bytes)))
+        return share_in_memory(address, object, ret_share);
+    if (!pages_map(address, object->bytes, &now))
+        return false;
+    *ret_told = pages_used(address, object, now, &used);
+    *ret_share = to_share(used, viewed);
+    return true;
+}
+
+/* The share of an object that goes. If nothing tells how much of it was used, take that of others of its size, and not more
+ * than is there: the mean of those of as many pages that lay in fresh memory, where the view has all of them; else the last
+ * one of its very size. The mean is not of all that were told: among those that lie where others lay, only the greatest are.
+ * bounded: look only where a look is due, or where nothing is known of the size; of a middling object, and of one whose
+ * pages are all in the view, nothing is told then. */
+static bool share_of(uintptr_t address, const struct object *object, bool bounded, uint32_t *ret_share)
+{
+    const uint64_t count = pages_of(address, object->bytes), edges = pages_edges(address, object->bytes);
+    const bool few = count <= PAGES_VIEW, brought = !object->looked && object->before == 0;
+    const uint64_t size = few ? count << 3 | (uint64_t)is_middling(object) << 2 |
+                                    (uint64_t)object->zeroed << 1 | brought
+                              : object->bytes;
+    const uint64_t begin = lane_clock();
     uint32_t usual = FP_SHARE_WHOLE;
     const bool has_usual = seen(size, &usual);
-    if (bounded && !object->looked && is_resting(begin)) {
-        if (has_usual)
+    bool told;
+    if (bounded && !object->looked && is_resting(object, begin) && (few || has_usual)) {
+        if (has_usual && !is_middling(object))
             *ret_share = usual;
-        return has_usual;
+        return has_usual && !is_middling(object);
     }
-    if (!map_of(address, object->bytes, &now))
+    if (!look_after(address, object, ret_share, &told))
         return false;
-    rest_after(begin);
-    const bool told = used_of(object->before, now, edges, &used);
-    *ret_share = to_share(used, count);
-    if ((object->before & ~edges) == 0)
-        see(size, *ret_share, true);
+    rest_after(object, begin);
+    if (few ? (object->before & ~edges) == 0 : told || !has_usual)
+        see(size, *ret_share, few);
     else if (!told && has_usual && usual < *ret_share)
         *ret_share = usual;
     return true;
 }
 
-/* A program may release large objects one after the other that it hardly touched, each in less time than a look takes. So
- * looks are followed by a rest; during that an object is told as the last one seen of its very size. */
-static bool share_in_time(uintptr_t address, uint64_t bytes, uint32_t *ret_share)
+/* ---- objects come and go ---------------------------------------------------------------------------------- */
+
+/* What is there, and what stands there, before the program writes. */
+static void look_before(uintptr_t address, struct object *object)
 {
     const uint64_t begin = lane_clock();
-    if (is_resting(begin) && seen(bytes, ret_share))
+    uint64_t before;
+    object->before = UINT64_MAX;
+    if ((!is_middling(object) && is_resting(object, begin)) || !pages_map(address, object->bytes, &before))
+        return;
+    object->before = before;
+    object->looked = true;
+    if (object->before != 0)
+        object->sums = sums_take();
+    if (object->sums > 0 && !pages_sums(address, object->bytes, object->before, sums[object->sums - 1])) {
+        sums_give(object->sums);
+        object->sums = 0;
+    }
+    rest_after(object, begin);
+}
+
+/* Whether it is the first one of its size, by pages, and from calloc or not. */
+static bool is_first(const struct object *object)
+{
+    static _Atomic uint64_t known;
+    const uint64_t bit = UINT64_C(1) << (object->bytes / 4096 + object->zeroed * 32);
+    return (get_relaxed(&known) & bit) == 0 &&
+           (atomic_fetch_or_explicit(&known, bit, memory_order_relaxed) & bit) == 0;
+}
+
+/* Middling objects are looked at by sample: the first of each size, then as often as looks may be, and as many at a time as
+ * there is room for. */
+static bool is_wanted(struct object *object)
+{
+    if (!is_middling(object))
         return true;
-    if (!share_of(address, bytes, ret_share))
+    if (get_relaxed(&middling) >= (get_relaxed(&shim_large.by_header) ? MIDDLING_MOST : MIDDLING_FEW))
         return false;
-    rest_after(begin);
-    see(bytes, *ret_share, false);
-    return true;
+    object->looked = is_first(object);
+    return object->looked || !is_resting(object, lane_clock());
 }
 
 /* One whose release went past us (a signal handler's, nested in a hook) leaves its entry to the next one there. */
+static void forget(uintptr_t address)
+{
+    struct entry *const stale = may_be_there(address) ? find(address) : NULL;
+    if (stale == NULL)
+        return;
+    const struct object gone = kept(stale);
+    put_relaxed(&stale->address, 0);
+    account(address, &gone, false);
+}
+
 void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
 {
-    struct object object = {.bytes = bytes};
-    if (address == 0 || bytes >= LOOKED || !get_relaxed(&shim_large.on))
+    struct object object = {.bytes = bytes, .zeroed = call == FP_CALL_CALLOC};
+    if (address == 0 || bytes >= ZEROED || !pages_allowed())
+        return;
+    forget(address);
+    if (!is_wanted(&object))
         return;
     /* Other calls bring pages of their own: zeros, and what was moved. */
-    if (call != FP_CALL_CALLOC && call != FP_CALL_REALLOC && call != FP_CALL_REALLOCARRAY &&
-        is_mapped_whole(address, bytes)) {
-        const uint64_t begin = lane_clock();
-        object.before = UINT64_MAX;
-        if (!is_resting(begin) && map_of(address, bytes, &object.before)) {
-            object.looked = true;
-            rest_after(begin);
-        }
-    }
-    struct entry *stale = find(address);
-    if (stale != NULL) {
-        keep(stale, &object);
-        return;
-    }
+    if (call != FP_CALL_CALLOC && call != FP_CALL_REALLOC && call != FP_CALL_REALLOCARRAY)
+        look_before(address, &object);
     place(address, &object);
-    mark_page(address, true);
+    account(address, &object, true);
 }
 
 bool large_take(const void *address, uint32_t *ret_share)
 {
-    struct entry *entry = find((uintptr_t)address);
+    struct entry *entry = may_be_there((uintptr_t)address) ? find((uintptr_t)address) : NULL;
     if (entry == NULL || address == NULL)
         return false;
-    struct object object = kept(entry);
+    const struct object object = kept(entry);
     put_relaxed(&entry->address, 0);
-    mark_page((uintptr_t)address, false);
-    if (!get_relaxed(&shim_large.on))
-        return false;
-    return is_mapped_whole((uintptr_t)address, object.bytes)
-               ? share_of_few((uintptr_t)address, &object, true, ret_share)
-               : share_in_time((uintptr_t)address, object.bytes, ret_share);
+    const bool told = pages_allowed() && object.bytes > 0 &&
+                      share_of((uintptr_t)address, &object, true, ret_share);
+    account((uintptr_t)address, &object, false);
+    return told;
+}
+
+/* At the end looks cannot rest, so only some are thorough. */
+static struct object as_told_at_the_end(uintptr_t address, struct object object)
+{
+    static _Atomic uint32_t told;
+    if (add_relaxed(&told, 1) < THOROUGH_LOOKS)
+        return object;
+    object.sums = 0;
+    object.zeroed = false;
+    object.looked &= pages_of(address, object.bytes) <= PAGES_VIEW;
+    return object;
 }
 
 bool large_left(uint32_t *at, uintptr_t *ret_address, uint32_t *ret_share)
 {
-    if (!get_relaxed(&shim_large.on))
+    if (!pages_allowed())
         return false;
     while (*at < BUCKETS * WAYS) {
         const struct entry *entry = &table[*at / WAYS][*at % WAYS];
-        const struct object object = kept(entry);
         *ret_address = get_relaxed(&entry->address);
         (*at)++;
-        if (*ret_address != 0 && (is_mapped_whole(*ret_address, object.bytes)
-                                      ? share_of_few(*ret_address, &object, false, ret_share)
-                                      : share_of(*ret_address, object.bytes, ret_share)))
+        if (*ret_address == 0)
+            continue;
+        const struct object object = as_told_at_the_end(*ret_address, kept(entry));
+        if (object.bytes > 0 && share_of(*ret_address, &object, false, ret_share))
             return true;
     }
     return false;

@@ -1,20 +1,24 @@
-/* large.h - live large objects of a process, and how much of them is in memory.
+/* large.h - live large objects of a process, some of the middling ones, and how much of them is in memory.
  *
  * A program often asks for more than it uses. What it used of an object shows in how much of that is resident when it is
  * released or resized, or when the process ends: FP_MARK_RESIDENT, right before the mark of the release. Only objects of at
- * least FP_LARGE_BYTES: their releases often are system calls themselves, and mincore(2) adds one.
+ * least FP_MIDDLING_BYTES: a look takes one to three system calls.
  *
  *   few pages  objects of at most 64 pages. They often lie where others lay, whose pages are still in memory. So what is in
  *              memory is looked at when they are made, too, and used is what came up to the last page that is new at
  *              the end. Where none is new, as much is taken for used as, on the mean, of objects of so many pages
  *              that lay in fresh memory
+ *   middling   from FP_MIDDLING_BYTES to below FP_LARGE_BYTES: by sample, as there are many. New is also a page in which
+ *              something else stands at the end than when the object was made
+ *   zeroed     from calloc, of few pages: used are the pages in which anything stands
  *
  *   table    address -> size of the live ones. Fixed, without a lock: an object that finds no place pushes another out, and
  *            of that nothing is noted. Children inherit it as they do the objects
- *   suspect  an address that may be a large object's, told without a look at the table: by the size in the word before the
- *            object where the allocator is glibc's, which its free reads next; else by a bit in one cache line, which is
- *            written when large objects come and go
- *   on       the collector asks for it (SEG_FLAG_RESIDENT), and mincore(2) will not end the process: filters_let_pass
+ *   suspect  an address that may be one of these objects', told without a look at the table: by the size in the word before
+ *            the object where the allocator is glibc's, which its free reads next; else by a bit in one cache line, which
+ *            is written when they come and go
+ *   on       pages_allowed: the collector asks for it (SEG_FLAG_RESIDENT), and the system calls will not end the process:
+ *            filters_let_pass
  *
  * Nothing here calls malloc, takes a lock or changes errno. */
 #ifndef MALLAB_SHIM_PRELOAD_LARGE_H
@@ -29,7 +33,6 @@
 struct shim_large {
     _Alignas(64) _Atomic uint64_t bits[LARGE_BITS / 64]; /* suspects by page, where there is no header */
     _Atomic bool by_header;
-    _Atomic bool on;
 };
 
 extern struct shim_large shim_large;
@@ -42,35 +45,36 @@ void large_begin(bool wanted, uint32_t filters);
 /* large_stop - nothing is noted from here on, in this process and its children; returns when no thread is at it. */
 void large_stop(void);
 
-/* large_made - an allocation or resize returned address. Cheap for what is not large; call before its record is stored. */
+/* large_made - an allocation or resize returned address. Cheap for what is small; call before its record is stored. */
 void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes);
 
 static inline void large_made(unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
     uint64_t bytes = size;
     if (likely(call != FP_CALL_CALLOC && call != FP_CALL_REALLOCARRAY)
-            ? size < FP_LARGE_BYTES
-            : __builtin_mul_overflow(size, extra, &bytes) || bytes < FP_LARGE_BYTES)
+            ? size < FP_MIDDLING_BYTES
+            : __builtin_mul_overflow(size, extra, &bytes) || bytes < FP_MIDDLING_BYTES)
         return;
     if (call <= FP_CALL_REALLOCARRAY ||
         (call >= FP_CALL_POSIX_MEMALIGN && call <= FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW))
         large_made_slow(call, address, bytes);
 }
 
-/* large_suspects - whether address, which is about to be released or resized, may be a large object's. */
+/* large_suspects - whether address, which is about to be released or resized, may be one's of the table. */
 static inline bool large_suspects(const void *address)
 {
     const uint64_t page = (uintptr_t)address >> 12;
     if (likely(get_relaxed(&shim_large.by_header)))
-        return address != NULL && ((const size_t *)address)[-1] >= FP_LARGE_BYTES;
+        return address != NULL && ((const size_t *)address)[-1] >= FP_MIDDLING_BYTES;
     return (get_relaxed(&shim_large.bits[page / 64 % (LARGE_BITS / 64)]) >> page % 64 & 1) != 0;
 }
 
 /* large_take - it is about to be released or resized: take it out of the table.
  * ret_share  of FP_SHARE_WHOLE.
- * Returns    whether it was there and its share is known. One system call for each MiB at most, and no more than 64; none
- *            where looks come so fast that they would take more than 3 % of the time: then it is the share last seen of an
- *            object of that size (of few pages: on the mean of so many; and not known when there was none). */
+ * Returns    whether it was there and its share is known. One system call for each MiB at most, and no more than 64 (with
+ *            contents five more for 64 pages); none where looks come so fast that they would take more than 3 % of the
+ *            time: then it is the share last seen of an object of that size (of few pages: on the mean of so many; and not
+ *            known when there was none, or of a middling one). */
 bool large_take(const void *address, uint32_t *ret_share);
 
 /* large_left - objects that are never released, one at a time, for where the process ends.

@@ -26,6 +26,7 @@
 #define MIB  (UINT64_C(1) << 20)
 
 struct shim_next shim_next;
+struct seg_view shim_segment; /* of whose ticks none are saved */
 
 static uint64_t clock_step, clock_now; /* of each reading */
 
@@ -47,16 +48,22 @@ static char *map(size_t bytes)
     return at;
 }
 
-static void write_pages(char *at, size_t bytes)
+static void write_value(char *at, size_t bytes, char value)
 {
     for (size_t i = 0; i < bytes; i += PAGE)
-        at[i] = 1;
+        at[i + 100] = value;
 }
 
+static void write_pages(char *at, size_t bytes)
+{
+    write_value(at, bytes, 1);
+}
+
+/* Of an object from realloc all counts that is in memory. */
 static uint32_t share_of(char *at, uint64_t bytes)
 {
     uint32_t share = 9999;
-    large_made(FP_CALL_MALLOC, (uintptr_t)at, bytes, 0);
+    large_made(FP_CALL_REALLOC, (uintptr_t)at, bytes, 0);
     CHECK(large_suspects(at));
     CHECK(large_take(at, &share));
     return share;
@@ -84,8 +91,8 @@ static void test_what_is_not_known(void)
     uint32_t share;
     CHECK(!large_take(at, &share)); /* never made */
     CHECK(!large_take(NULL, &share));
-    large_made(FP_CALL_MALLOC, (uintptr_t)at, FP_LARGE_BYTES - 1, 0);
-    CHECK(!large_take(at, &share)); /* not large */
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, FP_MIDDLING_BYTES - 1, 0);
+    CHECK(!large_take(at, &share)); /* small */
     large_made(FP_CALL_DELETE_SIZED, (uintptr_t)at, MIB, 0);
     CHECK(!large_take(at, &share)); /* a release that states its size makes nothing */
     large_made(FP_CALL_CALLOC, (uintptr_t)at, 1024, 1024);
@@ -98,7 +105,7 @@ static void test_what_is_not_known(void)
     CHECK(!large_take(at, &share)); /* and taken out by that */
 }
 
-/* Looks rest 32 times as long as they took. The clock steps by 1 at each reading: a look takes 1. */
+/* Looks rest 48 times as long as they took. The clock steps by 1 at each reading: a look takes 1. */
 static void test_rests(void)
 {
     char *at = map(4 * MIB);
@@ -107,7 +114,7 @@ static void test_rests(void)
     write_pages(at, 4 * MIB);
     CHECK_U64(share_of(at, 2 * MIB), 0);              /* as last seen */
     CHECK_U64(share_of(at, 4 * MIB), FP_SHARE_WHOLE); /* of another size */
-    clock_now += 80;                                  /* twice: each look's rest is added */
+    clock_now += 100;                                 /* twice: each look's rest is added */
     CHECK_U64(share_of(at, 2 * MIB), FP_SHARE_WHOLE);
     CHECK(munmap(at, 4 * MIB) == 0);
 }
@@ -126,7 +133,6 @@ static void test_left_behind(void)
 {
     const size_t bytes = 32 * PAGE;
     char *at = map(MIB);
-    uint32_t share;
     CHECK_U64(used_share(at, bytes, 8 * PAGE), 64);
     CHECK_U64(used_share(at, bytes, 2 * PAGE), 64);      /* 8 are there: as the last one whose use is known */
     CHECK_U64(used_share(at, bytes, 16 * PAGE), 128);    /* up to the last that is new */
@@ -134,15 +140,88 @@ static void test_left_behind(void)
     CHECK_U64(used_share(at, bytes / 2, 2 * PAGE), 256); /* of another size: all that is there */
     CHECK_U64(used_share(at + MIB / 2, bytes, 0), 0);    /* nothing at all */
     CHECK_U64(used_share(at, bytes, 0), 56);             /* the mean moves by an eighth */
-    large_made(FP_CALL_CALLOC, (uintptr_t)at, bytes, 1); /* zeroed: what is there, and nobody else's */
-    CHECK(large_take(at, &share));
-    CHECK_U64(share, 128);
     /* An object amid pages shares the first and the last one with others, who wrote there before. */
     at += 3 * MIB / 4;
     write_pages(at, 1);
     write_pages(at + 20 * PAGE, 1);
     CHECK_U64(used_share(at + 16, 20 * PAGE, 5 * PAGE), (5 * 256 + 10) / 21);
     CHECK(munmap(at - 3 * MIB / 4, MIB) == 0);
+}
+
+/* What is used of an object in memory that others wrote to shows in what stands there. */
+static uint32_t rewritten_share(unsigned call, char *at, uint64_t bytes, size_t written, char value)
+{
+    uint32_t share = 9999;
+    large_made(call, (uintptr_t)at, bytes, call == FP_CALL_CALLOC);
+    write_value(at, written, value);
+    CHECK(large_take(at, &share));
+    return share;
+}
+
+static void test_contents(void)
+{
+    const size_t middling = 8 * PAGE, few = 32 * PAGE, many = 4 * MIB;
+    char *at = map(many);
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, middling, 3 * PAGE, 1), 96); /* fresh */
+    write_value(at, many, 2);
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, middling, 2 * PAGE, 3), 64);
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, middling, 2 * PAGE, 3),
+              96); /* the same: as in fresh memory */
+    CHECK_U64(rewritten_share(FP_CALL_NEW, at + 16, middling, 2 * PAGE, 4), (2 * 256 + 4) / 9);
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, few, 4 * PAGE, 5), 32);
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, many, MIB, 6), 64); /* by 64 pages of 1,024 */
+    CHECK(munmap(at, many) == 0);
+}
+
+static void test_zeroed(void)
+{
+    const size_t middling = 8 * PAGE, few = 32 * PAGE, many = 4 * MIB;
+    char *at = map(many);
+    CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, middling, 0, 0), 0);
+    write_value(at, many, 0); /* all is in memory, as an allocator leaves it that writes its zeros */
+    CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, middling, 0, 0), 0);
+    CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, middling, 2 * PAGE, 1), 64);
+    CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, few, 8 * PAGE, 1), 64);
+    CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, many, MIB, 1), 64);
+    /* Not readable: what is in memory counts, and nobody is hurt. */
+    CHECK(mprotect(at, PAGE, PROT_NONE) == 0);
+    CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, middling, 0, 0), FP_SHARE_WHOLE);
+    CHECK(munmap(at, many) == 0);
+}
+
+/* Of middling objects the first of a size is looked at, and others when they do not rest: 96 times as long as it took. */
+static void test_sample(void)
+{
+    const size_t bytes = 8 * PAGE;
+    char *at = map(MIB);
+    uint32_t share;
+    clock_step = 1;
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, bytes, 2 * PAGE, 1), 64); /* two looks: 192 of rest */
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, bytes, 0);
+    CHECK(!large_take(at, &share));
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, bytes + PAGE, 2 * PAGE, 2),
+              (2 * 256 + 4) / 9); /* of another size */
+    CHECK_U64(rewritten_share(FP_CALL_CALLOC, at, bytes, 8 * PAGE, 3), FP_SHARE_WHOLE);
+    large_made(FP_CALL_CALLOC, (uintptr_t)at, bytes, 1);
+    CHECK(!large_take(at, &share));
+    clock_now += 600;
+    CHECK_U64(rewritten_share(FP_CALL_MALLOC, at, bytes, 4 * PAGE, 4), 128);
+    CHECK(munmap(at, MIB) == 0);
+}
+
+/* No more of them than make few others suspect, where there are no headers. */
+static void test_few_at_a_time(void)
+{
+    char *at = map(100 * 4 * PAGE);
+    uint32_t share, known = 0;
+    for (size_t i = 0; i < 100; i++)
+        large_made(FP_CALL_MALLOC, (uintptr_t)at + i * 4 * PAGE, 4 * PAGE, 0);
+    for (size_t i = 0; i < 100; i++)
+        known += large_take(at + i * 4 * PAGE, &share);
+    CHECK_U64(known, 32);
+    large_made(FP_CALL_MALLOC, (uintptr_t)at, 4 * PAGE, 0);
+    CHECK(large_take(at, &share)); /* there is room again */
+    CHECK(munmap(at, 100 * 4 * PAGE) == 0);
 }
 
 /* No look while it rests, but for one that is due; then as last seen, or not told. */
@@ -152,11 +231,11 @@ static void test_few_rest(void)
     char *at = map(MIB);
     uint32_t share;
     clock_step = 1;
-    CHECK_U64(used_share(at, bytes, 8 * PAGE), 64); /* two looks, of 1 each: 64 of rest */
+    CHECK_U64(used_share(at, bytes, 8 * PAGE), 64); /* two looks, of 1 each: 96 of rest */
     CHECK_U64(used_share(at + MIB / 2, bytes, 16 * PAGE), 64);
     large_made(FP_CALL_MALLOC, (uintptr_t)at, bytes / 2, 0);
     CHECK(!large_take(at, &share));
-    clock_now += 80;
+    clock_now += 100;
     CHECK_U64(used_share(at + MIB / 2 + 16 * PAGE, bytes / 2, 4 * PAGE), 64);
     CHECK(munmap(at, MIB) == 0);
 }
@@ -246,6 +325,26 @@ TEST(what_others_left_is_not_taken_for_used)
     in_child(false, true, 7, test_left_behind);
 }
 
+TEST(contents_tell_what_was_used)
+{
+    in_child(false, true, 7, test_contents);
+}
+
+TEST(of_what_calloc_zeroed_counts_what_was_written)
+{
+    in_child(false, true, 7, test_zeroed);
+}
+
+TEST(middling_objects_are_looked_at_by_sample)
+{
+    in_child(false, true, 7, test_sample);
+}
+
+TEST(middling_objects_are_few_at_a_time)
+{
+    in_child(false, true, 7, test_few_at_a_time);
+}
+
 TEST(looks_at_few_pages_rest)
 {
     in_child(false, true, 7, test_few_rest);
@@ -274,6 +373,8 @@ TEST(off_where_unwanted_or_behind_filters_that_nobody_tried)
 }
 
 RUN_TESTS(T(shares_are_those_of_pages), T(what_is_not_known_is_not_told), T(looks_rest),
-          T(what_others_left_is_not_taken_for_used), T(looks_at_few_pages_rest), T(more_objects_than_room),
+          T(what_others_left_is_not_taken_for_used), T(contents_tell_what_was_used),
+          T(of_what_calloc_zeroed_counts_what_was_written), T(middling_objects_are_looked_at_by_sample),
+          T(middling_objects_are_few_at_a_time), T(looks_at_few_pages_rest), T(more_objects_than_room),
           T(once_stopped_it_stays_so), T(headers_tell_where_the_allocator_is_glibcs),
           T(off_where_unwanted_or_behind_filters_that_nobody_tried))
