@@ -1,4 +1,4 @@
-/* kin.h - objects that are used alike: of which no share is told, the share of others (docs/format.md, "Touched block").
+/* kin.h - objects that are used alike: of which no share is told, the share of others (docs/notes/format.md, "Shares of kin").
  *
  * Kin were made by the same kind of call and are of as many pages. The recorder tells the shares of large objects, but not of
  * all, and of middling ones by sample. */

@@ -283,7 +283,7 @@ static void add_cause(struct res_text *text, const struct res_result *result)
     }
     if (too_high && result->touch != NULL && strcmp(result->touch, "page") == 0)
         res_lines_add(text, "too high",
-                      "maybe by objects below 64 KiB that the program never wrote: a replay writes to all "
+                      "maybe by objects below 16 KiB that the program never wrote: a replay writes to all "
                       "their pages; --touch none is the other bound (docs/fidelity.md)");
 }
 
