@@ -209,6 +209,19 @@ class Validate(lab.Lab):
         self.assertEqual(list((self.place / "days").iterdir()), [])  # made before long work, as ab does
 
     @lab.needs("perl")
+    def test_processor_time_is_the_process_own(self):
+        """Neither that of children it waited for, nor what the process took before it executed the program."""
+        burn = "perl -e 'for (1 .. 3000000) { }'"
+        for name, line in (("sh", f"{burn}; exit 0"), ("half", f"i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; exec {lab.PROGRAMS}/half 3")):
+            result = self.validate("-a", "glibc", "-o", f"{name}.json", "--process", name, "--", "sh", "-c", line)
+            real = result["candidates"][0]["real"]
+            self.assertGreater(real["process_cpu_ns"], 0)
+            self.assertLess(real["process_cpu_ns"], real["cpu_ns"] / 3, name)
+            if result["validation"]["time_of"] == "process":
+                row = [line for line in self.mallab("report", f"{name}.json").stdout.decode().splitlines() if line.startswith("glibc")][-1]
+                self.assertIn(f" {real['process_cpu_ns'] / 1e6:.0f} ms", row)
+
+    @lab.needs("perl")
     def test_of_forks_by_one_name_no_bar_is_judged(self):
         """Predicted is the one with most calls, compared the one with the most memory: where these may be two, no error is the prediction's."""
         code = 'my %h; $h{$_} = "x$_" for 1 .. 9000; for (1 .. 2) { if (!fork) { my @a = map { "y$_" } 1 .. 20000; exit 0 } } wait; wait;'

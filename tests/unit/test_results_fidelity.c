@@ -217,6 +217,29 @@ TEST(heap_is_told_from_the_rest)
     CHECK_U64(with.apart_bytes, (4 + 8 + 400 + 12) * 1024);
 }
 
+static uint64_t file_bytes(const struct res_files *files, const char *name)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->all[i].name == res_files_name(name))
+            return files->all[i].resident_bytes;
+    return 0;
+}
+
+/* As it came from a program whose heap grew between two reads, seconds apart: of 89.9 MB in total 159.7 were the heap's. The
+ * third kind grew downwards and was joined with its neighbour. */
+TEST(a_mapping_that_is_listed_twice_counts_once)
+{
+    static const char text[] = MAPPING("1000-2000", "rw-p", "/bin/program", "4")
+        MAPPING("5000-9000", "rw-p", "[heap]", "71860") MAPPING("5000-b000", "rw-p", "[heap]", "87872")
+            MAPPING("c000-d000", "rw-p", "", "8") MAPPING("d000-e000", "r--p", "/lib/library", "0")
+                MAPPING("20000-21000", "rw-p", "", "16") MAPPING("21000-22000", "---p", "", "0")
+                    MAPPING("1f000-22000", "rw-p", "", "64") MAPPING("30000-31000", "rw-p", "[stack]", "12");
+    const struct res_smaps sums = res_smaps_parse(text, sizeof text - 1, NULL);
+    CHECK_U64(sums.heap_bytes, (87872 + 8 + 64) * 1024);
+    CHECK_U64(sums.apart_bytes, (4 + 12) * 1024);
+    CHECK_U64(file_bytes(&sums.files, "/bin/program"), 9999 * 1024);
+}
+
 /* Once a fifth of jemalloc's memory in ruby was taken for the .bss of a memory file that it lay behind. */
 TEST(what_lies_behind_a_memory_file_is_heap)
 {
@@ -225,14 +248,6 @@ TEST(what_lies_behind_a_memory_file_is_heap)
     const struct res_smaps sums = res_smaps_parse(text, sizeof text - 1, NULL);
     CHECK_U64(sums.heap_bytes, 64 * 1024);
     CHECK_U64(sums.apart_bytes, 4 * 1024);
-}
-
-static uint64_t file_bytes(const struct res_files *files, const char *name)
-{
-    for (size_t i = 0; i < files->count; i++)
-        if (files->all[i].name == res_files_name(name))
-            return files->all[i].resident_bytes;
-    return 0;
 }
 
 /* "Rss:" is 9999 kB of each mapping, written pages included. */
@@ -385,7 +400,8 @@ RUN_TESTS(T(runs_that_were_alike_have_one_peak),
           T(no_real_figure_no_error), T(a_small_heap_is_not_judged),
           T(of_several_recordings_the_median_is_predicted), T(peaks_that_do_not_fall_together_are_not_added),
           T(order_counts_where_reality_differs), T(sign_is_judged_outside_the_noise_only),
-          T(heap_is_told_from_the_rest), T(what_is_resident_is_told_by_name_but_for_the_heap),
+          T(heap_is_told_from_the_rest), T(a_mapping_that_is_listed_twice_counts_once),
+          T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),

@@ -6,6 +6,11 @@ const char *const RES_TIMED_BY[] = {"hyperfine", "wait4", NULL};
 static const char *const TIMES_OF[] = {"command", "process", NULL};
 static const char *const HEAPS_BY[] = {"mapping", "name", NULL};
 
+double res_validated_cpu_ns(const struct res_validated *about, const struct res_validated_real *real)
+{
+    return about->time_of == RES_TIME_OF_PROCESS ? real->process_cpu_ns : real->cpu_ns;
+}
+
 /* Peak, mean and end of both parts: "peak_total_bytes" and so on. */
 #define LEVELS_OF(kind, before, behind, part, member)                                                        \
     RES_ROW(kind, before "peak_" part behind, member.peak_bytes, "peak, " part),                             \
@@ -42,7 +47,8 @@ static const struct res_field REAL_RUN_FIELDS[] = {
     RES_ROW(WHOLE, "anonymous_peak_bytes", anonymous.peak_bytes, "of resident pages that no file backs"),
     RES_ROW(WHOLE, "anonymous_mean_bytes", anonymous.mean_bytes, "likewise"),
     RES_ROW(WHOLE, "anonymous_end_bytes", anonymous.end_bytes, "likewise"),
-    RES_ROW(WHOLE, "cpu_ns", cpu_ns, "user and system; 0: it did not end by exit"),
+    RES_ROW(WHOLE, "cpu_ns", cpu_ns,
+            "user and system of its own threads since its exec, not of its children"),
     RES_ROW(WHOLE, "duration_ns", duration_ns, "from its exec to its end"),
     RES_ROW_AS(WHOLE, OMITTED, "heap_peak_bytes", heap.peak_bytes,
                "the heap's part, the highest of the samples; mapped runs only, as what follows"),
@@ -81,7 +87,8 @@ static const struct res_field REAL_FIELDS[] = {
         "heap's figures are of the sampled runs (fidelity.md)"),
     RES_ROW(WHOLE, "wall_ns", wall_ns, "of the command; median, as the next two"),
     RES_ROW(WHOLE, "cpu_ns", cpu_ns, "processor time of the command"),
-    RES_ROW(WHOLE, "process_cpu_ns", process_cpu_ns, "of the process that was recorded"),
+    RES_ROW(WHOLE, "process_cpu_ns", process_cpu_ns,
+            "of the process that was recorded, without its children"),
     RES_ROW(WHOLE, "time_difference_ns", time_difference_ns, "processor time less the baseline's"),
     RES_ROW(NUMBER, "time_ratio", time_ratio, "processor time over the baseline's"),
     RES_ROW(NUMBER, "time_ratio_low", time_interval.low, "its interval"),

@@ -44,7 +44,7 @@ struct res_timed {
 struct res_real_run {
     struct res_levels total, anonymous, heap;
     double apart_at_peak_bytes, apart_peak_bytes; /* anonymous memory that is not the heap's: smaps.h */
-    double cpu_ns; /* user and system, its waited-for children's included; 0: it did not end by exit */
+    double cpu_ns;                                /* user and system of its own threads, since its exec */
     double duration_ns;
     json_t *series;
     json_t *rest;
@@ -146,6 +146,9 @@ enum { RES_TIME_OF_COMMAND = 0, RES_TIME_OF_PROCESS = 1 };
 enum { RES_HEAP_BY_MAPPING = 0, RES_HEAP_BY_NAME = 1 };
 
 extern const char *const RES_TIMED_BY[]; /* "hyperfine", "wait4" */
+
+/* res_validated_cpu_ns - the processor time that differences of a candidate are of: of the command, or of the process. */
+double res_validated_cpu_ns(const struct res_validated *about, const struct res_validated_real *real);
 
 extern const struct res_described RES_VALIDATED, RES_VALIDATED_CANDIDATE, RES_VALIDATED_REAL;
 

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/validate/smaps.h"
 
+#define COUNTER_PAGES  64u
 #define MAPS_BYTES_MAX (64u << 20) /* half a million mappings: more than the kernel allows by default */
 
 /* ---- files of /proc ------------------------------------------------------------------------- */
@@ -47,6 +49,16 @@ static void read_large(pid_t pid, const char *name, struct res_text *ret_text)
     close(fd);
 }
 
+/* ---- processor time ------------------------------------------------------------------------- */
+
+void res_image_cpu(struct res_image *image)
+{
+    struct timespec time;
+    clockid_t clock;
+    if (clock_getcpuclockid(image->pid, &clock) == 0 && clock_gettime(clock, &time) == 0)
+        image->run.cpu_ns = (double)time.tv_sec * 1e9 + (double)time.tv_nsec - image->cpu_before_ns;
+}
+
 /* ---- names ---------------------------------------------------------------------------------- */
 
 static void base_name(const char *path, char *ret_name)
@@ -66,6 +78,9 @@ void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
     const ssize_t length = readlink(text, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
     base_name(target, image->executable);
+    res_image_cpu(image);
+    image->cpu_before_ns = image->run.cpu_ns;
+    image->run.cpu_ns = 0;
 }
 
 bool res_image_is(const struct res_image *image, const char *name)
@@ -147,17 +162,32 @@ static double area(const struct res_image *image, double before, double now, dou
     return (image->weight_ns > 0 ? (before + now) / 2 : now) * span_ns;
 }
 
+/* Kernels before 6.2, and some behind, count resident pages a processor and add them up in batches. */
+static uint64_t counter_slack_bytes(void)
+{
+    return COUNTER_PAGES * (uint64_t)sysconf(_SC_PAGESIZE) * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Mappings are read one after the other while the program goes on: what moves behind the reader is seen twice. No sample
+ * can be more than the process ever held. */
+static bool is_possible(pid_t pid, const struct res_smaps *sums)
+{
+    char text[8192];
+    struct res_status status;
+    return read_small(pid, "status", text, sizeof text) > 0 && res_status_parse(text, &status) &&
+           sums->heap_bytes + sums->apart_bytes <= status.peak_bytes + counter_slack_bytes();
+}
+
 static bool take_maps(struct res_image *image, double span_ns, uint64_t others, const char *library,
                       uint64_t *ret_rest)
 {
     struct res_real_run *run = &image->run;
     struct res_text text = {0};
-    uint64_t unused;
     read_large(image->pid, "smaps", &text);
-    /* A process that lost its memory meanwhile gave a part of the text. */
-    const bool whole = text.length > 0 && read_statm(image->pid, &unused, &unused);
-    if (whole) {
-        const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
+    const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
+    /* A process that lost its memory meanwhile gave a part of the text, and has no peak any more. */
+    const bool usable = text.length > 0 && is_possible(image->pid, &sums);
+    if (usable) {
         const double heap = (double)sums.heap_bytes, apart = (double)sums.apart_bytes;
         image->has_maps = true;
         image->heap_sum += area(image, run->heap.end_bytes, heap, span_ns);
@@ -172,7 +202,7 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
         *ret_rest = sums.apart_bytes + others;
     }
     free(text.text);
-    return whole;
+    return usable;
 }
 
 static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others,

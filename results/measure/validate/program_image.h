@@ -17,6 +17,10 @@ bool res_status_parse(const char *text, struct res_status *ret_status);
 /* res_image_begin - name it; at its exec, or when it was forked. */
 void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns);
 
+/* res_image_cpu - processor time of its own threads since it began, ended ones too; not its children's. While it is there, if
+ * only as a zombie. */
+void res_image_cpu(struct res_image *image);
+
 /* res_image_sample - one sample; maps: the mappings too. library: as in the request. */
 void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library);
 

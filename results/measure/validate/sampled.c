@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -97,15 +96,27 @@ static bool wants_maps(const struct tracer *tracer, const struct res_image *imag
     return tracer->request->maps_of != NULL && res_image_is(image, tracer->request->maps_of);
 }
 
-static void end_task(struct tracer *tracer, pid_t tid, const struct rusage *usage)
+/* The news of the next task that has some: its id as of waitpid, 0 where none has. What wait4(2) tells of an end is the
+ * time of the process' children too, and once it has been told nothing else is. So the zombie is asked first. */
+static pid_t next_news(struct tracer *tracer, int *ret_status)
+{
+    siginfo_t news = {.si_pid = 0};
+    if (waitid(P_ALL, 0, &news, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0 || news.si_pid == 0)
+        return waitpid(-1, ret_status, __WALL | WNOHANG);
+    struct res_image *image = image_of(tracer, find_task(tracer, news.si_pid));
+    const bool ended = news.si_code == CLD_EXITED || news.si_code == CLD_KILLED || news.si_code == CLD_DUMPED;
+    if (ended && image != NULL && image->pid == news.si_pid)
+        res_image_cpu(image);
+    const pid_t tid = waitpid(news.si_pid, ret_status, __WALL | WNOHANG);
+    return tid > 0 ? tid : 0; /* killed meanwhile: there will be other news */
+}
+
+static void end_task(struct tracer *tracer, pid_t tid)
 {
     struct task *task = find_task(tracer, tid);
     struct res_image *image = image_of(tracer, task);
-    if (image != NULL && image->pid == tid) {
-        image->run.cpu_ns = ((double)usage->ru_utime.tv_sec + (double)usage->ru_stime.tv_sec) * 1e9 +
-                            ((double)usage->ru_utime.tv_usec + (double)usage->ru_stime.tv_usec) * 1e3;
+    if (image != NULL && image->pid == tid)
         res_image_end(image, fp_now_ns());
-    }
     if (task != NULL)
         *task = tracer->tasks[--tracer->task_count];
 }
@@ -123,8 +134,10 @@ static void executed(struct tracer *tracer, struct task *task)
 {
     struct res_image *image = image_of(tracer, task);
     const pid_t pid = task->tid;
-    if (image != NULL)
+    if (image != NULL) {
+        res_image_cpu(image);
         res_image_end(image, fp_now_ns());
+    }
     for (size_t i = tracer->task_count; i-- > 0;)
         if (image != NULL && tracer->tasks[i].tid != pid && image_of(tracer, &tracer->tasks[i]) == image)
             tracer->tasks[i] = tracer->tasks[--tracer->task_count];
@@ -191,9 +204,8 @@ static enum fp_process_end follow(struct tracer *tracer)
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     for (;;) {
-        struct rusage usage;
         int status;
-        const pid_t tid = wait4(-1, &status, __WALL | WNOHANG, &usage);
+        const pid_t tid = next_news(tracer, &status);
         if (tid < 0 && errno != EINTR)
             return ended; /* nobody is left */
         if (tid > 0 && WIFSTOPPED(status)) {
@@ -201,7 +213,7 @@ static enum fp_process_end follow(struct tracer *tracer)
         } else if (tid > 0) {
             if (tid == tracer->command)
                 tracer->sampled->status = status;
-            end_task(tracer, tid, &usage);
+            end_task(tracer, tid);
         } else {
             const uint64_t now = fp_now_ns(), left_ns = tracer->next_ns > now ? tracer->next_ns - now : 0;
             const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),

@@ -56,6 +56,7 @@ struct res_image {
 
     /* Under way. */
     double file_peak_bytes, sample_peak_bytes, maps_peak_bytes;
+    double cpu_before_ns; /* of the process before its exec */
     uint64_t last_ns, series_every, series_skipped;
     double anonymous_sum, resident_sum, heap_sum, weight_ns;
 };

@@ -5,9 +5,12 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+#include "footprint/base/support.h"
 
 #define MEMORY_FILE    "/memfd:"
 #define LINE_MAX_BYTES 512u /* a longer line is a long path: its beginning tells all that counts */
@@ -132,10 +135,10 @@ uint64_t res_bss_bytes(const char *path)
 /* ---- mappings: a head line, then its "Rss:", then its "Anonymous:" ----------------------------- */
 
 struct mapping {
-    bool known; /* a head line was read */
+    unsigned long long end;
     bool is_heap;
     uint64_t name; /* of itself, or of the file whose .bss it begins with; 0: none */
-    uint64_t resident_bytes;
+    uint64_t resident_bytes, anonymous_bytes;
     uint64_t
         bss_bytes; /* so many of it, at most, are a file's .bss: the kernel joins what lies side by side */
     bool bss_is_heap;
@@ -145,12 +148,25 @@ struct mapping {
  * maps often lies right behind one of libmallab-apart.so's. */
 struct state {
     const char *allocator;
-    struct mapping mapping;
+    struct mapping *all; /* in the order of their addresses, none within another */
+    size_t count, room;
     unsigned long long file_end;
     uint64_t file_name, file_bss_bytes;
     bool file_is_allocator;
-    struct res_smaps sums;
 };
+
+/* The kernel hands out the text in pieces, and the program goes on between two of them. A mapping that grew meanwhile,
+ * or was joined with one beside it, is listed once more: what it was before is dropped. */
+static struct mapping *place_for(struct state *state, unsigned long long begin)
+{
+    while (state->count > 0 && state->all[state->count - 1].end > begin)
+        state->count--;
+    if (state->count == state->room) {
+        state->room = state->room * 2 + 64;
+        state->all = res_realloc(state->all, state->room, sizeof *state->all);
+    }
+    return &state->all[state->count++];
+}
 
 static void take_head(struct state *state, unsigned long long begin, unsigned long long end, char writable,
                       const char *name)
@@ -158,34 +174,35 @@ static void take_head(struct state *state, unsigned long long begin, unsigned lo
     const bool has_name = *name != '\0', is_brk = strcmp(name, "[heap]") == 0;
     const bool is_file = has_name && name[0] != '[';
     const bool is_allocator = is_file && state->allocator != NULL && strcmp(name, state->allocator) == 0;
-    state->mapping = (struct mapping){
-        .known = true,
+    struct mapping *mapping = place_for(state, begin);
+    *mapping = (struct mapping){
+        .end = end,
         .is_heap = is_brk || is_allocator || !has_name,
         .name = has_name && !is_brk ? res_files_name(name) : 0,
     };
     if (!has_name && begin == state->file_end) {
-        state->mapping.name = state->file_name;
-        state->mapping.bss_bytes = state->file_bss_bytes;
-        state->mapping.bss_is_heap = state->file_is_allocator;
+        mapping->name = state->file_name;
+        mapping->bss_bytes = state->file_bss_bytes;
+        mapping->bss_is_heap = state->file_is_allocator;
     }
     if (is_file && writable == 'w' && strncmp(name, MEMORY_FILE, sizeof MEMORY_FILE - 1) != 0) {
         state->file_end = end;
-        state->file_name = state->mapping.name;
+        state->file_name = mapping->name;
         state->file_is_allocator = is_allocator;
         state->file_bss_bytes = res_bss_bytes(name);
     }
 }
 
 /* Which pages of .bss are written is not told: all of it at most, so that what is the heap's is at least that. */
-static void add(struct state *state, uint64_t bytes)
+static void add(struct res_smaps *sums, const struct mapping *mapping)
 {
-    const struct mapping *mapping = &state->mapping;
+    const uint64_t bytes = mapping->anonymous_bytes;
     const uint64_t bss = bytes < mapping->bss_bytes ? bytes : mapping->bss_bytes;
     const uint64_t heap = (mapping->bss_is_heap ? bss : 0) + (mapping->is_heap ? bytes - bss : 0);
-    state->sums.heap_bytes += heap;
-    state->sums.apart_bytes += bytes - heap;
+    sums->heap_bytes += heap;
+    sums->apart_bytes += bytes - heap;
     if (mapping->name != 0 && mapping->resident_bytes > heap)
-        res_files_add(&state->sums.files, mapping->name, mapping->resident_bytes - heap);
+        res_files_add(&sums->files, mapping->name, mapping->resident_bytes - heap);
 }
 
 static void take_line(struct state *state, const char *line)
@@ -193,13 +210,22 @@ static void take_line(struct state *state, const char *line)
     unsigned long long begin, end, kilobytes;
     char access[5];
     int name_at = 0;
+    struct mapping *last = state->count > 0 ? &state->all[state->count - 1] : NULL;
     if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &begin, &end, access, &name_at) >= 3 && name_at > 0 &&
         strlen(access) == 4)
         take_head(state, begin, end, access[1], line + name_at);
-    else if (state->mapping.known && sscanf(line, "Rss: %llu kB", &kilobytes) == 1)
-        state->mapping.resident_bytes = kilobytes * 1024;
-    else if (state->mapping.known && sscanf(line, "Anonymous: %llu kB", &kilobytes) == 1)
-        add(state, kilobytes * 1024);
+    else if (last != NULL && sscanf(line, "Rss: %llu kB", &kilobytes) == 1)
+        last->resident_bytes = kilobytes * 1024;
+    else if (last != NULL && sscanf(line, "Anonymous: %llu kB", &kilobytes) == 1)
+        last->anonymous_bytes = kilobytes * 1024;
+}
+
+static struct res_smaps sums_of(const struct state *state)
+{
+    struct res_smaps sums = {0};
+    for (size_t i = 0; i < state->count; i++)
+        add(&sums, &state->all[i]);
+    return sums;
 }
 
 struct res_smaps res_smaps_parse(const char *text, size_t length, const char *allocator)
@@ -220,5 +246,7 @@ struct res_smaps res_smaps_parse(const char *text, size_t length, const char *al
             length--;
         }
     }
-    return state.sums;
+    const struct res_smaps sums = sums_of(&state);
+    free(state.all);
+    return sums;
 }

@@ -59,7 +59,8 @@ struct res_smaps {
     struct res_files files; /* all that is resident and not the heap's, by name */
 };
 
-/* res_smaps_parse - add up the mappings of a text, which may be cut at its end: then the last mapping may be missing.
+/* res_smaps_parse - add up the mappings of a text, which may be cut at its end: then the last mapping may be missing. Of
+ * mappings that overlap the one behind counts: the text comes in pieces, and what grew between two of them is in both.
  * text       length bytes, not terminated. Lines that are not understood are passed over.
  * allocator  path of the allocator's library; NULL: none is counted so, as libc's, whose data are mostly not malloc's. */
 struct res_smaps res_smaps_parse(const char *text, size_t length, const char *allocator);

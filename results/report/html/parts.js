@@ -289,7 +289,7 @@ function fidelitySection(result) {
   });
   const time = rows.map((entry, at) => {
     const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
-    if (at === 0) return [String(entry.name), timeText(real.cpu_ns), "baseline", DASH, DASH];
+    if (at === 0) return [String(entry.name), timeText(about.time_of === "process" ? real.process_cpu_ns : real.cpu_ns), "baseline", DASH, DASH];
     return [String(entry.name), signedTime(real.time_difference_ns), isNumber(real.time_ratio_low)
       ? `${percentText(real.time_ratio_low)} to ${percentText(real.time_ratio_high)}` : DASH, signedTime(told.time_difference_ns),
     SIGNS[error.time_sign] || DASH];

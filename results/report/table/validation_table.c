@@ -96,7 +96,8 @@ static void add_table(struct res_text *text, const struct res_result *result, co
     struct res_grid grid;
     grid_begin(&grid, result->baseline);
     for (size_t i = 0; i < result->validated_count; i++)
-        add_row(&grid, &result->validated[i], result->validated[0].real.cpu_ns, i == 0);
+        add_row(&grid, &result->validated[i],
+                res_validated_cpu_ns(result->validation, &result->validated[0].real), i == 0);
     res_grid_text(&grid, style, text);
     res_text_add(text, "\n", 1);
     res_grid_release(&grid);
