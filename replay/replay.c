@@ -101,7 +101,8 @@ static void window_done(void *context, const struct wl_window *window, const str
     struct run *run = context;
     const uint64_t ops = window->facts.first_op + window->op_count;
     if (times->timed)
-        rep_meters_window(&run->meters, window, times->allocator_ticks);
+        rep_meters_window(&run->meters, window, times->allocator_ticks, times->preempted_ns,
+                          times->blocked_ns);
     else
         rep_meters_begin(&run->meters);
     rep_ending_progress(ops);

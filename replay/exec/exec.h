@@ -17,6 +17,7 @@
 #include <xxhash.h>
 
 #include "replay/base/storage.h"
+#include "replay/clock/presence.h"
 #include "replay/exec/run_threads.h"
 
 struct rep_digest {
@@ -67,6 +68,8 @@ struct rep_thread {
     /* The thread's own; read at rest. */
     bool baton;
     uint64_t ticks, runs; /* of the current window */
+    struct rep_presence presence;
+    struct rep_absence absence; /* of the current window, waits for other threads left out */
     uint64_t wait_ticks, waits_met, waits_slept;
     struct rep_digest digest;
 

@@ -174,6 +174,7 @@ static void wait_for(struct rep_exec *exec, struct rep_thread *self, const struc
         return;
     const uint64_t start = rep_ticks(exec->options->clock);
     self->waits_met++;
+    rep_presence_end(exec->options->clock, &self->presence, &self->absence);
     /* With the baton gone, this thread goes on without one when its wait is over: for that moment one more
      * may run than there are processors. While parts are left, the baton is what keeps them starting. */
     bool passed_on = false;
@@ -188,6 +189,7 @@ static void wait_for(struct rep_exec *exec, struct rep_thread *self, const struc
         self->waits_slept++;
     }
     self->wait_ticks += rep_ticks(exec->options->clock) - start;
+    self->presence = rep_presence_begin(exec->options->clock);
 }
 
 static void post(struct rep_thread *self, uint32_t count)
@@ -209,11 +211,14 @@ void rep_execute_part(struct rep_exec *exec, struct rep_thread *self)
 {
     const struct rep_part *part = self->part;
     const struct rep_plan *plan = &exec->now->plan;
+    self->presence = rep_presence_begin(exec->options->clock);
     for (uint32_t i = 0; i < part->segment_count; i++) {
         const struct rep_segment *segment = &plan->segments[part->segment_first + i];
         for (uint32_t j = 0; j < segment->wait_count; j++)
             wait_for(exec, self, &plan->waits[segment->wait_first + j]);
         rep_execute_segment(exec, self, segment);
+        if (i + 1 == part->segment_count)
+            rep_presence_end(exec->options->clock, &self->presence, &self->absence);
         if (segment->post)
             post(self, segment->op_first - part->op_first + segment->op_count);
         rep_digest_add(&self->digest, &plan->ops[segment->op_first], segment->op_count);

@@ -111,7 +111,10 @@ static void close_window(struct rep_exec *exec, struct rep_thread *self)
             thread = self;
         ticks += thread->ticks;
         times.runs += thread->runs;
+        times.preempted_ns += rep_absence_preempted_ns(&thread->absence, thread->ticks);
+        times.blocked_ns += thread->absence.blocked_ns;
         thread->ticks = thread->runs = 0;
+        thread->absence = (struct rep_absence){0};
         thread->part = NULL;
         if (!thread->ends)
             continue;
@@ -285,7 +288,9 @@ static void run_serially(struct rep_exec *exec)
     for (prepare_window(exec); begin_window(exec); prepare_window(exec)) {
         const struct wl_window *window = &exec->now->window;
         const struct wl_op *ops = exec->now->plan.ops;
+        self->presence = rep_presence_begin(exec->options->clock);
         rep_execute_segment(exec, self, &exec->now->plan.segments[0]);
+        rep_presence_end(exec->options->clock, &self->presence, &self->absence);
         for (uint32_t i = 0; i < window->run_count; ops += window->runs[i++].op_count)
             rep_digest_add(&exec->threads[window->runs[i].thread].digest, ops, window->runs[i].op_count);
         close_window(exec, self);

@@ -42,9 +42,10 @@ struct rep_failure {
 
 /* Times of one window, once it is over. */
 struct rep_window_times {
-    uint64_t allocator_ticks; /* timed runs of all threads, the clock's cost subtracted */
-    uint64_t runs;            /* how many there were */
-    bool timed;               /* false: all of the window comes before the start, see rep_exec_options */
+    uint64_t allocator_ticks;          /* timed runs of all threads, the clock's cost subtracted */
+    uint64_t runs;                     /* how many there were */
+    uint64_t preempted_ns, blocked_ns; /* of the first: presence.h */
+    bool timed; /* false: all of the window comes before the start, see rep_exec_options */
 };
 
 struct rep_exec_options {

@@ -16,13 +16,14 @@ bool rep_meters_init(struct rep_meters *meters, size_t windows)
 {
     *meters = (struct rep_meters){.window_max = windows};
     meters->ticks = rep_storage_map(windows, sizeof *meters->ticks);
+    meters->preempted_ns = rep_storage_map(windows, sizeof *meters->preempted_ns);
     meters->resident_bytes = rep_storage_map(windows, sizeof *meters->resident_bytes);
     meters->live_bytes = rep_storage_map(windows, sizeof *meters->live_bytes);
     meters->time_ns = rep_storage_map(windows, sizeof *meters->time_ns);
     meters->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     meters->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    return meters->ticks != NULL && meters->resident_bytes != NULL && meters->live_bytes != NULL &&
-           meters->time_ns != NULL && meters->statm_fd >= 0;
+    return meters->ticks != NULL && meters->preempted_ns != NULL && meters->resident_bytes != NULL &&
+           meters->live_bytes != NULL && meters->time_ns != NULL && meters->statm_fd >= 0;
 }
 
 /* Read resident and shared memory; both 0 should the kernel refuse. */
@@ -84,13 +85,16 @@ void rep_meters_begin(struct rep_meters *meters)
     meters->started_ns = rep_monotonic_ns();
 }
 
-void rep_meters_window(struct rep_meters *meters, const struct wl_window *window, uint64_t ticks)
+void rep_meters_window(struct rep_meters *meters, const struct wl_window *window, uint64_t ticks,
+                       uint64_t preempted_ns, uint64_t blocked_ns)
 {
     const uint64_t at = meters->window_count;
     if (at == meters->window_max)
         return;
     const uint64_t bytes = rep_meters_resident(meters);
     meters->ticks[at] = ticks;
+    meters->preempted_ns[at] = preempted_ns;
+    meters->blocked_ns += blocked_ns;
     meters->resident_bytes[at] = bytes;
     meters->live_bytes[at] = window->facts.live_bytes;
     meters->time_ns[at] = window->facts.end_ns;

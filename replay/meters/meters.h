@@ -18,6 +18,7 @@
 struct rep_meters {
     /* One entry a window. */
     uint64_t *ticks;          /* of the allocator; the clock's unit */
+    uint64_t *preempted_ns;   /* of these */
     uint64_t *resident_bytes; /* samples */
     uint64_t *live_bytes;     /* of the recording, at the same moment */
     uint64_t *time_ns;        /* recorded time of that moment */
@@ -35,6 +36,7 @@ struct rep_meters {
     uint64_t faults_minor, faults_major;
     uint64_t switches_voluntary, switches_involuntary;
     uint64_t user_ns, system_ns;
+    uint64_t blocked_ns; /* of the timed runs: presence.h */
 
     /* Under way. */
     int statm_fd;
@@ -62,7 +64,8 @@ void rep_meters_start(struct rep_meters *meters);
 void rep_meters_begin(struct rep_meters *meters);
 
 /* rep_meters_window - sample at rest. Returns without a note after more windows than announced. */
-void rep_meters_window(struct rep_meters *meters, const struct wl_window *window, uint64_t ticks);
+void rep_meters_window(struct rep_meters *meters, const struct wl_window *window, uint64_t ticks,
+                       uint64_t preempted_ns, uint64_t blocked_ns);
 
 /* rep_meters_resident - a sample now, at rest: bytes. */
 uint64_t rep_meters_resident(struct rep_meters *meters);

@@ -44,12 +44,28 @@ const char *rep_account_doubt(const struct rep_account *account)
 
 /* ---- figures that text and JSON share -------------------------------------------------------- */
 
+/* What other work took the processor for is no time of the allocator. */
+static double batch_ns(const struct rep_outcome *outcome, uint64_t i)
+{
+    const double ns = rep_clock_ns(outcome->exec->clock, outcome->meters->ticks[i]),
+                 preempted_ns = (double)outcome->meters->preempted_ns[i];
+    return ns > preempted_ns ? ns - preempted_ns : 0;
+}
+
 static double allocator_ns(const struct rep_outcome *outcome)
 {
-    uint64_t ticks = 0;
+    double ns = 0;
     for (uint64_t i = 0; i < outcome->meters->window_count; i++)
-        ticks += outcome->meters->ticks[i];
-    return rep_clock_ns(outcome->exec->clock, ticks);
+        ns += batch_ns(outcome, i);
+    return ns;
+}
+
+static uint64_t preempted_ns(const struct rep_outcome *outcome)
+{
+    uint64_t ns = 0;
+    for (uint64_t i = 0; i < outcome->meters->window_count; i++)
+        ns += outcome->meters->preempted_ns[i];
+    return ns;
 }
 
 bool rep_outcome_is_time_pass(const struct rep_outcome *outcome)
@@ -250,8 +266,7 @@ static json_t *batches_json(const struct rep_outcome *outcome)
     const struct rep_meters *meters = outcome->meters;
     json_t *array = json_array();
     for (uint64_t i = 0; i < meters->window_count; i++) {
-        const double ns = rep_clock_ns(outcome->exec->clock, meters->ticks[i]);
-        rep_append(array, json_integer((json_int_t)(ns + 0.5)));
+        rep_append(array, json_integer((json_int_t)(batch_ns(outcome, i) + 0.5)));
     }
     return array;
 }
@@ -389,6 +404,8 @@ static void set_timed(json_t *root, const struct rep_outcome *outcome)
     rep_set(root, "ns_per_op", timed ? json_real(rep_outcome_ns_per_op(outcome)) : json_null());
     rep_set(root, "allocator_ns",
             timed ? json_integer((json_int_t)(allocator_ns(outcome) + 0.5)) : json_null());
+    rep_set(root, "preempted_ns", timed ? json_integer((json_int_t)preempted_ns(outcome)) : json_null());
+    rep_set(root, "blocked_ns", timed ? json_integer((json_int_t)outcome->meters->blocked_ns) : json_null());
 }
 
 static void set_costs(json_t *root, const struct rep_outcome *outcome)

@@ -29,7 +29,7 @@ static void window_ends(uint64_t start_ns, uint64_t end_ns, uint32_t ops)
 {
     const struct wl_window window = {.facts = {.start_ns = start_ns, .end_ns = end_ns, .live_bytes = end_ns},
                                      .op_count = ops};
-    rep_meters_window(&meters, &window, 5);
+    rep_meters_window(&meters, &window, 5, 0, 0);
 }
 
 static bool is_about(uint64_t actual, uint64_t expected)
