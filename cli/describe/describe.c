@@ -9,6 +9,7 @@
 
 #include "cli/base/json_bounds.h"
 #include "cli/describe/describe_lists.h"
+#include "cli/describe/describe_usage.h"
 #include "convert/import/formats.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
@@ -55,7 +56,7 @@ static json_t *words_array(const char *words)
     return array;
 }
 
-static uint64_t processes_of(const struct conv_survey *survey)
+uint64_t cli_processes_of(const struct conv_survey *survey)
 {
     uint64_t chosen = 0;
     if (survey->kind != CONV_KIND_RECORDING)
@@ -85,7 +86,7 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"events", survey->events},
         {"ops", survey->ops},
         {"threads", survey->threads},
-        {"processes", processes_of(survey)},
+        {"processes", cli_processes_of(survey)},
         {"forks", survey->forks},
         {"thread_exits", survey->thread_exits},
         {"duration_ns", survey->duration_ns},
@@ -111,6 +112,26 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         cli_json_set(object, numbers[i].key, numbers[i].value);
+}
+
+/* How a recording ended is how its command did, whose last image tells that. */
+static void set_usage(json_t *object, const struct conv_survey *survey)
+{
+    const bool is_recording = survey->kind == CONV_KIND_RECORDING;
+    cli_usage_json(object, survey->usage, "ended");
+    cli_json_set(object, "usage_over_time", cli_usage_series_json(survey->usage));
+    if (is_recording)
+        cli_json_set(object, "command_pid", cli_json_known(survey->command_pid));
+    for (size_t i = survey->process_count; is_recording && survey->command_pid != 0 && i-- > 0;) {
+        const struct conv_process *process = &survey->processes[i];
+        if (process->process_id != survey->command_pid || process->usage == NULL)
+            continue;
+        json_t *last = json_object();
+        cli_usage_json(last, process->usage, "ended");
+        json_object_set(object, "ended", json_object_get(last, "ended"));
+        json_decref(last);
+        return;
+    }
 }
 
 json_t *cli_survey_json(const struct conv_survey *survey)
@@ -143,6 +164,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     cli_json_set(object, "lost", lost);
     cli_json_set(object, "lost_known", conv_survey_knows_losses(survey));
     cli_json_set(object, "irregularities", irregular);
+    set_usage(object, survey);
     if (survey->kind == CONV_KIND_WORKLOAD) {
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
         cli_json_set(object, "file_digest", digest);
@@ -274,7 +296,7 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
 }
 
 /* Pauses were asked for, so they are not irregular. A footprint alone knows only where its threads noticed one. */
-static void print_pauses(const struct conv_survey *survey)
+void cli_pauses_print(const struct conv_survey *survey)
 {
     char span[32];
     if (survey->pauses > 0)
@@ -285,7 +307,7 @@ static void print_pauses(const struct conv_survey *survey)
              FP_GROUPED(survey->irregular[CONV_PAUSES]), survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
 }
 
-static void print_losses(const struct conv_survey *survey)
+void cli_losses_print(const struct conv_survey *survey)
 {
     bool lost = false;
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
@@ -357,7 +379,7 @@ static void print_duration(const struct conv_survey *survey)
 
 static void print_live(const struct conv_survey *survey)
 {
-    const bool is_sum = processes_of(survey) > 1 && survey->selected.merged_processes == 0;
+    const bool is_sum = cli_processes_of(survey) > 1 && survey->selected.merged_processes == 0;
     line("live at peak", "%s; most objects %s%s", FP_BYTES(survey->live_bytes_peak),
          FP_GROUPED(survey->live_objects_peak),
          is_sum ? " (sums: each process at its own peak, --merge has that of all)" : "");
@@ -390,6 +412,19 @@ static void print_large(const struct conv_survey *survey)
              100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
 }
 
+static void print_usage(const struct conv_survey *survey)
+{
+    char *words = cli_usage_words(survey->usage, true);
+    char span[32];
+    const uint64_t ran_ns = survey->usage != NULL ? fp_usage_ran_ns(survey->usage) : FP_USAGE_UNKNOWN;
+    if (*words != '\0')
+        line(cli_processes_of(survey) > 1 ? "processes" : "process", "%s%s", words,
+             cli_processes_of(survey) > 1 ? " (sums)" : "");
+    if (ran_ns != FP_USAGE_UNKNOWN)
+        line("ran", "%s", res_text_duration((double)ran_ns, span));
+    free(words);
+}
+
 static void print_unrecorded(const struct conv_survey *survey)
 {
     json_t *unrecorded = survey->kind == CONV_KIND_RECORDING ? rec_unrecorded_load(survey->input) : NULL;
@@ -404,7 +439,7 @@ static void print_unrecorded(const struct conv_survey *survey)
     json_decref(unrecorded);
 }
 
-void cli_survey_print(const struct conv_survey *survey, const char *path, bool utf8)
+void cli_survey_print_all(const struct conv_survey *survey, const char *path, bool utf8)
 {
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
     print_plain("file", "", path);
@@ -416,7 +451,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     cli_selection_print(&survey->selected);
     print_start(survey->start_unix_ns);
     print_duration(survey);
-    print_pauses(survey);
+    cli_pauses_print(survey);
     if (survey->stop_words != NULL)
         line("stopped", "%s", survey->stop_words);
     if (!is_workload)
@@ -424,8 +459,8 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     else
         line("ops", "%s, %.2f bytes each", FP_GROUPED(survey->ops),
              survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
-    if (processes_of(survey) != 1)
-        line("processes", "%s", FP_GROUPED(processes_of(survey)));
+    if (cli_processes_of(survey) != 1)
+        line("processes", "%s", FP_GROUPED(cli_processes_of(survey)));
     if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
         line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
              survey->process_count, survey->process_id);
@@ -434,13 +469,14 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool u
     line("largest", "%s", FP_BYTES(survey->largest_size));
     print_live(survey);
     print_large(survey);
+    print_usage(survey);
     if (survey->inherited_why[0] != '\0')
         print_plain("inherited", "not all is known: ", survey->inherited_why);
     print_plain("complete",
                 survey->complete ? "yes" : "no: ", survey->complete ? "" : survey->incomplete_why);
     if (survey->lacks[0] != '\0')
         print_plain("lacks", "", survey->lacks);
-    print_losses(survey);
+    cli_losses_print(survey);
     if (survey->events_removed > 0)
         line("removed", "%s calls, with the windows that are not kept", FP_GROUPED(survey->events_removed));
     print_unrecorded(survey);

@@ -7,11 +7,10 @@
 #include <time.h>
 
 #include "cli/base/json_bounds.h"
+#include "cli/describe/describe_usage.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "record/recording_words.h"
-
-#define PROCESSES_AT_A_GLANCE 10 /* with more, a table of programs comes before theirs */
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
@@ -67,10 +66,35 @@ static void print_windows(const struct conv_survey *survey)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+/* Of all its processes; the peak is that of the largest. */
 struct program {
     const char *name;
     uint64_t processes, events;
+    uint64_t cpu_ns, rss_peak_bytes; /* FP_USAGE_UNKNOWN: of none of them is it known */
 };
+
+static struct program program_of(const struct conv_process *process)
+{
+    const struct fp_usage *usage = process->usage;
+    return (struct program){.name = process->name,
+                            .processes = 1,
+                            .events = process->events,
+                            .cpu_ns = usage != NULL ? fp_usage_cpu_ns(usage) : FP_USAGE_UNKNOWN,
+                            .rss_peak_bytes = usage != NULL ? usage->rss_peak_bytes : FP_USAGE_UNKNOWN};
+}
+
+static void add_process(struct program *program, const struct program *more)
+{
+    program->processes++;
+    program->events += more->events;
+    if (program->cpu_ns == FP_USAGE_UNKNOWN || more->cpu_ns == FP_USAGE_UNKNOWN)
+        program->cpu_ns = program->cpu_ns == FP_USAGE_UNKNOWN ? more->cpu_ns : program->cpu_ns;
+    else
+        program->cpu_ns = conv_add_saturating(program->cpu_ns, more->cpu_ns);
+    if (program->rss_peak_bytes == FP_USAGE_UNKNOWN ||
+        (more->rss_peak_bytes != FP_USAGE_UNKNOWN && more->rss_peak_bytes > program->rss_peak_bytes))
+        program->rss_peak_bytes = more->rss_peak_bytes;
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -91,12 +115,11 @@ static struct program *find_programs(const struct conv_survey *survey, size_t *r
     struct program *programs = res_calloc(survey->process_count + 1, sizeof *programs);
     size_t count = 0;
     for (size_t i = 0; i < survey->process_count; i++)
-        programs[i] = (struct program){survey->processes[i].name, 1, survey->processes[i].events};
+        programs[i] = program_of(&survey->processes[i]);
     qsort(programs, survey->process_count, sizeof *programs, by_name);
     for (size_t i = 0; i < survey->process_count; i++) {
         if (count > 0 && strcmp(programs[count - 1].name, programs[i].name) == 0) {
-            programs[count - 1].processes++;
-            programs[count - 1].events += programs[i].events;
+            add_process(&programs[count - 1], &programs[i]);
         } else {
             programs[count++] = programs[i];
         }
@@ -116,23 +139,36 @@ static json_t *program_array(const struct conv_survey *survey)
         cli_json_set(object, "name", programs[i].name);
         cli_json_set(object, "processes", programs[i].processes);
         cli_json_set(object, "events", programs[i].events);
+        cli_json_set(object, "cpu_ns",
+                     programs[i].cpu_ns != FP_USAGE_UNKNOWN ? cli_json_number(programs[i].cpu_ns)
+                                                            : json_null());
+        cli_json_set(object, "rss_peak_bytes",
+                     programs[i].rss_peak_bytes != FP_USAGE_UNKNOWN
+                         ? cli_json_number(programs[i].rss_peak_bytes)
+                         : json_null());
         json_array_append_new(array, object);
     }
     free(programs);
     return array;
 }
 
-static void print_programs(const struct conv_survey *survey)
+void cli_programs_print(const struct conv_survey *survey)
 {
     size_t count;
     struct program *programs;
-    if (survey->process_count <= PROCESSES_AT_A_GLANCE)
+    if (survey->kind != CONV_KIND_RECORDING || survey->process_count < 2)
         return;
     programs = find_programs(survey, &count);
-    printf("\n%-10s %25s  %s\n", "processes", "events", "program");
+    printf("\n%9s %15s %10s %10s  %s\n", "processes", "events", "CPU", "peak RSS", "program");
     for (size_t i = 0; i < count; i++) {
-        char *name = res_text_plain(programs[i].name);
-        printf("%-10s %25s  %s\n", FP_GROUPED(programs[i].processes), FP_GROUPED(programs[i].events), name);
+        const struct program *program = &programs[i];
+        char cpu[32] = "-";
+        char *name = res_text_plain(program->name);
+        if (program->cpu_ns != FP_USAGE_UNKNOWN)
+            (void)res_text_duration((double)program->cpu_ns, cpu);
+        printf("%9s %15s %10s %10s  %s\n", FP_GROUPED(program->processes), FP_GROUPED(program->events), cpu,
+               program->rss_peak_bytes != FP_USAGE_UNKNOWN ? FP_BYTES((double)program->rss_peak_bytes) : "-",
+               name);
         free(name);
     }
     free(programs);
@@ -156,6 +192,7 @@ static json_t *process_array(const struct conv_survey *survey)
         cli_json_set(object, "chosen", process->chosen);
         cli_json_set(object, "missing", process->missing);
         cli_json_set(object, "removed", process->removed);
+        cli_usage_json(object, process->usage, "end");
         json_array_append_new(array, object);
     }
     return array;
@@ -298,7 +335,7 @@ void cli_survey_lists_print(const struct conv_survey *survey)
 {
     if (survey->kind == CONV_KIND_RECORDING) {
         print_windows(survey);
-        print_programs(survey);
+        cli_programs_print(survey);
     }
     print_processes(survey);
 }

@@ -9,8 +9,9 @@
 /* cli_survey_lists_json - set `process_list`; of a recording, `window_list` and `program_list` too. */
 void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
 
-/* cli_survey_lists_print - the same as tables on stdout; programs only where processes are many. */
+/* cli_survey_lists_print - the same as tables on stdout. cli_programs_print - only the programs of a recording of several processes. */
 void cli_survey_lists_print(const struct conv_survey *survey);
+void cli_programs_print(const struct conv_survey *survey);
 
 /* cli_threads_json, cli_selection_json - the threads that made a call, and what was selected (null: all). New references.
  * cli_threads_print, cli_selection_print - the same on stdout: those with most calls; a line or two, or nothing. */

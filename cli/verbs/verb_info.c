@@ -10,6 +10,7 @@
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
+#include "cli/describe/describe_brief.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
@@ -29,7 +30,7 @@
 struct settings {
     struct cli_answer answer;
     struct conv_options convert;
-    bool verify;
+    bool verify, details;
     const char *path;
 };
 
@@ -39,6 +40,8 @@ struct settings {
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is told"},
     {.group = cli_answer_json, .at = AT(answer)},
+    {.name = "details", .how = CLI_FLAG, .at = AT(details),
+     .help = "all that is known: calls, sizes, live at the end, threads, processes, windows"},
     {.name = "verify", .how = CLI_FLAG, .at = AT(verify),
      .help = "prove it legal: read every block, execute every op of a workload on paper; 'legal', or what "
              "is wrong first"},
@@ -217,6 +220,14 @@ static int tell_error(const struct conv_error *error)
     return conv_error_exit_code(error);
 }
 
+static void print_survey(const struct settings *settings, const struct conv_survey *survey)
+{
+    if (settings->details)
+        cli_survey_print_all(survey, settings->path, cli_locale_is_utf8());
+    else
+        cli_survey_print_brief(survey, settings->path);
+}
+
 static int tell_survey(const struct settings *settings, struct conv_error *error)
 {
     struct conv_survey survey = {0};
@@ -230,7 +241,7 @@ static int tell_survey(const struct settings *settings, struct conv_error *error
     if (settings->answer.json)
         code = cli_print_json(cli_survey_json(&survey));
     else
-        cli_survey_print(&survey, settings->path, cli_locale_is_utf8());
+        print_survey(settings, &survey);
     conv_survey_release(&survey);
     return code;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "convert/base/process_usage.h"
+
 struct irregularity_words {
     const char *name;
     enum { REGULAR, DEFECT, LOSS } means; /* a loss is a defect too */
@@ -89,9 +91,12 @@ void conv_survey_release(struct conv_survey *survey)
         free(survey->processes[i].file);
         free(survey->processes[i].name);
         free(survey->processes[i].ended);
+        conv_usage_free(survey->processes[i].usage);
     }
     free(survey->processes);
     free(survey->thread_list);
+    conv_usage_free(survey->usage);
+    survey->usage = NULL;
     free(survey->window_list);
     survey->window_list = NULL;
     survey->window_list_count = 0;
@@ -139,6 +144,7 @@ void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey)
         sum->events_by_call[i] += survey->events_by_call[i];
         sum->ops_by_call[i] += survey->ops_by_call[i];
     }
+    conv_usage_add(&sum->usage, survey->usage);
     sum->threads += survey->threads;
     sum->forks += survey->forks;
     sum->thread_exits += survey->thread_exits;

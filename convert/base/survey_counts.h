@@ -98,6 +98,7 @@ struct conv_process {
     uint64_t events_removed;      /* in windows that --keep has removed */
     uint64_t windows;             /* its footprints, where the recording is cut into windows */
     uint64_t until_ns;            /* when recording ended, since it began; 0 when unknown */
+    struct fp_usage *usage;       /* process_usage.h, without points; NULL: not known */
 };
 
 /* The part of the input that was selected, as the workload's meta data has it too. All zeroes: all of it. */
@@ -183,6 +184,7 @@ struct conv_survey {
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks, lines and records left out by salvage */
+    struct fp_usage *usage;       /* process_usage.h; of several processes their sum; NULL: not known */
     bool ran_on;                  /* the process, see struct conv_process */
     bool uncounted;           /* more were lost, nobody knows how many: see struct conv_process; or cut off */
     bool complete;            /* every call from start to end is here */
@@ -198,6 +200,7 @@ struct conv_survey {
     uint64_t groups, groups_searched;
     /* of a recording */
     enum conv_recording_state recording_state;
+    uint32_t command_pid;       /* of what `mallab record` ran; 0 when unknown */
     uint32_t collector_pid;     /* of an unfinished one; 0 when unknown */
     char unfinished_why[256];   /* "" when finished */
     uint64_t pauses, paused_ns; /* as asked */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convert/base/limits.h"
+#include "convert/base/process_usage.h"
 #include "convert/merge/regions.h"
 #include "convert/order/footprint_input.h"
 #include "convert/recording/choose.h"
@@ -185,6 +186,7 @@ static void close_member(struct conv_member *member)
     if (member->open) {
         member->input.close(member->input.data);
         member->merge->open_count--;
+        conv_survey_release(member->survey);
         free(member->survey);
         member->survey = NULL;
     }
@@ -239,6 +241,7 @@ static void conclude_member(struct conv_member *member)
         merge->survey->left_objects += member->live_objects;
     }
     merge->survey->events_removed += own->events_removed;
+    conv_usage_add(&merge->survey->usage, own->usage);
     if (merge->survey->live == CONV_LIVE_KNOWN)
         merge->survey->live = own->live;
     merge->survey->groups += own->groups;

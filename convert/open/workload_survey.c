@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "convert/base/source.h"
+#include "convert/open/usage_notes.h"
 #include "convert/select/selection_plan.h"
 
 static void survey_window(const struct wl_window *window, struct conv_survey *survey)
@@ -135,7 +136,11 @@ enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_surv
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT && status == FP_OK; i++)
         if (survey->irregular[i] > 0)
             status = note_count(writer, "irregular_", conv_irregularity_name(i), survey->irregular[i]);
-    return status;
+    if (status != FP_OK)
+        return status;
+    /* Last: where there are notes of everything that can be irregular, these find no room, and nothing fails by that. */
+    status = conv_usage_note(writer, survey->usage);
+    return status == FP_ERR_LIMIT ? FP_OK : status;
 }
 
 static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
@@ -159,6 +164,7 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     survey->live = live_from(wl_reader_meta(reader, "live"));
     for (size_t i = 0; i < NOTES_LENGTH; i++)
         *(uint64_t *)(void *)((char *)survey + NOTES[i].at) = meta_number(reader, NOTES[i].key);
+    conv_usage_read(reader, survey);
     survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
     survey->lost_marks = meta_number(reader, "lost_calls");
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/process_usage.h"
 #include "convert/order/inherit.h"
 #include "convert/order/process_image.h"
 #include "footprint/base/words.h"
@@ -258,6 +259,16 @@ static void take_list(struct footprint *footprint, const struct conv_process *li
     footprint->uncounted |= listed->uncounted;
 }
 
+/* Each part tells all until its end. */
+static void take_usage(const struct conv_parts *parts, struct conv_survey *survey)
+{
+    for (size_t i = parts->count; i-- > 0;)
+        if (parts->parts[i].info->usage != NULL) {
+            conv_usage_set(&survey->usage, parts->parts[i].info->usage);
+            return;
+        }
+}
+
 enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                                    const struct conv_process *listed, const struct conv_options *options,
                                    struct conv_survey *survey, struct conv_error *ret_error,
@@ -283,6 +294,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
     survey->process_id = parts->parts[0].info->process_id;
     survey->start_unix_ns = parts->parts[0].info->start_unix_ns + parts->begin_ns;
     survey->file_bytes = parts->file_bytes;
+    take_usage(parts, survey);
     *ret_input = (struct conv_input){
         .data = footprint,
         .namer = {.data = &footprint->image, .name = conv_image_name_lane},

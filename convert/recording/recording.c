@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/base/process_usage.h"
 #include "convert/recording/parts.h"
 #include "convert/recording/recording_json.h"
 #include "convert/recording/unfinished.h"
@@ -46,14 +47,17 @@ static char *copy_of(const char *text)
     return strdup(text != NULL ? text : "");
 }
 
+/* facts->usage becomes the survey's. */
 static bool add_process(struct conv_survey *survey, const struct conv_process *facts, const char *file,
                         const char *name, const char *ended)
 {
     struct conv_process *processes = realloc(survey->processes,
                                              (survey->process_count + 1) * sizeof *processes);
     struct conv_process *process;
-    if (processes == NULL)
+    if (processes == NULL) {
+        conv_usage_free(facts->usage);
         return false;
+    }
     survey->processes = processes;
     process = &processes[survey->process_count++];
     *process = *facts;
@@ -79,6 +83,9 @@ static enum fp_status look_into(const char *path, struct conv_process *process, 
     process->process_id = info->process_id;
     process->parent_process_id = (uint32_t)fp_reader_meta_number(reader, "parent_pid");
     process->complete = info->has_trailer && fp_loss_sum(info->trailer.lost) == 0;
+    conv_usage_set(&process->usage, info->usage);
+    if (process->usage != NULL)
+        fp_usage_release(process->usage);
     program = fp_reader_meta(reader, "program");
     if (program != NULL)
         snprintf(ret_name, name_size, "%s", program);
@@ -131,6 +138,7 @@ static enum fp_status add_recorded(const char *directory, const struct conv_reco
                                          .ran_on = ran_on,
                                          .uncounted = ran_on && recording->recovered,
                                      };
+    struct fp_usage usage;
     char name[256], path[2 * CONV_PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", directory, item->file != NULL ? item->file : "recording.json");
     if (item->file == NULL)
@@ -143,7 +151,10 @@ static enum fp_status add_recorded(const char *directory, const struct conv_reco
         process.events = found.events;
         if (process.process_id == 0)
             process.process_id = found.process_id;
+        conv_usage_free(found.usage);
     }
+    if (conv_recording_usage(item, &usage))
+        conv_usage_set(&process.usage, &usage);
     process.absent = !process.removed && process.events == 0 && fp_loss_sum(process.lost) != 0 &&
                      is_absent(directory, item->file);
     process.missing = !process.removed && !process.absent && is_missing(directory, item->file);
@@ -181,6 +192,7 @@ static enum fp_status take_list(const char *directory, const struct conv_recordi
     enum fp_status status = FP_OK;
     snprintf(path, sizeof path, "%s/recording.json", directory);
     survey->start_unix_ns = recording->start_unix_ns;
+    survey->command_pid = recording->command_pid;
     survey->pauses = recording->pauses;
     survey->paused_ns = recording->paused_ns;
     survey->stop_words = recording->stop_words;
@@ -235,6 +247,8 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
     if (status == FP_OK && earlier != NULL) {
         earlier->events += process.events;
         earlier->complete = earlier->complete && process.complete;
+        conv_usage_free(earlier->usage); /* the later one tells all until its end */
+        earlier->usage = process.usage;
         return FP_OK;
     }
     if (status == FP_OK)

@@ -166,6 +166,7 @@ static struct conv_recorded_process process_of(const json_t *item)
         .events_removed = number_of(item, "events_removed"),
         .threads = number_of(item, "threads"),
         .complete = is_true(item, "complete"),
+        .usage = json_object_get(item, "usage"),
         .gone_with_windows = json_is_array(files) && json_array_size(files) == 0,
     };
     take_losses(item, process.lost);
@@ -204,6 +205,7 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
                       number_of(collector, "start_ticks"), number_of(collector, "pid_namespace"),
                       number_of(collector, "directory_inode"), text_of(collector, "boot_id")},
         .segment_path = text_of(root, "segment_path"),
+        .command_pid = (uint32_t)number_of(root, "command_pid"),
         .has_processes = json_is_array(list),
     };
     take_losses(root, to->lost);
@@ -212,6 +214,25 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
     if (to->processes == NULL)
         return false;
     json_array_foreach(list, i, item) to->processes[to->process_count++] = process_of(item);
+    return true;
+}
+
+bool conv_recording_usage(const struct conv_recorded_process *process, struct fp_usage *ret_usage)
+{
+    static const char *const WORDS[] = {"ended", "how", "allocator", "version"};
+    if (!json_is_object(process->usage))
+        return false;
+    fp_usage_init(ret_usage);
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
+        const json_t *number = json_object_get(process->usage, FP_USAGE_NUMBERS[i].key);
+        if (json_is_integer(number) && json_integer_value(number) >= 0)
+            *fp_usage_at(ret_usage, &FP_USAGE_NUMBERS[i]) = (uint64_t)json_integer_value(number);
+    }
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        const char *word = text_of(process->usage, WORDS[i]);
+        if (word != NULL)
+            (void)fp_usage_take(ret_usage, WORDS[i], word); /* none of these is a number */
+    }
     return true;
 }
 

@@ -21,6 +21,7 @@ struct conv_recorded_process {
     uint64_t events, events_removed, threads;
     uint64_t lost[FP_LOSS_COUNT];
     bool complete;
+    const json_t *usage;    /* conv_recording_usage reads it; NULL: there is none */
     bool gone_with_windows; /* the list of its footprints is there, and empty */
 };
 
@@ -49,7 +50,8 @@ struct conv_recording {
         const char *boot_id;
     } collector;
     const char *segment_path;
-    bool has_processes; /* there is a list of them */
+    uint32_t command_pid; /* 0: not known */
+    bool has_processes;   /* there is a list of them */
     size_t process_count;
     struct conv_recorded_process *processes;
 };
@@ -70,6 +72,9 @@ enum fp_status conv_recording_load(const char *directory, json_t **ret_root, str
  * Returns  false: no memory. conv_recording_release accepts ret_recording in either case, and a zeroed one. */
 bool conv_recording_take(const json_t *root, struct conv_recording *ret_recording);
 void conv_recording_release(struct conv_recording *recording);
+
+/* conv_recording_usage - what a process used as a whole. Returns false where that is not told. ret_usage has no points. */
+bool conv_recording_usage(const struct conv_recorded_process *process, struct fp_usage *ret_usage);
 
 /* conv_recording_ends - how its processes ended, by what the names of an image's footprints have in common. The caller's
  * reference. */

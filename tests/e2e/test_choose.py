@@ -67,7 +67,7 @@ class Choosing(lab.Lab):
         said = self.said("convert", "-f", "-o", "one.wl", "--process", self.pid, self.recording)
         self.assertIn(f"process {self.pid} became another program by exec: converted is "
                       f"'{self.images[largest]['file']}'", said)
-        text = self.mallab("info", "--process", self.images["env"]["file"], self.recording).stdout.decode()
+        text = self.mallab("info", "--details", "--process", self.images["env"]["file"], self.recording).stdout.decode()
         self.assertRegex(text, rf"\nselected +process {self.pid}, env\.")
 
     def test_windows(self):
@@ -98,13 +98,13 @@ class Choosing(lab.Lab):
                 self.assertIn("is no process id", said)
         file = self.recording / self.images["env"]["file"]
         self.assertIn("is not 'env.1'", self.said("info", "--process", "env.1", file, status=lab.MISUSE))
-        self.mallab("info", "--process", file.stem, file)
+        self.mallab("info", "--details", "--process", file.stem, file)
 
     def test_by_the_name_of_a_program(self):
         by_name = self.answer("info", "--json", "--process", "env", self.recording)
         self.assertEqual(by_name["events"], self.images["env"]["events"])
         self.mallab("convert", "-q", "-o", "env.wl", "--process", "env", self.recording)
-        self.mallab("info", "--process", "env", self.recording / self.images["env"]["file"])
+        self.mallab("info", "--details", "--process", "env", self.recording / self.images["env"]["file"])
         twice = self.record("sh", "-c", "sort /dev/null; sort /dev/null; true", name="twice")
         said = self.said("info", "--process", "sort", twice, status=lab.MISUSE)
         self.assertIn("holds 2 processes 'sort': choose one by its id or its footprint's name", said)
@@ -112,11 +112,11 @@ class Choosing(lab.Lab):
             self.assertEqual(f" {one['pid']} ({one['file']})" in said, one["name"] == "sort")
 
     def test_sums_are_named(self):
-        text = self.mallab("info", self.recording).stdout.decode()
+        text = self.mallab("info", "--details", self.recording).stdout.decode()
         self.assertRegex(text, r"\nlive at peak .*sums: each process at its own peak")
         self.assertRegex(text, r"\nprogram +python3, of the process with most calls\n")
         for options in (["--merge"], ["--process", self.pid]):
-            self.assertNotIn("at its own peak", self.mallab("info", *options, self.recording).stdout.decode())
+            self.assertNotIn("at its own peak", self.mallab("info", "--details", *options, self.recording).stdout.decode())
 
     def test_one_process_lists_its_threads(self):
         recording = self.record("/usr/bin/python3", "-c", THREADS)
@@ -124,7 +124,7 @@ class Choosing(lab.Lab):
         self.assertEqual(len(told["process_list"]), 1)
         self.assertEqual(len(told["thread_list"]), 3)
         self.assertEqual(sum(one["events"] for one in told["thread_list"]), told["events"])
-        self.assertIn("\nthread ", self.mallab("info", recording).stdout.decode())
+        self.assertIn("\nthread ", self.mallab("info", "--details", recording).stdout.decode())
         self.assertEqual(self.info(self.recording)["thread_list"], [])
 
     # ---- footprints that are missing
@@ -141,7 +141,7 @@ class Choosing(lab.Lab):
         self.assertIn(gone, told["incomplete_why"])
         self.assertEqual([one["file"] for one in told["process_list"] if one["missing"]], [gone])
         self.assertEqual(told["processes"], len(self.listed) - 1)
-        self.assertIn(f"{gone} (missing)", self.mallab("info", "--salvage", copy).stdout.decode())
+        self.assertIn(f"{gone} (missing)", self.mallab("info", "--details", "--salvage", copy).stdout.decode())
         said = self.said("convert", "-q", "-o", "merged.wl", "--merge", "--salvage", copy)
         self.assertIn(gone, said)
         merged = self.info(self.place / "merged.wl")
@@ -222,7 +222,7 @@ class Choosing(lab.Lab):
         self.assertEqual((told["kind"], told["file_bytes"]), ("text", size))
         self.assertAlmostEqual(told["bytes_per_event"], size / told["events"])
         with subprocess.Popen(["cat", self.place / "whole.txt"], stdout=subprocess.PIPE) as pipe:
-            text = self.mallab("info", "-", stdin=pipe.stdout).stdout.decode()
+            text = self.mallab("info", "--details", "-", stdin=pipe.stdout).stdout.decode()
         self.assertRegex(text, r"\nkind +text\n")
 
     def test_traces_of_several_processes(self):
@@ -231,7 +231,7 @@ class Choosing(lab.Lab):
         self.assertIn("--process PID", self.said("convert", "-o", "none.wl", "--merge", trace, status=lab.MISUSE))
         self.assertIn("holds no process 9, only 7, 8", self.said("info", "--process", "9", trace, status=lab.MISUSE))
         self.assertIn("no footprints", self.said("info", "--process", "a.8", trace, status=lab.MISUSE))
-        self.assertRegex(self.mallab("info", trace).stdout.decode(), r"\nprocess +events\n7 +1\n8 +2\n")
+        self.assertRegex(self.mallab("info", "--details", trace).stdout.decode(), r"\nprocess +events\n7 +1\n8 +2\n")
 
 
 if __name__ == "__main__":

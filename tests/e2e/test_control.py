@@ -90,7 +90,7 @@ class Pauses(lab.Lab):
                       self.mallab("convert", "-o", "out.wl", steps.directory).stderr.decode())
         [pause] = steps.json()["pauses"]
         self.assertEqual((info["pauses"], info["paused_ns"]), (1, pause["to_ns"] - pause["from_ns"]))
-        text = self.mallab("info", steps.directory).stdout.decode()
+        text = self.mallab("info", "--details", steps.directory).stdout.decode()
         self.assertRegex(text, r"paused +1 time, .* in all, as asked")
         self.assertNotRegex(text, r"\d: pauses")  # asked for, so nothing irregular
         self.assertEqual(info["irregularities"]["pauses"], 1)
@@ -208,7 +208,7 @@ class Windows(lab.Lab):
                 self.assertEqual(listed[number][one], part[other], (number, one))
             self.assertEqual(listed[number]["lost"], sum(part["lost"].values()))
         self.assertEqual(sum(window["events"] for window in listed.values()), whole["events"])
-        rows = [line.split() for line in self.mallab("info", directory).stdout.decode().splitlines()
+        rows = [line.split() for line in self.mallab("info", "--details", directory).stdout.decode().splitlines()
                 if line[:1].isdigit() and line[1:7].strip() == ""]
         self.assertEqual([row[0] for row in rows[:len(parts)]], [str(number) for number in sorted(parts)])
 
@@ -323,7 +323,7 @@ class Windows(lab.Lab):
         listed = {one["name"]: (one["removed"], one["missing"]) for one in info["process_list"]}
         self.assertEqual((listed["sleep"], listed["steps"]), ((True, False), (False, False)))
         self.assertIn("its calls were in windows that are removed",
-                      self.mallab("info", steps.directory).stdout.decode())
+                      self.mallab("info", "--details", steps.directory).stdout.decode())
         self.assertNotIn("missing", self.mallab("convert", "-o", "all.wl", steps.directory).stderr.decode())
         self.mallab("convert", "-q", "-o", "merged.wl", "--merge", steps.directory)
         self.mallab("convert", "-q", "-o", "each", "--each", steps.directory)

@@ -42,7 +42,7 @@ class Disk(Witnessed):
         self.assertEqual({name: n for name, n in info["lost"].items() if n}, recording["lost"])
         self.assertEqual(info["events"], recording["events"])
         self.assertIs(info["complete"], False)
-        text = self.mallab("info", *self.trusting(folder / "recording"), folder / "recording").stdout.decode()
+        text = self.mallab("info", "--details", *self.trusting(folder / "recording"), folder / "recording").stdout.decode()
         self.assertRegex(text, r"lost +[\d,]+ calls: " + cause)
         if kept:
             self.assertRegex(text, r"complete +no: .* calls were lost while recording; the last one kept is of \d+\.\d+ s")

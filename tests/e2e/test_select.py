@@ -70,7 +70,7 @@ class Threads(Selecting):
         self.assertEqual(sum(thread["events"] for thread in threads), self.seen["events"])
         self.assertEqual([thread["main"] for thread in threads].count(True), 1)
         self.assertEqual(len(threads), self.facts["threads"])
-        text = self.mallab("info", self.footprint).stdout.decode()
+        text = self.mallab("info", "--details", self.footprint).stdout.decode()
         for thread in threads[:3]:
             self.assertIn(str(thread["thread_id"]), text)
 
@@ -198,7 +198,7 @@ class Threads(Selecting):
         workload = self.check_repeatable(*options, source=self.footprint)
         facts = self.info(workload)
         self.assertIn("sampled 1/2; first 500 calls", facts["selection"]["text"])
-        self.assertIn("sampled 1/2; first 500 calls", self.mallab("info", workload).stdout.decode())
+        self.assertIn("sampled 1/2; first 500 calls", self.mallab("info", "--details", workload).stdout.decode())
         self.replay_everywhere(workload)
         # info with the same options says what convert made of it.
         told = self.answer("info", "--json", *options, self.footprint)

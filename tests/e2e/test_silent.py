@@ -146,7 +146,7 @@ class Unrecorded(lab.Lab):
         [told] = json.loads(self.mallab("record", "--attach-to", steps.directory, "--status", "--json").stdout)["not_recorded"]
         self.assertEqual(told["name"], "cat")
         self.assertEqual(self.info(steps.directory)["not_recorded"], [told])
-        self.assertRegex(self.mallab("info", steps.directory).stdout.decode(), r"\nunrecorded +'cat' .*another user")
+        self.assertRegex(self.mallab("info", "--details", steps.directory).stdout.decode(), r"\nunrecorded +'cat' .*another user")
         self.assertRegex(self.mallab("top", "--once", steps.directory).stdout.decode(), r"note +not recorded: 'cat'")
         said = steps.end()
         self.assertNotIn("'cat' ", said)

@@ -28,7 +28,7 @@ class Sparse(lab.Lab):
             self.assertEqual(info["large_noted_bytes"], 40 * MIB)
             # A page more or less where an object begins amid one, and shares are in 256th parts.
             self.assertAlmostEqual(info["large_resident_bytes"] / MIB, 14, delta=0.5)
-        self.assertRegex(self.mallab("info", self.recording).stdout.decode(), r"large objects +4 of 64 KiB and more; known of 4")
+        self.assertRegex(self.mallab("info", "--details", self.recording).stdout.decode(), r"large objects +4 of 64 KiB and more; known of 4")
 
     def test_a_replay_is_as_large_as_the_program_was(self):
         for candidate in [name for name in lab.candidates() if name in ("glibc", "jemalloc", "tcmalloc", "mimalloc")]:
@@ -50,7 +50,7 @@ class Sparse(lab.Lab):
     def test_without_residency_all_pages_are_taken_for_used(self):
         recording = self.record(lab.PROGRAMS / "half", 3, name="plain", options=("--no-residency",))
         self.assertEqual(self.info(recording)["large_noted"], 0)
-        self.assertIn("is not known", self.mallab("info", recording).stdout.decode())
+        self.assertIn("is not known", self.mallab("info", "--details", recording).stdout.decode())
         self.assertGreater(self.peak(self.convert(recording)), 24 * MIB)
 
     def test_text_keeps_them_and_others_say_that_they_do_not(self):

@@ -7,7 +7,7 @@ until [ -e out/recording.json ] && [ "$(cat out/*.fp 2>cat-errors | wc -c)" -gt 
     kill -0 "$job"
     sleep 0.01
 done
-show() { "$MALLAB" info "$1" | grep '^complete\|^lost'; }
+show() { "$MALLAB" info --details "$1" | grep '^complete\|^lost'; }
 show out
 "$MALLAB" info --json out | grep '"recording_state"\|"collector_pid"\|"unfinished_why"'
 "$MALLAB" convert -q -o now.wl out

@@ -1,0 +1,144 @@
+/* test_convert_usage.c - what a process used as a whole: the same in its footprint, in what info says, and in the workload that
+ * comes of it; of merged processes the sum; what is not known stays so. */
+#include "convert/base/process_usage.h"
+#include "unit/recordings.h"
+
+static struct fp_usage made_up(uint64_t scale)
+{
+    struct fp_usage usage;
+    fp_usage_init(&usage);
+    usage.begin_ns = 1000 * scale;
+    usage.end_ns = 5000000 * scale;
+    usage.cpu_user_ns = 300 * scale;
+    usage.cpu_system_ns = 40 * scale;
+    usage.faults_minor = 7 * scale;
+    usage.faults_major = 0;
+    usage.rss_peak_bytes = 4096 * scale;
+    usage.rss_anon_peak_bytes = 2048 * scale;
+    usage.cpu_age_ns = 0;
+    usage.memory_age_ns = 17;
+    usage.code = 9;
+    usage.ended = FP_ENDED_SIGNAL;
+    usage.runs_on = FP_RUNS_ON_PRELOADED;
+    snprintf(usage.allocator, sizeof usage.allocator, "jemalloc");
+    snprintf(usage.version, sizeof usage.version, "5.3.0");
+    return usage;
+}
+
+static void add_used(const char *directory, const char *name, uint32_t process_id,
+                     const struct fp_usage *usage)
+{
+    static const struct fp_writer_options options = {0};
+    const struct fp_lane lane = {.thread_id = process_id, .is_main = true};
+    const struct fp_trailer trailer = {.end_time_ns = 9000000, .lane_count = 1, .lanes = &lane};
+    struct fp_writer *writer = NULL;
+    struct fp_reader *reader = NULL;
+    uint64_t whole_bytes = 0;
+    add_footprint(directory, name, process_id, 1000, false);
+    CHECK_U64(fp_reader_open(in(directory, name), NULL, &reader), FP_OK);
+    if (reader != NULL)
+        whole_bytes = fp_reader_info(reader)->tail_error.offset;
+    fp_reader_close(reader);
+    CHECK_U64(fp_writer_resume(AT_FDCWD, in(directory, name), &options, whole_bytes, NULL, &writer), FP_OK);
+    if (writer == NULL)
+        return;
+    CHECK_U64(fp_writer_usage(writer, usage), FP_OK);
+    CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
+}
+
+static void check_same(const struct fp_usage *told, const struct fp_usage *usage)
+{
+    CHECK(told != NULL);
+    if (told == NULL)
+        return;
+    CHECK_U64(fp_usage_ran_ns(told), fp_usage_ran_ns(usage));
+    CHECK_U64(told->cpu_user_ns, usage->cpu_user_ns);
+    CHECK_U64(told->cpu_system_ns, usage->cpu_system_ns);
+    CHECK_U64(told->faults_minor, usage->faults_minor);
+    CHECK_U64(told->faults_major, usage->faults_major);
+    CHECK_U64(told->rss_peak_bytes, usage->rss_peak_bytes);
+    CHECK_U64(told->rss_anon_peak_bytes, usage->rss_anon_peak_bytes);
+    CHECK_U64(told->cpu_age_ns, usage->cpu_age_ns);
+    CHECK_U64(told->memory_age_ns, usage->memory_age_ns);
+    CHECK_U64(told->ended, usage->ended);
+    CHECK_U64(told->code, usage->code);
+    CHECK_U64(told->runs_on, usage->runs_on);
+    CHECK_STR(told->allocator, usage->allocator);
+    CHECK_STR(told->version, usage->version);
+}
+
+static void it_reaches_the_workload(void)
+{
+    const struct conv_options options = {.overwrite = true};
+    const struct fp_usage usage = made_up(1);
+    struct conv_report report = {0};
+    char directory[512];
+    snprintf(directory, sizeof directory, "%s", new_directory());
+    add_used(directory, "one.7.fp", 7, &usage);
+    struct conv_survey survey = survey_of(in(directory, "one.7.fp"));
+    check_same(survey.usage, &usage);
+    conv_survey_release(&survey);
+    CHECK_U64(conv_file(in(directory, "one.7.fp"), scratch_path("used.wl"), &options, &report, &error),
+              FP_OK);
+    check_same(report.survey.usage, &usage);
+    conv_report_release(&report);
+    survey = survey_of(scratch_path("used.wl"));
+    check_same(survey.usage, &usage);
+    conv_survey_release(&survey);
+}
+
+static void without_it_nothing_is_made_up(void)
+{
+    const struct conv_options options = {.overwrite = true};
+    struct conv_report report = {0};
+    char directory[512];
+    snprintf(directory, sizeof directory, "%s", new_directory());
+    add_footprint(directory, "old.8.fp", 8, 1000, true);
+    CHECK_U64(conv_file(in(directory, "old.8.fp"), scratch_path("old.wl"), &options, &report, &error), FP_OK);
+    CHECK(report.survey.usage == NULL);
+    conv_report_release(&report);
+    struct conv_survey survey = survey_of(scratch_path("old.wl"));
+    CHECK(survey.usage == NULL);
+    conv_survey_release(&survey);
+}
+
+static void a_recording_is_the_sum(void)
+{
+    const struct fp_usage one = made_up(1), three = made_up(3);
+    char directory[512];
+    snprintf(directory, sizeof directory, "%s", new_directory());
+    add_used(directory, "one.7.fp", 7, &one);
+    add_used(directory, "three.8.fp", 8, &three);
+    struct conv_survey survey = survey_of(directory);
+    CHECK(survey.usage != NULL);
+    if (survey.usage != NULL) {
+        CHECK_U64(survey.usage->cpu_user_ns, 1200);
+        CHECK_U64(survey.usage->faults_minor, 28);
+        CHECK_U64(survey.usage->rss_peak_bytes, 16384);
+        CHECK_U64(fp_usage_ran_ns(survey.usage), 15000000 - 1000);
+        CHECK_STR(survey.usage->allocator, "jemalloc");
+    }
+    CHECK_U64(survey.process_count, 2);
+    for (size_t i = 0; i < survey.process_count; i++)
+        check_same(survey.processes[i].usage, i == 0 ? &one : &three);
+    conv_survey_release(&survey);
+}
+
+static void what_one_does_not_know_is_left_out(void)
+{
+    struct fp_usage *sum = NULL, one = made_up(1), other = made_up(2);
+    other.rss_peak_bytes = FP_USAGE_UNKNOWN;
+    snprintf(other.version, sizeof other.version, "4.5.0");
+    other.cpu_user_ns = INT64_MAX;
+    conv_usage_add(&sum, &one);
+    conv_usage_add(&sum, NULL);
+    conv_usage_add(&sum, &other);
+    CHECK_U64(sum->rss_peak_bytes, 4096);
+    CHECK_U64(sum->cpu_user_ns, INT64_MAX);
+    CHECK_STR(sum->allocator, ""); /* they ran on two */
+    CHECK_U64(sum->runs_on, FP_RUNS_ON_UNKNOWN);
+    conv_usage_free(sum);
+}
+
+RUN_TESTS(T(it_reaches_the_workload), T(without_it_nothing_is_made_up), T(a_recording_is_the_sum),
+          T(what_one_does_not_know_is_left_out))
