@@ -6,7 +6,6 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
-#include "cli/base/output.h"
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/base/workload_facts.h"
@@ -21,10 +20,8 @@
 #include "cli/verbs/workloads.h"
 #include "footprint/base/support.h"
 #include "results/measure/experiment/experiment.h"
-#include "results/measure/experiment/hyperfine_runs.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/result_making.h"
-#include "results/measure/experiment/timed.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/measure/statistics/statistics.h"
@@ -33,17 +30,10 @@
 #define DEFAULT_ROUNDS 10
 #define IDLE_NS        UINT64_C(60000000000)
 
-struct hyperfine {
-    bool wanted;
-    const char *path; /* of the export; NULL: none */
-    char *program;    /* found by hyperfine_check */
-};
-
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
     struct conv_options convert;
-    struct hyperfine hyperfine;
     uint64_t memory_rounds, time_budget_ns;
     double until;         /* a share; 0: not asked */
     unsigned rounds_long; /* results/measure/experiment/until.h; 0: -n said how many */
@@ -69,15 +59,6 @@ static bool parse_percent(const char *text, double *ret_share)
 static int take_until(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
     return parse_percent(value, at) ? -1 : cli_option_refuse(verb, row, value);
-}
-
-static int take_hyperfine(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                          void *at)
-{
-    struct hyperfine *hyperfine = at;
-    hyperfine->wanted = true;
-    hyperfine->path = value;
-    return value != NULL && *value == '\0' ? cli_misuse(verb, "--hyperfine= takes the name of a file") : -1;
 }
 
 #define AT(member) offsetof(struct settings, member)
@@ -114,9 +95,6 @@ static const struct cli_option OPTIONS[] = {
      .help = "no pass behind the rounds that counts system calls"},
     {.name = "no-placement", .how = CLI_FLAG, .at = AT(no_placement),
      .help = "no pass that looks where live objects lie"},
-    {.name = "hyperfine", .argument = "[FILE]", .how = CLI_CALL, .at = AT(hyperfine), .take = take_hyperfine,
-     .help = "time each candidate's replay as a whole process too, as often, by hyperfine; FILE: its JSON, "
-             "for its scripts"},
     {.group = cli_measure_place, .at = AT(measure)},
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure)},
@@ -227,100 +205,6 @@ static int prepare_workloads(struct ab *ab)
     return code;
 }
 
-/* ---- --hyperfine: whole processes behind the rounds -------------------------------------------- */
-
-/* Before long work: is hyperfine there, and can the file be written? Returns an exit code. */
-static int hyperfine_check(struct hyperfine *hyperfine, bool force)
-{
-    char *problem = NULL;
-    if (!hyperfine->wanted)
-        return CLI_DONE;
-    hyperfine->program = res_find_in_path("hyperfine", NULL);
-    if (hyperfine->program == NULL) {
-        cli_say(
-            &CLI_AB,
-            "--hyperfine: hyperfine is not on the path: apt-get install hyperfine, or leave the option out");
-        return CLI_FAILED;
-    }
-    if (hyperfine->path == NULL || cli_output_check(hyperfine->path, force, &problem))
-        return CLI_DONE;
-    return cli_say_problem(&CLI_AB, problem);
-}
-
-static void on_hyperfine_progress(void *context, const struct res_workload *workload, const char *entry,
-                                  size_t runs_done, size_t runs_all)
-{
-    char *words = res_printf("%s: whole processes, %s", workload->name, entry);
-    cli_progress_show(context, words, NULL, 0, runs_done, runs_all);
-    free(words);
-}
-
-static bool say_failed(const struct res_result_workload *workload, const struct res_result_entry *entry)
-{
-    if (entry == NULL || entry->whole_process == NULL || entry->whole_process->failed == NULL)
-        return false;
-    cli_say(&CLI_AB, "%s: %s as a whole process failed: %s", workload->name, entry->name,
-            entry->whole_process->failed);
-    return true;
-}
-
-static int say_all_failed(const struct res_result *result)
-{
-    bool failed = false;
-    for (size_t i = 0; i < result->workload_count; i++) {
-        const struct res_result_workload *workload = &result->workloads[i];
-        for (size_t k = 0; k < workload->candidate_count; k++)
-            failed |= say_failed(workload, &workload->candidates[k]);
-        failed |= say_failed(workload, workload->floor);
-    }
-    return failed ? CLI_FAILED : CLI_DONE;
-}
-
-/* Run the rounds, and put their figures into result. Returns an exit code. */
-static int hyperfine_measure(const struct hyperfine *hyperfine, const struct res_experiment *experiment,
-                             const char *directory, enum cli_progress_when when, struct res_result *result)
-{
-    struct cli_progress progress;
-    const struct res_whole_request request = {
-        .experiment = experiment,
-        .hyperfine = hyperfine->program,
-        .directory = directory,
-        .progress = on_hyperfine_progress,
-        .context = &progress,
-    };
-    if (!hyperfine->wanted || experiment->stopped)
-        return CLI_DONE;
-    cli_progress_begin(&progress, when);
-    const bool finished = res_whole_run(&request, result);
-    cli_progress_end(&progress);
-    if (!finished)
-        cli_say(&CLI_AB, "interrupted: the rounds of hyperfine finished before are kept");
-    return say_all_failed(result);
-}
-
-/* Write the file, when one is wanted. Returns an exit code. */
-static int hyperfine_export(const struct hyperfine *hyperfine, bool force, const struct res_result *result)
-{
-    if (hyperfine->path == NULL)
-        return CLI_DONE;
-    json_t *export = res_whole_export(result);
-    if (export == NULL) {
-        cli_say(&CLI_AB, "no process was timed by hyperfine: '%s' is not written", hyperfine->path);
-        return CLI_FAILED;
-    }
-    char *compact = json_dumps(export, JSON_INDENT(2));
-    char *document = res_printf("%s\n", compact != NULL ? compact : "{}");
-    char *problem = NULL;
-    const bool written = cli_output_write(hyperfine->path, force, document, strlen(document), &problem);
-    if (!written)
-        cli_say(&CLI_AB, "%s", problem);
-    free(problem);
-    free(document);
-    free(compact);
-    json_decref(export);
-    return written ? CLI_DONE : CLI_FAILED;
-}
-
 /* ---- experiment ----------------------------------------------------------------------------- */
 
 static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
@@ -420,13 +304,7 @@ static int run_experiment(struct ab *ab)
         res_disturbances_give(&disturbances, &result);
         if (!experiment.stopped)
             res_profile_add(&result, &experiment);
-        const int timed = hyperfine_measure(&settings->hyperfine, &experiment, ab->directory,
-                                            settings->answer.progress, &result);
         code = cli_result_give(&CLI_AB, &settings->answer, &result, res_table_text);
-        if (code == CLI_DONE)
-            code = hyperfine_export(&settings->hyperfine, settings->answer.force, &result);
-        if (code == CLI_DONE)
-            code = timed;
         res_result_release(&result);
     }
     res_disturbances_release(&disturbances);
@@ -454,8 +332,6 @@ static int run_ab(int argc, char **argv)
         return code;
     code = cli_result_check(&CLI_AB, &ab.settings.answer);
     if (code == CLI_DONE)
-        code = hyperfine_check(&ab.settings.hyperfine, ab.settings.answer.force);
-    if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.measure.allocators, ab.settings.measure.baseline, &ab.choice);
     if (code == CLI_DONE)
         code = cli_limit_settle(&CLI_AB, &ab.settings.measure, &ab.limit);
@@ -467,7 +343,6 @@ static int run_ab(int argc, char **argv)
         cli_say(&CLI_AB, "interrupted before the first round: there is no result");
     else if (code == CLI_DONE)
         code = run_experiment(&ab);
-    free(ab.settings.hyperfine.program);
     ab_release(&ab);
     cli_stops_end();
     return code;

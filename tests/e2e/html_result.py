@@ -38,9 +38,6 @@ def entry(name, at, windows):
                          "peak_ratio_low": factor / 1.14, "peak_ratio_high": factor / 1.10, "peak_verdict": verdicts[1][at % 5]},
             "waste": waste(live, factor), "system_calls": {"total": 5 + at, "mmap": 5, "brk": at}, "failure": None,
             "placement": {"tlb_misses_per_object": .2 * ratio, "same_page_share": .8, "page_bytes_per_byte": 1.4, "line_bytes_per_byte": 1.1}, "latency": latency(ratio), "warmup_ns": 1,
-            "whole_process": {"rounds": 10, "failed": None, "wall_ns": [9e8] * 10, "user_ns": [8e8] * 10, "system_ns": [1e8] * 10, "exit_codes": [0] * 10,
-                              "wall_ns_median": 9.1e8 * ratio, "user_ns_mean": 8e8 * ratio, "system_ns_mean": 1e8, **({} if at == 0 else
-                              {"ratio": ratio, "ratio_low": ratio * .97, "ratio_high": ratio * 1.02})},
             "runs": [{"faults_minor": 12000 + 500 * at, "ns_per_op": 22 * ratio * (1 + .001 * turn), "resident": {"peak_bytes": int(live * factor)},
                       "samples": {"resident_bytes": curve if turn == 0 else []}} for turn in range(10)]}
 

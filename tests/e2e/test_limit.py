@@ -177,12 +177,6 @@ class Limit(lab.Lab):
             process.terminate()
             process.communicate(timeout=lab.PATIENCE_S)
 
-    def test_hyperfine(self):
-        if lab.shutil.which("hyperfine") is None:
-            self.skipTest("not installed: hyperfine")
-        result = json.loads(self.told("--json", "-a", "glibc", "--limit", "1G", "--hyperfine").stdout)
-        self.assertIsNone(result["workloads"][0]["candidates"][0]["whole_process"]["failed"])
-
 
 if __name__ == "__main__":
     lab.main()

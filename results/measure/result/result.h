@@ -135,16 +135,6 @@ struct res_placement_figures {
     json_t *rest;
 };
 
-/* Whole processes, timed by hyperfine. */
-struct res_whole_process {
-    char *failed;
-    uint64_t rounds;
-    uint64_t *wall_ns, *user_ns, *system_ns, *exit_codes; /* by round */
-    size_t wall_count, user_count, system_count, exit_count;
-    double wall_ns_median, user_ns_mean, system_ns_mean;
-    double ratio, ratio_low, ratio_high; /* of wall time to the baseline's; NAN of the baseline */
-};
-
 /* A line for people, made once (results/report/notes) and printed by all: what the figures rest on, what is missing, what
  * to do. */
 enum res_severity { RES_NOTE_INFO = 0, RES_NOTE_WARNING = 1, RES_NOTE_ADVICE = 2 };
@@ -173,7 +163,6 @@ struct res_result_entry {
     struct res_latency_figures *latency;
     struct res_system_calls *system_calls;
     struct res_placement_figures *placement;
-    struct res_whole_process *whole_process;
     uint64_t warmup_ns;
     struct res_run *runs; /* one for each round */
     size_t run_count;
@@ -272,7 +261,7 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_LATENCY, RES_MACHINE, RES_WHOLE_PROCESS, RES_NOTE;
+    RES_LATENCY, RES_MACHINE, RES_NOTE;
 extern const struct res_described
     RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
 

@@ -193,29 +193,10 @@ static const struct res_field PLACEMENT_FIELDS[] = {
 static const struct res_described PLACEMENT = RES_DESCRIBE("a placement", PLACEMENT_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_whole_process
-static const struct res_field WHOLE_PROCESS_FIELDS[] = {
-    RES_ROW(COUNT, "rounds", rounds, "rounds of whole processes"),
-    RES_ROW(TEXT, "failed", failed, "one line, or `null`"),
-    RES_LIST(COUNTS, OMITTED, "wall_ns", wall_ns, wall_count, NULL, "by round"),
-    RES_LIST(COUNTS, OMITTED, "user_ns", user_ns, user_count, NULL, "by round"),
-    RES_LIST(COUNTS, OMITTED, "system_ns", system_ns, system_count, NULL, "by round"),
-    RES_LIST(COUNTS, OMITTED, "exit_codes", exit_codes, exit_count, NULL, "by round"),
-    RES_ROW_AS(NUMBER, OMITTED, "wall_ns_median", wall_ns_median, "median"),
-    RES_ROW_AS(NUMBER, OMITTED, "user_ns_mean", user_ns_mean, "mean"),
-    RES_ROW_AS(NUMBER, OMITTED, "system_ns_mean", system_ns_mean, "mean"),
-    RES_ROW_AS(NUMBER, OMITTED, "ratio", ratio,
-               "median of the wall time over the baseline's in the same round"),
-    RES_ROW_AS(NUMBER, OMITTED, "ratio_low", ratio_low, "its bootstrap interval"),
-    RES_ROW_AS(NUMBER, OMITTED, "ratio_high", ratio_high, "likewise"),
-};
-const struct res_described RES_WHOLE_PROCESS = RES_DESCRIBE_WHOLLY("whole processes", WHOLE_PROCESS_FIELDS);
-#undef OWNER
-
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
-#define FLOOR_FIELDS         17u
+#define FLOOR_FIELDS         16u
 #define FIELDS_OF_CANDIDATES 3u
 
 #define OWNER struct res_result_entry
@@ -243,8 +224,6 @@ static const struct res_field ENTRY_FIELDS[] = {
             "median absolute deviation of it", .csv = "typical_ns_per_op_deviation"),
     RES_PART(STRUCT, PLAIN, "latency", latency, &RES_LATENCY, "of the latency passes (`--latency`)"),
     RES_PART(STRUCT, PLAIN, "system_calls", system_calls, &SYSTEM_CALLS, "what it asked of the kernel"),
-    RES_PART(STRUCT, OMITTED, "whole_process", whole_process, &RES_WHOLE_PROCESS,
-             "whole processes (`--hyperfine`)"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "warmup_ns", warmup_ns, "how long its warm-up took"),
     RES_LIST(LIST, REQUIRED, "runs", runs, run_count, &RES_RUN,
              "one for each round, as `mallab replay --json` prints it, with `round`, `position`, "

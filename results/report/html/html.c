@@ -141,20 +141,12 @@ static json_t *latency_object(const struct res_latency_figures *latency)
     return object;
 }
 
-/* What hyperfine measured, without its rounds. */
-static json_t *whole_object(const struct res_whole_process *whole)
-{
-    static const char *const raw[] = {"wall_ns", "user_ns", "system_ns", "exit_codes", NULL};
-    return whole != NULL ? res_described_write_less(&RES_WHOLE_PROCESS, whole, raw) : json_null();
-}
-
 /* described: RES_RESULT_ENTRY or RES_RESULT_FLOOR. */
 static json_t *entry_object(const struct res_described *described, const struct res_result_entry *entry)
 {
-    static const char *const raw[] = {"runs", "memory_runs", "latency", "whole_process", NULL};
+    static const char *const raw[] = {"runs", "memory_runs", "latency", NULL};
     json_t *object = res_described_write_less(described, entry, raw);
     json_object_set_new(object, "latency", latency_object(entry->latency));
-    json_object_set_new(object, "whole_process", whole_object(entry->whole_process));
     return object;
 }
 

@@ -107,5 +107,5 @@ function workloadSection(result, workload, id) {
     notesOf(listOf(workload.notes).slice(0, notesAbove(workload.notes))), workloadFacts(workload), ...adviceOf(workload.notes),
     candidateTable(workload), notesOf(listOf(workload.notes).slice(notesAbove(workload.notes))),
     residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
-    wholeSection(workload, result), placementSection(workload), ...profileSections(workload));
+    placementSection(workload), ...profileSections(workload));
 }

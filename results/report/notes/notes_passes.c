@@ -292,33 +292,6 @@ static void note_counters(struct res_noting *to)
     }
 }
 
-/* ---- whole processes, by hyperfine ----------------------------------------------------------- */
-
-static void say_process(struct res_noting *to, const struct res_result_entry *entry)
-{
-    const struct res_whole_process *whole = entry->whole_process;
-    if (whole == NULL)
-        return;
-    say(to, "%s%s ",
-        to->words.text != NULL ? "; " : "whole replays by hyperfine, start and reading included, wall time: ",
-        entry->name);
-    if (whole->wall_count > 0)
-        say(to, "%s (user %s, system %s)", RES_DURATION(whole->wall_ns_median),
-            RES_DURATION(whole->user_ns_mean), RES_DURATION(whole->system_ns_mean));
-    else
-        say(to, "failed: %s", whole->failed != NULL ? whole->failed : "no round finished");
-    if (!isfinite(whole->ratio))
-        return;
-    say(to, " %s %s", RES_PERCENT(whole->ratio), RES_INTERVAL(whole->ratio_low, whole->ratio_high));
-}
-
-static void note_processes(struct res_noting *to)
-{
-    RES_EACH_CANDIDATE(entry, to->workload) say_process(to, entry);
-    if (to->workload->floor != NULL)
-        say_process(to, to->workload->floor);
-}
-
 const struct res_note_row RES_PASS_ROWS[] = {
     {"latency", RES_NOTE_WARNING, false, .each = note_latency_failed},
     {"p99", RES_NOTE_INFO, true, .make = note_p99},
@@ -329,6 +302,5 @@ const struct res_note_row RES_PASS_ROWS[] = {
     {"placement", RES_NOTE_INFO, true, .make = note_placement},
     {"misaligned", RES_NOTE_WARNING, false, .each = note_misaligned},
     {"counters", RES_NOTE_INFO, true, .make = note_counters},
-    {"processes", RES_NOTE_INFO, true, .make = note_processes},
     {0},
 };
