@@ -177,7 +177,7 @@ static void add_tools(struct res_doctor *doctor)
     char *hyperfine = res_find_in_path("hyperfine", NULL);
     res_doctor_add(doctor, "installed", "hyperfine", hyperfine != NULL ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
                    res_strdup(hyperfine != NULL ? hyperfine : "not here"),
-                   "validate times whole programs with it, else with wait4(2)",
+                   "validate and confirm time whole programs with it, else with wait4(2)",
                    hyperfine != NULL ? NULL : "apt-get install hyperfine");
     free(hyperfine);
     const char *missing = res_html_missing();

@@ -20,13 +20,14 @@ OPERANDS = {
     "ab": QUICK + ["web.wl"],
     "tune": ["web.wl"],
     "validate": ["--", "true"],
+    "confirm": ["-n", "1", "-a", "glibc,glibc+nocache", "--", "true"],
     "convert": ["web.mtrace"],
     "report": [DATA / "result.json"],
     "compare": [DATA / "gate-then.json", DATA / "gate-now.json"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
-DONE = ("ab", "convert", "report", "compare")
-KEEPS_IN_DIRECTORY = ("ab", "tune", "validate")
+DONE = ("ab", "confirm", "convert", "report", "compare")
+KEEPS_IN_DIRECTORY = ("ab", "confirm", "tune", "validate")
 problems = []
 
 

@@ -156,6 +156,9 @@ class Schema(Lab):
         self.assertEqual(result["workloads"][0]["candidates"][1]["failure"]["cause"], "limit")
         self.judge("mallab-experiment-1", result)
 
+    def test_confirm(self):
+        self.judge("mallab-experiment-1", self.made.answer("confirm", "-q", "-n", "1", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
+
     def test_validate(self):
         self.judge("mallab-experiment-1", self.made.answer("validate", "-q", "-n", "1", "--recordings", "2", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
 

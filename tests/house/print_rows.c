@@ -16,10 +16,12 @@ static json_t *table_of(const struct res_described *described, const char *prefi
 int main(void)
 {
     json_t *printed = json_pack(
-        "{s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "schema", res_described_schema(&RES_RESULT), "tables",
-        "result", table_of(&RES_RESULT, ""), "workload", table_of(&RES_RESULT_WORKLOAD, ""), "entry",
-        table_of(&RES_RESULT_ENTRY, ""), "note", table_of(&RES_NOTE, ""), "tune", table_of(&RES_TUNED, ""),
-        "tuned_row", table_of(&RES_TUNED_ROW, ""), "tuned_point", table_of(&RES_TUNED_POINT, ""));
+        "{s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "schema", res_described_schema(&RES_RESULT),
+        "tables", "result", table_of(&RES_RESULT, ""), "workload", table_of(&RES_RESULT_WORKLOAD, ""),
+        "entry", table_of(&RES_RESULT_ENTRY, ""), "note", table_of(&RES_NOTE, ""), "tune",
+        table_of(&RES_TUNED, ""), "confirmation", table_of(&RES_CONFIRMATION, ""), "confirmed",
+        table_of(&RES_CONFIRMED, ""), "tuned_row", table_of(&RES_TUNED_ROW, ""), "tuned_point",
+        table_of(&RES_TUNED_POINT, ""));
     json_dumpf(printed, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(printed);

@@ -42,6 +42,30 @@ int res_command_start(const struct res_command *command, struct fp_process_plan 
     return error;
 }
 
+char **res_command_environment(const struct res_candidate *candidate, const char *before)
+{
+    char **environment = res_run_environment(candidate);
+    size_t kept = 0;
+    for (size_t i = 0; environment[i] != NULL; i++) {
+        if (strncmp(environment[i], "LD_PRELOAD=", 11) == 0)
+            free(environment[i]);
+        else
+            environment[kept++] = environment[i];
+    }
+    environment = res_realloc(environment, kept + 3, sizeof *environment);
+    environment[kept++] = res_printf("LD_PRELOAD=%s%s%s", before != NULL ? before : "",
+                                     before != NULL ? ":" : "", candidate->path);
+    if (before != NULL)
+        environment[kept++] = res_printf("MALLAB_APART=%s", candidate->path);
+    environment[kept] = NULL;
+    return environment;
+}
+
+bool res_command_ends_alike(int code, int expected)
+{
+    return code == expected || (code == RES_SOME_SIGNAL && expected > 128);
+}
+
 char *res_command_end_words(int code)
 {
     if (code == RES_SOME_SIGNAL)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "footprint/base/process.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/measure/result/validated.h"
 
 /* A program that is run for real: in a process group of its own, with /dev/null as stdin and stdout and a file as stderr. */
@@ -39,6 +40,14 @@ enum res_real_state {
  * Returns   0; else an errno, with ret_reason set to one line, the caller's to free. */
 int res_command_start(const struct res_command *command, struct fp_process_plan plan,
                       struct fp_process *ret_process, char **ret_reason);
+
+/* res_command_environment - that of a replay (run.h), with the candidate's library preloaded in any case: programs that are linked
+ * against another allocator then run on glibc's own, too. before: a library in front of it; NULL: none. Freed with
+ * res_strings_free. */
+char **res_command_environment(const struct res_candidate *candidate, const char *before);
+
+/* res_command_ends_alike - whether an end is the expected one: of the signals hyperfine says only that there was one. */
+bool res_command_ends_alike(int code, int expected);
 
 /* res_command_end_words - how a command ended: "with exit code 3", "by signal 11 (Segmentation fault)".
  * code  as of a shell, 128 + the signal; or RES_SOME_SIGNAL. The caller's to free. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "results/measure/base/fields.h"
+#include "results/measure/result/confirmed.h"
 #include "results/measure/result/validated.h"
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
@@ -255,6 +256,9 @@ struct res_result {
     struct res_validated *validation; /* NULL: it is of no validation */
     struct res_validated_candidate *validated;
     size_t validated_count;
+    struct res_confirmation *confirmation; /* NULL: the program itself was not run again */
+    struct res_confirmed *confirmed;       /* the control last */
+    size_t confirmed_count;
     struct res_tuned *tune; /* of a search (tuned.h); NULL: it is none */
     json_t *rest;
 };

@@ -467,6 +467,10 @@ static const struct res_field RESULT_FIELDS[] = {
              "of `mallab validate`"),
     RES_LIST(LIST, OMITTED, "candidates", validated, validated_count, &RES_VALIDATED_CANDIDATE,
              "Of a validation: reality beside prediction."),
+    RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "confirmation", confirmation, &RES_CONFIRMATION,
+             "of `--confirm` and `mallab confirm`: how the program itself was run"),
+    RES_LIST(LIST, OMITTED, "confirmed", confirmed, confirmed_count, &RES_CONFIRMED,
+             "what it showed of each candidate; the control last"),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "tune", tune, &RES_TUNED, "of `mallab tune`"),
 };
 const struct res_described RES_RESULT = RES_DESCRIBE("a result", RESULT_FIELDS);

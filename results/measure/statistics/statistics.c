@@ -115,6 +115,46 @@ struct res_interval res_student_ratio(const double *samples, size_t count)
     return (struct res_interval){exp(mean - reach), exp(mean + reach)};
 }
 
+/* logs: sorted. The ends are the nearest that is kept (winsorized). */
+static double trimmed_error(const double *logs, size_t count, size_t cut)
+{
+    const size_t kept = count - 2 * cut;
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += logs[i < cut ? cut : i >= count - cut ? count - cut - 1 : i];
+    for (size_t i = 0; i < count; i++) {
+        const double off = logs[i < cut ? cut : i >= count - cut ? count - cut - 1 : i] - sum / (double)count;
+        squares += off * off;
+    }
+    return sqrt(squares / (double)kept / (double)(kept - 1));
+}
+
+struct res_estimate res_trimmed_ratio(const double *ratios, size_t count)
+{
+    struct res_estimate estimate = {.value = NAN, .interval = {NAN, NAN}};
+    const size_t cut = count / 5, kept = count - 2 * cut;
+    bool usable = count > 0;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        usable = usable && ratios[i] > 0 && isfinite(ratios[i]);
+    if (!usable)
+        return estimate;
+    double *logs = res_calloc(count, sizeof *logs);
+    for (size_t i = 0; i < count; i++)
+        logs[i] = log(ratios[i]);
+    qsort(logs, count, sizeof *logs, by_value);
+    for (size_t i = cut; i < count - cut; i++)
+        sum += logs[i];
+    const double mean = sum / (double)kept;
+    estimate.value = exp(mean);
+    if (kept > 1) {
+        const double reach = res_student_quantile(kept - 1) * trimmed_error(logs, count, cut);
+        estimate.interval = (struct res_interval){exp(mean - reach), exp(mean + reach)};
+    }
+    free(logs);
+    return estimate;
+}
+
 double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count)
 {
     assert(round_count > 0);

@@ -96,6 +96,13 @@ struct res_interval res_expanded_interval(double *resamples, size_t count, size_
  * Source    W. S. Gosset ("Student"), "The probable error of a mean", Biometrika 6 (1908). */
 struct res_interval res_student_ratio(const double *samples, size_t count);
 
+/* res_trimmed_ratio - ratios of pairs, as one ratio with its 95 % interval: of the logarithms a fifth is left out at each end, so that runs
+ * which something disturbed count for nothing; what is left out widens the interval. Under 5 ratios nothing is left out.
+ * Returns   NAN where a ratio is not positive or there is none; its interval is NAN under 2. The p-value is 0.
+ * Source    K. K. Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61 (1974): the trimmed mean of
+ *           one sample with the standard error of its winsorized variance. */
+struct res_estimate res_trimmed_ratio(const double *ratios, size_t count);
+
 /* res_quiet_ns - sum over batches of the least time over the rounds.
  * rounds       rounds[r] points at batch_count times in ns of round r; round_count > 0.
  * Source       DESIGN.md, section 5: whole-run totals on shared machines spread 4-33 %, batch minima about 3 %. */

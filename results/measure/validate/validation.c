@@ -52,26 +52,6 @@ static void tell(struct state *state, const char *what, const struct res_validat
     state->runs_done++;
 }
 
-/* The environment of a replay, with the library preloaded in any case, behind another one where there is one. */
-static char **environment_for(const struct res_candidate *candidate, const char *before)
-{
-    char **environment = res_run_environment(candidate);
-    size_t kept = 0;
-    for (size_t i = 0; environment[i] != NULL; i++) {
-        if (strncmp(environment[i], "LD_PRELOAD=", 11) == 0)
-            free(environment[i]);
-        else
-            environment[kept++] = environment[i];
-    }
-    environment = res_realloc(environment, kept + 3, sizeof *environment);
-    environment[kept++] = res_printf("LD_PRELOAD=%s%s%s", before != NULL ? before : "",
-                                     before != NULL ? ":" : "", candidate->path);
-    if (before != NULL)
-        environment[kept++] = res_printf("MALLAB_APART=%s", candidate->path);
-    environment[kept] = NULL;
-    return environment;
-}
-
 static struct res_command command_for(const struct state *state, char **environment)
 {
     const struct res_validation_options *options = state->options;
@@ -83,12 +63,6 @@ static struct res_command command_for(const struct state *state, char **environm
         .timeout_ns = options->timeout_ns,
         .stop = options->stop,
     };
-}
-
-/* Of the signals hyperfine says only that there was one. */
-static bool ends_alike(int code, int expected)
-{
-    return code == expected || (code == RES_SOME_SIGNAL && expected > 128);
 }
 
 /* words: the program's last; taken over, may be NULL. */
@@ -108,7 +82,7 @@ static char *other_end(const struct state *state, int code, char *words)
 static bool run_timed(struct state *state, struct res_validation_entry *entry, unsigned round,
                       struct res_timed *ret_timed)
 {
-    char **environment = environment_for(entry->candidate, NULL);
+    char **environment = res_command_environment(entry->candidate, NULL);
     const struct res_timed_request request = {
         .command = command_for(state, environment),
         .hyperfine = state->options->hyperfine,
@@ -120,7 +94,7 @@ static bool run_timed(struct state *state, struct res_validation_entry *entry, u
     bool usable = outcome == RES_REAL_OK;
     if (outcome == RES_REAL_STOPPED)
         state->validation->stopped = true;
-    if (outcome == RES_REAL_OK && !ends_alike(ret_timed->exit_code, state->options->exit_code)) {
+    if (outcome == RES_REAL_OK && !res_command_ends_alike(ret_timed->exit_code, state->options->exit_code)) {
         reason = other_end(state, ret_timed->exit_code, NULL); /* hyperfine keeps what it said */
         usable = false;
     }
@@ -138,7 +112,7 @@ static char *judge_sampled(struct state *state, const struct res_sampled_request
 {
     const struct res_validation_options *options = state->options;
     const struct res_image *image = res_sampled_find(sampled, options->process, &state->validation->alike);
-    if (!ends_alike(fp_status_code(sampled->status), options->exit_code))
+    if (!res_command_ends_alike(fp_status_code(sampled->status), options->exit_code))
         return other_end(state, fp_status_code(sampled->status), res_command_last_words(&request->command));
     if (image == NULL)
         return res_printf("no process '%s' ran under it, as was recorded", options->process);
@@ -156,7 +130,7 @@ static bool run_sampled(struct state *state, struct res_validation_entry *entry,
                         struct res_image *ret_image)
 {
     const struct res_validation_options *options = state->options;
-    char **environment = environment_for(entry->candidate, apart ? options->apart : NULL);
+    char **environment = res_command_environment(entry->candidate, apart ? options->apart : NULL);
     const struct res_sampled_request request = {
         .command = command_for(state, environment),
         .step_ns = options->step_ns,
@@ -184,7 +158,7 @@ static void run_startup(struct state *state, struct res_validation_entry *entry)
 {
     char name[] = "true";
     char *arguments[] = {name, NULL};
-    char **environment = environment_for(entry->candidate, NULL);
+    char **environment = res_command_environment(entry->candidate, NULL);
     struct res_sampled_request request = {.command = command_for(state, environment),
                                           .step_ns = state->options->step_ns,
                                           .maps_of = name,

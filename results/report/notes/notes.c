@@ -251,7 +251,8 @@ static const struct res_note_row RESULT_ROWS[] = {
 
 /* In the order in which they are printed. */
 static const struct res_note_row *const WORKLOAD_ROWS[] = {
-    FIRST_ROWS, RES_ADVICE_ROWS, RES_BASIS_ROWS, RES_MEMORY_ROWS, RES_PASS_ROWS, LAST_ROWS,
+    FIRST_ROWS,      RES_ADVICE_ROWS, RES_CONFIRMED_ROWS, RES_BASIS_ROWS,
+    RES_MEMORY_ROWS, RES_PASS_ROWS,   LAST_ROWS,
 };
 
 static void make_notes(struct res_noting *to, const struct res_note_row *rows)
@@ -296,6 +297,7 @@ void res_notes_fill(struct res_result *result)
         workload->note_count = to.count;
     }
     drop_notes(&result->notes, &result->note_count);
+    make_notes(&common, RES_CONFIRMED_ROWS);
     make_notes(&common, RESULT_ROWS);
     result->notes = common.notes;
     result->note_count = common.count;

@@ -461,7 +461,7 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         res_text_add(&text, "\n", 1);
         res_notes_text(&text, workload->notes, workload->note_count, style->details, NULL);
     }
-    if (result->workload_count > 0)
+    if (result->workload_count > 0 || result->confirmation != NULL)
         res_notes_text(&text, result->notes, result->note_count, style->details, NULL);
     if (!style->details)
         res_notes_more(&text, result);

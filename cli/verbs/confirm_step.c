@@ -1,0 +1,121 @@
+/* confirm_step.c - see confirm_step.h. */
+#include "cli/verbs/confirm_step.h"
+
+#include <stdlib.h>
+
+#include "cli/base/interrupt.h"
+#include "cli/base/say.h"
+#include "footprint/base/support.h"
+#include "record/target.h"
+#include "results/measure/confirm/confirm_command.h"
+#include "results/measure/confirm/confirm_service.h"
+
+static void on_run(void *context, const char *what, const char *candidate, uint64_t elapsed_ns,
+                   uint64_t budget_ns)
+{
+    char *words = res_printf("the program itself, %s, %s", what, candidate);
+    cli_progress_show(context, words, NULL, 0, elapsed_ns, budget_ns);
+    free(words);
+}
+
+static int say_failed(const struct cli_verb *verb, const struct res_result *result)
+{
+    int code = CLI_DONE;
+    for (size_t i = 0; i < result->confirmed_count; i++) {
+        const struct res_confirmed *one = &result->confirmed[i];
+        if (one->failed == NULL)
+            continue;
+        cli_say(verb, "the program itself: %s failed: %s", one->candidate, one->failed);
+        code = CLI_FAILED;
+    }
+    return code;
+}
+
+static int run_pairs(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                     struct res_confirm_runner runner, struct res_result *result)
+{
+    struct cli_progress progress;
+    const struct res_confirm_options options = {
+        .candidates = step->candidates,
+        .candidate_count = step->candidate_count,
+        .runner = runner,
+        .pairs = step->pairs,
+        .budget_ns = step->budget_ns,
+        .run_ns = step->run_ns,
+        .seed = step->seed,
+        .stop = &cli_stopped_by,
+        .progress = on_run,
+        .context = &progress,
+    };
+    cli_progress_begin(&progress, step->progress);
+    res_confirm_run(&options, result);
+    cli_progress_end(&progress);
+    if (result->confirmation->stopped)
+        cli_say(verb, "interrupted: the pairs of runs finished before are kept");
+    return say_failed(verb, result);
+}
+
+int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                        int exit_code, struct res_result *result)
+{
+    struct rec_target target;
+    rec_target_find(command[0], &target);
+    if (target.code != 0) {
+        cli_say(verb, "%s", target.problem);
+        rec_target_release(&target);
+        return CLI_FAILED;
+    }
+    char *hyperfine = res_find_in_path("hyperfine", NULL);
+    if (hyperfine == NULL && !step->quiet)
+        cli_say(verb, "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
+    struct res_confirm_command runs = {
+        .path = target.path,
+        .arguments = command,
+        .directory = cli_temporary_directory(verb),
+        .hyperfine = hyperfine,
+        .exit_code = exit_code,
+        .timeout_ns = step->timeout_ns,
+        .stop = &cli_stopped_by,
+    };
+    int code = CLI_FAILED;
+    if (runs.directory != NULL) {
+        code = run_pairs(verb, step, res_confirm_command_runner(&runs), result);
+        result->confirmation->timed_by = hyperfine != NULL ? RES_CONFIRMED_BY_HYPERFINE
+                                                           : RES_CONFIRMED_BY_WAIT4;
+        for (char **word = command; *word != NULL; word++) {
+            char *plain = res_text_plain(*word);
+            res_texts_add(&result->confirmation->command, plain);
+            free(plain);
+        }
+    }
+    free(hyperfine);
+    rec_target_release(&target);
+    return code;
+}
+
+static char *plain(const char *line)
+{
+    return line != NULL ? res_text_plain(line) : NULL;
+}
+
+int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                        const struct cli_confirm_service *service, struct res_result *result)
+{
+    struct res_confirm_service runs = {
+        .start = service->start,
+        .load = service->load,
+        .stop = service->stop,
+        .ready = service->ready,
+        .directory = cli_temporary_directory(verb),
+        .timeout_ns = step->timeout_ns,
+        .stopped = &cli_stopped_by,
+    };
+    if (runs.directory == NULL)
+        return CLI_FAILED;
+    const int code = run_pairs(verb, step, res_confirm_service_runner(&runs), result);
+    result->confirmation->timed_by = RES_CONFIRMED_SERVICE;
+    result->confirmation->start = plain(service->start);
+    result->confirmation->load = plain(service->load);
+    result->confirmation->stop = plain(service->stop);
+    return code;
+}

@@ -1,0 +1,109 @@
+/* confirm_command.c - single runs of a command: one kind for time, one for memory. */
+#include "results/measure/confirm/confirm_command.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "footprint/base/support.h"
+#include "results/measure/run/run.h"
+#include "results/measure/validate/sampled.h"
+
+#define STEP_NS UINT64_C(1000000000) /* the peak is the kernel's: samples between would only cost time */
+
+/* words: the program's last; taken over, may be NULL. */
+static char *other_end(const struct res_confirm_command *command, int code, char *words)
+{
+    char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
+    char *reason = res_printf("the program ended %s under it, not %s%s%s", end, expected,
+                              words != NULL ? ": " : "", words != NULL ? words : "");
+    free(end);
+    free(expected);
+    free(words);
+    return reason;
+}
+
+static enum res_real_state run_timed(const struct res_confirm_command *command, const struct res_command *one,
+                                     struct res_confirm_run *ret, char **ret_reason)
+{
+    const struct res_timed_request request = {
+        .command = *one, .hyperfine = command->hyperfine, .directory = command->directory};
+    struct res_timed timed;
+    const enum res_real_state state = res_timed_run(&request, &timed, ret_reason);
+    if (state != RES_REAL_OK)
+        return state;
+    if (!res_command_ends_alike(timed.exit_code, command->exit_code)) {
+        *ret_reason = other_end(command, timed.exit_code, NULL); /* hyperfine keeps what it said */
+        return RES_REAL_FAILED;
+    }
+    ret->time_ns = timed.user_ns + timed.system_ns;
+    ret->wall_ns = timed.wall_ns;
+    return state;
+}
+
+/* Of the process with most, if one had the library. */
+static enum res_real_state take_peak(const struct res_sampled *sampled, const char *library, double *ret_peak,
+                                     char **ret_reason)
+{
+    bool has_library = false, is_exact = false;
+    double peak = 0;
+    for (size_t i = 0; i < sampled->image_count; i++) {
+        const struct res_image *image = &sampled->images[i];
+        peak = fmax(peak, image->run.total.peak_bytes);
+        is_exact = is_exact || image->exact;
+        has_library = has_library || image->has_library;
+    }
+    if (is_exact && !has_library) {
+        *ret_reason = res_printf("none of the program's processes has loaded '%s'", library);
+        return RES_REAL_FAILED;
+    }
+    *ret_peak = is_exact ? peak : NAN;
+    return RES_REAL_OK;
+}
+
+static enum res_real_state run_watched(const struct res_confirm_command *command,
+                                       const struct res_command *one, const char *library,
+                                       struct res_confirm_run *ret, char **ret_reason)
+{
+    const struct res_sampled_request request = {.command = *one, .step_ns = STEP_NS, .library = library};
+    struct res_sampled sampled = {0};
+    enum res_real_state state = res_sampled_run(&request, &sampled, ret_reason);
+    if (state != RES_REAL_OK)
+        return state;
+    const int code = fp_status_code(sampled.status);
+    if (!res_command_ends_alike(code, command->exit_code)) {
+        *ret_reason = other_end(command, code, res_command_last_words(one));
+        state = RES_REAL_FAILED;
+    } else {
+        state = take_peak(&sampled, library, &ret->peak_bytes, ret_reason);
+    }
+    res_sampled_release(&sampled);
+    return state;
+}
+
+static enum res_real_state run_once(void *context, const struct res_candidate *candidate,
+                                    enum res_confirm_what what, struct res_confirm_run *ret,
+                                    char **ret_reason)
+{
+    const struct res_confirm_command *command = context;
+    char **environment = res_command_environment(candidate, NULL);
+    char *errors = res_path_join(command->directory, "stderr");
+    const struct res_command one = {
+        .path = command->path,
+        .arguments = command->arguments,
+        .environment = environment,
+        .errors = errors,
+        .timeout_ns = command->timeout_ns,
+        .stop = command->stop,
+    };
+    const enum res_real_state state = what == RES_CONFIRM_PEAK
+                                          ? run_watched(command, &one, candidate->path, ret, ret_reason)
+                                          : run_timed(command, &one, ret, ret_reason);
+    res_strings_free(environment);
+    free(errors);
+    return state;
+}
+
+struct res_confirm_runner res_confirm_command_runner(struct res_confirm_command *command)
+{
+    return (struct res_confirm_runner){.run = run_once, .context = command};
+}

@@ -1,0 +1,390 @@
+/* confirm_service.c - one run of a service, from its start to the end of its last process. */
+#include "results/measure/confirm/confirm_service.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
+#include "footprint/base/support.h"
+#include "results/measure/run/run.h"
+#include "results/measure/validate/program_image.h"
+
+#define SHELL      "/bin/sh"
+#define STEP_NS    UINT64_C(50000000) /* between two looks */
+#define TREE_MAX   32768u             /* processes of the machine: the highest id by default */
+#define MAPS_BYTES (1u << 20)
+#define END_NS     UINT64_C(10000000000) /* for SIGTERM to do */
+
+/* One run under way. */
+struct run {
+    const struct res_confirm_service *service;
+    char *errors;              /* of the service */
+    char *own_errors;          /* of ready, load and stop */
+    struct fp_process process; /* what the start is */
+    double beside_ns;          /* processor time of ready, load and stop */
+    double tree_ns, peak_bytes;
+    bool lacks_library; /* the process with most memory has not loaded it */
+};
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+struct member {
+    pid_t pid, parent;
+    double ticks;
+};
+
+/* Behind the name, which may hold anything: state, parent, ... utime and stime are the 14th and 15th, those of waited-for
+ * children follow. */
+static bool read_member(pid_t pid, struct member *ret)
+{
+    char path[64], text[1024];
+    unsigned long own[2], waited[2];
+    int parent;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (!res_file_begin("", path, text, sizeof text))
+        return false;
+    const char *behind = strrchr(text, ')');
+    if (behind == NULL || sscanf(behind + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
+                                 &parent, &own[0], &own[1], &waited[0], &waited[1]) != 5)
+        return false;
+    *ret = (struct member){pid, (pid_t)parent, (double)(own[0] + own[1] + waited[0] + waited[1])};
+    return true;
+}
+
+static size_t list_all(struct member *all)
+{
+    DIR *directory = opendir("/proc");
+    const struct dirent *entry;
+    size_t count = 0;
+    while (directory != NULL && count < TREE_MAX && (entry = readdir(directory)) != NULL) {
+        const int pid = atoi(entry->d_name);
+        if (pid > 0 && read_member((pid_t)pid, &all[count]))
+            count++;
+    }
+    if (directory != NULL)
+        closedir(directory);
+    return count;
+}
+
+/* Our descendants. Nothing else runs below us between ready, load and stop. Returns how many, moved to the front. */
+static size_t keep_tree(struct member *all, size_t count)
+{
+    const pid_t us = getpid();
+    size_t kept = 0;
+    bool grew = true;
+    while (grew) {
+        grew = false;
+        for (size_t i = kept; i < count; i++) {
+            bool is_ours = all[i].parent == us;
+            for (size_t k = 0; k < kept && !is_ours; k++)
+                is_ours = all[i].parent == all[k].pid;
+            if (!is_ours)
+                continue;
+            const struct member moved = all[kept];
+            all[kept++] = all[i];
+            all[i] = moved;
+            grew = true;
+        }
+    }
+    return kept;
+}
+
+static size_t tree_of(struct member **ret_tree)
+{
+    *ret_tree = res_calloc(TREE_MAX, sizeof **ret_tree);
+    return keep_tree(*ret_tree, list_all(*ret_tree));
+}
+
+/* A process of another user's does not let us look. */
+static bool lacks_library(pid_t pid, const char *library)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    char *text = res_calloc(MAPS_BYTES, 1);
+    const bool read = res_file_begin("", path, text, MAPS_BYTES) && *text != '\0';
+    const bool lacks = read && strstr(text, library) == NULL;
+    free(text);
+    return lacks;
+}
+
+/* What the tree has taken so far. */
+static void read_tree(struct run *run, const char *library)
+{
+    char path[64], text[8192];
+    struct member *tree;
+    struct res_status status;
+    const size_t count = tree_of(&tree);
+    const double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK);
+    uint64_t most_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        run->tree_ns += tree[i].ticks * tick_ns;
+        snprintf(path, sizeof path, "/proc/%d/status", (int)tree[i].pid);
+        if (!res_file_begin("", path, text, sizeof text) || !res_status_parse(text, &status))
+            continue; /* it has ended */
+        run->peak_bytes += (double)status.peak_bytes;
+        if (status.peak_bytes > most_bytes) {
+            most_bytes = status.peak_bytes;
+            run->lacks_library = lacks_library(tree[i].pid, library);
+        }
+    }
+    free(tree);
+}
+
+static void signal_tree(int number)
+{
+    struct member *tree;
+    const size_t count = tree_of(&tree);
+    for (size_t i = 0; i < count; i++)
+        (void)kill(tree[i].pid, number); /* it may have ended */
+    free(tree);
+}
+
+/* ---- commands beside it ---------------------------------------------------------------------- */
+
+static double used_ns(const struct rusage *usage)
+{
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e9 +
+           (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e3;
+}
+
+static char *last_words(const char *errors)
+{
+    const struct res_command command = {.errors = errors};
+    return res_command_last_words(&command);
+}
+
+/* A line for the shell, without the candidate. Returns how it ended. */
+static enum res_real_state run_line(struct run *run, const char *line, uint64_t deadline_ns, int *ret_code,
+                                    char **ret_reason)
+{
+    char *arguments[] = {res_strdup("sh"), res_strdup("-c"), res_strdup(line), NULL};
+    char **environment = res_run_environment(NULL);
+    const struct res_command command = {
+        .path = SHELL, .arguments = arguments, .environment = environment, .errors = run->own_errors};
+    const struct fp_process_bounds bounds = {.deadline_ns = deadline_ns, .stop = run->service->stopped};
+    struct fp_process process;
+    enum res_real_state state = RES_REAL_FAILED;
+    if (res_command_start(&command, (struct fp_process_plan){0}, &process, ret_reason) == 0) {
+        const enum fp_process_end end = fp_process_wait(&process, &bounds);
+        fp_process_release(&process);
+        run->beside_ns += used_ns(&process.usage);
+        *ret_code = fp_status_code(process.status);
+        state = end == FP_PROCESS_STOPPED ? RES_REAL_STOPPED
+                : end == FP_PROCESS_LATE  ? RES_REAL_FAILED
+                                          : RES_REAL_OK;
+        if (end == FP_PROCESS_LATE)
+            *ret_reason = res_printf("'%s' did not end in time", line);
+    }
+    for (size_t i = 0; i < 3; i++)
+        free(arguments[i]);
+    res_strings_free(environment);
+    return state;
+}
+
+static uint64_t deadline_of(uint64_t timeout_ns)
+{
+    return timeout_ns != 0 ? fp_now_ns() + timeout_ns : 0;
+}
+
+/* "'redis-cli ping' ended with exit code 1: Could not connect" */
+static char *line_ended(const struct run *run, const char *line, int code)
+{
+    char *end = res_command_end_words(code), *words = last_words(run->own_errors);
+    char *reason = res_printf("'%s' ended %s: %s", line, end, words);
+    free(end);
+    free(words);
+    return reason;
+}
+
+/* ---- from start to load ---------------------------------------------------------------------- */
+
+/* Whether the start has failed; ret_reason is set then. One that ends well may have left a service behind. */
+static bool has_ended(struct run *run, char **ret_reason)
+{
+    struct member *tree;
+    if (!fp_process_ends_within(&run->process, 0))
+        return false;
+    const size_t left = tree_of(&tree);
+    const int code = fp_status_code(run->process.status);
+    free(tree);
+    if (code == 0 && left > 0)
+        return false;
+    char *end = res_command_end_words(code), *words = last_words(run->errors);
+    *ret_reason = res_printf("the service ended %s before it was ready: %s", end, words);
+    free(end);
+    free(words);
+    return true;
+}
+
+/* Try a line until it succeeds. */
+static enum res_real_state await(struct run *run, const char *line, char **ret_reason)
+{
+    const struct res_confirm_service *service = run->service;
+    const uint64_t patience_ns = service->timeout_ns != 0 ? service->timeout_ns : RES_CONFIRM_PATIENCE_NS;
+    const uint64_t deadline_ns = fp_now_ns() + patience_ns;
+    const bool is_load = line == service->load;
+    int code = 0;
+    for (;;) {
+        /* A load may take as long as it likes once it is served. */
+        const enum res_real_state state = run_line(
+            run, line, is_load ? deadline_of(service->timeout_ns) : deadline_ns, &code, ret_reason);
+        if (state != RES_REAL_OK || code == 0)
+            return state;
+        if (has_ended(run, ret_reason))
+            return RES_REAL_FAILED;
+        if (fp_now_ns() >= deadline_ns) {
+            char room[32], *end = line_ended(run, line, code);
+            *ret_reason = res_printf("it was not ready within %s: %s",
+                                     res_text_duration((double)patience_ns, room), end);
+            free(end);
+            return RES_REAL_FAILED;
+        }
+        (void)fp_process_ends_within(&run->process, STEP_NS); /* where it has ended, the next look says so */
+        if (run->process.ended)
+            usleep((useconds_t)(STEP_NS / 1000));
+    }
+}
+
+static enum res_real_state start(struct run *run, const struct res_candidate *candidate, char **ret_reason)
+{
+    char *arguments[] = {res_strdup("sh"), res_strdup("-c"), res_strdup(run->service->start), NULL};
+    char **environment = res_command_environment(candidate, NULL);
+    const struct res_command command = {
+        .path = SHELL, .arguments = arguments, .environment = environment, .errors = run->errors};
+    const int error = res_command_start(&command, (struct fp_process_plan){.dies_with_us = true},
+                                        &run->process, ret_reason);
+    for (size_t i = 0; i < 3; i++)
+        free(arguments[i]);
+    res_strings_free(environment);
+    return error == 0 ? RES_REAL_OK : RES_REAL_FAILED;
+}
+
+static enum res_real_state load(struct run *run, char **ret_reason)
+{
+    const struct res_confirm_service *service = run->service;
+    int code = 0;
+    if (service->ready == NULL)
+        return await(run, service->load, ret_reason);
+    enum res_real_state state = await(run, service->ready, ret_reason);
+    if (state == RES_REAL_OK)
+        state = run_line(run, service->load, deadline_of(service->timeout_ns), &code, ret_reason);
+    if (state == RES_REAL_OK && code != 0) {
+        *ret_reason = line_ended(run, service->load, code);
+        state = RES_REAL_FAILED;
+    }
+    return state;
+}
+
+/* ---- its end --------------------------------------------------------------------------------- */
+
+/* Reap what has ended. Returns whether something is left of the tree. */
+static bool is_left(struct run *run)
+{
+    int status;
+    struct member *tree;
+    (void)fp_process_ends_within(&run->process, 0);
+    /* Whom its parent has left is ours to wait for, but never the start before it was waited for as itself. */
+    while (run->process.ended && waitpid(-1, &status, WNOHANG) > 0)
+        continue;
+    const size_t count = tree_of(&tree);
+    free(tree);
+    return count > 0;
+}
+
+static bool ends_within(struct run *run, uint64_t within_ns)
+{
+    const uint64_t deadline_ns = fp_now_ns() + within_ns;
+    while (is_left(run)) {
+        if (fp_now_ns() >= deadline_ns)
+            return false;
+        usleep((useconds_t)(STEP_NS / 1000 / 5));
+    }
+    return true;
+}
+
+/* Ends with nothing of the tree left, whatever the signals. */
+static void end(struct run *run, bool by_command)
+{
+    const struct res_confirm_service *service = run->service;
+    int code = 0;
+    char *reason = NULL;
+    const bool told = by_command && service->stop != NULL &&
+                      run_line(run, service->stop, fp_now_ns() + END_NS, &code, &reason) == RES_REAL_OK &&
+                      code == 0;
+    free(reason);
+    if (told && ends_within(run, END_NS))
+        return;
+    if (run->process.ended)
+        signal_tree(SIGTERM); /* what it has left behind */
+    else
+        fp_process_kill(&run->process, SIGTERM);
+    if (ends_within(run, END_NS))
+        return;
+    do
+        signal_tree(SIGKILL);
+    while (!ends_within(run, STEP_NS));
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static enum res_real_state run_served(struct run *run, const struct res_candidate *candidate,
+                                      struct res_confirm_run *ret, char **ret_reason)
+{
+    struct rusage before, after;
+    (void)getrusage(RUSAGE_CHILDREN, &before);
+    const uint64_t begin_ns = fp_now_ns();
+    enum res_real_state state = start(run, candidate, ret_reason);
+    if (state != RES_REAL_OK)
+        return state;
+    state = load(run, ret_reason);
+    const double wall_ns = (double)(fp_now_ns() - begin_ns);
+    if (state == RES_REAL_OK)
+        read_tree(run, candidate->path);
+    end(run, state == RES_REAL_OK);
+    (void)getrusage(RUSAGE_CHILDREN, &after);
+    fp_process_release(&run->process);
+    if (state != RES_REAL_OK)
+        return state;
+    if (run->lacks_library) {
+        *ret_reason = res_printf("the service's largest process has not loaded '%s'", candidate->path);
+        return RES_REAL_FAILED;
+    }
+    ret->time_ns = fmax(run->tree_ns, used_ns(&after) - used_ns(&before) - run->beside_ns);
+    ret->wall_ns = wall_ns;
+    ret->peak_bytes = run->peak_bytes > 0 ? run->peak_bytes : NAN;
+    return state;
+}
+
+static enum res_real_state run_once(void *context, const struct res_candidate *candidate,
+                                    enum res_confirm_what what, struct res_confirm_run *ret,
+                                    char **ret_reason)
+{
+    const struct res_confirm_service *service = context;
+    struct run run = {
+        .service = service,
+        .errors = res_path_join(service->directory, "service.stderr"),
+        .own_errors = res_path_join(service->directory, "stderr"),
+        .process = FP_PROCESS_NONE,
+    };
+    (void)what; /* each run tells both */
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    const enum res_real_state state = run_served(&run, candidate, ret, ret_reason);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+    free(run.errors);
+    free(run.own_errors);
+    return state;
+}
+
+struct res_confirm_runner res_confirm_service_runner(struct res_confirm_service *service)
+{
+    return (struct res_confirm_runner){.run = run_once, .context = service, .tells_both = true};
+}

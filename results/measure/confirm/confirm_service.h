@@ -1,0 +1,34 @@
+/* confirm_service.h - a service as what is confirmed: each run starts it, loads it, reads what it took and stops it.
+ *
+ *   start  what starts it: it runs under the candidate, in a process group of its own
+ *   ready  tried again and again until it succeeds; without one the load itself is
+ *   load   what gives it work; neither this nor ready nor stop run under the candidate
+ *   stop   what ends it; without one its processes get SIGTERM, and SIGKILL where they do not end by it
+ *   tree   all processes that the start has led to, also those that were left by their parents: mallab adopts them
+ *          meanwhile (PR_SET_CHILD_SUBREAPER)
+ *
+ * Each of the four is a line for sh(1). A run's time is the processor time of the tree from start to end: what wait4(2) tells of
+ * those that were waited for, or what /proc told of all when the load ended, if that is more. Its peak of memory is VmHWM, the
+ * sum over the tree, when the load ended. Only processes that came of the start are ended. */
+#ifndef MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRM_SERVICE_H
+#define MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRM_SERVICE_H
+
+#include "results/measure/confirm/confirming.h"
+
+#define RES_CONFIRM_PATIENCE_NS                                                                              \
+    UINT64_C(30000000000) /* until it is ready, and until it has ended by SIGTERM */
+
+struct res_confirm_service {
+    const char *start, *load; /* borrowed, like all */
+    const char *stop, *ready; /* NULL: none */
+    const char *directory;    /* for what runs leave behind */
+    uint64_t
+        timeout_ns; /* of each of the four, and of getting ready; 0: RES_CONFIRM_PATIENCE_NS to get ready, the load
+                                 any time */
+    volatile sig_atomic_t *stopped;
+};
+
+/* res_confirm_service_runner - runs of it; service is borrowed as long as the runner is used. */
+struct res_confirm_runner res_confirm_service_runner(struct res_confirm_service *service);
+
+#endif

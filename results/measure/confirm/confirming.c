@@ -1,0 +1,280 @@
+/* confirming.c - the runs in their order, and what is made of them. */
+#include "results/measure/confirm/confirming.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/clock.h"
+#include "footprint/base/support.h"
+#include "results/measure/base/random.h"
+
+/* One of the candidates beside the baseline, or the control. */
+struct entry {
+    const struct res_candidate *candidate;
+    struct res_confirmed *told;
+};
+
+struct state {
+    const struct res_confirm_options *options;
+    struct res_confirmation *about;
+    struct entry *entries; /* the control last */
+    size_t entry_count;
+    uint64_t begin_ns, runs_ns; /* the latter: all runs added */
+    struct res_random random;
+    char *failed; /* of the baseline: nothing can be compared */
+    bool is_over; /* the time is spent */
+};
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static void add_sample(struct res_confirmed_figure *figure, double baseline, double own)
+{
+    const size_t count = figure->own_count;
+    if (!(baseline > 0) || !(own > 0)) /* a run that told nothing, or took no tick of the clock */
+        return;
+    figure->baseline = res_realloc(figure->baseline, count + 1, sizeof *figure->baseline);
+    figure->own = res_realloc(figure->own, count + 1, sizeof *figure->own);
+    figure->baseline[count] = round(baseline); /* clocks tell no parts of a ns, pages none of a byte */
+    figure->own[count] = round(own);
+    figure->baseline_count = figure->own_count = count + 1;
+}
+
+static void sum_up(struct res_confirmed_figure *figure)
+{
+    const size_t count = figure->own_count;
+    double *ratios = res_calloc(count + 1, sizeof *ratios);
+    for (size_t i = 0; i < count; i++)
+        ratios[i] = figure->own[i] / figure->baseline[i];
+    const struct res_estimate estimate = res_trimmed_ratio(ratios, count);
+    figure->ratio = estimate.value;
+    figure->interval = estimate.interval;
+    figure->baseline_median = count > 0 ? res_median(figure->baseline, count) : NAN;
+    free(ratios);
+}
+
+static enum res_verdict judge(const struct res_confirmed_figure *figure,
+                              const struct res_confirmed_figure *noise, size_t rounds_needed, double worth)
+{
+    const struct res_comparison comparison = {
+        .ratio = figure->ratio,
+        .interval = figure->interval,
+        .quiet_ratio = NAN,
+        .rounds = figure->own_count,
+        .rounds_needed = rounds_needed,
+        .worth = worth,
+        .has_control = true,
+        .control = noise->interval,
+    };
+    return res_judge(&comparison);
+}
+
+void res_confirm_judge(struct res_confirmed *one, const struct res_confirmed *control)
+{
+    sum_up(&one->time);
+    sum_up(&one->wall);
+    sum_up(&one->peak);
+    const struct res_confirmed *noise = control != NULL ? control : one;
+    one->runs = one->time.own_count;
+    one->saved_ns = one->time.baseline_median * (1 - one->time.ratio);
+    one->peak_bytes = one->peak.own_count > 0 ? res_median(one->peak.own, one->peak.own_count) : NAN;
+    one->time_verdict = (int)judge(&one->time, &noise->time, RES_ROUNDS_FOR_VERDICT, 0);
+    one->peak_verdict = (int)judge(&one->peak, &noise->peak, RES_ROUNDS_FOR_MEMORY, RES_MEMORY_WORTH);
+}
+
+/* ---- single runs ----------------------------------------------------------------------------- */
+
+static uint64_t elapsed_of(const struct state *state)
+{
+    return fp_now_ns() - state->begin_ns;
+}
+
+static uint64_t mean_run_ns(const struct state *state)
+{
+    return state->about->runs > 0 ? state->runs_ns / state->about->runs : state->options->run_ns;
+}
+
+/* Whether so many more runs end in time. */
+static bool fits(const struct state *state, uint64_t runs)
+{
+    const uint64_t budget_ns = state->options->budget_ns;
+    return budget_ns == 0 || elapsed_of(state) + runs * mean_run_ns(state) <= budget_ns;
+}
+
+/* Returns false where it is no run: *ret_reason says why, or the confirmation was stopped. */
+static bool run(struct state *state, const struct res_candidate *candidate, enum res_confirm_what what,
+                struct res_confirm_run *ret, char **ret_reason)
+{
+    const struct res_confirm_options *options = state->options;
+    if (options->progress != NULL)
+        options->progress(options->context, what == RES_CONFIRM_PEAK ? "memory" : "time", candidate->name,
+                          elapsed_of(state), options->budget_ns);
+    *ret = (struct res_confirm_run){NAN, NAN, NAN};
+    *ret_reason = NULL;
+    const uint64_t begin_ns = fp_now_ns();
+    const enum res_real_state outcome = options->runner.run(options->runner.context, candidate, what, ret,
+                                                            ret_reason);
+    if (outcome == RES_REAL_STOPPED || (options->stop != NULL && *options->stop != 0)) {
+        state->about->stopped = true;
+        free(*ret_reason);
+        *ret_reason = NULL;
+        return false;
+    }
+    state->about->runs++;
+    state->runs_ns += fp_now_ns() - begin_ns;
+    return outcome == RES_REAL_OK;
+}
+
+static void fail(char **failed, char *reason)
+{
+    if (*failed == NULL && reason != NULL)
+        *failed = res_text_plain(reason);
+    free(reason);
+}
+
+/* Of the baseline: then all is over. */
+static bool run_baseline(struct state *state, enum res_confirm_what what, struct res_confirm_run *ret)
+{
+    char *reason;
+    const bool ran = run(state, state->options->candidates[0], what, ret, &reason);
+    fail(&state->failed, reason);
+    return ran;
+}
+
+static bool run_own(struct state *state, struct entry *entry, enum res_confirm_what what,
+                    struct res_confirm_run *ret)
+{
+    char *reason;
+    const bool is_control = entry->told->is_control;
+    const bool ran = run(state, entry->candidate, what, ret, &reason);
+    fail(is_control ? &state->failed : &entry->told->failed, reason);
+    return ran;
+}
+
+static bool is_ended(const struct state *state)
+{
+    return state->about->stopped || state->failed != NULL || state->is_over;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* One run of the baseline, beside which each candidate's stands: memory repeats too well for pairs of its own. */
+static void run_memory(struct state *state)
+{
+    const enum res_confirm_what what = RES_CONFIRM_PEAK;
+    struct res_confirm_run baseline, own;
+    if (!run_baseline(state, what, &baseline))
+        return;
+    for (size_t i = 0; i + 1 < state->entry_count && !is_ended(state); i++) {
+        struct entry *entry = &state->entries[i];
+        if (entry->told->failed == NULL && run_own(state, entry, what, &own))
+            add_sample(&entry->told->peak, baseline.peak_bytes, own.peak_bytes);
+    }
+}
+
+static void run_pair(struct state *state, struct entry *entry, bool baseline_first)
+{
+    struct res_confirm_run baseline, own;
+    const bool whole = baseline_first ? run_baseline(state, RES_CONFIRM_TIME, &baseline) &&
+                                            run_own(state, entry, RES_CONFIRM_TIME, &own)
+                                      : run_own(state, entry, RES_CONFIRM_TIME, &own) &&
+                                            run_baseline(state, RES_CONFIRM_TIME, &baseline);
+    if (!whole)
+        return;
+    add_sample(&entry->told->time, baseline.time_ns, own.time_ns);
+    add_sample(&entry->told->wall, baseline.wall_ns, own.wall_ns);
+    if (state->options->runner.tells_both)
+        add_sample(&entry->told->peak, baseline.peak_bytes, own.peak_bytes);
+}
+
+static bool any_left(const struct state *state)
+{
+    for (size_t i = 0; i + 1 < state->entry_count; i++)
+        if (state->entries[i].told->failed == NULL)
+            return true;
+    return false;
+}
+
+static void run_round(struct state *state, uint64_t round)
+{
+    size_t *order = res_shuffled(&state->random, state->entry_count);
+    for (size_t i = 0; i < state->entry_count && !is_ended(state); i++) {
+        struct entry *entry = &state->entries[order[i]];
+        if (entry->told->failed != NULL)
+            continue;
+        state->is_over = !fits(state, 2);
+        if (!state->is_over)
+            run_pair(state, entry, (round + order[i]) % 2 == 0);
+    }
+    free(order);
+}
+
+static void run_all(struct state *state)
+{
+    const struct res_confirm_options *options = state->options;
+    const uint64_t pairs = options->pairs > 0 ? options->pairs : RES_CONFIRM_PAIRS_MAX;
+    run_memory(state); /* the look */
+    for (uint64_t round = 0; round < pairs && !is_ended(state) && any_left(state); round++) {
+        run_round(state, round);
+        if (!options->runner.tells_both && round + 1 < RES_ROUNDS_FOR_MEMORY && !is_ended(state) &&
+            fits(state, state->entry_count))
+            run_memory(state);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void prepare(struct state *state, struct res_result *result)
+{
+    const struct res_confirm_options *options = state->options;
+    const size_t count = options->candidate_count; /* the control takes the baseline's place */
+    result->confirmation = res_calloc(1, sizeof *result->confirmation);
+    res_described_init(&RES_CONFIRMATION, result->confirmation);
+    result->confirmed = res_calloc(count, sizeof *result->confirmed);
+    result->confirmed_count = count;
+    state->about = result->confirmation;
+    state->entries = res_calloc(count, sizeof *state->entries);
+    state->entry_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct res_confirmed *told = &result->confirmed[i];
+        res_described_init(&RES_CONFIRMED, told);
+        told->is_control = i + 1 == count;
+        state->entries[i] = (struct entry){options->candidates[told->is_control ? 0 : i + 1], told};
+        told->candidate = res_strdup(state->entries[i].candidate->name);
+    }
+}
+
+void res_confirm_run(const struct res_confirm_options *options, struct res_result *result)
+{
+    assert(options->candidate_count > 0);
+    struct state state = {
+        .options = options,
+        .begin_ns = fp_now_ns(),
+        .random = res_random_from(options->seed),
+    };
+    prepare(&state, result);
+    run_all(&state);
+    struct res_confirmed *control = state.entries[state.entry_count - 1].told;
+    control->failed = state.failed;
+    res_confirm_judge(control, NULL);
+    for (size_t i = 0; i + 1 < state.entry_count; i++)
+        res_confirm_judge(state.entries[i].told, control);
+    state.about->pairs_asked = options->pairs;
+    state.about->budget_ns = options->budget_ns > 0 ? (double)options->budget_ns : NAN;
+    state.about->elapsed_ns = (double)elapsed_of(&state);
+    state.about->run_ns = state.about->runs > 0 ? (double)mean_run_ns(&state) : NAN;
+    free(state.entries);
+}
+
+uint64_t res_confirm_estimate(size_t candidates, uint64_t run_ns, uint64_t budget_ns, uint64_t *ret_runs)
+{
+    const uint64_t memory = RES_ROUNDS_FOR_MEMORY * (candidates + 1), round = 2 * (candidates + 1);
+    const uint64_t most = run_ns > 0 ? budget_ns / run_ns : UINT64_MAX;
+    uint64_t pairs = most > memory ? (most - memory) / round : 0;
+    pairs = pairs < RES_ROUNDS_FOR_VERDICT  ? RES_ROUNDS_FOR_VERDICT
+            : pairs > RES_CONFIRM_PAIRS_MAX ? RES_CONFIRM_PAIRS_MAX
+                                            : pairs;
+    *ret_runs = memory + pairs * round;
+    return *ret_runs * run_ns;
+}

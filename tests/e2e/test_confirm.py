@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""The program itself, run in pairs: what stands in the result, and never a figure of time, since other work runs beside it. A
+command, a service that is started, loaded and stopped, programs that fail, and Ctrl-C, behind which nothing is left running."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import lab
+
+TWO = ("-a", "glibc,glibc+nocache")
+SERVER = '''import os, pathlib, signal, socket, subprocess, sys
+place = pathlib.Path(sys.argv[1])
+with open(place / "started", "a") as started:
+    print(os.environ.get("GLIBC_TUNABLES", "-"), file=started)
+worker = subprocess.Popen(["sleep", "1000"])
+(place / "pids").write_text(f"{os.getpid()} {worker.pid}")
+server = socket.socket(socket.AF_UNIX)
+(place / "socket").unlink(missing_ok=True)
+server.bind(str(place / "socket"))
+server.listen()
+while True:
+    client, _ = server.accept()
+    kept = [bytes(i % 500) for i in range(20000)]
+    said = client.recv(10)
+    client.sendall(b"served")
+    if said == b"end":
+        worker.kill()
+        worker.wait()
+        sys.exit(0)
+'''
+CLIENT = '''import os, pathlib, socket, sys
+assert "GLIBC_TUNABLES" not in os.environ and "LD_PRELOAD" not in os.environ
+client = socket.socket(socket.AF_UNIX)
+try:
+    client.connect(str(pathlib.Path(sys.argv[1]) / "socket"))
+except OSError as problem:
+    sys.exit(f"not there: {problem.strerror}")
+client.sendall(sys.argv[2].encode())
+assert client.recv(10) == b"served"
+'''
+
+
+def is_running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Confirm(lab.Lab):
+    def confirm(self, *arguments, pairs=2, **settings):
+        return self.answer("confirm", "-q", "--json", "-n", pairs, "--seed", 1, *TWO, *arguments, **settings)
+
+    def check(self, result, pairs=2):
+        self.assertEqual(result["schema"], "mallab-experiment/1")
+        other, control = result["confirmed"]
+        self.assertEqual((other["candidate"], other["control"], control["candidate"], control["control"]),
+                         ("glibc+nocache", False, "glibc", True))
+        for one in (other, control):
+            self.assertIsNone(one["failed"])
+            self.assertEqual(one["runs"], pairs)
+            for part in ("time", "wall"):
+                self.assertEqual(len(one[part]["samples_ns"]), pairs)
+                self.assertEqual(len(one[part]["baseline_samples_ns"]), pairs)
+                self.assertGreater(one[part]["baseline_ns"], 0)
+                if pairs > 1:
+                    self.assertLessEqual(one[part]["ratio_low"], one[part]["ratio"])
+                    self.assertLessEqual(one[part]["ratio"], one[part]["ratio_high"])
+            self.assertAlmostEqual(one["time"]["saved_ns"], one["time"]["baseline_ns"] * (1 - one["time"]["ratio"]), delta=1)
+        # What the baseline differs by from itself is its noise, however large.
+        self.assertIn(control["verdict"]["time"], ("same", "undecided"))
+        self.assertGreater(other["peak"]["baseline_bytes"], 0)
+        self.assertGreater(other["peak"]["bytes"], 0)
+        return result["confirmation"]
+
+    def test_command(self):
+        result = self.confirm("-o", "kept.json", "--", lab.PROGRAMS / "blocks", pairs=8)
+        about = self.check(result, 8)
+        self.assertEqual(about["command"], [str(lab.PROGRAMS / "blocks")])
+        self.assertEqual(about["runs"], 8 * 4 + 3 * 2)  # pairs of the candidate and of the baseline; memory
+        self.assertEqual((about["pairs_asked"], about["stopped"], result["workloads"]), (8, False, []))
+        self.assertEqual(json.loads((self.place / "kept.json").read_text()), result)
+        lines = self.mallab("report", "kept.json").stdout.decode()
+        self.assertIn("shown       in the program itself: glibc+nocache ", lines)
+        self.assertIn("the program ran 38 times", " ".join(lines.split()))
+        # Words follow from figures: the program shows less, or more, or nothing of a size that its runs resolve.
+        def told(verdict, ratio, low, high):
+            made = json.loads(json.dumps(result))
+            made["confirmed"][0]["verdict"]["time"] = verdict
+            made["confirmed"][0]["time"].update(baseline_ns=409e6, ratio=ratio, ratio_low=low, ratio_high=high)
+            made["confirmed"][1]["time"].update(ratio=1, ratio_low=.99, ratio_high=1.01)
+            made["confirmed"][0]["peak"].update(baseline_bytes=89.9e6, bytes=89.1e6)
+            (self.place / "made.json").write_text(json.dumps(made))
+            return " ".join(self.mallab("report", "made.json").stdout.decode().split())
+        self.assertIn("glibc+nocache -98.2 ms (-118.6 to -65.4) of 409 ms; 89.1 for 89.9 MB", told("faster", .76, .71, .84))
+        self.assertIn("of 409 ms; 89.1 for 89.9 MB", told("faster", .76, .71, .84))
+        self.assertIn("glibc+nocache +98.2 ms", told("slower", 1.24, 1.2, 1.3))
+        self.assertIn("time not shown: its runs resolve 12 %", told("same", .97, .85, 1.09))
+        self.assertIn("time not shown: 8 of 8 pairs", told("undecided", .97, .85, 1.09))
+
+    def test_hyperfine_is_not_needed(self):
+        result = self.mallab("confirm", "--json", "-n", 1, *TWO, "--", lab.PROGRAMS / "blocks", env={"PATH": "/nonexistent"})
+        self.assert_one_line(result, "hyperfine is not installed")
+        self.assertEqual(json.loads(result.stdout)["confirmation"]["timed_by"], "wait4")
+
+    def test_time_ends_it(self):
+        result = self.answer("confirm", "-q", "--json", "--time-budget", "1ms", *TWO, "--", lab.PROGRAMS / "blocks")
+        self.assertEqual(result["confirmed"][0]["runs"], 0)
+        self.assertEqual(result["confirmed"][0]["verdict"]["time"], "undecided")
+        self.assertEqual(result["confirmation"]["budget_ns"], 1e6)
+        self.assertGreater(result["confirmed"][0]["peak"]["bytes"], 0)
+
+    def test_command_fails(self):
+        result = self.mallab("confirm", "-q", *TWO, "--", "sh", "-c", "echo no such thing >&2; exit 3", status=lab.FAILED)
+        self.assert_one_line(result, "glibc failed", "exit code 3", "no such thing")
+        result = self.mallab("confirm", "-q", "-n", 1, "--json", *TWO, "--", "sh", "-c", 'test -z "$GLIBC_TUNABLES"', status=lab.FAILED)
+        self.assert_one_line(result, "glibc+nocache failed", "exit code 1")
+        other, control = json.loads(result.stdout)["confirmed"]
+        self.assertIn("exit code 1", other["failed"])
+        self.assertIsNone(control["failed"])
+        self.mallab("confirm", *TWO, "--", "/nonexistent", status=lab.FAILED)
+
+    def test_misuse(self):
+        for arguments, words in (((), "no program"), (("--start", "true"), "both --start and --load"),
+                                 (("--start", "true", "--load", "true", "--", "true"), "exclude each other"), (("--stop", "true"), "both")):
+            self.assertIn(words, self.mallab("confirm", *arguments, status=lab.MISUSE).stderr.decode())
+        self.assert_one_line(self.mallab("confirm", "-a", "glibc", "--", "true", status=lab.FAILED), "nothing to compare 'glibc' with")
+
+    # ---- services
+
+    def service(self):
+        (self.place / "server.py").write_text(SERVER)
+        (self.place / "client.py").write_text(CLIENT)
+        return f"exec python3 server.py {self.place}", f"python3 client.py {self.place} "
+
+    def assert_ended(self):
+        for pid in (self.place / "pids").read_text().split():
+            self.assertFalse(is_running(pid), pid)
+
+    def test_service(self):
+        start, client = self.service()
+        about = self.check(self.confirm("--start", start, "--load", client + "load", pairs=1), 1)
+        self.assertEqual((about["timed_by"], about["start"], about["command"]), ("service", start, None))
+        self.assert_ended()
+        started = (self.place / "started").read_text().split()
+        self.assertEqual(len(started), about["runs"])
+        self.assertEqual(len([one for one in started if one != "-"]), 2)  # one look, one pair
+
+    def test_service_is_stopped_and_ready_as_told(self):
+        start, client = self.service()
+        stop = f"echo stopped >>{self.place}/stops; {client} end"
+        about = self.check(self.confirm("--start", start, "--ready", f"echo asked >>{self.place}/asked; {client} ready",
+                                        "--load", client + "load", "--stop", stop, pairs=1), 1)
+        self.assertEqual(len((self.place / "stops").read_text().split()), about["runs"])
+        self.assertGreaterEqual(len((self.place / "asked").read_text().split()), about["runs"])
+        self.assert_ended()
+
+    def test_service_in_the_background(self):
+        """What its parents left is found, counted, and ended."""
+        start, client = self.service()
+        self.check(self.confirm("--start", f"setsid {start.removeprefix('exec ')} & exit 0", "--load", client + "load", pairs=1), 1)
+        self.assert_ended()
+
+    def test_service_fails(self):
+        result = self.mallab("confirm", "-q", *TWO, "--start", "echo no port >&2; exit 4", "--load", "false", status=lab.FAILED)
+        self.assert_one_line(result, "glibc failed: the service ended with exit code 4 before it was ready: no port")
+        start, client = self.service()
+        result = self.mallab("confirm", "-q", *TWO, "--start", start, "--ready", client + "ready", "--load", "echo too much >&2; exit 5",
+                             status=lab.FAILED)
+        self.assert_one_line(result, "exit code 5: too much")
+        self.assert_ended()
+        result = self.mallab("confirm", "-q", "--timeout", "300ms", *TWO, "--start", "exec sleep 1000", "--load", "false", status=lab.FAILED)
+        self.assert_one_line(result, "it was not ready within 300 ms")
+
+    def interrupt(self, condition, *arguments):
+        """Ctrl-C once the condition holds; the end of mallab, and what it printed."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
+        with subprocess.Popen([lab.BUILD / "mallab", "confirm", "-q", "--json", *TWO, *map(str, arguments)], cwd=self.place, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            deadline = time.monotonic() + lab.PATIENCE_S
+            while not condition():
+                self.assertIsNone(process.poll())
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual(process.returncode, -signal.SIGINT, said)
+        self.assertIn(b"interrupted", said)
+        return json.loads(out)
+
+    def lines(self, name):
+        path = self.place / name
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+    def test_interrupted_command(self):
+        """Whole pairs are kept; the program has ended."""
+        script = f'echo $$ >>{self.place}/ran; test $(wc -l <{self.place}/ran) -lt 30 || exec sleep 1000'
+        result = self.interrupt(lambda: self.lines("ran") >= 30, "-n", 500, "--", "sh", "-c", script)
+        self.assertIs(result["confirmation"]["stopped"], True)
+        self.assertIs(result["complete"], False)
+        self.assertGreater(sum(one["runs"] for one in result["confirmed"]), 0)
+        for one in result["confirmed"]:
+            self.assertEqual(len(one["wall"]["samples_ns"]), len(one["wall"]["baseline_samples_ns"]))
+        self.assertFalse(is_running((self.place / "ran").read_text().split()[-1]))
+
+    def test_interrupted_service(self):
+        start, client = self.service()
+        load = f"echo loaded >>{self.place}/loads; {client} load && test $(wc -l <{self.place}/loads) -lt 6 || exec sleep 1000"
+        result = self.interrupt(lambda: self.lines("loads") >= 6, "-n", 500, "--start", start, "--ready", client + "ready", "--load", load)
+        self.assertIs(result["confirmation"]["stopped"], True)
+        self.assert_ended()
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,217 @@
+/* test_results_confirm.c - a confirmation's pairs: their order, their ends, their figures, by a program that is made up. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "results/measure/confirm/confirming.h"
+#include "results/measure/statistics/statistics.h"
+#include "unit/harness.h"
+
+#define CHECK_NEAR(actual, expected, tolerance) CHECK(fabs((actual) - (expected)) <= (tolerance))
+
+#define RUNS_MAX 4096u
+#define MS       1e6
+
+static char baseline_name[] = "base", fast_name[] = "fast", broken_name[] = "broken";
+static const struct res_candidate BASELINE = {.name = baseline_name}, FAST = {.name = fast_name},
+                                  BROKEN = {.name = broken_name};
+
+/* The program: what ran, in order, a letter each; small letters are runs for memory. */
+struct made_up {
+    char log[RUNS_MAX];
+    size_t count;
+    size_t stops_after, base_fails_after; /* runs; 0: never */
+    volatile sig_atomic_t stopped;
+};
+
+static enum res_real_state run(void *context, const struct res_candidate *candidate,
+                               enum res_confirm_what what, struct res_confirm_run *ret, char **ret_reason)
+{
+    struct made_up *program = context;
+    const char letter = candidate->name[0];
+    const size_t number = program->count++;
+    program->log[number] = what == RES_CONFIRM_PEAK ? letter : (char)(letter - 'a' + 'A');
+    if (candidate == &BROKEN || (program->base_fails_after > 0 && number >= program->base_fails_after)) {
+        *ret_reason = res_strdup("it ended \033with exit code 3");
+        return RES_REAL_FAILED;
+    }
+    if (program->stops_after > 0 && number >= program->stops_after) {
+        program->stopped = SIGINT;
+        return RES_REAL_STOPPED;
+    }
+    /* The machine becomes slower all the time, which neighbours see alike. */
+    const double state = 1 + (double)number / 50, share = candidate == &FAST ? 0.8 : 1;
+    ret->time_ns = 100 * MS * state * share;
+    ret->wall_ns = 2 * ret->time_ns;
+    if (what == RES_CONFIRM_PEAK)
+        ret->peak_bytes = candidate == &FAST ? 110 * MS : 100 * MS;
+    return RES_REAL_OK;
+}
+
+static struct res_result confirm(struct made_up *program, const struct res_candidate *other, uint64_t pairs,
+                                 uint64_t budget_ns, uint64_t run_ns)
+{
+    const struct res_candidate *const candidates[] = {&BASELINE, &FAST, other};
+    const struct res_confirm_options options = {
+        .candidates = candidates,
+        .candidate_count = other != NULL ? 3 : 2,
+        .runner = {.run = run, .context = program},
+        .pairs = pairs,
+        .budget_ns = budget_ns,
+        .run_ns = run_ns,
+        .seed = 1,
+        .stop = &program->stopped,
+    };
+    struct res_result result = {0};
+    res_confirm_run(&options, &result);
+    return result;
+}
+
+TEST(a_trimmed_ratio_forgets_what_strayed)
+{
+    const double ratios[] = {0.90, 0.95, 0.88, 1.40, 0.92, 0.91, 0.93, 0.50, 0.89, 0.94};
+    const double few[] = {0.5, 1, 2}, wrong[] = {1, 0, 1};
+    const struct res_estimate ten = res_trimmed_ratio(ratios, 10), three = res_trimmed_ratio(few, 3);
+    CHECK_NEAR(ten.value, 0.91484, 1e-4);
+    CHECK_NEAR(ten.interval.low, 0.88474, 1e-3);
+    CHECK_NEAR(ten.interval.high, 0.94596, 1e-3);
+    CHECK_NEAR(three.value, 1, 1e-9);
+    CHECK_NEAR(three.interval.low, 0.17871, 1e-3);
+    CHECK_NEAR(three.interval.low * three.interval.high, 1, 1e-9);
+    CHECK(isnan(res_trimmed_ratio(wrong, 3).value));
+    CHECK(isnan(res_trimmed_ratio(few, 0).value));
+    CHECK_NEAR(res_trimmed_ratio(few, 1).value, 0.5, 1e-9);
+    CHECK(isnan(res_trimmed_ratio(few, 1).interval.low));
+}
+
+TEST(neighbours_are_pairs_and_swap_their_order)
+{
+    struct made_up program = {.count = 0};
+    struct res_result result = confirm(&program, NULL, 10, 0, 0);
+    size_t base_first = 0, pairs = 0;
+    for (size_t i = 0; i < program.count;) {
+        if (program.log[i] >= 'a') { /* of memory: the baseline, then the other */
+            CHECK(strncmp(&program.log[i], "bf", 2) == 0);
+        } else {
+            CHECK(program.log[i] == 'B' || program.log[i + 1] == 'B');
+            base_first += program.log[i] == 'B' && program.log[i + 1] == 'F';
+            pairs += program.log[i] == 'F' || program.log[i + 1] == 'F';
+        }
+        i += 2;
+    }
+    CHECK_U64(pairs, 10);
+    CHECK_U64(base_first, 5);
+    CHECK_U64(result.confirmed_count, 2);
+    const struct res_confirmed *fast = &result.confirmed[0], *control = &result.confirmed[1];
+    CHECK_STR(fast->candidate, "fast");
+    CHECK(!fast->is_control && control->is_control);
+    CHECK_STR(control->candidate, "base");
+    CHECK_U64(fast->runs, 10);
+    CHECK_U64(fast->peak.own_count, RES_ROUNDS_FOR_MEMORY);
+    CHECK_U64(result.confirmation->runs, program.count);
+    /* The swaps take out that each second run is slower. */
+    CHECK_NEAR(fast->time.ratio, 0.8, 0.005);
+    CHECK_NEAR(fast->wall.ratio, fast->time.ratio, 1e-9);
+    CHECK_NEAR(fast->saved_ns, fast->time.baseline_median * (1 - fast->time.ratio), 1);
+    CHECK_U64(fast->time_verdict, RES_LESS);
+    CHECK_U64(fast->peak_verdict, RES_MORE);
+    CHECK_NEAR(fast->peak_bytes, 110 * MS, 1);
+    CHECK_NEAR(fast->peak.baseline_median, 100 * MS, 1);
+    CHECK_U64(control->time_verdict, RES_SAME); /* its own noise hides it, whatever it is */
+    res_result_release(&result);
+}
+
+TEST(few_pairs_have_no_verdict)
+{
+    struct made_up program = {.count = 0};
+    struct res_result result = confirm(&program, NULL, RES_ROUNDS_FOR_VERDICT - 1, 0, 0);
+    CHECK_U64(result.confirmed[0].runs, RES_ROUNDS_FOR_VERDICT - 1);
+    CHECK_U64((uint64_t)result.confirmed[0].time_verdict, RES_UNDECIDED);
+    res_result_release(&result);
+}
+
+TEST(who_fails_is_out_and_the_others_go_on)
+{
+    struct made_up program = {.count = 0};
+    struct res_result result = confirm(&program, &BROKEN, 8, 0, 0);
+    CHECK_U64(result.confirmed_count, 3);
+    CHECK_U64(result.confirmed[0].runs, 8);
+    CHECK(result.confirmed[0].failed == NULL);
+    CHECK(result.confirmed[1].failed != NULL && strchr(result.confirmed[1].failed, '\033') == NULL);
+    CHECK_U64(result.confirmed[1].runs, 0);
+    CHECK_U64((uint64_t)result.confirmed[1].time_verdict, RES_UNDECIDED);
+    res_result_release(&result);
+    /* Without the baseline there is nothing to compare. */
+    struct made_up lost = {.base_fails_after = 1};
+    result = confirm(&lost, NULL, 8, 0, 0);
+    CHECK(result.confirmed[0].failed != NULL || result.confirmed[1].failed != NULL);
+    CHECK_U64(result.confirmed[0].runs, 0);
+    CHECK(lost.count <= 4);
+    res_result_release(&result);
+}
+
+TEST(what_is_stopped_keeps_whole_pairs)
+{
+    struct made_up program = {.stops_after = 17};
+    struct res_result result = confirm(&program, NULL, 20, 0, 0);
+    CHECK(result.confirmation->stopped);
+    CHECK_U64(result.confirmation->runs, 17);
+    CHECK(result.confirmed[0].runs + result.confirmed[1].runs >= 5);
+    CHECK_U64(result.confirmed[0].time.own_count, result.confirmed[0].time.baseline_count);
+    CHECK(result.confirmed[0].failed == NULL && result.confirmed[1].failed == NULL);
+    res_result_release(&result);
+}
+
+TEST(no_pair_is_begun_that_would_end_late)
+{
+    /* A second each, as is told before; the look at memory is made all the same. */
+    struct made_up program = {.count = 0};
+    struct res_result result = confirm(&program, NULL, 0, 1, UINT64_C(1000000000));
+    CHECK_U64(program.count, 2);
+    CHECK_U64(result.confirmed[0].runs, 0);
+    CHECK(isnan(result.confirmed[0].time.ratio));
+    CHECK_NEAR(result.confirmed[0].peak.ratio, 1.1, 1e-9);
+    res_result_release(&result);
+    struct made_up open = {.count = 0};
+    result = confirm(&open, NULL, 0, UINT64_C(3600000000000), 0);
+    CHECK_U64(result.confirmed[0].runs, RES_CONFIRM_PAIRS_MAX);
+    res_result_release(&result);
+}
+
+TEST(what_it_would_take_is_told_before)
+{
+    uint64_t runs;
+    /* One candidate: 6 runs for memory, 4 a round. */
+    CHECK_U64(res_confirm_estimate(1, 1000, 46000, &runs), 46000);
+    CHECK_U64(runs, 46);
+    CHECK_U64(res_confirm_estimate(1, 1000, 10, &runs), 38000); /* the least for a verdict */
+    CHECK_U64(res_confirm_estimate(1, 0, 46000, &runs), 0);
+    CHECK_U64(runs, 6 + 4 * RES_CONFIRM_PAIRS_MAX);
+}
+
+TEST(a_result_with_it_is_read_as_it_was_written)
+{
+    struct made_up program = {.count = 0};
+    struct res_result result = confirm(&program, NULL, 8, 0, 0);
+    json_t *one = res_described_write(&RES_CONFIRMED, &result.confirmed[0]), *again;
+    struct res_confirmed read;
+    char *problem = NULL;
+    CHECK(res_described_read(&RES_CONFIRMED, one, &read, &problem));
+    again = res_described_write(&RES_CONFIRMED, &read);
+    CHECK(json_equal(one, again));
+    CHECK_U64(json_array_size(json_object_get(json_object_get(one, "time"), "samples_ns")), 8);
+    CHECK_STR(json_string_value(json_object_get(json_object_get(one, "verdict"), "time")),
+              RES_TIME_VERDICTS[RES_LESS]);
+    json_decref(one);
+    json_decref(again);
+    res_described_release(&RES_CONFIRMED, &read);
+    CHECK(res_confirmed_named(result.confirmed, result.confirmed_count, "fast") == &result.confirmed[0]);
+    CHECK(res_confirmed_named(result.confirmed, result.confirmed_count, "base") == NULL);
+    res_result_release(&result);
+}
+
+RUN_TESTS(T(a_trimmed_ratio_forgets_what_strayed), T(neighbours_are_pairs_and_swap_their_order),
+          T(few_pairs_have_no_verdict), T(who_fails_is_out_and_the_others_go_on),
+          T(what_is_stopped_keeps_whole_pairs), T(no_pair_is_begun_that_would_end_late),
+          T(what_it_would_take_is_told_before), T(a_result_with_it_is_read_as_it_was_written))
