@@ -29,11 +29,13 @@ static void line(const char *name, const char *format, ...)
 static void print_file(const struct conv_survey *survey, const char *path)
 {
     char *file = res_text_plain(path), *program = res_text_plain(survey->program);
-    char *processes = res_strdup("");
+    char *processes;
     if (cli_processes_of(survey) != 1)
         processes = res_printf(" and its tree, %s processes", FP_GROUPED(cli_processes_of(survey)));
     else if (survey->process_id != 0)
         processes = res_printf(", process %u", survey->process_id);
+    else
+        processes = res_strdup("");
     line("file", "%s: %s%s%s%s", file, conv_kind_name(survey->kind), *program != '\0' ? " of " : "", program,
          processes);
     free(file);
