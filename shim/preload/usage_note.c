@@ -80,13 +80,15 @@ void usage_note(enum seg_usage_end end)
     struct seg_usage last = {0};
     if (shim_process == NULL || get_acquire(&shim_process->state) != PROCESS_ON || !confine_may_call())
         return;
-    if (raw_getpid() == shim_process->pid) { /* else it is a vfork's child */
+    struct seg_slot *slot = shim_process->slot;
+    /* Else it is a vfork's child, or the slot is another's by now: a serial is never used twice. */
+    if (raw_getpid() == shim_process->pid && slot->serial == shim_process->serial) {
         note_times(&last);
         note_memory(&last);
-        put_release(&shim_process->slot->usage_end, SEG_USAGE_NONE);
-        shim_process->slot->end = last;
+        put_release(&slot->usage_end, SEG_USAGE_NONE);
+        slot->end = last;
         /* release: pairs with the acquire in collect_usage.c */
-        put_release(&shim_process->slot->usage_end, end);
+        put_release(&slot->usage_end, end);
     }
     confine_called();
 }
