@@ -23,6 +23,25 @@ static void copy_meta(const struct wl_reader *reader, const char *key, const cha
     snprintf(ret_text, size, "%s", value != NULL ? value : otherwise);
 }
 
+/* Workloads of imported traces, and older ones, have none of these. */
+static void take_process(const struct wl_reader *reader, struct res_workload *ret_workload)
+{
+    ret_workload->process = (struct res_process_facts){
+        .cpu_user_ns = meta_number(reader, "process_cpu_user_ns"),
+        .cpu_system_ns = meta_number(reader, "process_cpu_system_ns"),
+        .faults_minor = meta_number(reader, "process_faults_minor"),
+        .faults_major = meta_number(reader, "process_faults_major"),
+        .rss_peak_bytes = meta_number(reader, "process_rss_peak_bytes"),
+        .rss_anon_peak_bytes = meta_number(reader, "process_rss_anon_peak_bytes"),
+        .ran_ns = meta_number(reader, "process_ran_ns"),
+    };
+    copy_meta(reader, "runs_on_name", "", ret_workload->runs_on.name, sizeof ret_workload->runs_on.name);
+    copy_meta(reader, "runs_on_version", "", ret_workload->runs_on.version,
+              sizeof ret_workload->runs_on.version);
+    copy_meta(reader, "runs_on_how", "", ret_workload->runs_on.how, sizeof ret_workload->runs_on.how);
+    ret_workload->unseen_frees = meta_number(reader, "irregular_lost_free");
+}
+
 int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
                        struct res_workload *ret_workload)
 {
@@ -58,6 +77,7 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
     ret_workload->lost_calls = meta_number(reader, "lost_calls");
     ret_workload->left_out_calls = meta_number(reader, "irregular_unrecorded_objects");
     ret_workload->removed_calls = meta_number(reader, "events_removed");
+    take_process(reader, ret_workload);
     const uint64_t all_events = meta_number(reader, "recording_events");
     if (all_events == 0)
         ret_workload->processes = 0;

@@ -295,6 +295,39 @@ int cli_choose(const struct cli_verb *verb, const char *list, const char *baseli
     return CLI_DONE;
 }
 
+/* NULL: not known of all, or not the same. */
+static const char *runs_on_of(const struct res_workload *workloads, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(workloads[i].runs_on.name, workloads[0].runs_on.name) != 0)
+            return NULL;
+    }
+    return count > 0 && workloads[0].runs_on.name[0] != '\0' ? workloads[0].runs_on.name : NULL;
+}
+
+void cli_choice_settle(const struct cli_verb *verb, const struct res_workload *workloads, size_t count,
+                       struct cli_choice *choice)
+{
+    const char *name = runs_on_of(workloads, count);
+    const char *before = choice->candidates[0]->name;
+    if (name == NULL || strcmp(name, before) == 0)
+        return;
+    struct res_candidate *candidate = res_registry_find(&choice->registry, name);
+    const bool found = candidate != NULL && (candidate->resolved
+                                                 ? candidate->found
+                                                 : res_candidate_resolve(candidate, res_program_directories()));
+    if (!found) {
+        char *plain = res_text_plain(name); /* a file's */
+        cli_say(verb, "the program runs on %s: %s; the baseline is %s", plain,
+                candidate != NULL ? candidate->missing : "no candidate has that name", before);
+        free(plain);
+        return;
+    }
+    (void)add_candidate(verb, choice, name, true);
+    put_first(choice, candidate);
+    cli_say(verb, "the program runs on %s: it is the baseline (-b NAME: another)", candidate->name);
+}
+
 void cli_choice_release(struct cli_choice *choice)
 {
     free(choice->candidates);

@@ -34,6 +34,11 @@ struct cli_choice {
  *           CLI_MISUSE for an unknown name; told on stderr. End ret_choice with cli_choice_release in every case. */
 int cli_choose(const struct cli_verb *verb, const char *list, const char *baseline,
                struct cli_choice *ret_choice);
+
+/* cli_choice_settle - where nobody named a baseline: the allocator that the recorded programs run on, when it is one and the
+ * same; added when it takes no part. Told on stderr where that changes the choice. */
+void cli_choice_settle(const struct cli_verb *verb, const struct res_workload *workloads, size_t count,
+                       struct cli_choice *choice);
 void cli_choice_release(struct cli_choice *choice);
 
 #endif

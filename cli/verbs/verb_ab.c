@@ -339,6 +339,8 @@ static int run_ab(int argc, char **argv)
         cli_stops_take();
         code = prepare_workloads(&ab);
     }
+    if (code == CLI_DONE && ab.settings.measure.baseline == NULL)
+        cli_choice_settle(&CLI_AB, ab.workloads, ab.workload_count, &ab.choice);
     if (code == CLI_DONE && cli_stopped_by != 0)
         cli_say(&CLI_AB, "interrupted before the first round: there is no result");
     else if (code == CLI_DONE)

@@ -230,7 +230,7 @@ TEST(memory_is_of_its_own_pass)
     CHECK_U64(json_array_size(json_object_get(entry, "memory_runs")), 3);
     CHECK_STR(json_string_value(json_object_get(resident, "clock")), "recorded");
     CHECK(json_is_false(json_object_get(resident, "predicted")));
-    char *table = res_table_text(typed(result), &(struct res_style){.utf8 = false});
+    char *table = res_table_text(typed(result), &(struct res_style){.details = true});
     CHECK(strstr(table, "not predicted: it sleeps") != NULL);
     CHECK(strstr(table, "-80.0% [-80.0 -80.0] not predicted") != NULL);
     CHECK(strstr(table, "-50.0% [-50.0 -50.0] less") != NULL);
@@ -252,7 +252,7 @@ TEST(without_recorded_time_memory_is_of_the_timed_runs)
     CHECK_U64(trial->entries[1].memory_count, 0);
     near("peak", res_figures_of(trial, &trial->entries[1], 1).peak_bytes, 2000);
     json_t *result = json_of(&experiment, NULL, 0);
-    char *table = res_table_text(typed(result), &(struct res_style){.utf8 = false});
+    char *table = res_table_text(typed(result), &(struct res_style){.details = true});
     CHECK(strstr(table, "the workload has no recorded time") != NULL);
     free(table);
     json_decref(result);
@@ -408,13 +408,13 @@ TEST(the_result_keeps_every_sample)
         CHECK(json_object_get(samples, "time_ns") == NULL); /* kept once, with the workload */
         CHECK_U64(json_integer_value(json_object_get(json_object_get(run, "resident"), "peak_bytes")), 2000);
     }
-    const struct res_style style = {.utf8 = false};
+    const struct res_style style = {.details = true};
     char *table = res_table_text(typed(result), &style);
     CHECK(strstr(table, "-50.0% [-50.0 -50.0] faster") != NULL);
     CHECK(strstr(table, "absent: not here") != NULL);
-    CHECK_STR(typed_note(&typed(result)->workloads[0], "advice"),
-              "Try fast: 50 % less time in allocator calls than base (50 to 50 %), but 100 % more memory at "
-              "the peak; the recording is not whole.");
+    const char *verdict = typed_note(&typed(result)->workloads[0], "verdict");
+    CHECK(strstr(verdict, "time: fast, ") == verdict);
+    CHECK(strstr(verdict, " less, 50 % of the time in malloc, but ") != NULL);
     free(table);
     json_decref(result);
     res_experiment_release(&experiment);

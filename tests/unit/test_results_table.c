@@ -22,7 +22,7 @@ static json_t *entry_of(const char *name, double ratio, const char *time_verdict
 
 static char *table_of(double ratio, const char *time_verdict, const char *peak_verdict)
 {
-    const struct res_style style = {.colour = true};
+    const struct res_style style = {.colour = true, .details = true};
     json_t *workload = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:[o, o], s:o, s:n}", "name", "web.wl",
                                  "ops", 100000, "threads", 1, "duration_ns", 1000000, "live_peak_bytes",
                                  1000000, "rounds", 10, "candidates", entry_of("glibc", 1, "same", "same"),
@@ -77,7 +77,7 @@ static char *line_with(const char *text, const char *begin)
 
 static char *wide_table_of(const char *name, const char *version)
 {
-    const struct res_style style = {.colour = false};
+    const struct res_style style = {.colour = false, .details = true};
     json_t *candidates = json_pack("[o, o]", entry_of("glibc", 1, "same", "same"),
                                    entry_of(name, 0.323, "faster", "less"));
     size_t index;

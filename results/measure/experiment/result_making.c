@@ -117,6 +117,35 @@ static uint64_t inherited_ops(const struct res_trial *trial)
     return 0;
 }
 
+static double known(uint64_t figure)
+{
+    return figure > 0 ? (double)figure : NAN;
+}
+
+static void take_process(const struct res_workload *from, struct res_result_workload *ret_workload)
+{
+    const struct res_process_facts *process = &from->process;
+    ret_workload->unseen_frees = from->unseen_frees > 0 ? from->unseen_frees : RES_COUNT_ABSENT;
+    if (process->cpu_user_ns + process->cpu_system_ns + process->rss_peak_bytes > 0) {
+        ret_workload->process = res_calloc(1, sizeof *ret_workload->process);
+        *ret_workload->process = (struct res_process){
+            .cpu_user_ns = (double)process->cpu_user_ns,
+            .cpu_system_ns = (double)process->cpu_system_ns,
+            .faults_minor = known(process->faults_minor),
+            .faults_major = (double)process->faults_major,
+            .rss_peak_bytes = known(process->rss_peak_bytes),
+            .rss_anon_peak_bytes = known(process->rss_anon_peak_bytes),
+            .ran_ns = known(process->ran_ns),
+        };
+    }
+    if (from->runs_on.name[0] != '\0') {
+        ret_workload->runs_on = res_calloc(1, sizeof *ret_workload->runs_on);
+        *ret_workload->runs_on = (struct res_runs_on){res_text_plain(from->runs_on.name),
+                                                      plain_unless_empty(from->runs_on.version),
+                                                      plain_unless_empty(from->runs_on.how)};
+    }
+}
+
 void res_result_take_recording(const struct res_workload *from, struct res_result_workload *ret_workload)
 {
     static const char *const LIVES[] = {[RES_LIVE_FROM_MIDDLE] = "from_middle",
@@ -142,6 +171,7 @@ void res_result_take_recording(const struct res_workload *from, struct res_resul
     ret_workload->threads = from->threads;
     ret_workload->duration_ns = from->duration_ns;
     ret_workload->live_peak_bytes = from->live_peak_bytes;
+    take_process(from, ret_workload);
 }
 
 /* What ended the rounds, and how near they came to what was asked. */

@@ -145,7 +145,8 @@ struct res_note {
     char *label;  /* a word or two: "advice", "basis" */
     char *text;
     char *detail; /* a command or variable to copy, on a line of its own; NULL: none */
-    bool details; /* told only where details are asked for */
+    bool details; /* told only where details are asked for, and on the page */
+    bool on_page; /* a part of the page shows it already */
 };
 
 struct res_result_entry {
@@ -172,6 +173,29 @@ struct res_result_entry {
     double faults_minor, blow_up, kernel_share;
     struct res_texts beaten_by; /* not known: it has no figures, or there are too few rounds */
     json_t *rest;
+};
+
+/* What the recorded process took in all; NAN: not known. */
+struct res_process {
+    double cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
+        ran_ns;
+};
+
+/* The allocator that served the recorded program. */
+struct res_runs_on {
+    char *name, *version, *how; /* how: "libc", "linked", "preloaded" */
+};
+
+/* What the candidate saves that saves most of those that are shown to. */
+struct res_saving {
+    char *candidate; /* NULL: none is shown to save anything, or no advice is given */
+    double saved, of_process;
+};
+
+/* The answer about the program (results/measure/figures/verdict.h). */
+struct res_program_verdict {
+    int matters; /* -1: not known */
+    struct res_saving time, peak, idle;
 };
 
 enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };
@@ -209,7 +233,14 @@ struct res_result_workload {
     size_t candidate_count;
     struct res_result_entry control;
     struct res_result_entry *floor; /* NULL: it was not there, and nothing was subtracted */
-    struct res_note *notes;         /* on this workload */
+    struct res_process *process;    /* NULL: not recorded */
+    struct res_runs_on *runs_on;    /* likewise */
+    uint64_t unseen_frees; /* objects over which others were made: a part of the program freed them unseen */
+    double share_time, share_memory;
+    char *no_trust_time, *no_trust_memory; /* why a figure here is no ground for advice; NULL: it is one */
+    double good_for;
+    struct res_program_verdict *verdict;
+    struct res_note *notes; /* on this workload */
     size_t note_count;
     json_t *rest;
 };
@@ -251,7 +282,8 @@ struct res_result {
     size_t missing_count;
     struct res_result_workload *workloads;
     size_t workload_count;
-    struct res_note *notes; /* on all of it */
+    struct res_program_verdict *verdict; /* that of the workload, where there is one */
+    struct res_note *notes;              /* on all of it */
     size_t note_count;
     struct res_validated *validation; /* NULL: it is of no validation */
     struct res_validated_candidate *validated;
@@ -265,7 +297,7 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_LATENCY, RES_MACHINE, RES_NOTE;
+    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT;
 extern const struct res_described
     RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
 

@@ -329,6 +329,44 @@ static const struct res_field NOTE_FIELDS[] = {
 const struct res_described RES_NOTE = RES_DESCRIBE_WHOLLY("a note", NOTE_FIELDS);
 #undef OWNER
 
+#define OWNER struct res_process
+static const struct res_field PROCESS_FIELDS[] = {
+    RES_ROW_AS(WHOLE, OMITTED, "cpu_user_ns", cpu_user_ns, "processor time, of all its threads"),
+    RES_ROW_AS(WHOLE, OMITTED, "cpu_system_ns", cpu_system_ns, "likewise, in the kernel"),
+    RES_ROW_AS(WHOLE, OMITTED, "faults_minor", faults_minor, "page faults"),
+    RES_ROW_AS(WHOLE, OMITTED, "faults_major", faults_major, "those that waited for a disk"),
+    RES_ROW_AS(WHOLE, OMITTED, "rss_peak_bytes", rss_peak_bytes, "resident at most"),
+    RES_ROW_AS(WHOLE, OMITTED, "rss_anon_peak_bytes", rss_anon_peak_bytes, "of no file, at most"),
+    RES_ROW_AS(WHOLE, OMITTED, "ran_ns", ran_ns, "how long it ran"),
+};
+static const struct res_described PROCESS = RES_DESCRIBE_WHOLLY("a process", PROCESS_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_runs_on
+static const struct res_field RUNS_ON_FIELDS[] = {
+    RES_ROW(TEXT, "name", name, "of the allocator"),
+    RES_ROW(TEXT, "version", version, "as it tells"),
+    RES_ROW(TEXT, "how", how, "`libc`, `linked` or `preloaded`"),
+};
+static const struct res_described RUNS_ON = RES_DESCRIBE_WHOLLY("an allocator", RUNS_ON_FIELDS);
+#undef OWNER
+
+#define SAVING(key, member, saved_key, doc)                                                                  \
+    RES_ROW(TEXT, key ".candidate", member.candidate, doc),                                                  \
+        RES_ROW(WHOLE, key "." saved_key, member.saved, "how much"),                                         \
+        RES_ROW(NUMBER, key ".of_process", member.of_process, "as a share of the process")
+
+#define OWNER struct res_program_verdict
+static const struct res_field VERDICT_FIELDS[] = {
+    RES_ROW(MAYBE, "matters", matters,
+            "whether calls take 0.5 % of the process' CPU time, or its heap is 1 % of its memory"),
+    SAVING("time", time, "saved_ns", "saves most CPU time; `null`: none is shown to, or no advice is given"),
+    SAVING("peak", peak, "saved_bytes", "likewise of memory at the peak"),
+    SAVING("rest", idle, "saved_bytes", "likewise at rest behind the last call"),
+};
+const struct res_described RES_PROGRAM_VERDICT = RES_DESCRIBE_WHOLLY("a verdict", VERDICT_FIELDS);
+#undef OWNER
+
 #define WORKLOAD_HEAD_FIELDS 20u /* the first rows: what is known without a measurement */
 
 #define OWNER struct res_result_workload
@@ -378,6 +416,21 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW(JSON, "memory_samples", memory_samples, "the same of the memory passes"),
     RES_LIST(LIST, REQUIRED, "candidates", candidates, candidate_count, &RES_RESULT_ENTRY,
              "the baseline first, then as given"),
+    RES_PART(STRUCT, OMITTED, "process", process, &PROCESS, "what the recorded process took in all"),
+    RES_PART(STRUCT, OMITTED, "runs_on", runs_on, &RUNS_ON, "the allocator that the program itself used"),
+    RES_ROW_AS(COUNT, OMITTED, "unseen_frees", unseen_frees, "objects that were freed past the recorder"),
+    RES_ROW_AS(NUMBER, OMITTED, "share.time", share_time,
+               "the baseline's time in calls over the CPU time of the process"),
+    RES_ROW_AS(
+        NUMBER, OMITTED, "share.memory", share_memory,
+        "the baseline's heap at its peak, with what it holds from the start, over the resident peak of "
+        "the process"),
+    RES_ROW_AS(TEXT, OMITTED, "trust.time", no_trust_time,
+               "why times here are no ground for advice; left out: they are"),
+    RES_ROW_AS(TEXT, OMITTED, "trust.memory", no_trust_memory, "likewise of memory"),
+    RES_ROW_AS(NUMBER, OMITTED, "good_for", good_for,
+               "the least difference of time that would surely have been seen, as a share"),
+    RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "the answer about the program"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on this workload for people"),
     RES_PART(INSIDE, REQUIRED, "control", control, &CONTROL, "the baseline a second time in each round"),
     RES_PART(STRUCT, SOUND, "floor", floor, &RES_RESULT_FLOOR,
@@ -462,6 +515,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_LIST(LIST, REQUIRED, "missing", missing, missing_count, &MISSING,
              "candidates of the default list, or the floor, that are not on this machine"),
     RES_LIST(LIST, REQUIRED, "workloads", workloads, workload_count, &RES_RESULT_WORKLOAD, "below"),
+    RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "that of the workload, of one"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on all workloads for people"),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "validation", validation, &RES_VALIDATED,
              "of `mallab validate`"),

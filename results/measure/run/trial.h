@@ -43,6 +43,14 @@ struct res_workload {
     uint64_t removed_calls;  /* in windows of the recording that --keep has removed */
     char live[16]; /* "known", "from_middle", "paused", "left_behind": whether what was live is; "": known */
     char incomplete_why[256];
+    uint64_t unseen_frees;     /* objects over which others were made */
+    struct res_process_facts { /* of the recorded process; 0: not known */
+        uint64_t cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
+            ran_ns;
+    } process;
+    struct {
+        char name[64], version[64], how[16]; /* "": not known */
+    } runs_on;                               /* the allocator that served it */
 };
 
 struct res_options {

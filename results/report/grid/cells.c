@@ -10,8 +10,6 @@
 #include "footprint/base/words.h"
 #include "results/measure/statistics/statistics.h"
 
-#define UNCLEAR_FROM 0.05 /* a smaller difference is called the same whatever its range says */
-
 enum res_role res_cell_role(const char *verdict)
 {
     static const struct {
@@ -21,7 +19,7 @@ enum res_role res_cell_role(const char *verdict)
         {"faster", RES_ROLE_GOOD},        {"less", RES_ROLE_GOOD},
         {"within", RES_ROLE_GOOD},        {"slower", RES_ROLE_BAD},
         {"more", RES_ROLE_BAD},           {"over", RES_ROLE_BAD},
-        {"undecided", RES_ROLE_DOUBT},    {RES_CELL_UNCLEAR, RES_ROLE_DOUBT},
+        {"undecided", RES_ROLE_DOUBT},    {RES_CELL_NOT_SHOWN, RES_ROLE_DOUBT},
         {"inconclusive", RES_ROLE_DOUBT},
     };
     for (size_t i = 0; i < sizeof ROLES / sizeof ROLES[0]; i++)
@@ -49,15 +47,12 @@ void res_cell_value(struct res_grid *grid, const json_t *value)
                       json_is_boolean(value) ? res_strdup(json_is_true(value) ? "true" : "false") : NULL);
 }
 
-static bool is_unclear(double ratio, double low, double high)
+const char *res_verdict_shown(enum res_verdict verdict, double low, double high)
 {
-    return (low > 1 || high < 1) && fabs(ratio - 1) > UNCLEAR_FROM;
-}
-
-const char *res_verdict_shown(enum res_verdict verdict, double ratio, double low, double high)
-{
-    return verdict == RES_SAME && is_unclear(ratio, low, high) ? RES_CELL_UNCLEAR
-                                                               : RES_TIME_VERDICTS[verdict];
+    if (verdict == RES_LESS || verdict == RES_MORE)
+        return RES_TIME_VERDICTS[verdict];
+    const bool is_same = verdict == RES_SAME && low >= 1 - RES_CELL_SAME && high <= 1 + RES_CELL_SAME;
+    return is_same ? RES_TIME_VERDICTS[RES_SAME] : RES_CELL_NOT_SHOWN;
 }
 
 void res_grid_field(struct res_grid *grid, const struct res_described *described, const void *from,

@@ -204,6 +204,11 @@ static void measure(struct page *page)
     }
 }
 
+static size_t width_of(const struct page *page)
+{
+    return page->style->columns > 0 ? page->style->columns : RES_TABLE_COLUMNS;
+}
+
 /* Of a first column whose words may stand on their own line the longest that fits beside the others sets the width.
  * Returns whether all others fit, and the first heading. */
 static bool fit_names(struct page *page)
@@ -215,9 +220,9 @@ static bool fit_names(struct page *page)
         others += page->shown[column] ? grid->columns[column].gap + page->widths[column] : 0;
     for (size_t i = 0; i < grid->row_count && grid->columns[0].own_line; i++) {
         const size_t own = grid->rows[i].is_below ? 0 : res_text_columns(words_of(&grid->rows[i], 0));
-        page->widths[0] = own + others <= RES_TABLE_COLUMNS ? larger(page->widths[0], own) : page->widths[0];
+        page->widths[0] = own + others <= width_of(page) ? larger(page->widths[0], own) : page->widths[0];
     }
-    return heading + others <= RES_TABLE_COLUMNS;
+    return heading + others <= width_of(page);
 }
 
 /* Leaves out the column that is most expendable. Returns false where none is. */

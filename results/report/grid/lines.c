@@ -83,14 +83,14 @@ static size_t word_length(const char *words)
     return length;
 }
 
-void res_lines_wrap(struct res_text *text, const char *words, size_t indent)
+static void wrap(struct res_text *text, const char *words, size_t indent, size_t page)
 {
     size_t column = indent;
     while (*words != '\0') {
         const size_t length = word_length(words);
         char *word = res_strndup(words, length);
         const size_t columns = res_text_columns(word);
-        if (column > indent && column + 1 + columns > RES_TABLE_COLUMNS) {
+        if (column > indent && column + 1 + columns > page) {
             res_text_add(text, "\n", 1);
             res_lines_pad(text, indent);
             column = indent;
@@ -105,6 +105,17 @@ void res_lines_wrap(struct res_text *text, const char *words, size_t indent)
         words += strspn(words, " ");
     }
     res_text_add(text, "\n", 1);
+}
+
+void res_lines_wrap(struct res_text *text, const char *words, size_t indent)
+{
+    wrap(text, words, indent, RES_TABLE_COLUMNS);
+}
+
+void res_lines_screen(struct res_text *text, const char *label, const char *words)
+{
+    res_text_printf(text, "%-*s ", RES_SCREEN_LABEL_COLUMNS - 1, label);
+    wrap(text, words, RES_SCREEN_LABEL_COLUMNS, RES_SCREEN_COLUMNS);
 }
 
 void res_lines_add(struct res_text *text, const char *label, const char *words)

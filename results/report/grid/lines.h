@@ -4,16 +4,21 @@
 #define MALLAB_RESULTS_REPORT_GRID_LINES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "footprint/base/support.h"
 
 #define RES_TABLE_COLUMNS 100u /* of a page: lines take no more where words allow it */
 #define RES_LABEL_COLUMNS 12   /* before the words of a line below a table */
 
+#define RES_SCREEN_COLUMNS       80u /* of the screen that answers (verdict_screen.h) */
+#define RES_SCREEN_LABEL_COLUMNS 10  /* as RES_LABEL_COLUMNS there */
+
 struct res_style {
-    bool utf8;    /* the locale's character set; otherwise ASCII only */
-    bool colour;  /* verdicts in colour by ANSI sequences */
-    bool details; /* below the table also what explains the figures */
+    bool utf8;      /* the locale's character set; otherwise ASCII only */
+    bool colour;    /* verdicts in colour by ANSI sequences */
+    bool details;   /* below the table also what explains the figures */
+    size_t columns; /* of a page; 0: RES_TABLE_COLUMNS */
 };
 
 /* What words mean to the reader. */
@@ -31,6 +36,9 @@ const char *res_colour_end(const struct res_style *style, enum res_role role);
 /* res_lines_add - a label, and words up to the last column, following lines indented below the first.
  * words  plain (res_text_plain). A number is not parted from its unit. */
 void res_lines_add(struct res_text *text, const char *label, const char *words);
+
+/* res_lines_screen - the same on the screen that answers. */
+void res_lines_screen(struct res_text *text, const char *label, const char *words);
 
 /* res_lines_printf - the same of words in a format, which are made plain here. */
 void res_lines_printf(struct res_text *text, const char *label, const char *format, ...)

@@ -13,6 +13,7 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
+#include "results/report/table/verdict_screen.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
 
@@ -155,7 +156,7 @@ static json_t *notes_array(const struct res_note *notes, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
-        if (!notes[i].details)
+        if (!notes[i].on_page)
             json_array_append_new(array, res_described_write(&RES_NOTE, &notes[i]));
     return array;
 }
@@ -179,6 +180,7 @@ static json_t *workload_object(const struct res_result *result, const struct res
         json_array_append_new(candidates, entry_object(&RES_RESULT_ENTRY, &workload->candidates[i]));
     json_object_set_new(object, "notes", notes_array(workload->notes, workload->note_count));
     set_words(object, "program_words", res_notes_program(workload));
+    set_words(object, "share_words", res_verdict_share(workload));
     json_object_set_new(object, "columns", res_columns_json(result, workload));
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", entry_object(&RES_RESULT_ENTRY, &workload->control));

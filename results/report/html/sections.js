@@ -7,22 +7,25 @@ function notesOf(notes) {
     element("li", {class: note.severity === "warning" ? "warning" : null}, element("strong", {}, `${note.label}: `), note.text)));
 }
 
-// Notes before the advice stand above everything: nothing below counts without them.
+// Notes before the verdict stand above everything: nothing below counts without them.
 function notesAbove(notes) {
   const first = listOf(notes).findIndex((note) => objectOf(note).severity === "advice");
   return first > 0 ? first : 0;
 }
 
-function adviceOf(notes) {
-  return listOf(notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity === "advice").map((note) => (isNamed(note.detail)
-    ? element("p", {}, `To paste, ${note.text}: `, element("code", {class: "command whole", tabindex: "0"}, note.detail))
-    : element("p", {class: "advice"}, element("strong", {}, "Advice. "), note.text)));
+function verdictOf(workload) {
+  const notes = listOf(workload.notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity === "advice");
+  const lines = notes.filter((note) => !isNamed(note.detail)).map((note) => element("li", {}, note.text));
+  return [lines.length > 0 ? element("div", {class: "advice"}, element("strong", {}, "Verdict"), element("ul", {}, lines)) : null,
+    ...notes.filter((note) => isNamed(note.detail)).map((note) =>
+      element("p", {}, `To try ${note.text}: `, element("code", {class: "command whole", tabindex: "0"}, note.detail)))].filter(Boolean);
 }
 
 function workloadFacts(workload) {
   const facts = [];
   const add = (words, value) => value && facts.push(element("div", {}, element("dt", {}, words), element("dd", {}, value)));
   add("Program", isNamed(workload.program_words) ? workload.program_words : isNamed(workload.program) ? workload.program : null);
+  add("malloc's share", isNamed(workload.share_words) ? workload.share_words : null);
   add("Calls", wholeText(workload.ops));
   add("Threads", wholeText(workload.threads));
   add("Recorded", workload.duration_ns > 0 ? timeText(workload.duration_ns) : null);
@@ -104,7 +107,7 @@ function basisSection(result) {
 function workloadSection(result, workload, id) {
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
-    notesOf(listOf(workload.notes).slice(0, notesAbove(workload.notes))), workloadFacts(workload), ...adviceOf(workload.notes),
+    notesOf(listOf(workload.notes).slice(0, notesAbove(workload.notes))), ...verdictOf(workload), workloadFacts(workload),
     candidateTable(workload), notesOf(listOf(workload.notes).slice(notesAbove(workload.notes))),
     residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
     placementSection(workload), ...profileSections(workload));

@@ -7,6 +7,7 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/figures/verdict.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/noting.h"
 
@@ -23,7 +24,8 @@ void res_note_end_with(struct res_noting *to, char *detail)
             .label = res_strdup(to->label),
             .text = to->words.text,
             .detail = detail,
-            .details = to->details,
+            .details = to->told != RES_TOLD_ALWAYS,
+            .on_page = to->told == RES_TOLD_TEXT,
         };
     }
     to->words = (struct res_text){0};
@@ -228,30 +230,30 @@ static void note_missing(struct res_noting *to)
 /* ---- the table of notes ---------------------------------------------------------------------- */
 
 static const struct res_note_row FIRST_ROWS[] = {
-    {"recorded", RES_NOTE_WARNING, false, .make = note_incomplete},
+    {"recorded", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_incomplete},
     {0},
 };
 
 static const struct res_note_row LAST_ROWS[] = {
-    {"failed", RES_NOTE_WARNING, false, .each = note_failed},
-    {"control", RES_NOTE_WARNING, false, .make = note_control},
-    {"few calls", RES_NOTE_WARNING, false, .make = note_few},
-    {"stand-ins", RES_NOTE_WARNING, false, .make = note_stand_ins},
-    {"unproven", RES_NOTE_WARNING, false, .make = note_unproven},
-    {"binding", RES_NOTE_INFO, false, .make = note_binding},
+    {"failed", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .each = note_failed},
+    {"control", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_control},
+    {"few calls", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_few},
+    {"stand-ins", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_stand_ins},
+    {"unproven", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_unproven},
+    {"binding", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_binding},
     {0},
 };
 
 static const struct res_note_row RESULT_ROWS[] = {
-    {"machine", RES_NOTE_INFO, false, .make = note_machine},
-    {"disturbed", RES_NOTE_WARNING, false, .make = note_disturbed},
-    {"missing", RES_NOTE_INFO, false, .make = note_missing},
+    {"machine", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_machine},
+    {"disturbed", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_disturbed},
+    {"missing", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_missing},
     {0},
 };
 
 /* In the order in which they are printed. */
 static const struct res_note_row *const WORKLOAD_ROWS[] = {
-    FIRST_ROWS,      RES_ADVICE_ROWS, RES_CONFIRMED_ROWS, RES_BASIS_ROWS,
+    FIRST_ROWS,      RES_VERDICT_ROWS, RES_CONFIRMED_ROWS, RES_BASIS_ROWS,
     RES_MEMORY_ROWS, RES_PASS_ROWS,   LAST_ROWS,
 };
 
@@ -260,7 +262,7 @@ static void make_notes(struct res_noting *to, const struct res_note_row *rows)
     for (; rows->label != NULL; rows++) {
         to->label = rows->label;
         to->severity = rows->severity;
-        to->details = rows->details;
+        to->told = rows->told;
         if (rows->make != NULL)
             rows->make(to);
         res_note_end(to);
@@ -286,6 +288,7 @@ static void drop_notes(struct res_note **notes, size_t *count)
 void res_notes_fill(struct res_result *result)
 {
     struct res_noting common = {.result = result};
+    res_verdicts_fill(result);
     for (size_t i = 0; i < result->workload_count; i++) {
         struct res_result_workload *workload = &result->workloads[i];
         struct res_noting to = {.result = result, .workload = workload};
@@ -318,7 +321,7 @@ void res_notes_text(struct res_text *text, const struct res_note *notes, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         const struct res_note *note = &notes[i];
-        if ((note->details && !details) || is_told_above(note) ||
+        if (note->details != details || is_told_above(note) ||
             (label != NULL && strcmp(label, note->label) != 0))
             continue;
         if (note->detail != NULL) /* never broken: it is to be taken with the mouse */
@@ -328,21 +331,22 @@ void res_notes_text(struct res_text *text, const struct res_note *notes, size_t 
     }
 }
 
-void res_notes_more(struct res_text *text, const struct res_result *result)
+/* The label of a line of several notes stands before the first. */
+void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count)
 {
-    struct res_text labels = {0};
-    for (size_t i = 0; result->workload_count > 0; i++) {
-        const struct res_result_workload *last = &result->workloads[result->workload_count - 1];
-        if (i == last->note_count)
-            break;
-        const struct res_note *note = &last->notes[i];
-        if (note->details && (labels.text == NULL || strstr(labels.text, note->label) == NULL))
-            res_text_printf(&labels, "%s%s",
-                            labels.text != NULL ? ", " : "ab and report with --details tell: ", note->label);
+    const char *before = "";
+    for (size_t i = 0; i < count; i++) {
+        const struct res_note *note = &notes[i];
+        if (note->details || is_told_above(note))
+            continue;
+        const bool is_verdict = strcmp(note->label, RES_VERDICT_LABEL) == 0;
+        const char *label = strcmp(before, note->label) == 0 ? "" : is_verdict ? "VERDICT" : note->label;
+        if (note->detail != NULL) /* never broken: it is to be taken with the mouse */
+            res_text_printf(text, "%-*s%s COMMAND\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail);
+        else
+            res_lines_screen(text, label, note->text);
+        before = note->label;
     }
-    if (labels.text != NULL)
-        res_lines_add(text, "more", labels.text);
-    free(labels.text);
 }
 
 void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count)
@@ -354,22 +358,19 @@ void res_notes_markdown(struct res_text *text, const struct res_note *notes, siz
             continue;
         if (note->detail != NULL) {
             /* No mark of Markdown counts in a block of code, and a line of it begins with a variable's name. */
-            res_text_printf(text, "\nTo paste, ");
+            res_text_printf(text, "\nTo try ");
             res_markdown_add(text, note->text);
             res_text_printf(text, ":\n\n```sh\n%s\n```\n", note->detail);
             is_list = false;
             continue;
         }
-        if (note->severity == RES_NOTE_ADVICE) {
-            res_text_printf(text, "%s", is_list ? "\n" : "");
-        } else {
-            res_text_printf(text, "%s- ", is_list ? "" : "\n");
-            res_markdown_add(text, note->label);
-            res_text_printf(text, ": ");
-        }
-        is_list = note->severity != RES_NOTE_ADVICE;
+        const char *strong = note->severity == RES_NOTE_ADVICE ? "**" : "";
+        res_text_printf(text, "%s- %s", is_list ? "" : "\n", strong);
+        res_markdown_add(text, note->label);
+        res_text_printf(text, "%s: ", strong);
         res_markdown_add(text, note->text);
         res_text_printf(text, "\n");
+        is_list = true;
     }
 }
 

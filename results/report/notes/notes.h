@@ -9,21 +9,22 @@
 #include "footprint/base/support.h"
 #include "results/measure/result/result.h"
 
+#define RES_VERDICT_LABEL "verdict" /* of the lines that answer */
+
 /* res_notes_fill - make the notes of a result and of its workloads. Those that it had are dropped: the words follow from
- * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. */
+ * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. So are the verdicts (verdict.h). */
 void res_notes_fill(struct res_result *result);
 
 /* res_notes_text - a line for each note, none wider than RES_TABLE_COLUMNS where words allow it.
- * details  also what explains. Where such notes are left out, the last note's reader is told by res_notes_more.
+ * details  those that are told where details are asked for, and only these; else the others.
  * label    only those with this one; NULL: all. */
 void res_notes_text(struct res_text *text, const struct res_note *notes, size_t count, bool details,
                     const char *label);
 
-/* res_notes_more - a line that names what --details adds to a result's table; nothing where it adds nothing. */
-void res_notes_more(struct res_text *text, const struct res_result *result);
+/* res_notes_screen - those without details on the screen that answers (verdict_screen.h). */
+void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count);
 
-/* res_notes_markdown - the same without details: advice as a paragraph, what is to be pasted as a block of code, others as
- * a list. */
+/* res_notes_markdown - the same without details: a list, and what is to be pasted as a block of code. */
 void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count);
 
 /* res_notes_head - the line above a table, and an empty one: what was replayed. Of a workload without candidates too. */
@@ -35,6 +36,12 @@ const char *res_notes_recorded(const struct res_result_workload *workload);
 /* res_notes_program - what was recorded, where the workload's name does not say it: "python3", or "cc1, 1 of 4
  * processes, 97 % of the events". The caller's to free; NULL: nothing to add. */
 char *res_notes_program(const struct res_result_workload *workload);
+
+/* res_deploy_line - "LD_PRELOAD=/usr/lib/libjemalloc.so.2 MALLOC_CONF=narenas:1".
+ * entry    its library and environment count. The C library's own malloc is in every program already and takes no
+ *          LD_PRELOAD.
+ * Returns  the caller's to free, fit for a terminal; NULL: nothing is to be set. */
+char *res_deploy_line(const struct res_result_entry *entry);
 
 /* res_notes_live - why memory figures are not what they seem, for what of enum res_live is known. Static; NULL: all is
  * known. */

@@ -148,9 +148,9 @@ static void note_drift(struct res_noting *to)
 }
 
 const struct res_note_row RES_BASIS_ROWS[] = {
-    {"noise", RES_NOTE_INFO, false, .make = note_noise},
-    {"basis", RES_NOTE_INFO, false, .make = note_basis},
-    {"unsteady", RES_NOTE_WARNING, false, .make = note_unsteady},
-    {"drift", RES_NOTE_WARNING, false, .make = note_drift},
+    {"noise", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_noise},
+    {"basis", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_basis},
+    {"unsteady", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_unsteady},
+    {"drift", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_drift},
     {0},
 };

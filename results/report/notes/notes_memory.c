@@ -4,7 +4,6 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/report/notes/advice.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/noting.h"
 
@@ -135,22 +134,6 @@ static void note_limit(struct res_noting *to)
 
 /* ---- what is in no figure, or is not what it seems ------------------------------------------- */
 
-static void note_start(struct res_noting *to)
-{
-    const struct res_result_entry *base = res_result_entry_named(to->workload, to->result->baseline);
-    const char *before = "before their first call these hold more than the baseline: ";
-    RES_EACH_CANDIDATE(entry, to->workload)
-    {
-        const double more = base != NULL ? entry->figures.start_bytes - base->figures.start_bytes : NAN;
-        if (!(more > 0 && more >= RES_START_MATTERS * base->figures.peak_bytes))
-            continue;
-        say(to, "%s%s %s", before, entry->name, FP_BYTES(more));
-        before = ", ";
-    }
-    if (to->words.text != NULL)
-        say(to, ". Resident figures are without it, the program has it too");
-}
-
 static double live_at_end(const struct res_result_workload *workload)
 {
     const struct res_result_entry *first = &workload->candidates[0];
@@ -204,12 +187,11 @@ static void note_live(struct res_noting *to)
 }
 
 const struct res_note_row RES_MEMORY_ROWS[] = {
-    {"memory", RES_NOTE_WARNING, false, .make = note_timed_memory},
-    {"waste", RES_NOTE_INFO, true, .make = note_waste},
-    {"limit", RES_NOTE_INFO, false, .make = note_limit},
-    {"at start", RES_NOTE_WARNING, false, .make = note_start},
-    {"at end", RES_NOTE_WARNING, false, .make = note_end_of_run},
-    {"unpredicted", RES_NOTE_WARNING, false, .each = note_unpredicted},
-    {"live", RES_NOTE_WARNING, false, .make = note_live},
+    {"memory", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_timed_memory},
+    {"waste", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_waste},
+    {"limit", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_limit},
+    {"at end", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_end_of_run},
+    {"unpredicted", RES_NOTE_WARNING, RES_TOLD_DETAILS, .each = note_unpredicted},
+    {"live", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_live},
     {0},
 };

@@ -293,14 +293,14 @@ static void note_counters(struct res_noting *to)
 }
 
 const struct res_note_row RES_PASS_ROWS[] = {
-    {"latency", RES_NOTE_WARNING, false, .each = note_latency_failed},
-    {"p99", RES_NOTE_INFO, true, .make = note_p99},
-    {"p99.9", RES_NOTE_INFO, true, .make = note_p99_9},
-    {"ns a call", RES_NOTE_INFO, true, .make = note_calls},
-    {"syscalls", RES_NOTE_INFO, true, .make = note_system_calls},
-    {"placement", RES_NOTE_INFO, true, .each = note_not_placed},
-    {"placement", RES_NOTE_INFO, true, .make = note_placement},
-    {"misaligned", RES_NOTE_WARNING, false, .each = note_misaligned},
-    {"counters", RES_NOTE_INFO, true, .make = note_counters},
+    {"latency", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .each = note_latency_failed},
+    {"p99", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_p99},
+    {"p99.9", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_p99_9},
+    {"ns a call", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_calls},
+    {"syscalls", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_system_calls},
+    {"placement", RES_NOTE_INFO, RES_TOLD_TEXT, .each = note_not_placed},
+    {"placement", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_placement},
+    {"misaligned", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .each = note_misaligned},
+    {"counters", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_counters},
     {0},
 };

@@ -8,12 +8,19 @@
 #include "footprint/base/support.h"
 #include "results/measure/result/result.h"
 
+/* Where a note is told. */
+enum res_told {
+    RES_TOLD_ALWAYS,
+    RES_TOLD_DETAILS, /* on the page, and where details are asked for */
+    RES_TOLD_TEXT,    /* where they are asked for: the page has a part that shows it */
+};
+
 struct res_noting {
     const struct res_result *result;
     const struct res_result_workload *workload; /* NULL: notes on all of the result */
     const char *label;                          /* of the row, as all below */
     int severity;
-    bool details;
+    enum res_told told;
     struct res_text words;  /* said so far */
     struct res_note *notes; /* made so far */
     size_t count;
@@ -23,7 +30,7 @@ struct res_noting {
 struct res_note_row {
     const char *label;
     enum res_severity severity;
-    bool details;
+    enum res_told told;
     void (*make)(struct res_noting *to);
     void (*each)(struct res_noting *to,
                  const struct res_result_entry *entry); /* instead: for each candidate */
@@ -49,7 +56,7 @@ bool res_note_each(struct res_noting *to,
                    const void *which, const char *(*cell)(double value, char *room));
 
 /* The rows of each file, up to one without a label. */
-extern const struct res_note_row RES_ADVICE_ROWS[], RES_BASIS_ROWS[], RES_MEMORY_ROWS[], RES_PASS_ROWS[],
+extern const struct res_note_row RES_VERDICT_ROWS[], RES_BASIS_ROWS[], RES_MEMORY_ROWS[], RES_PASS_ROWS[],
     RES_CONFIRMED_ROWS[]; /* the last also for all of a result */
 
 /* res_is_torn_down - whether a recording ends with little of what was live at its peak (notes_memory.c). */

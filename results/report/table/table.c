@@ -17,6 +17,7 @@
 #include "results/report/grid/grid.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
+#include "results/report/table/verdict_screen.h"
 
 /* All columns side by side would be wider than a page: time stands above memory there, each with the names. */
 enum res_block {
@@ -140,7 +141,7 @@ static const char *range_words(const struct res_result_workload *workload,
 static void add_verdict(struct res_grid *grid, const struct res_result_entry *entry, bool is_baseline)
 {
     const struct res_difference *time = &entry->figures.time;
-    const char *word = res_verdict_shown(time->verdict, time->ratio, time->interval.low, time->interval.high);
+    const char *word = res_verdict_shown(time->verdict, time->interval.low, time->interval.high);
     if (entry->failed != NULL) {
         const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
         res_grid_add(grid, res_failure_is_death(cause) ? "died" : "failed");
@@ -456,15 +457,20 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         const struct res_result_workload *workload = &result->workloads[i];
         if (i > 0)
             res_text_add(&text, "\n", 1);
-        res_notes_head(&text, workload);
+        res_verdict_screen(&text, result, workload, style);
+        if (!style->details)
+            continue;
+        res_text_add(&text, "\n", 1);
         add_table(&text, result, workload, style);
         res_text_add(&text, "\n", 1);
-        res_notes_text(&text, workload->notes, workload->note_count, style->details, NULL);
+        res_notes_text(&text, workload->notes, workload->note_count, true, NULL);
     }
+    if (style->details)
+        res_notes_text(&text, result->notes, result->note_count, true, NULL);
     if (result->workload_count > 0 || result->confirmation != NULL)
-        res_notes_text(&text, result->notes, result->note_count, style->details, NULL);
-    if (!style->details)
-        res_notes_more(&text, result);
+        res_notes_screen(&text, result->notes, result->note_count);
+    if (result->workload_count > 0 && !style->details)
+        res_lines_screen(&text, "more", "--details, -o FILE, mallab report --format html FILE");
     return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");
 }
 
@@ -495,14 +501,22 @@ static void md_workload(struct res_text *text, const struct res_result *result,
                         const struct res_result_workload *workload)
 {
     struct res_grid grid;
+    char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
     md_head(text, workload);
+    res_markdown_add(text, head);
+    res_text_printf(text, "; malloc's share: ");
+    res_markdown_add(text, share);
+    res_text_printf(text, "\n");
+    free(share);
+    free(head);
+    res_notes_markdown(text, workload->notes, workload->note_count);
+    res_text_printf(text, "\n");
     columns_fill(&grid, result, workload, RES_BLOCK_BOTH, true);
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
     res_text_printf(text, "\n");
     if (any_unbeaten(workload))
-        res_text_printf(text, "\\* %s\n\n", RES_PARETO_LEGEND);
-    res_notes_markdown(text, workload->notes, workload->note_count);
+        res_text_printf(text, "\\* %s\n", RES_PARETO_LEGEND);
 }
 
 char *res_table_markdown(const struct res_result *result)

@@ -14,8 +14,7 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/lines.h"
-#include "results/report/notes/advice.h"
-#include "results/report/notes/advice_options.h"
+#include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
@@ -319,7 +318,7 @@ static void add_difference(struct res_grid *grid, const struct res_difference *f
     res_grid_add(grid,
                  figure->verdict == RES_UNDECIDED ? "?"
                  : figure->verdict == RES_SAME
-                     ? res_verdict_shown(RES_SAME, figure->ratio, figure->interval.low, figure->interval.high)
+                     ? res_verdict_shown(RES_SAME, figure->interval.low, figure->interval.high)
                      : word);
     res_grid_role(grid, res_cell_role_large(word, figure->ratio));
 }
@@ -471,7 +470,7 @@ char *res_tune_text(const struct res_result *result, const struct res_style *sty
     add_words(&text, markdown, "basis", res_tune_basis(result));
     if (!markdown) {
         add_failed(&text, tune);
-        res_notes_text(&text, result->notes, result->note_count, false, "disturbed");
+        res_notes_text(&text, result->notes, result->note_count, true, "disturbed");
     }
     res_grid_release(&grid);
     free(rows.items);

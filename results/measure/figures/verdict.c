@@ -1,0 +1,318 @@
+/* verdict.c - the figures of a workload beside the whole process. */
+#include "results/measure/figures/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/figures/pareto.h"
+#include "results/measure/statistics/statistics.h"
+
+#define APART        1.2    /* a replay that has more than so much of the process' is not like it */
+#define APART_FAULTS 1000.0 /* and by so many: less is the harness' own touching */
+#define APART_BYTES  4e6    /* likewise: the peak of a process is seen now and then only */
+#define IDLE_LESS    0.9    /* of the baseline's least; less is no difference worth a word */
+
+static const struct res_result_entry *baseline_of(const struct res_result_workload *workload)
+{
+    return workload->candidate_count > 0 && workload->candidates[0].failed == NULL ? &workload->candidates[0]
+                                                                                   : NULL;
+}
+
+/* ---- single figures -------------------------------------------------------------------------- */
+
+double res_calls_ns(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    const double ops = (double)workload->ops - (double)workload->inherited_ops;
+    const double steady = entry->figures.steady_ns_per_op;
+    return (isfinite(steady) ? steady : entry->figures.typical_ns_per_op) * ops;
+}
+
+double res_process_cpu_ns(const struct res_result_workload *workload)
+{
+    const struct res_process *process = workload->process;
+    const double cpu = process != NULL ? process->cpu_user_ns + process->cpu_system_ns : NAN;
+    return cpu > 0 ? cpu : NAN;
+}
+
+static double rss_peak_of(const struct res_result_workload *workload)
+{
+    return workload->process != NULL && workload->process->rss_peak_bytes > 0
+               ? workload->process->rss_peak_bytes
+               : NAN;
+}
+
+double res_start_bytes(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        least = fmin(least, workload->candidates[i].figures.start_bytes); /* NAN counts for nothing */
+    const double own = entry->figures.start_bytes - least;
+    return isfinite(own) && own > 0 ? own : 0;
+}
+
+/* The ratio of `held` to the baseline's `base`, from that of what both took since the first call. */
+static double with_start(double ratio, double bytes, double start, double base)
+{
+    return (ratio * bytes + start) / base;
+}
+
+struct res_difference res_held_difference(const struct res_result_workload *workload,
+                                          const struct res_result_entry *entry)
+{
+    struct res_difference held = entry->figures.peak;
+    const struct res_result_entry *baseline = baseline_of(workload);
+    const struct res_difference *noise = &workload->control.figures.peak;
+    if (baseline == NULL || entry->failed != NULL || !isfinite(held.ratio))
+        return held;
+    const double bytes = baseline->figures.peak_bytes, start = res_start_bytes(workload, baseline);
+    const double own = res_start_bytes(workload, entry), base = bytes + start;
+    held.ratio = with_start(held.ratio, bytes, own, base);
+    held.interval.low = with_start(held.interval.low, bytes, own, base);
+    held.interval.high = with_start(held.interval.high, bytes, own, base);
+    if (held.verdict == RES_UNDECIDED || own == start) /* undecided also where memory is not predicted */
+        return held;
+    const struct res_comparison comparison = {
+        .ratio = held.ratio,
+        .interval = held.interval,
+        .quiet_ratio = NAN,
+        .typical = {NAN, NAN},
+        .rounds = entry->resident_rounds,
+        .rounds_needed = workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : 0,
+        .worth = RES_MEMORY_WORTH,
+        .has_control = workload->control.failed == NULL && isfinite(noise->ratio),
+        .control = {with_start(noise->interval.low, bytes, start, base),
+                    with_start(noise->interval.high, bytes, start, base)},
+    };
+    held.verdict = res_judge(&comparison);
+    return held;
+}
+
+struct extremes {
+    double least, most;
+};
+
+/* At rest, over the runs of the memory pass; NAN with fewer than a verdict on memory takes, or where one has no figure. */
+static struct extremes idle_of(const struct res_result_workload *workload,
+                               const struct res_result_entry *entry)
+{
+    struct extremes found = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < entry->memory_count; i++) {
+        const double idle = entry->memory_runs[i].resident_idle_bytes + res_start_bytes(workload, entry);
+        if (!isfinite(idle))
+            return (struct extremes){NAN, NAN};
+        found.least = fmin(found.least, idle);
+        found.most = fmax(found.most, idle);
+    }
+    return entry->memory_count < RES_ROUNDS_FOR_MEMORY ? (struct extremes){NAN, NAN} : found;
+}
+
+double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    const struct res_result_entry *baseline = baseline_of(workload);
+    if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted)
+        return NAN;
+    const struct extremes own = idle_of(workload, entry), base = idle_of(workload, baseline);
+    const bool differs = own.most < IDLE_LESS * base.least || IDLE_LESS * own.least > base.most;
+    return differs ? baseline->figures.idle_bytes + res_start_bytes(workload, baseline) -
+                         entry->figures.idle_bytes - res_start_bytes(workload, entry)
+                   : NAN;
+}
+
+/* ---- trust ----------------------------------------------------------------------------------- */
+
+static bool is_apart(double replayed, double process, double by)
+{
+    return replayed > APART * process && replayed > process + by;
+}
+
+static char *doubt_of_time(const struct res_result_workload *workload,
+                           const struct res_result_entry *baseline)
+{
+    const double calls = res_calls_ns(workload, baseline), cpu = res_process_cpu_ns(workload);
+    const struct res_process *process = workload->process;
+    if (calls > cpu)
+        return res_printf("the replay's calls take %s, all of the program took %s of CPU time",
+                          RES_DURATION(calls), RES_DURATION(cpu));
+    if (process != NULL && is_apart(baseline->faults_minor, process->faults_minor, APART_FAULTS))
+        return res_printf("the replay takes %s page faults, all of the program took %s",
+                          RES_NUMBER(baseline->faults_minor), RES_NUMBER(process->faults_minor));
+    return NULL;
+}
+
+static char *doubt_of_memory(const struct res_result_workload *workload,
+                             const struct res_result_entry *baseline)
+{
+    const struct res_process *process = workload->process;
+    const double peak = baseline->figures.peak_bytes;
+    if (process == NULL || !is_apart(peak, process->rss_anon_peak_bytes, APART_BYTES))
+        return NULL;
+    return res_printf("the replay's heap is %s at its peak, all memory of the program was %s", FP_BYTES(peak),
+                      FP_BYTES(process->rss_anon_peak_bytes));
+}
+
+/* ---- how much would have been seen ----------------------------------------------------------- */
+
+static double reach_of(const struct res_difference *time)
+{
+    return (time->interval.high - time->interval.low) / 2 / time->ratio;
+}
+
+static double good_for(const struct res_result_workload *workload)
+{
+    const struct res_difference *noise = &workload->control.figures.time;
+    double good = fmax(noise->interval.high - 1, 1 - noise->interval.low);
+    if (workload->rounds < RES_ROUNDS_FOR_VERDICT || workload->control.failed != NULL)
+        return NAN;
+    for (size_t i = 1; i < workload->candidate_count; i++)
+        if (workload->candidates[i].failed == NULL)
+            good = fmax(good, reach_of(&workload->candidates[i].figures.time));
+    return good >= 0 ? good : NAN;
+}
+
+/* ---- savings --------------------------------------------------------------------------------- */
+
+static double held_bytes(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    const double held = entry->figures.peak_bytes + res_start_bytes(workload, entry);
+    return isfinite(held) ? held : INFINITY;
+}
+
+/* Memory that cannot be compared counts as much. */
+static double weight_of(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    return workload->live == RES_LIVE_KNOWN && entry->figures.peak.verdict != RES_UNDECIDED
+               ? held_bytes(workload, entry)
+               : INFINITY;
+}
+
+static bool is_faster(const struct res_result_entry *entry)
+{
+    return entry->failed == NULL && entry->figures.time.verdict == RES_LESS && entry->figures.time.ratio >= 0;
+}
+
+/* By time the first of those that time does not tell apart is chance. Of them: the fastest whose memory is within 5 % of the
+ * least. */
+static const struct res_result_entry *fastest_of(const struct res_result_workload *workload)
+{
+    const struct res_result_entry *fastest = NULL, *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 1; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        if (is_faster(entry) && (fastest == NULL || entry->figures.time.ratio < fastest->figures.time.ratio))
+            fastest = entry;
+    }
+    for (int pass = 0; pass < 2 && fastest != NULL; pass++) {
+        for (size_t i = 1; i < workload->candidate_count; i++) {
+            const struct res_result_entry *entry = &workload->candidates[i];
+            const double weight = weight_of(workload, entry);
+            if (!is_faster(entry) || entry->figures.time.interval.low > fastest->figures.time.interval.high)
+                continue;
+            if (pass == 0)
+                least = fmin(least, weight);
+            else if (weight <= (1 + RES_PARETO_MARGIN) * least &&
+                     (best == NULL || entry->figures.time.ratio < best->figures.time.ratio))
+                best = entry;
+        }
+    }
+    return best != NULL ? best : fastest;
+}
+
+static void take(struct res_saving *saving, const struct res_result_entry *entry, double saved, double of)
+{
+    free(saving->candidate);
+    *saving = (struct res_saving){res_strdup(entry->name), saved, saved / of};
+}
+
+static void save_time(struct res_result_workload *workload, const struct res_result_entry *baseline)
+{
+    const struct res_result_entry *entry = fastest_of(workload);
+    if (entry != NULL && workload->no_trust_time == NULL)
+        take(&workload->verdict->time, entry,
+             res_calls_ns(workload, baseline) * (1 - entry->figures.time.ratio),
+             res_process_cpu_ns(workload));
+}
+
+static void save_memory(struct res_result_workload *workload, const struct res_result_entry *baseline)
+{
+    struct res_program_verdict *verdict = workload->verdict;
+    if (workload->no_trust_memory != NULL || workload->live != RES_LIVE_KNOWN)
+        return;
+    for (size_t i = 1; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        const double peak = held_bytes(workload, baseline) - held_bytes(workload, entry);
+        const double rest = res_rest_saved(workload, entry);
+        if (entry->failed == NULL && res_held_difference(workload, entry).verdict == RES_LESS &&
+            (verdict->peak.candidate == NULL || peak > verdict->peak.saved))
+            take(&verdict->peak, entry, peak, rss_peak_of(workload));
+        if (rest > 0 && (verdict->idle.candidate == NULL || rest > verdict->idle.saved))
+            take(&verdict->idle, entry, rest, rss_peak_of(workload));
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static struct res_program_verdict *empty_verdict(void)
+{
+    const struct res_saving none = {NULL, NAN, NAN};
+    struct res_program_verdict *verdict = res_calloc(1, sizeof *verdict);
+    *verdict = (struct res_program_verdict){.matters = -1, .time = none, .peak = none, .idle = none};
+    return verdict;
+}
+
+static void drop_verdict(struct res_program_verdict **verdict)
+{
+    if (*verdict != NULL)
+        res_described_release(&RES_PROGRAM_VERDICT, *verdict);
+    free(*verdict);
+    *verdict = NULL;
+}
+
+static void fill(struct res_result_workload *workload)
+{
+    const struct res_result_entry *baseline = baseline_of(workload);
+    drop_verdict(&workload->verdict);
+    free(workload->no_trust_time);
+    free(workload->no_trust_memory);
+    workload->no_trust_time = workload->no_trust_memory = NULL;
+    workload->share_time = workload->share_memory = workload->good_for = NAN;
+    if (baseline == NULL)
+        return;
+    workload->verdict = empty_verdict();
+    workload->good_for = good_for(workload);
+    workload->no_trust_time = doubt_of_time(workload, baseline);
+    workload->no_trust_memory = doubt_of_memory(workload, baseline);
+    workload->share_time = res_calls_ns(workload, baseline) / res_process_cpu_ns(workload);
+    workload->share_memory = held_bytes(workload, baseline) / rss_peak_of(workload);
+    if (isinf(workload->share_memory))
+        workload->share_memory = NAN;
+    if (workload->share_time >= RES_SHARE_TIME || workload->share_memory >= RES_SHARE_MEMORY)
+        workload->verdict->matters = 1;
+    else if (isfinite(workload->share_time) && isfinite(workload->share_memory))
+        workload->verdict->matters = 0;
+    save_time(workload, baseline);
+    save_memory(workload, baseline);
+}
+
+static struct res_saving copy_of(const struct res_saving *saving)
+{
+    return (struct res_saving){saving->candidate != NULL ? res_strdup(saving->candidate) : NULL,
+                               saving->saved, saving->of_process};
+}
+
+void res_verdicts_fill(struct res_result *result)
+{
+    for (size_t i = 0; i < result->workload_count; i++)
+        fill(&result->workloads[i]);
+    drop_verdict(&result->verdict);
+    const struct res_program_verdict *only = result->workload_count == 1 ? result->workloads[0].verdict
+                                                                         : NULL;
+    if (only == NULL)
+        return;
+    result->verdict = res_calloc(1, sizeof *result->verdict);
+    *result->verdict = (struct res_program_verdict){only->matters, copy_of(&only->time), copy_of(&only->peak),
+                                                    copy_of(&only->idle)};
+}

@@ -1,0 +1,382 @@
+/* notes_verdict.c - what the figures mean for the program, in a line each: its time, its memory at the peak and at rest, what to
+ * try, and how small a difference could have been seen. Nothing is claimed that no verdict shows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
+#include "results/measure/figures/verdict.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/notes/more_rounds.h"
+#include "results/report/notes/notes.h"
+#include "results/report/notes/noting.h"
+
+#define MAPPED                                                                                               \
+    0.1 /* heap over the anonymous memory of the process; with less the program maps memory itself */
+#define UNSEEN                                                                                               \
+    1e-3 /* of the calls: so many objects that were freed unseen are a part of the program, and no accident */
+
+static const struct res_result_entry *baseline_of(const struct res_noting *to)
+{
+    return &to->workload->candidates[0];
+}
+
+static void say_share(struct res_noting *to, double share)
+{
+    if (share < 0.0005)
+        say(to, "less than 0.1 %%");
+    else
+        say(to, share < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * share);
+}
+
+static const struct res_result_entry *entry_of(const struct res_noting *to, const struct res_saving *saving)
+{
+    return saving->candidate != NULL ? res_result_entry_named(to->workload, saving->candidate) : NULL;
+}
+
+/* ---- how much -------------------------------------------------------------------------------- */
+
+/* whole  of what the saving is a part where the process is not known. */
+static bool is_worth(const struct res_saving *saving, double whole)
+{
+    const double share = isfinite(saving->of_process) ? saving->of_process : saving->saved / whole;
+    return saving->candidate != NULL && share >= RES_SAVING_WORTH;
+}
+
+/* ", 6.1 % of the program", or "..., 33 % of the heap". */
+static void say_part(struct res_noting *to, const struct res_saving *saving, double whole, const char *words)
+{
+    say(to, ", ");
+    say_share(to, isfinite(saving->of_process) ? saving->of_process : saving->saved / whole);
+    say(to, " of %s", isfinite(saving->of_process) ? "the program" : words);
+}
+
+static void say_no_use(struct res_noting *to, const struct res_saving *saving, double whole,
+                       const char *words)
+{
+    say(to, "do not bother");
+    say_part(to, saving, whole, words);
+    say(to, " at best (%s)", saving->candidate);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static size_t rivals(const struct res_noting *to, enum res_verdict verdict, bool any)
+{
+    size_t count = 0;
+    RES_EACH_CANDIDATE(entry, to->workload)
+    count += entry != baseline_of(to) && entry->failed == NULL &&
+             (any || entry->figures.time.verdict == verdict);
+    return count;
+}
+
+/* What the noise may hide at most, as a share of the time in calls. */
+static double hidden_of(const struct res_noting *to)
+{
+    double hidden = 0;
+    RES_EACH_CANDIDATE(entry, to->workload)
+    {
+        const struct res_difference *time = &entry->figures.time;
+        if (entry != baseline_of(to) && entry->failed == NULL && time->verdict != RES_MORE)
+            hidden = fmax(hidden, 1 - time->interval.low);
+    }
+    return hidden;
+}
+
+static void say_nobody_faster(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    const char *baseline = to->result->baseline;
+    const double hidden = hidden_of(to), of_process = hidden * workload->share_time;
+    const struct res_more_rounds more = res_more_rounds(workload);
+    if (rivals(to, RES_MORE, false) == rivals(to, RES_MORE, true)) {
+        say(to, "stay with %s, every other is slower", baseline);
+        return;
+    }
+    if (of_process < RES_SAVING_WORTH) {
+        say(to, "do not bother, less than ");
+        say_share(to, of_process > 0.001 ? of_process : 0.001);
+        say(to, " of the program could be gained");
+        return;
+    }
+    say(to, "stay with %s, none is shown to be faster", baseline);
+    if (!(hidden >= RES_LARGE_NOISE) && !(of_process >= RES_SAVING_WORTH))
+        return;
+    char *words = res_more_rounds_words(&more);
+    say(to, "; up to ");
+    say_share(to, isfinite(of_process) ? of_process : hidden);
+    say(to, " of %s may hide in the noise: %s", isfinite(of_process) ? "the program" : "that time", words);
+    free(words);
+}
+
+/* What the fastest takes more of memory, where that is shown. */
+static void say_price_in_memory(struct res_noting *to, const struct res_result_entry *entry)
+{
+    const struct res_result_workload *workload = to->workload;
+    const struct res_result_entry *baseline = baseline_of(to);
+    const double more = entry->figures.peak_bytes + res_start_bytes(workload, entry) -
+                        baseline->figures.peak_bytes - res_start_bytes(workload, baseline);
+    const double whole = workload->process != NULL && workload->process->rss_peak_bytes > 0
+                             ? workload->process->rss_peak_bytes
+                             : baseline->figures.peak_bytes;
+    if (workload->live == RES_LIVE_KNOWN && workload->no_trust_memory == NULL &&
+        more >= RES_SAVING_WORTH * whole && res_held_difference(workload, entry).verdict == RES_MORE)
+        say(to, ", but %s more at the peak", FP_BYTES(more));
+}
+
+static void say_fastest(struct res_noting *to)
+{
+    const struct res_saving *time = &to->workload->verdict->time;
+    const struct res_result_entry *entry = entry_of(to, time);
+    const double calls = res_calls_ns(to->workload, baseline_of(to));
+    if (entry == NULL)
+        return;
+    if (!is_worth(time, calls)) {
+        say_no_use(to, time, calls, "the time in malloc");
+        return;
+    }
+    say(to, "%s, %s of CPU less", time->candidate, RES_DURATION(time->saved));
+    say_part(to, time, calls, "the time in malloc");
+    say_price_in_memory(to, entry);
+}
+
+static void note_time(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    if (workload->verdict == NULL)
+        return;
+    if (workload->verdict->matters == 0)
+        return;
+    say(to, "time: ");
+    if (workload->share_time < RES_SHARE_TIME) {
+        say(to, "does not matter, all calls take ");
+        say_share(to, workload->share_time);
+        say(to, " of the program");
+    } else if (workload->no_trust_time != NULL) {
+        say(to, "not trustworthy here: %s", workload->no_trust_time);
+    } else if (rivals(to, RES_MORE, true) == 0) {
+        say(to, "nothing to compare %s with", to->result->baseline);
+    } else if (workload->rounds < RES_ROUNDS_FOR_VERDICT) {
+        say(to, "no verdict from %s round%s, it takes %u (-n 10)", FP_GROUPED(workload->rounds),
+            workload->rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
+    } else if (workload->verdict->time.candidate == NULL) {
+        say_nobody_faster(to);
+    } else {
+        say_fastest(to);
+    }
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void say_price_in_time(struct res_noting *to, const struct res_result_entry *entry)
+{
+    const struct res_difference *time = &entry->figures.time;
+    const double more = time->ratio - 1, of_process = more * to->workload->share_time;
+    if (time->verdict != RES_MORE || to->workload->no_trust_time != NULL ||
+        (isfinite(of_process) ? of_process : more) < RES_SAVING_WORTH)
+        return;
+    say(to, ", but ");
+    say_share(to, isfinite(of_process) ? of_process : more);
+    say(to, " more time%s", isfinite(of_process) ? " of the program" : " in malloc");
+}
+
+static void say_saver(struct res_noting *to, const struct res_saving *saving, const char *label)
+{
+    const struct res_result_entry *entry = entry_of(to, saving);
+    const double whole = baseline_of(to)->figures.peak_bytes;
+    say(to, "%s: ", label);
+    if (entry == NULL) {
+        say(to, "stay with %s", to->result->baseline);
+    } else if (!is_worth(saving, whole)) {
+        say_no_use(to, saving, whole, "the heap");
+    } else {
+        say(to, "%s, %s less", saving->candidate, FP_BYTES(saving->saved));
+        say_part(to, saving, whole, "the heap at its peak");
+        say_price_in_time(to, entry);
+    }
+    res_note_end(to);
+}
+
+static bool has_memory(const struct res_noting *to)
+{
+    return isfinite(baseline_of(to)->figures.peak_bytes);
+}
+
+static void note_memory(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    const struct res_program_verdict *verdict = workload->verdict;
+    if (verdict == NULL || verdict->matters == 0 || rivals(to, RES_MORE, true) == 0 || !has_memory(to))
+        return;
+    if (workload->share_memory < RES_SHARE_MEMORY) {
+        say(to, "memory: does not matter, the heap is ");
+        say_share(to, workload->share_memory);
+        say(to, " of the program's");
+    } else if (workload->no_trust_memory != NULL) {
+        say(to, "memory: not trustworthy here: %s", workload->no_trust_memory);
+    } else if (workload->live != RES_LIVE_KNOWN) {
+        say(to, "memory: no verdict, not all that was live is known");
+    } else if (verdict->peak.candidate == NULL && verdict->idle.candidate == NULL) {
+        say(to, "memory: stay with %s, none is shown to need less", to->result->baseline);
+    } else {
+        say_saver(to, &verdict->peak, "peak");
+        if (verdict->idle.candidate != NULL)
+            say_saver(to, &verdict->idle, res_is_torn_down(workload) ? "rest, all is freed then" : "rest");
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void note_matters(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    if (workload->verdict == NULL) {
+        say(to, "none: the baseline %s failed", to->result->baseline);
+        return;
+    }
+    if (workload->verdict->matters != 0)
+        return;
+    say(to, "it does not matter here: malloc takes ");
+    say_share(to, workload->share_time);
+    say(to, " of the CPU time and ");
+    say_share(to, workload->share_memory);
+    say(to, " of the memory");
+}
+
+/* Programs that bring an allocator of their own for small objects. */
+static const struct {
+    const char *program, *words;
+} OWN[] = {
+    {"python", "python keeps small objects in pools of its own; PYTHONMALLOC=malloc takes them to malloc"},
+    {"php", "php keeps its objects in a heap of its own; USE_ZEND_ALLOC=0 takes them to malloc"},
+    {"memcached", "memcached keeps its items in slabs of its own, which no other malloc changes"},
+    {"java", "java keeps its objects in a heap of its own, which no other malloc changes"},
+    {"node", "node keeps JavaScript's objects in a heap of its own, which no other malloc changes"},
+};
+
+static bool is_small_part(const struct res_result_workload *workload)
+{
+    const struct res_process *process = workload->process;
+    return process != NULL && baseline_of(&(struct res_noting){.workload = workload})->figures.peak_bytes <
+                                  MAPPED * process->rss_anon_peak_bytes;
+}
+
+/* Where malloc matters little: why, and what would change that. */
+static void note_own(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    const char *program = workload->program != NULL ? workload->program : "";
+    if (workload->verdict == NULL || !(workload->verdict->matters == 0 || is_small_part(workload)))
+        return;
+    for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
+        if (strncmp(program, OWN[i].program, strlen(OWN[i].program)) == 0) {
+            say(to, "%s", OWN[i].words);
+            return;
+        }
+    if (is_small_part(workload))
+        say(to, "most of its memory, %s, does not come from malloc: the program maps it itself",
+            FP_BYTES(workload->process->rss_anon_peak_bytes - baseline_of(to)->figures.peak_bytes));
+}
+
+static void note_unseen(struct res_noting *to)
+{
+    const uint64_t unseen = res_count_told(to->workload->unseen_frees);
+    if ((double)unseen > UNSEEN * (double)to->workload->ops)
+        say(to,
+            "%s objects were freed past the recorder: a part of the program calls its C library past any "
+            "preload (RTLD_DEEPBIND, as php loads extensions), and would not use a preloaded allocator",
+            FP_GROUPED(unseen));
+}
+
+/* ---- what is to be pasted -------------------------------------------------------------------- */
+
+/* A candidate that is the C library's malloc is linked, and its library is libc.so.6 wherever that lies. */
+static bool is_c_library(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash != NULL ? slash + 1 : path, "libc.so", 7) == 0;
+}
+
+char *res_deploy_line(const struct res_result_entry *entry)
+{
+    struct res_text line = {0};
+    if (entry->library != NULL && !is_c_library(entry->library))
+        res_shell_variable(&line, "LD_PRELOAD", entry->library);
+    for (size_t i = 0; i < entry->environment.count; i++) {
+        const struct res_pair *pair = &entry->environment.items[i];
+        if (res_shell_is_name(pair->name) && pair->value != NULL)
+            res_shell_variable(&line, pair->name, pair->value);
+    }
+    char *plain = line.text != NULL ? res_text_plain(line.text) : NULL;
+    free(line.text);
+    return plain;
+}
+
+/* Once for each candidate that a verdict names as worth it. */
+static void note_try(struct res_noting *to)
+{
+    const struct res_program_verdict *verdict = to->workload->verdict;
+    if (verdict == NULL || verdict->matters == 0)
+        return;
+    const struct res_saving *savings[] = {&verdict->time, &verdict->peak, &verdict->idle};
+    const double wholes[] = {res_calls_ns(to->workload, baseline_of(to)), baseline_of(to)->figures.peak_bytes,
+                             baseline_of(to)->figures.peak_bytes};
+    const struct res_result_entry *told[3] = {NULL};
+    /* Who has freed all before the end is no service at rest. */
+    for (size_t i = 0; i < (res_is_torn_down(to->workload) ? 2u : 3u); i++) {
+        const struct res_result_entry *entry = entry_of(to, savings[i]);
+        if (entry == NULL || !is_worth(savings[i], wholes[i]) || entry == told[0] || entry == told[1])
+            continue;
+        char *line = res_deploy_line(entry);
+        told[i] = entry;
+        if (line == NULL)
+            continue;
+        say(to, "%s", entry->name);
+        res_note_end_with(to, line);
+    }
+}
+
+/* ---- how much could have been seen ----------------------------------------------------------- */
+
+/* What disturbed most: one line of it, the rest is told with details. */
+static void say_disturbed(struct res_noting *to)
+{
+    static const char *const KINDS[] = {"others", "steal", "pressure", "load"};
+    for (size_t kind = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++) {
+        for (size_t i = to->result->disturbance_count; i > 0; i--) {
+            const struct res_disturbance *one = &to->result->disturbances[i - 1];
+            if (one->kind == NULL || one->text == NULL || strcmp(one->kind, KINDS[kind]) != 0)
+                continue;
+            say(to, "; %s", one->text);
+            return;
+        }
+    }
+}
+
+static void note_good_for(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    if (workload->good_for > 0)
+        say(to, "differences of %.*f %% and more of the time in malloc; ", workload->good_for < 0.00995,
+            100 * workload->good_for);
+    else if (workload->control.failed != NULL)
+        say(to, "no verdict on time, the baseline's second run failed (%s); ", workload->control.failed);
+    say(to, "%s", FP_GROUPED(workload->rounds));
+    if (to->result->stopped && to->result->rounds_asked > workload->rounds)
+        say(to, " of %s", FP_GROUPED(to->result->rounds_asked));
+    say(to, " round%s", workload->rounds == 1 ? "" : "s");
+    say_disturbed(to);
+}
+
+const struct res_note_row RES_VERDICT_ROWS[] = {
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_matters},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_time},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_memory},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_own},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_unseen},
+    {"try it", RES_NOTE_ADVICE, false, .make = note_try},
+    {"good for", RES_NOTE_INFO, false, .make = note_good_for},
+    {0},
+};

@@ -1,0 +1,234 @@
+/* verdict_screen.c - see verdict_screen.h. */
+#include "results/report/table/verdict_screen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/figures/verdict.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/grid/cells.h"
+#include "results/report/grid/grid.h"
+#include "results/report/notes/notes.h"
+
+#define LONG_NAME 12u /* a longer baseline is called so in headings */
+
+/* ---- what was replayed ----------------------------------------------------------------------- */
+
+static void add_title(struct res_text *text, const struct res_result_workload *workload)
+{
+    static const char OTHERS[] = "--process for others";
+    char *program = res_notes_program(workload);
+    char *title = res_printf("%s%s%s%s", workload->name, program != NULL ? " (" : "",
+                             program != NULL ? program : "", program != NULL ? ")" : "");
+    const size_t columns = res_text_columns(title);
+    res_text_printf(text, "%s", title);
+    if (workload->processes > 1 && columns + sizeof OTHERS < RES_SCREEN_COLUMNS) {
+        res_lines_pad(text, RES_SCREEN_COLUMNS - columns - (sizeof OTHERS - 1));
+        res_text_printf(text, "%s", OTHERS);
+    }
+    res_text_printf(text, "\n");
+    free(title);
+    free(program);
+}
+
+char *res_verdict_head(const struct res_result_workload *workload)
+{
+    const struct res_runs_on *runs_on = workload->runs_on;
+    struct res_text words = {0};
+    res_text_printf(
+        &words, "%s call%s, %s thread%s, %s, %s live at most", FP_GROUPED(workload->ops),
+        workload->ops == 1 ? "" : "s", FP_GROUPED(workload->threads), workload->threads == 1 ? "" : "s",
+        workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns) : "without recorded time",
+        FP_BYTES((double)workload->live_peak_bytes));
+    if (runs_on != NULL && runs_on->name != NULL)
+        res_text_printf(&words, ", runs on %s%s%s", runs_on->name, runs_on->version != NULL ? " " : "",
+                        runs_on->version != NULL ? runs_on->version : "");
+    return words.text;
+}
+
+static void add_percent(struct res_text *words, double share)
+{
+    res_text_printf(words, share < 0.0995 ? " (%.1f %%)" : " (%.0f %%)", 100 * share);
+}
+
+char *res_verdict_share(const struct res_result_workload *workload)
+{
+    struct res_text words = {0};
+    const struct res_result_entry *baseline = &workload->candidates[0];
+    const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
+    if (!has_time && !has_memory)
+        return res_strdup("not recorded: per cent are of the time in malloc and of the heap");
+    if (has_time) {
+        res_text_printf(&words, "time %s of %s CPU", RES_DURATION(res_calls_ns(workload, baseline)),
+                        RES_DURATION(res_process_cpu_ns(workload)));
+        add_percent(&words, workload->share_time);
+    }
+    if (has_memory) {
+        const double rss = workload->process->rss_peak_bytes;
+        const struct res_bytes_unit unit = res_bytes_unit_of(rss);
+        res_text_printf(&words, "%sheap %s of %s %s", has_time ? "   " : "",
+                        RES_IN_UNIT(workload->share_memory * rss, unit), RES_IN_UNIT(rss, unit), unit.name);
+        add_percent(&words, workload->share_memory);
+    }
+    return words.text;
+}
+
+static void add_head(struct res_text *text, const struct res_result_workload *workload)
+{
+    char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
+    const char *lacks = res_notes_recorded(workload);
+    add_title(text, workload);
+    res_text_printf(text, "%s\nmalloc's share   %s\n", head, share);
+    if (lacks != NULL)
+        res_lines_screen(text, "recorded", lacks);
+    res_text_printf(text, "\n");
+    free(share);
+    free(head);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* "62 % less (51-71)", "2.8x (2.7-2.9)" */
+static char *change_words(const struct res_difference *time)
+{
+    const double percent = 100 * fabs(time->ratio - 1);
+    const bool less = time->ratio < 1;
+    const double low = 100 * (less ? 1 - time->interval.high : time->interval.low - 1);
+    const double high = 100 * (less ? 1 - time->interval.low : time->interval.high - 1);
+    struct res_text words = {0};
+    if (time->ratio >= 2) {
+        res_text_printf(&words, "%.1fx", time->ratio);
+        if (isfinite(low) && isfinite(high))
+            res_text_printf(&words, " (%.1f-%.1f)", time->interval.low, time->interval.high);
+        return words.text;
+    }
+    res_text_printf(&words, percent < 9.95 ? "%.1f %% %s" : "%.0f %% %s", percent, less ? "less" : "more");
+    if (isfinite(low) && isfinite(high) && round(low) < round(high))
+        res_text_printf(&words, " (%.0f-%.0f)", low, high);
+    return words.text;
+}
+
+static void add_time(struct res_grid *grid, const struct res_result_workload *workload,
+                     const struct res_result_entry *entry)
+{
+    const struct res_difference *time = &entry->figures.time;
+    const double steady = entry->figures.steady_ns_per_op;
+    const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
+    const struct res_runs_on *runs_on = workload->runs_on;
+    if (entry->failed != NULL) {
+        res_grid_add(grid, "-");
+        res_grid_add(grid, res_failure_is_death(cause) ? "died" : "failed");
+        res_grid_role(grid, RES_ROLE_BAD);
+        return;
+    }
+    res_grid_add(grid, RES_NS(isfinite(steady) ? steady : entry->figures.typical_ns_per_op));
+    if (entry == workload->candidates) {
+        res_grid_add(grid, runs_on != NULL && runs_on->name != NULL && strcmp(runs_on->name, entry->name) == 0
+                               ? "runs now"
+                               : "baseline");
+    } else if (time->verdict == RES_LESS || time->verdict == RES_MORE) {
+        res_grid_own(grid, change_words(time));
+        res_grid_role(grid, res_cell_role_large(RES_TIME_VERDICTS[time->verdict], time->ratio));
+    } else {
+        res_grid_add(grid, res_verdict_shown(time->verdict, time->interval.low, time->interval.high));
+    }
+}
+
+static void add_change(struct res_text *words, const char *which, double ratio)
+{
+    if (ratio < 2)
+        res_text_printf(words, "%s %+.0f %%", which, 100 * (ratio - 1));
+    else
+        res_text_printf(words, "%s %.1fx", which, ratio);
+}
+
+/* "peak -33 %, rest -71 %": what is shown. */
+static void add_memory_change(struct res_grid *grid, const struct res_result_workload *workload,
+                              const struct res_result_entry *entry)
+{
+    const struct res_result_entry *baseline = &workload->candidates[0];
+    const struct res_difference held = res_held_difference(workload, entry);
+    const double saved = res_rest_saved(workload, entry);
+    const double rest = baseline->figures.idle_bytes + res_start_bytes(workload, baseline);
+    const bool is_shown = held.verdict == RES_LESS || held.verdict == RES_MORE;
+    struct res_text words = {0};
+    if (entry == baseline || entry->failed != NULL) {
+        res_grid_add(grid, "");
+        return;
+    }
+    if (is_shown)
+        add_change(&words, "peak", held.ratio);
+    if (isfinite(saved) && rest > 0)
+        add_change(&words, is_shown ? ", rest" : "rest", 1 - saved / rest);
+    if (words.text != NULL)
+        res_grid_add(grid, words.text);
+    else if (entry->resident_clock == RES_CLOCK_RECORDED && !entry->predicted)
+        res_grid_add(grid, "not predicted");
+    else
+        res_grid_add(grid, res_verdict_shown(held.verdict, held.interval.low, held.interval.high));
+    if (is_shown)
+        res_grid_role(grid, res_cell_role_large(RES_MEMORY_VERDICTS[held.verdict], held.ratio));
+    free(words.text);
+}
+
+/* In the table's unit, with one digit behind the point: what counts here are large parts. */
+static void add_bytes(struct res_grid *grid, double bytes, struct res_bytes_unit unit)
+{
+    const double shown = bytes / unit.bytes;
+    if (isfinite(shown))
+        res_grid_own(grid, res_printf(shown < 999.5 ? "%.1f" : "%.0f", shown));
+    else
+        res_grid_add(grid, "-");
+}
+
+static void add_table(struct res_text *text, const struct res_result *result,
+                      const struct res_result_workload *workload, const struct res_style *style)
+{
+    double largest = 0;
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        largest = fmax(largest, workload->candidates[i].figures.peak_bytes);
+    const struct res_bytes_unit unit = res_bytes_unit_of(largest);
+    const bool is_short = strlen(result->baseline) <= LONG_NAME;
+    char *against = res_printf("against %s", is_short ? result->baseline : "baseline");
+    char *heap = res_printf("heap, %s, and its change with start", unit.name);
+    const struct res_column columns[] = {
+        {.heading = "", .own_line = true},
+        {.heading = "ns/op", .group = "time in malloc", .right = true, .gap = 2},
+        {.heading = against, .group = "time in malloc", .gap = 2},
+        {.heading = "start", .group = heap, .right = true, .gap = 2},
+        {.heading = "peak", .group = heap, .right = true, .gap = 1},
+        {.heading = "rest", .group = heap, .right = true, .gap = 1},
+        {.heading = against, .group = heap, .gap = 2},
+    };
+    const struct res_style page = {
+        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
+    struct res_grid grid;
+    res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        const bool has_start = entry->failed == NULL && isfinite(entry->figures.start_bytes);
+        res_grid_add(&grid, entry->name);
+        add_time(&grid, workload, entry);
+        add_bytes(&grid, has_start ? res_start_bytes(workload, entry) : NAN, unit);
+        add_bytes(&grid, entry->figures.peak_bytes, unit);
+        add_bytes(&grid, entry->figures.idle_bytes, unit);
+        add_memory_change(&grid, workload, entry);
+    }
+    res_grid_text(&grid, &page, text);
+    res_grid_release(&grid);
+    free(heap);
+    free(against);
+}
+
+void res_verdict_screen(struct res_text *text, const struct res_result *result,
+                        const struct res_result_workload *workload, const struct res_style *style)
+{
+    add_head(text, workload);
+    add_table(text, result, workload, style);
+    res_text_printf(text, "\n");
+    res_notes_screen(text, workload->notes, workload->note_count);
+}

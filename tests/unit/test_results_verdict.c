@@ -1,0 +1,415 @@
+/* test_results_verdict.c - what figures mean for the program: shares and savings of the whole process, who is named, what is not
+ * trusted; and what ended the rounds. */
+#include <math.h>
+
+#include "results/measure/figures/verdict.h"
+#include "results/report/notes/more_rounds.h"
+#include "results/report/notes/notes.h"
+#include "unit/harness.h"
+#include "unit/typed.h"
+
+/* An entry whose interval is so wide around its ratio; each of its 10 runs takes a second, and its warm-up. */
+static json_t *even_entry_of(const char *name, double ratio, double half_width, const char *verdict)
+{
+    json_t *runs = json_array();
+    for (int i = 0; i < 10; i++)
+        json_array_append_new(
+            runs, json_pack("{s:f, s:I}", "ns_per_op", 20.0, "elapsed_ns", (json_int_t)1000000000));
+    return json_pack("{s:s, s:I, s:{s:f, s:f, s:f, s:s, s:f, s:f}, s:{s:s}, s:o, s:[]}", "name", name,
+                     "warmup_ns", (json_int_t)1000000000, "time", "ratio", ratio, "ratio_low",
+                     ratio * (1 - half_width), "ratio_high", ratio * (1 + half_width), "verdict", verdict,
+                     "typical_ns_per_op", 20.0, "quiet_ns_per_op", 20.0, "resident", "peak_verdict", "same",
+                     "runs", runs, "memory_runs");
+}
+
+static json_t *even_workload_of(double half_width, const char *verdict)
+{
+    return json_pack("{s:i, s:[o, o], s:o, s:n}", "rounds", 10, "candidates",
+                     even_entry_of("glibc", 1, 0, "same"), even_entry_of("jemalloc", 1, half_width, verdict),
+                     "control", even_entry_of("glibc", 1, half_width / 2, "same"), "floor");
+}
+
+static bool deploys(json_t *entry, const char *words)
+{
+    json_t *workload = json_pack("{s:[O]}", "candidates", entry);
+    char *line = res_deploy_line(&typed_workload(workload, "glibc")->candidates[0]);
+    const bool equal = words == NULL ? line == NULL : line != NULL && strcmp(line, words) == 0;
+    if (!equal)
+        fprintf(stderr, "to deploy: %s\n", line != NULL ? line : "nothing");
+    free(line);
+    json_decref(workload);
+    json_decref(entry);
+    return equal;
+}
+
+TEST(what_to_set_is_told_for_a_shell)
+{
+    CHECK(deploys(json_pack("{s:s, s:{}}", "library", "/lib/x/libc.so.6", "environment"), NULL));
+    CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/lib/x/libc.so.6", "environment", "GLIBC_TUNABLES",
+                            "glibc.malloc.arena_max=2"),
+                  "GLIBC_TUNABLES=glibc.malloc.arena_max=2"));
+    CHECK(
+        deploys(json_pack("{s:s, s:{s:s}}", "library", "/lib/it's libx.so", "environment", "CONF", "a:1,b:2"),
+                "LD_PRELOAD='/lib/it'\\''s libx.so' CONF=a:1,b:2"));
+    /* A name that is none would be a command. */
+    CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/l.so", "environment", "A;rm x", "1"),
+                  "LD_PRELOAD=/l.so"));
+}
+
+TEST(rounds_are_named_by_the_width_that_they_reach)
+{
+    static const struct {
+        double half_width, until;
+        size_t rounds;
+    } cases[] = {{0.03, 0.02, 90}, {0.011, 0.01, 50}, {0.05, 0.05, 40},
+                 {0.2, 0.1, 160},  {0.4, 0, 0},       {0.005, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        json_t *workload = even_workload_of(cases[i].half_width, "same");
+        const struct res_more_rounds more = res_more_rounds(typed_workload(workload, "glibc"));
+        CHECK(fabs(more.width - 2 * cases[i].half_width) < 1e-9);
+        CHECK(more.until == cases[i].until);
+        CHECK_U64(more.rounds, cases[i].rounds);
+        if (more.until > 0) /* three entries, a second each, and their warm-ups */
+            CHECK(fabs(more.elapsed_ns - 3e9 * ((double)more.rounds + 1)) < 1);
+        json_decref(workload);
+    }
+}
+
+/* ---- a program ------------------------------------------------------------------------------- */
+
+#define ROUNDS 8
+
+struct figures {
+    const char *name;
+    double time, time_spread; /* ratio to the baseline, and half its interval's width as a share of it */
+    double peak, peak_spread; /* likewise */
+    double start_bytes;       /* before the first call; the baseline's are 10 MB, of 100 MB at the peak */
+    double swing;             /* of single runs: by this share up and down, by turns */
+    double phase;             /* 1 or -1: which way first */
+    double idle;              /* at rest, to the peak of the baseline */
+};
+
+static const char *verdict_of(double ratio, double spread, const char *better, const char *worse)
+{
+    return ratio * (1 + spread) < 1 ? better : ratio * (1 - spread) > 1 ? worse : "same";
+}
+
+static json_t *entry_of(const struct figures *figures)
+{
+    json_t *runs = json_array(), *memory_runs = json_array();
+    for (int i = 0; i < ROUNDS; i++) {
+        const double factor = 1 + (i % 2 == 0 ? 1 : -1) * figures->phase * figures->swing;
+        json_array_append_new(runs, json_pack("{s:f}", "ns_per_op", 100 * figures->time * factor));
+        json_array_append_new(
+            memory_runs, json_pack("{s:{s:f, s:f}}", "resident", "peak_bytes",
+                                   1e8 * figures->peak * (1 + (i % 2 == 0 ? 1 : -1) * figures->peak_spread),
+                                   "idle_bytes", 1e8 * figures->idle));
+    }
+    return json_pack(
+        "{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f, s:f}, s:{s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:i}, s:o, s:o}",
+        "name", figures->name, "library", "/l/lib.so", "time", "ratio", figures->time, "ratio_low",
+        figures->time * (1 - figures->time_spread), "ratio_high", figures->time * (1 + figures->time_spread),
+        "verdict", verdict_of(figures->time, figures->time_spread, "faster", "slower"), "typical_ns_per_op",
+        100 * figures->time, "quiet_ns_per_op", 100 * figures->time, "resident", "peak_ratio", figures->peak,
+        "peak_ratio_low", figures->peak * (1 - figures->peak_spread), "peak_ratio_high",
+        figures->peak * (1 + figures->peak_spread), "peak_verdict",
+        verdict_of(figures->peak, figures->peak_spread, "less", "more"), "peak_bytes", 1e8 * figures->peak,
+        "start_bytes", figures->start_bytes, "idle_bytes", 1e8 * figures->idle, "rounds", ROUNDS, "runs",
+        runs, "memory_runs", memory_runs);
+}
+
+static const struct figures BASE = {"glibc", 1, 0.02, 1, 0, 1e7, 0.05, 1, 1};
+
+/* A million calls of 100 ns on the baseline: 100 ms, and 100 MB at the peak. process: JSON; NULL: not recorded. */
+static const struct res_result_workload *program_with(const struct figures *figures, size_t count,
+                                                      const char *live, const char *process)
+{
+    json_t *candidates = json_array();
+    json_array_append_new(candidates, entry_of(&BASE));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(candidates, entry_of(&figures[i]));
+    json_t *workload = json_pack("{s:i, s:i, s:i, s:s, s:o, s:o, s:n}", "ops", 1000000, "rounds", ROUNDS,
+                                 "memory_rounds", ROUNDS, "live", live, "candidates", candidates, "control",
+                                 entry_of(&BASE), "floor");
+    if (process != NULL)
+        json_object_set_new(workload, "process", json_loads(process, 0, NULL));
+    const struct res_result_workload *known = typed_workload(workload, "glibc");
+    json_decref(workload);
+    return known;
+}
+
+/* All lines of the verdict, each with a newline; static. */
+static const char *verdict_words(const struct res_result_workload *workload)
+{
+    static char words[4096];
+    words[0] = '\0';
+    for (size_t i = 0; i < workload->note_count; i++)
+        if (strcmp(workload->notes[i].label, RES_VERDICT_LABEL) == 0)
+            snprintf(words + strlen(words), sizeof words - strlen(words), "%s\n", workload->notes[i].text);
+    return words;
+}
+
+static const char *const PROCESS = "{\"cpu_user_ns\": 900000000, \"cpu_system_ns\": 100000000, "
+                                   "\"rss_peak_bytes\": 200000000, \"rss_anon_peak_bytes\": 150000000}";
+
+static const struct figures FAST = {"fast", 0.6, 0.02, 1.2, 0.002, 1e7, 0.05, 1, 1.2},
+                            SMALL = {"small", 1.5, 0.02, 0.7, 0.002, 1e7, 0.05, 1, 0.2};
+
+TEST(figures_stand_beside_the_whole_process)
+{
+    const struct figures both[] = {FAST, SMALL};
+    const struct res_result_workload *known = program_with(both, 2, "known", PROCESS);
+    const struct res_program_verdict *verdict = known->verdict;
+    CHECK(fabs(known->share_time - 0.1) < 1e-9 && fabs(known->share_memory - 0.5) < 1e-9);
+    CHECK(verdict->matters == 1);
+    CHECK_STR(verdict->time.candidate, "fast");
+    CHECK(fabs(verdict->time.saved - 40e6) < 1 && fabs(verdict->time.of_process - 0.04) < 1e-9);
+    CHECK_STR(verdict->peak.candidate, "small");
+    CHECK(fabs(verdict->peak.saved - 30e6) < 1 && fabs(verdict->peak.of_process - 0.15) < 1e-9);
+    CHECK(fabs(verdict->idle.saved - 80e6) < 1 && fabs(verdict->idle.of_process - 0.4) < 1e-9);
+    CHECK_STR(verdict_words(known),
+              "time: fast, 40 ms of CPU less, 4.0 % of the program, but 20.0 MB more at the peak\n"
+              "peak: small, 30.0 MB less, 15 % of the program, but 5.0 % more time of the program\n"
+              "rest: small, 80.0 MB less, 40 % of the program, but 5.0 % more time of the program\n");
+    CHECK(fabs(known->good_for - 0.02) < 1e-9);
+}
+
+TEST(without_the_process_per_cent_are_of_calls_and_heap)
+{
+    const struct figures both[] = {FAST, SMALL};
+    const struct res_result_workload *known = program_with(both, 2, "known", NULL);
+    CHECK(isnan(known->share_time) && isnan(known->verdict->time.of_process) &&
+          known->verdict->matters == -1);
+    CHECK(strstr(verdict_words(known), "time: fast, 40 ms of CPU less, 40 % of the time in malloc") != NULL);
+    CHECK(strstr(verdict_words(known), "peak: small, 30.0 MB less, 30 % of the heap at its peak") != NULL);
+}
+
+TEST(a_small_share_does_not_matter_whatever_is_shown)
+{
+    const char *large = "{\"cpu_user_ns\": 30e9, \"cpu_system_ns\": 1e9, \"rss_peak_bytes\": 20e9}";
+    const struct res_result_workload *known = program_with(&FAST, 1, "known", large);
+    CHECK(known->verdict->matters == 0);
+    CHECK_STR(verdict_words(known),
+              "it does not matter here: malloc takes 0.3 % of the CPU time and 0.5 % of the memory\n");
+    CHECK(typed_note(known, "try it") == NULL);
+    const char *time_only = "{\"cpu_user_ns\": 30e9, \"cpu_system_ns\": 1e9, \"rss_peak_bytes\": 200e6}";
+    CHECK(strstr(verdict_words(program_with(&SMALL, 1, "known", time_only)),
+                 "time: does not matter, all calls take 0.3 % of the program\npeak: small") != NULL);
+}
+
+TEST(a_saving_of_less_than_one_per_cent_is_not_worth_it)
+{
+    const char *process = "{\"cpu_user_ns\": 5e9, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 200e6}";
+    const struct res_result_workload *known = program_with(&FAST, 1, "known", process);
+    CHECK(strstr(verdict_words(known), "time: do not bother, 0.8 % of the program at best (fast)\n") != NULL);
+    CHECK_STR(known->verdict->time.candidate, "fast");
+    CHECK(typed_note(known, "try it") == NULL);
+}
+
+TEST(what_the_noise_may_hide_is_told_of_the_program)
+{
+    const struct figures loud = {"loud", 1, 0.2, 1, 0.002, 1e7, 0.05, 1, 1};
+    const char *small = "{\"cpu_user_ns\": 3e9, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 200e6}";
+    CHECK(strstr(verdict_words(program_with(&loud, 1, "known", PROCESS)),
+                 "time: stay with glibc, none is shown to be faster; up to 2.0 % of the program may hide") !=
+          NULL);
+    CHECK(strstr(verdict_words(program_with(&loud, 1, "known", small)),
+                 "time: do not bother, less than 0.7 % of the program could be gained\n") != NULL);
+    CHECK(strstr(verdict_words(program_with(&SMALL, 1, "known", PROCESS)),
+                 "time: stay with glibc, every other is slower\n") != NULL);
+}
+
+TEST(what_is_held_from_the_start_counts_at_the_peak)
+{
+    struct figures early = {"early", 1, 0.02, 0.97, 0.002, 1e7, 0.05, 1, 1};
+    CHECK_STR(program_with(&early, 1, "known", PROCESS)->verdict->peak.candidate, "early");
+    early.start_bytes = 1.4e7; /* 4 MB more, of 100, where 3 are less at the peak */
+    const struct res_result_workload *known = program_with(&early, 1, "known", PROCESS);
+    CHECK(known->verdict->peak.candidate == NULL);
+    CHECK(fabs(res_start_bytes(known, &known->candidates[1]) - 4e6) < 1);
+    CHECK(fabs(res_held_difference(known, &known->candidates[1]).ratio - 1.01) < 1e-9);
+}
+
+/* More faults than the whole process had, a heap larger than its memory, more time than its CPU time. */
+TEST(what_cannot_be_is_not_advised_by)
+{
+    static const struct {
+        const char *process, *time, *memory;
+    } CASES[] = {
+        {"{\"cpu_user_ns\": 9e7, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 2e8, \"rss_anon_peak_bytes\": "
+         "9e7}",
+         "calls take 100 ms, all of the program took 90 ms", NULL},
+        {"{\"cpu_user_ns\": 9e9, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 2e8, \"rss_anon_peak_bytes\": "
+         "5e7}",
+         NULL, "heap is 100 MB at its peak, all memory of the program was 50.0 MB"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        const struct figures both[] = {FAST, SMALL};
+        const struct res_result_workload *known = program_with(both, 2, "known", CASES[i].process);
+        CHECK((known->no_trust_time != NULL) == (CASES[i].time != NULL));
+        CHECK((known->no_trust_memory != NULL) == (CASES[i].memory != NULL));
+        CHECK((known->verdict->time.candidate == NULL) == (CASES[i].time != NULL));
+        CHECK((known->verdict->peak.candidate == NULL) == (CASES[i].memory != NULL));
+        CHECK(strstr(verdict_words(known), "not trustworthy here: the replay's ") != NULL);
+        CHECK(strstr(verdict_words(known), CASES[i].time != NULL ? CASES[i].time : CASES[i].memory) != NULL);
+    }
+}
+
+/* Where not all that was live is known, memory figures are not what they seem. */
+TEST(no_verdict_on_memory_that_is_not_known)
+{
+    static const char *const live[] = {"from_middle", "paused", "left_behind"};
+    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+        const struct res_result_workload *known = program_with(&SMALL, 1, live[i], PROCESS);
+        CHECK(known->verdict->peak.candidate == NULL && known->verdict->idle.candidate == NULL);
+        CHECK(strstr(verdict_words(known), "memory: no verdict, not all that was live is known") != NULL);
+        CHECK(strstr(typed_note(known, "live"), "live bytes") != NULL);
+    }
+}
+
+TEST(an_allocator_of_the_programs_own_is_named)
+{
+    json_t *workload = json_pack("{s:s, s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "program",
+                                 "python3.11", "ops", 1000, "rounds", ROUNDS, "candidates", entry_of(&BASE),
+                                 entry_of(&FAST), "control", entry_of(&BASE), "floor", "process",
+                                 "cpu_user_ns", 1000000000, "cpu_system_ns", 0, "rss_peak_bytes", 2e10);
+    json_object_set_new(workload, "unseen_frees", json_integer(7));
+    CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "PYTHONMALLOC=malloc") != NULL);
+    CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "7 objects were freed past") != NULL);
+    json_decref(workload);
+}
+
+/* ---- who is named ---------------------------------------------------------------------------- */
+
+/* "": none. */
+static const char *leader_of(const struct figures *figures, size_t count, const char *live)
+{
+    const struct res_saving *time = &program_with(figures, count, live, NULL)->verdict->time;
+    return time->candidate != NULL ? time->candidate : "";
+}
+
+#define LEADER(figures) leader_of(figures, sizeof(figures) / sizeof(figures)[0], "known")
+
+TEST(of_equals_in_time_clearly_less_memory_leads)
+{
+    /* As a user had it: an allocator that frees nothing is 2 % faster, within noise of 25 %, and takes a third more; all take more than the
+     * baseline. The least takes 1.5 % less than the next, and looks 20 % slower than that. */
+    const struct figures seen[] = {{"two", 0.323, 0.25, 1.068, 0.002, 1e7, 0.3, 1, 1},
+                                   {"one", 0.399, 0.25, 1.052, 0.002, 1e7, 0.3, -1, 1},
+                                   {"bump", 0.316, 0.25, 1.457, 0.001, 1e7, 0.3, -1, 1}};
+    CHECK_STR(LEADER(seen), "two");
+    /* Where memory is not known it cannot tell. */
+    CHECK_STR(leader_of(seen, 3, "from_middle"), "bump");
+}
+
+TEST(who_is_told_apart_by_time_does_not_give_it_for_memory)
+{
+    const struct figures apart[] = {{"small", 0.6, 0.05, 0.7, 0.002, 1e7, 0.05, 1, 1},
+                                    {"fast", 0.5, 0.05, 1.2, 0.002, 1e7, 0.05, 1, 1}};
+    CHECK_STR(LEADER(apart), "fast");
+}
+
+TEST(memory_within_five_per_cent_leads_nobody)
+{
+    const struct figures little[] = {{"small", 0.55, 0.2, 0.97, 0.002, 1e7, 0.3, 1, 1},
+                                     {"fast", 0.5, 0.2, 1, 0.002, 1e7, 0.3, -1, 1}};
+    CHECK_STR(LEADER(little), "fast");
+}
+
+TEST(what_is_held_from_the_start_weighs)
+{
+    const struct figures early[] = {{"small", 0.55, 0.2, 0.9, 0.002, 3e7, 0.3, 1, 1},
+                                    {"fast", 0.5, 0.2, 1, 0.002, 1e7, 0.3, -1, 1}};
+    CHECK_STR(LEADER(early), "fast");
+}
+
+/* ---- what ended the rounds ------------------------------------------------------------------ */
+
+static bool ended(const char *json, const char *words)
+{
+    json_t *workload = json_loads(json, 0, NULL);
+    const char *said = typed_note(typed_workload(workload, "glibc"), "basis");
+    static const char BEFORE[] = " in an order shuffled by seed 0", BEHIND[] = "; the harness' own time";
+    char expected[256];
+    snprintf(expected, sizeof expected, "%s%s%s", BEFORE, words, BEHIND);
+    const bool same = strstr(said, expected) != NULL;
+    if (!same)
+        fprintf(stderr, "\"%s\"\n\"%s\" was expected\n", said, expected);
+    json_decref(workload);
+    return same;
+}
+
+/* Live bytes at the end of 50 MB at the peak; below 0: not told. */
+static const char *end_words_of(double live_end_bytes)
+{
+    json_t *workload = even_workload_of(0.01, "same");
+    json_t *run = json_array_get(
+        json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs"), 0);
+    json_object_set_new(workload, "live_peak_bytes", json_integer(50000000));
+    if (live_end_bytes >= 0)
+        json_object_set_new(run, "live_end_bytes", json_real(live_end_bytes));
+    const char *words = typed_note(typed_workload(workload, "glibc"), "at end");
+    json_decref(workload);
+    return words;
+}
+
+TEST(the_end_of_a_program_that_was_torn_down_is_told_as_one)
+{
+    const char *none = end_words_of(-1), *much = end_words_of(5.1e6), *little = end_words_of(9000),
+               *nothing = end_words_of(0);
+    CHECK(none == NULL && much == NULL);
+    CHECK(little != NULL && strstr(little, "it held 9") != NULL && strstr(little, "end and idle") != NULL);
+    CHECK(nothing != NULL);
+}
+
+TEST(what_ended_the_rounds_is_said)
+{
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 16, \"stopped\": {\"by\": \"until\", "
+                "\"width\": 0.015, \"until_width\": 0.02}}",
+                ", ended by --until 2%: the widest interval of time is 1.5 %"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 30, \"stopped\": {\"by\": "
+                "\"time_budget\", \"width\": 0.031, \"elapsed_ns\": "
+                "59000000000,"
+                "\"time_budget_ns\": 60000000000}}",
+                ", ended by the time budget of 60 s: the widest interval of time is 3.1 %"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 8, \"stopped\": {\"by\": "
+                "\"time_budget\", \"width\": null, \"elapsed_ns\": 9000000000,"
+                "\"time_budget_ns\": 1000000000}}",
+                ", the fewest of which there is a verdict: the time budget of 1 s was spent before"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 200, \"stopped\": {\"by\": "
+                "\"rounds_max\", \"width\": 0.05, \"until_width\": 0.02}}",
+                ", no more are made (-n): the widest interval of time is still 5 %"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 10, \"stopped\": {\"by\": \"rounds\", "
+                "\"width\": 0.05, \"rounds_max\": 10}}",
+                ""));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 10}", ""));
+}
+
+TEST(ctrl_c_is_told_by_what_it_cut_short)
+{
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 5, \"stopped\": {\"by\": "
+                "\"interrupt\", \"width\": 0.05, \"until_width\": null,"
+                "\"time_budget_ns\": null, \"rounds_max\": 30}}",
+                ", stopped before the 30 asked for"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
+                "\"interrupt\", \"width\": 0.05, \"until_width\": 0.02,"
+                "\"time_budget_ns\": null, \"rounds_max\": 200}}",
+                ", stopped before --until 2% was reached: the widest interval of time is still 5 %"));
+    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
+                "\"interrupt\", \"width\": null, \"until_width\": null,"
+                "\"elapsed_ns\": 12000000000, \"time_budget_ns\": 60000000000, \"rounds_max\": 200}}",
+                ", stopped 12 s into the time budget of 60 s"));
+}
+
+RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_that_they_reach),
+          T(figures_stand_beside_the_whole_process), T(without_the_process_per_cent_are_of_calls_and_heap),
+          T(a_small_share_does_not_matter_whatever_is_shown),
+          T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
+          T(what_the_noise_may_hide_is_told_of_the_program),
+          T(what_is_held_from_the_start_counts_at_the_peak), T(what_cannot_be_is_not_advised_by),
+          T(no_verdict_on_memory_that_is_not_known), T(an_allocator_of_the_programs_own_is_named),
+          T(of_equals_in_time_clearly_less_memory_leads),
+          T(who_is_told_apart_by_time_does_not_give_it_for_memory),
+          T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs),
+          T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),
+          T(ctrl_c_is_told_by_what_it_cut_short))
