@@ -205,7 +205,7 @@ static int check_installed(struct res_doctor *doctor)
 #define LIVE   5000   /* objects; they outgrow a thread's cache of free ones, as those of programs do */
 #define SEED   1      /* the same work each time, so that two days compare */
 
-/* Differences of 1-3 % are what is looked for; beyond 5 % `ab` gives no advice on time (results/report/notes/advice.c). */
+/* Differences of 1-3 % are what is looked for; beyond 5 % advice is worth little. */
 #define FLOOR_OK_PERCENT  2.0
 #define FLOOR_BAD_PERCENT 5.0
 

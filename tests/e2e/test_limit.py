@@ -69,8 +69,8 @@ class Limit(lab.Lab):
         self.assertLessEqual(failure["live_bytes"], narrow)
         self.assertLessEqual(failure.get("peak_bytes", 0), narrow + (8 << 20))
         text = " ".join(self.mallab("report", out).stdout.decode().split())
-        self.assertRegex(text, r"glibc [0-9.]+ .* died")
-        self.assertIn("No candidate survives the limit of", text)
+        self.assertIn("glibc - died", text)
+        self.assertIn("no candidate survives the limit of", text)
         self.assertIn(f"as in a container: cgroup v{self.group.version}, without swap", text)
         page = subprocess.run([lab.BUILD / "mallab", "report", "--format", "html", "-o", "-", out], capture_output=True, check=False)
         if b"without uPlot" not in page.stderr: # test_html skips by name then

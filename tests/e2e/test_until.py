@@ -43,7 +43,7 @@ class Until(lab.Lab):
         self.assertGreater(len({tuple(order) for order in orders[0]}), 1)
 
     def test_the_table_says_it(self):
-        table = " ".join(self.mallab("ab", "-q", "--no-syscalls", "--memory-rounds", 0, "-a", "glibc", "--until", "0.000001%", "-n", 8,
+        table = " ".join(self.mallab("ab", "-q", "--details", "--no-syscalls", "--memory-rounds", 0, "-a", "glibc", "--until", "0.000001%", "-n", 8,
                                      self.workload).stdout.decode().split())
         self.assertIn("no more are made (-n): the widest interval of time is still", table)
         self.assertIn("noise glibc against itself", table)

@@ -240,7 +240,7 @@ static const struct res_note_row LAST_ROWS[] = {
     {"few calls", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_few},
     {"stand-ins", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_stand_ins},
     {"unproven", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_unproven},
-    {"binding", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_binding},
+    {"binding", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_binding},
     {0},
 };
 

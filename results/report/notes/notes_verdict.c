@@ -229,11 +229,48 @@ static void note_memory(struct res_noting *to)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* "glibc, jemalloc and mimalloc": those that died of it, or those that did not fail. Returns how many. */
+static size_t names_of(const struct res_result_workload *workload, bool died, struct res_text *names)
+{
+    const char *last = NULL;
+    size_t count = 0;
+    RES_EACH_CANDIDATE(entry, workload)
+    {
+        const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
+        if (died ? !res_failure_is_death(cause) : entry->failed != NULL)
+            continue;
+        if (last != NULL)
+            res_text_printf(names, "%s%s", count > 1 ? ", " : "", last);
+        last = entry->name;
+        count++;
+    }
+    if (last != NULL)
+        res_text_printf(names, "%s%s", count > 1 ? " and " : "", last);
+    return count;
+}
+
+static void note_survivors(struct res_noting *to)
+{
+    struct res_text dead = {0}, left = {0};
+    if (to->result->limit_bytes == 0)
+        return;
+    const size_t dead_count = names_of(to->workload, true, &dead),
+                 left_count = names_of(to->workload, false, &left);
+    const char *bytes = FP_BYTES((double)to->result->limit_bytes);
+    if (dead_count > 0 && left_count == 0)
+        say(to, "no candidate survives the limit of %s: raise --limit", bytes);
+    else if (dead_count > 0)
+        say(to, "%s%s survive%s the limit of %s, %s do%s not", left_count == 1 ? "only " : "", left.text,
+            left_count == 1 ? "s" : "", bytes, dead.text, dead_count == 1 ? "es" : "");
+    free(dead.text);
+    free(left.text);
+}
+
 static void note_matters(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     if (workload->verdict == NULL) {
-        say(to, "none: the baseline %s failed", to->result->baseline);
+        say(to, "no more: the baseline %s failed; -b names another", to->result->baseline);
         return;
     }
     if (workload->verdict->matters != 0)
@@ -361,22 +398,24 @@ static void note_good_for(struct res_noting *to)
     if (workload->good_for > 0)
         say(to, "differences of %.*f %% and more of the time in malloc; ", workload->good_for < 0.00995,
             100 * workload->good_for);
-    else if (workload->control.failed != NULL)
+    else if (workload->control.failed != NULL && workload->candidates[0].failed == NULL)
         say(to, "no verdict on time, the baseline's second run failed (%s); ", workload->control.failed);
     say(to, "%s", FP_GROUPED(workload->rounds));
     if (to->result->stopped && to->result->rounds_asked > workload->rounds)
-        say(to, " of %s", FP_GROUPED(to->result->rounds_asked));
-    say(to, " round%s", workload->rounds == 1 ? "" : "s");
+        say(to, " of %s rounds, stopped", FP_GROUPED(to->result->rounds_asked));
+    else
+        say(to, " round%s", workload->rounds == 1 ? "" : "s");
     say_disturbed(to);
 }
 
 const struct res_note_row RES_VERDICT_ROWS[] = {
-    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_matters},
-    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_time},
-    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_memory},
-    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_own},
-    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, false, .make = note_unseen},
-    {"try it", RES_NOTE_ADVICE, false, .make = note_try},
-    {"good for", RES_NOTE_INFO, false, .make = note_good_for},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_survivors},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_matters},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_time},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_memory},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_own},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_unseen},
+    {"try it", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_try},
+    {"good for", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_good_for},
     {0},
 };

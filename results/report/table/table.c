@@ -486,14 +486,19 @@ static void md_head(struct res_text *text, const struct res_result_workload *wor
         res_markdown_add(text, program);
         res_text_printf(text, ")");
     }
-    res_text_printf(text, "\n\n%s ops, %llu rounds", FP_GROUPED(workload->ops),
-                    (unsigned long long)workload->rounds);
+    char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
+    res_text_printf(text, "\n\n");
+    res_markdown_add(text, head);
+    res_text_printf(text, ". malloc's share: ");
+    res_markdown_add(text, share);
     const char *lacks = res_notes_recorded(workload);
     if (lacks != NULL) {
         res_text_printf(text, "; ");
         res_markdown_add(text, lacks);
     }
-    res_text_printf(text, "\n\n");
+    res_text_printf(text, "\n");
+    free(share);
+    free(head);
     free(program);
 }
 
@@ -501,22 +506,14 @@ static void md_workload(struct res_text *text, const struct res_result *result,
                         const struct res_result_workload *workload)
 {
     struct res_grid grid;
-    char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
     md_head(text, workload);
-    res_markdown_add(text, head);
-    res_text_printf(text, "; malloc's share: ");
-    res_markdown_add(text, share);
-    res_text_printf(text, "\n");
-    free(share);
-    free(head);
     res_notes_markdown(text, workload->notes, workload->note_count);
     res_text_printf(text, "\n");
     columns_fill(&grid, result, workload, RES_BLOCK_BOTH, true);
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
-    res_text_printf(text, "\n");
     if (any_unbeaten(workload))
-        res_text_printf(text, "\\* %s\n", RES_PARETO_LEGEND);
+        res_text_printf(text, "\n\\* %s\n", RES_PARETO_LEGEND);
 }
 
 char *res_table_markdown(const struct res_result *result)

@@ -194,7 +194,8 @@ static void add_table(struct res_text *text, const struct res_result *result,
     const struct res_bytes_unit unit = res_bytes_unit_of(largest);
     const bool is_short = strlen(result->baseline) <= LONG_NAME;
     char *against = res_printf("against %s", is_short ? result->baseline : "baseline");
-    char *heap = res_printf("heap, %s, and its change with start", unit.name);
+    char *heap = res_printf("heap, %s%s", unit.name,
+                            workload->candidate_count > 1 ? ", and its change with start" : "");
     const struct res_column columns[] = {
         {.heading = "", .own_line = true},
         {.heading = "ns/op", .group = "time in malloc", .right = true, .gap = 2},

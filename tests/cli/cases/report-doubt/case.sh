@@ -10,4 +10,4 @@ workload["candidates"][1]["time"]["typical_ns_per_op_deviation"] = 6.5
 json.dump(result, sys.stdout)
 EOF
 "$MALLAB" report doubt.json
-"$MALLAB" report --format md doubt.json | tail -n 1
+"$MALLAB" report --details doubt.json | grep -A 2 unsteady

@@ -1,0 +1,23 @@
+# Beside the whole process: what matters of it, what does not, and what is not like the program.
+python3 - "$DATA/result.json" <<'EOF'
+import json, sys
+result = json.load(open(sys.argv[1]))
+workload = result["workloads"][0]
+result["workloads"] = [workload]
+workload.update(program="node", processes=5, events_share=0.61, memory_rounds=10)
+for start, entry in zip((5e6, 5.3e6, 5e6, 9e6), workload["candidates"]):
+    entry["resident"].update(start_bytes=start, rounds=10, clock="recorded", idle_bytes=int(start * 3))
+    entry["memory_runs"] = [{"resident": {"idle_bytes": start * 3}}] * 3
+workload["runs_on"] = {"name": "glibc", "version": "2.36", "how": "libc"}
+for name, cpu, rss, anon, frees in (("much", 0.4e9, 180e6, 150e6, 0), ("little", 3.3e9, 180e6, 150e6, 0),
+                                    ("nothing", 33e9, 9e9, 8e9, 0), ("unlike", 0.02e9, 60e6, 20e6, 90000)):
+    workload["process"] = {"cpu_user_ns": cpu, "cpu_system_ns": 0, "faults_minor": 30000, "rss_peak_bytes": rss,
+                           "rss_anon_peak_bytes": anon}
+    workload["unseen_frees"] = frees
+    json.dump(result, open(name, "w"))
+EOF
+for name in much little nothing unlike; do
+    "$MALLAB" report "$name" | if [ $name = much ]; then cat; else sed -n '3p; /^VERDICT/,/^good/p'; fi
+    echo
+done
+"$MALLAB" report --format md much | head -n 8
