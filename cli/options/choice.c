@@ -313,9 +313,9 @@ void cli_choice_settle(const struct cli_verb *verb, const struct res_workload *w
     if (name == NULL || strcmp(name, before) == 0)
         return;
     struct res_candidate *candidate = res_registry_find(&choice->registry, name);
-    const bool found = candidate != NULL && (candidate->resolved
-                                                 ? candidate->found
-                                                 : res_candidate_resolve(candidate, res_program_directories()));
+    const bool found = candidate != NULL &&
+                       (candidate->resolved ? candidate->found
+                                            : res_candidate_resolve(candidate, res_program_directories()));
     if (!found) {
         char *plain = res_text_plain(name); /* a file's */
         cli_say(verb, "the program runs on %s: %s; the baseline is %s", plain,

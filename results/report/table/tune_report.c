@@ -315,11 +315,10 @@ static void add_difference(struct res_grid *grid, const struct res_difference *f
     }
     res_grid_add(grid, RES_PERCENT(figure->ratio));
     res_grid_add(grid, RES_INTERVAL(figure->interval.low, figure->interval.high));
-    res_grid_add(grid,
-                 figure->verdict == RES_UNDECIDED ? "?"
-                 : figure->verdict == RES_SAME
-                     ? res_verdict_shown(RES_SAME, figure->interval.low, figure->interval.high)
-                     : word);
+    res_grid_add(grid, figure->verdict == RES_UNDECIDED ? "?"
+                       : figure->verdict == RES_SAME
+                           ? res_verdict_shown(RES_SAME, figure->interval.low, figure->interval.high)
+                           : word);
     res_grid_role(grid, res_cell_role_large(word, figure->ratio));
 }
 
