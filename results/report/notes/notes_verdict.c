@@ -305,7 +305,8 @@ static void note_own(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     const char *program = workload->program != NULL ? workload->program : "";
-    if (workload->verdict == NULL || !(workload->verdict->matters == 0 || is_small_part(workload)))
+    if (workload->verdict == NULL || !(workload->share_time < RES_SHARE_TIME ||
+                                       workload->share_memory < RES_SHARE_MEMORY || is_small_part(workload)))
         return;
     for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
         if (strncmp(program, OWN[i].program, strlen(OWN[i].program)) == 0) {
