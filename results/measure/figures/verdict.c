@@ -189,27 +189,44 @@ static double weight_of(const struct res_result_workload *workload, const struct
                : INFINITY;
 }
 
-static bool is_faster(const struct res_result_entry *entry)
+/* The program itself has the last word: what it shows the contrary of is not advised. Its confirmation is of the first
+ * workload. */
+static bool is_contradicted(const struct res_result *result, const struct res_result_workload *workload,
+                            const struct res_result_entry *entry, bool memory)
 {
-    return entry->failed == NULL && entry->figures.time.verdict == RES_LESS && entry->figures.time.ratio >= 0;
+    const struct res_confirmed *one = workload == result->workloads
+                                          ? res_confirmed_named(result->confirmed, result->confirmed_count,
+                                                                entry->name)
+                                          : NULL;
+    return one != NULL && one->failed == NULL && (memory ? one->peak_verdict : one->time_verdict) == RES_MORE;
+}
+
+static bool is_faster(const struct res_result *result, const struct res_result_workload *workload,
+                      const struct res_result_entry *entry)
+{
+    return entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
+           entry->figures.time.ratio >= 0 && !is_contradicted(result, workload, entry, false);
 }
 
 /* By time the first of those that time does not tell apart is chance. Of them: the fastest whose memory is within 5 % of the
  * least. */
-static const struct res_result_entry *fastest_of(const struct res_result_workload *workload)
+static const struct res_result_entry *fastest_of(const struct res_result *result,
+                                                 const struct res_result_workload *workload)
 {
     const struct res_result_entry *fastest = NULL, *best = NULL;
     double least = INFINITY;
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        if (is_faster(entry) && (fastest == NULL || entry->figures.time.ratio < fastest->figures.time.ratio))
+        if (is_faster(result, workload, entry) &&
+            (fastest == NULL || entry->figures.time.ratio < fastest->figures.time.ratio))
             fastest = entry;
     }
     for (int pass = 0; pass < 2 && fastest != NULL; pass++) {
         for (size_t i = 1; i < workload->candidate_count; i++) {
             const struct res_result_entry *entry = &workload->candidates[i];
             const double weight = weight_of(workload, entry);
-            if (!is_faster(entry) || entry->figures.time.interval.low > fastest->figures.time.interval.high)
+            if (!is_faster(result, workload, entry) ||
+                entry->figures.time.interval.low > fastest->figures.time.interval.high)
                 continue;
             if (pass == 0)
                 least = fmin(least, weight);
@@ -227,16 +244,18 @@ static void take(struct res_saving *saving, const struct res_result_entry *entry
     *saving = (struct res_saving){res_strdup(entry->name), saved, saved / of};
 }
 
-static void save_time(struct res_result_workload *workload, const struct res_result_entry *baseline)
+static void save_time(const struct res_result *result, struct res_result_workload *workload,
+                      const struct res_result_entry *baseline)
 {
-    const struct res_result_entry *entry = fastest_of(workload);
+    const struct res_result_entry *entry = fastest_of(result, workload);
     if (entry != NULL && workload->no_trust_time == NULL)
         take(&workload->verdict->time, entry,
              res_calls_ns(workload, baseline) * (1 - entry->figures.time.ratio),
              res_process_cpu_ns(workload));
 }
 
-static void save_memory(struct res_result_workload *workload, const struct res_result_entry *baseline)
+static void save_memory(const struct res_result *result, struct res_result_workload *workload,
+                        const struct res_result_entry *baseline)
 {
     struct res_program_verdict *verdict = workload->verdict;
     if (workload->no_trust_memory != NULL || workload->live != RES_LIVE_KNOWN)
@@ -245,7 +264,8 @@ static void save_memory(struct res_result_workload *workload, const struct res_r
         const struct res_result_entry *entry = &workload->candidates[i];
         const double peak = held_bytes(workload, baseline) - held_bytes(workload, entry);
         const double rest = res_rest_saved(workload, entry);
-        if (entry->failed == NULL && res_held_difference(workload, entry).verdict == RES_LESS &&
+        if (entry->failed == NULL && !is_contradicted(result, workload, entry, true) &&
+            res_held_difference(workload, entry).verdict == RES_LESS &&
             (verdict->peak.candidate == NULL || peak > verdict->peak.saved))
             take(&verdict->peak, entry, peak, rss_peak_of(workload));
         if (rest > 0 && (verdict->idle.candidate == NULL || rest > verdict->idle.saved))
@@ -271,7 +291,7 @@ static void drop_verdict(struct res_program_verdict **verdict)
     *verdict = NULL;
 }
 
-static void fill(struct res_result_workload *workload)
+static void fill(const struct res_result *result, struct res_result_workload *workload)
 {
     const struct res_result_entry *baseline = baseline_of(workload);
     drop_verdict(&workload->verdict);
@@ -293,8 +313,8 @@ static void fill(struct res_result_workload *workload)
         workload->verdict->matters = 1;
     else if (isfinite(workload->share_time) && isfinite(workload->share_memory))
         workload->verdict->matters = 0;
-    save_time(workload, baseline);
-    save_memory(workload, baseline);
+    save_time(result, workload, baseline);
+    save_memory(result, workload, baseline);
 }
 
 static struct res_saving copy_of(const struct res_saving *saving)
@@ -306,7 +326,7 @@ static struct res_saving copy_of(const struct res_saving *saving)
 void res_verdicts_fill(struct res_result *result)
 {
     for (size_t i = 0; i < result->workload_count; i++)
-        fill(&result->workloads[i]);
+        fill(result, &result->workloads[i]);
     drop_verdict(&result->verdict);
     const struct res_program_verdict *only = result->workload_count == 1 ? result->workloads[0].verdict
                                                                          : NULL;
