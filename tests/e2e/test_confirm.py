@@ -85,7 +85,7 @@ class Confirm(lab.Lab):
         self.assertEqual((about["pairs_asked"], about["stopped"], result["workloads"]), (8, False, []))
         self.assertEqual(json.loads((self.place / "kept.json").read_text()), result)
         lines = self.mallab("report", "kept.json").stdout.decode()
-        self.assertIn("shown       in the program itself: glibc+nocache ", lines)
+        self.assertIn("shown     in the program itself: glibc+nocache ", lines)
         self.assertIn("the program ran 38 times", " ".join(lines.split()))
         # Words follow from figures: the program shows less, or more, or nothing of a size that its runs resolve.
         def told(verdict, ratio, low, high):

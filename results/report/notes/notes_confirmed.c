@@ -161,6 +161,6 @@ static void note_runs(struct res_noting *to)
 
 const struct res_note_row RES_CONFIRMED_ROWS[] = {
     {"shown", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_shown},
-    {"runs", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_runs},
+    {"runs", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_runs},
     {0},
 };
