@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/parse.h"
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/base/workload_facts.h"
@@ -13,27 +16,40 @@
 #include "cli/options/measure_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
+#include "cli/verbs/confirm_step.h"
 #include "cli/verbs/disturbance_warnings.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
+#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/result_making.h"
 #include "results/measure/experiment/until.h"
+#include "results/measure/figures/verdict.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/measure/statistics/statistics.h"
+#include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
 #define DEFAULT_ROUNDS 10
 #define IDLE_NS        UINT64_C(60000000000)
+/* For the program itself, where nobody said for how long: as long as the replays took, within these. */
+#define CONFIRM_LEAST_NS UINT64_C(10000000000)
+
+struct confirm {
+    bool wanted;
+    uint64_t budget_ns; /* 0: not said */
+};
 
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
     struct conv_options convert;
+    struct confirm confirm;
     uint64_t memory_rounds, time_budget_ns;
     double until;         /* a share; 0: not asked */
     unsigned rounds_long; /* results/measure/experiment/until.h; 0: -n said how many */
@@ -59,6 +75,16 @@ static bool parse_percent(const char *text, double *ret_share)
 static int take_until(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
     return parse_percent(value, at) ? -1 : cli_option_refuse(verb, row, value);
+}
+
+static int take_confirm(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
+{
+    struct confirm *confirm = at;
+    confirm->wanted = true;
+    if (value != NULL && (!cli_parse_duration(value, &confirm->budget_ns) || confirm->budget_ns == 0))
+        return cli_option_refuse(verb, row, value);
+    return -1;
 }
 
 #define AT(member) offsetof(struct settings, member)
@@ -95,6 +121,10 @@ static const struct cli_option OPTIONS[] = {
      .help = "no pass behind the rounds that counts system calls"},
     {.name = "no-placement", .how = CLI_FLAG, .at = AT(no_placement),
      .help = "no pass that looks where live objects lie"},
+    {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
+     .takes = "a time such as 90s or 5m",
+     .help = "at last run CMD itself under the baseline and what is advised, as 'mallab confirm' does: for T "
+             "[as long as the replays took, 10s to 60s]"},
     {.group = cli_measure_place, .at = AT(measure)},
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure)},
@@ -149,6 +179,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     ret_settings->inputs = operands.words;
     ret_settings->input_count = (size_t)operands.count;
     ret_settings->command = operands.command;
+    if (ret_settings->confirm.wanted && operands.command == NULL)
+        return cli_misuse(&CLI_AB, "--confirm runs the program itself: put its command behind '--'");
     return settle_rounds(ret_settings);
 }
 
@@ -160,6 +192,7 @@ struct ab {
     char **paths;
     struct res_workload *workloads;
     size_t workload_count;
+    int status; /* of the command, as from waitpid */
     struct cli_progress progress;
 };
 
@@ -196,13 +229,79 @@ static int prepare_workloads(struct ab *ab)
     const struct cli_record_step step = {
         .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
     if (code == CLI_DONE && settings->command != NULL)
-        code = cli_record_step(&CLI_AB, settings->command, &step, NULL, &recording);
+        code = cli_record_step(&CLI_AB, settings->command, &step, &ab->status, &recording);
     if (code == CLI_DONE && recording != NULL)
         code = add_workload(ab, recording, settings->command[0]);
     free(recording);
     for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
         code = add_workload(ab, settings->inputs[i], settings->inputs[i]);
     return code;
+}
+
+/* ---- the program itself --------------------------------------------------------------------- */
+
+/* What it read while it was recorded is not there again: every other run would do other work. */
+static int check_input(const struct settings *settings)
+{
+    struct stat facts;
+    if (!settings->confirm.wanted || fstat(STDIN_FILENO, &facts) != 0 ||
+        !(S_ISREG(facts.st_mode) || S_ISFIFO(facts.st_mode)))
+        return CLI_DONE;
+    cli_say(&CLI_AB,
+            "--confirm runs CMD often, without input, and standard input is a file or a pipe: let CMD "
+            "read a file by its name, and put </dev/null behind");
+    return CLI_FAILED;
+}
+
+static bool is_among(const struct res_candidate *const *candidates, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(candidates[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The baseline, and each candidate that is advised. Returns how many. */
+static size_t advised_of(const struct cli_choice *choice, const struct res_result *result,
+                         const struct res_candidate **ret_candidates)
+{
+    size_t count = 0;
+    ret_candidates[count++] = choice->candidates[0];
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_entry *tried[RES_TRIED_MAX];
+        const size_t tried_count = res_notes_tried(result, &result->workloads[i], tried);
+        for (size_t k = 0; k < tried_count; k++)
+            for (size_t n = 1; n < choice->candidate_count; n++)
+                if (strcmp(choice->candidates[n]->name, tried[k]->name) == 0 && count <= RES_TRIED_MAX &&
+                    !is_among(ret_candidates, count, tried[k]->name))
+                    ret_candidates[count++] = choice->candidates[n];
+    }
+    return count;
+}
+
+/* replays_ns: what they took. Returns an exit code. */
+static int confirm(const struct ab *ab, uint64_t replays_ns, struct res_result *result)
+{
+    const struct settings *settings = &ab->settings;
+    const struct res_candidate *candidates[RES_TRIED_MAX + 1];
+    const uint64_t usual_ns = replays_ns < CONFIRM_LEAST_NS        ? CONFIRM_LEAST_NS
+                              : replays_ns > RES_CONFIRM_BUDGET_NS ? RES_CONFIRM_BUDGET_NS
+                                                                   : replays_ns;
+    const struct cli_confirm_step step = {
+        .candidates = candidates,
+        .candidate_count = advised_of(&ab->choice, result, candidates),
+        .budget_ns = settings->confirm.budget_ns > 0 ? settings->confirm.budget_ns : usual_ns,
+        .seed = settings->measure.seed,
+        .run_ns = ab->workloads[0].duration_ns,
+        .quiet = settings->answer.quiet,
+        .progress = settings->answer.progress,
+    };
+    if (step.candidate_count < 2) {
+        if (!settings->answer.quiet)
+            cli_say(&CLI_AB, "--confirm: no candidate is advised, there is nothing to confirm");
+        return CLI_DONE;
+    }
+    return cli_confirm_command(&CLI_AB, &step, settings->command, fp_status_code(ab->status), result);
 }
 
 /* ---- experiment ----------------------------------------------------------------------------- */
@@ -282,6 +381,7 @@ static int run_experiment(struct ab *ab)
         .progress = on_progress,
         .context = &ab->progress,
     };
+    const uint64_t begin_ns = fp_now_ns();
     /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
     signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
@@ -294,7 +394,7 @@ static int run_experiment(struct ab *ab)
     if (!settings->answer.quiet)
         tell_said(&experiment);
     const bool failed = any_failed(&experiment);
-    int code = CLI_DONE;
+    int code = CLI_DONE, confirmed = CLI_DONE;
     if (experiment.stopped && experiment.trials[0].rounds == 0) {
         cli_say(&CLI_AB, "stopped before the first round was finished: there is no result");
         code = CLI_FAILED;
@@ -304,7 +404,12 @@ static int run_experiment(struct ab *ab)
         res_disturbances_give(&disturbances, &result);
         if (!experiment.stopped)
             res_profile_add(&result, &experiment);
+        res_verdicts_fill(&result); /* which tells what to confirm */
+        if (settings->confirm.wanted && !experiment.stopped)
+            confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);
         code = cli_result_give(&CLI_AB, &settings->answer, &result, res_table_text);
+        if (code == CLI_DONE)
+            code = confirmed;
         res_result_release(&result);
     }
     res_disturbances_release(&disturbances);
@@ -331,6 +436,8 @@ static int run_ab(int argc, char **argv)
     if (code >= 0)
         return code;
     code = cli_result_check(&CLI_AB, &ab.settings.answer);
+    if (code == CLI_DONE)
+        code = check_input(&ab.settings);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_AB, ab.settings.measure.allocators, ab.settings.measure.baseline, &ab.choice);
     if (code == CLI_DONE)

@@ -20,8 +20,6 @@
 #include "results/measure/experiment/result_making.h"
 #include "results/report/table/table.h"
 
-#define BUDGET_NS UINT64_C(60000000000)
-
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
@@ -94,7 +92,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return code;
     ret_settings->command = operands.command;
     if (ret_settings->budget_ns == 0 && ret_settings->measure.rounds == 0)
-        ret_settings->budget_ns = BUDGET_NS;
+        ret_settings->budget_ns = RES_CONFIRM_BUDGET_NS;
     return check_service(ret_settings);
 }
 

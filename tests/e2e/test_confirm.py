@@ -130,6 +130,50 @@ class Confirm(lab.Lab):
             self.assertIn(words, self.mallab("confirm", *arguments, status=lab.MISUSE).stderr.decode())
         self.assert_one_line(self.mallab("confirm", "-a", "glibc", "--", "true", status=lab.FAILED), "nothing to compare 'glibc' with")
 
+    # ---- ab
+
+    def ab(self, *options, status=lab.DONE, **settings):
+        """Of a program that tells how often it runs; glibc surely needs less memory for it than jemalloc."""
+        (self.place / "program.lua").write_text(
+            'local t = {} for i = 1, 20000 do t[i % 1000] = {i, tostring(i)} end io.open("ran", "a"):write("x\\n")')
+        return self.mallab("ab", "-q", "-n", 3, "--no-syscalls", "--no-placement", "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc", *options,
+                           "--", "lua5.4", "program.lua", status=status, **settings)
+
+    @lab.needs("lua5.4")
+    @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
+    def test_ab_runs_it_once_and_says_what_would_confirm(self):
+        shown = " ".join(self.ab("-o", "kept.json").stdout.decode().split())
+        self.assertEqual(self.lines("ran"), 1)
+        self.assertRegex(shown, r"confirm 'mallab confirm -b jemalloc -a jemalloc,glibc -- CMD', \d+ runs of it, [\d.]+ m?s")
+        self.assertNotIn("confirmed", json.loads((self.place / "kept.json").read_text()))
+
+    @lab.needs("lua5.4")
+    @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
+    def test_ab_confirms(self):
+        shown = " ".join(self.ab("--confirm=2s", "-o", "kept.json").stdout.decode().split())
+        result = json.loads((self.place / "kept.json").read_text())
+        self.assertEqual([(one["candidate"], one["control"]) for one in result["confirmed"]], [("glibc", False), ("jemalloc", True)])
+        self.assertEqual(result["confirmation"]["budget_ns"], 2e9)
+        self.assertEqual(self.lines("ran"), 1 + result["confirmation"]["runs"])
+        self.assertIn("shown in the program itself: glibc ", shown)
+        self.assertNotIn("mallab confirm", shown)
+        # Its word is the last one: what it contradicts is not advised, whoever reads the result.
+        self.assertIn("peak: glibc, ", shown)
+        result["confirmed"][0]["verdict"]["peak"] = "more"
+        (self.place / "made.json").write_text(json.dumps(result))
+        shown = " ".join(self.mallab("report", "made.json").stdout.decode().split())
+        self.assertNotIn("peak: glibc, ", shown)
+        self.assertIn("no longer advised for the memory that its replays save", shown)
+
+    @lab.needs("lua5.4")
+    @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
+    def test_ab_confirms_only_what_can_run_again(self):
+        with (self.place / "input").open("w+") as given:
+            self.assert_one_line(self.ab("--confirm", status=lab.FAILED, stdin=given), "standard input is a file or a pipe")
+        self.assertEqual(self.lines("ran"), 0)
+        self.assertIn("put its command behind '--'", self.mallab("ab", "--confirm", "x.wl", status=lab.MISUSE).stderr.decode())
+        self.assertIn("--confirm takes a time", self.mallab("ab", "--confirm=fast", "--", "true", status=lab.MISUSE).stderr.decode())
+
     # ---- services
 
     def service(self):

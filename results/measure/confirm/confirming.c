@@ -23,8 +23,9 @@ struct state {
     size_t entry_count;
     uint64_t begin_ns, runs_ns; /* the latter: all runs added */
     struct res_random random;
-    char *failed; /* of the baseline: nothing can be compared */
-    bool is_over; /* the time is spent */
+    char *failed;   /* of the baseline: nothing can be compared */
+    unsigned looks; /* at memory, the one before all among them */
+    bool is_over;   /* the time is spent */
 };
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -164,6 +165,7 @@ static void run_memory(struct state *state)
 {
     const enum res_confirm_what what = RES_CONFIRM_PEAK;
     struct res_confirm_run baseline, own;
+    state->looks++;
     if (!run_baseline(state, what, &baseline))
         return;
     for (size_t i = 0; i + 1 < state->entry_count && !is_ended(state); i++) {
@@ -210,15 +212,22 @@ static void run_round(struct state *state, uint64_t round)
     free(order);
 }
 
+/* Of memory three looks are enough; but none is worth a pair that the verdict on time takes. */
+static bool wants_memory(const struct state *state, uint64_t rounds)
+{
+    const uint64_t missing = rounds < RES_ROUNDS_FOR_VERDICT ? RES_ROUNDS_FOR_VERDICT - rounds : 0;
+    return !state->options->runner.tells_both && state->looks < RES_ROUNDS_FOR_MEMORY && !is_ended(state) &&
+           fits(state, state->entry_count * (1 + 2 * missing));
+}
+
 static void run_all(struct state *state)
 {
     const struct res_confirm_options *options = state->options;
     const uint64_t pairs = options->pairs > 0 ? options->pairs : RES_CONFIRM_PAIRS_MAX;
-    run_memory(state); /* the look */
+    run_memory(state); /* the look before all */
     for (uint64_t round = 0; round < pairs && !is_ended(state) && any_left(state); round++) {
         run_round(state, round);
-        if (!options->runner.tells_both && round + 1 < RES_ROUNDS_FOR_MEMORY && !is_ended(state) &&
-            fits(state, state->entry_count))
+        if (wants_memory(state, round + 1))
             run_memory(state);
     }
 }

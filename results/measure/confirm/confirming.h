@@ -21,6 +21,7 @@
 #include "results/measure/experiment/timed.h"
 #include "results/measure/result/result.h"
 
+#define RES_CONFIRM_BUDGET_NS UINT64_C(60000000000) /* where nobody says */
 #define RES_CONFIRM_PAIRS_MAX 100u /* where only time ends it: more resolve what nobody acts on */
 
 /* What one run told; NAN: it did not. */

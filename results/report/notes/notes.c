@@ -254,7 +254,7 @@ static const struct res_note_row RESULT_ROWS[] = {
 /* In the order in which they are printed. */
 static const struct res_note_row *const WORKLOAD_ROWS[] = {
     FIRST_ROWS,      RES_VERDICT_ROWS, RES_CONFIRMED_ROWS, RES_BASIS_ROWS,
-    RES_MEMORY_ROWS, RES_PASS_ROWS,    LAST_ROWS,
+    RES_MEMORY_ROWS, RES_PASS_ROWS,    LAST_ROWS,          RES_CONFIRM_ROWS,
 };
 
 static void make_notes(struct res_noting *to, const struct res_note_row *rows)

@@ -15,6 +15,12 @@
  * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. So are the verdicts (verdict.h). */
 void res_notes_fill(struct res_result *result);
 
+/* res_notes_tried - the candidates that the verdict names as worth it, each once.
+ * Of a result with its verdicts (verdict.h). Returns how many. */
+#define RES_TRIED_MAX 3u /* the best of time, of the peak, at rest */
+size_t res_notes_tried(const struct res_result *result, const struct res_result_workload *workload,
+                       const struct res_result_entry *ret_entries[RES_TRIED_MAX]);
+
 /* res_notes_text - a line for each note, none wider than RES_TABLE_COLUMNS where words allow it.
  * details  those that are told where details are asked for, and only these; else the others.
  * label    only those with this one; NULL: all. */

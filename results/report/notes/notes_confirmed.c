@@ -5,7 +5,9 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/confirm/confirming.h"
 #include "results/measure/statistics/statistics.h"
+#include "results/report/notes/notes.h"
 #include "results/report/notes/noting.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -47,7 +49,8 @@ static void say_time(struct res_noting *to, const struct res_confirmed *one)
 static double resolution_of(const struct res_confirmed *one, const struct res_confirmed *control)
 {
     const struct res_interval own = one->time.interval, noise = control->time.interval;
-    return fmax((own.high - own.low) / 2, (noise.high - noise.low) / 2);
+    const double strays = fmax((noise.high - noise.low) / 2, fabs(control->time.ratio - 1));
+    return fmax((own.high - own.low) / 2, strays);
 }
 
 static const struct res_confirmed *control_of(const struct res_result *result)
@@ -78,7 +81,7 @@ static void say_peak(struct res_noting *to, const struct res_confirmed *one)
             RES_IN_UNIT(one->peak.baseline_median, unit), unit.name);
 }
 
-/* Where the program shows the contrary of what replays do. */
+/* Where the program shows the contrary of what its replays do; verdict.c then names somebody else, or nobody. */
 static void say_withdrawn(struct res_noting *to, const struct res_confirmed *one)
 {
     const struct res_result_entry *replayed = to->workload != NULL
@@ -86,11 +89,11 @@ static void say_withdrawn(struct res_noting *to, const struct res_confirmed *one
                                                   : NULL;
     if (replayed == NULL || replayed->failed != NULL)
         return;
-    const bool time = replayed->figures.time.verdict == RES_LESS && one->time_verdict == RES_MORE;
-    const bool peak = replayed->figures.peak.verdict == RES_LESS && one->peak_verdict == RES_MORE;
+    const bool time = replayed->figures.time.verdict == RES_LESS && one->time_verdict == RES_MORE,
+               peak = replayed->figures.peak.verdict == RES_LESS && one->peak_verdict == RES_MORE;
     if (time || peak)
-        say(to, ". It takes more %s, where its replays take less: the advice is withdrawn",
-            time && peak ? "of both"
+        say(to, ": no longer advised for the %s that its replays save",
+            time && peak ? "time and memory"
             : time       ? "time"
                          : "memory");
 }
@@ -116,12 +119,12 @@ static void say_one(struct res_noting *to, const struct res_confirmed *one,
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/* The first workload is the program's; a result without workloads is of the program alone. */
+/* With the only workload; of several, and of a program that was not replayed, with all of the result. */
 static bool is_told_here(const struct res_noting *to)
 {
     const struct res_result *result = to->result;
     return result->confirmation != NULL &&
-           to->workload == (result->workload_count > 0 ? &result->workloads[0] : NULL);
+           to->workload == (result->workload_count == 1 ? &result->workloads[0] : NULL);
 }
 
 static void note_shown(struct res_noting *to)
@@ -159,8 +162,67 @@ static void note_runs(struct res_noting *to)
             RES_INTERVAL(control->time.interval.low, control->time.interval.high));
 }
 
+/* Of a program that was not replayed it is the only line on how sure that is. */
+static void note_runs_alone(struct res_noting *to)
+{
+    if (to->workload == NULL)
+        note_runs(to);
+}
+
+static void note_runs_beside(struct res_noting *to)
+{
+    if (to->workload != NULL)
+        note_runs(to);
+}
+
 const struct res_note_row RES_CONFIRMED_ROWS[] = {
     {"shown", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_shown},
-    {"runs", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_runs},
+    {"runs", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_runs_alone},
+    {"runs", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_runs_beside},
+    {0},
+};
+
+/* ---- what would confirm ---------------------------------------------------------------------- */
+
+/* A name that a shell takes as it is: a result is a file from anywhere. */
+static bool is_plain(const char *name)
+{
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+=:/@%-")] ==
+           '\0';
+}
+
+/* A recording that lasted longer is of a service. */
+#define COMMAND_MOST_NS 600e9
+
+static void note_confirm(struct res_noting *to)
+{
+    const struct res_result *result = to->result;
+    const struct res_result_workload *workload = to->workload;
+    const struct res_result_entry *entries[RES_TRIED_MAX];
+    const size_t count = res_notes_tried(result, workload, entries);
+    const double ran_ns = workload->process != NULL && workload->process->ran_ns > 0
+                              ? workload->process->ran_ns
+                              : (double)workload->duration_ns;
+    bool plain = is_plain(result->baseline);
+    uint64_t runs;
+    for (size_t i = 0; i < count; i++)
+        plain = plain && is_plain(entries[i]->name);
+    if (result->confirmation != NULL || count == 0 || !plain || !(ran_ns > 0) || !(ran_ns < 1e15))
+        return;
+    const uint64_t elapsed_ns = res_confirm_estimate(count, (uint64_t)ran_ns, RES_CONFIRM_BUDGET_NS, &runs);
+    say(to, "'mallab confirm ");
+    if (strcmp(result->baseline, "glibc") != 0)
+        say(to, "-b %s ", result->baseline);
+    say(to, "-a %s", result->baseline);
+    for (size_t i = 0; i < count; i++)
+        say(to, ",%s", entries[i]->name);
+    if (ran_ns > COMMAND_MOST_NS)
+        say(to, " --start LINE --load LINE' runs the service itself");
+    else
+        say(to, " -- CMD', %s runs of it, %s", FP_GROUPED(runs), RES_DURATION((double)elapsed_ns));
+}
+
+const struct res_note_row RES_CONFIRM_ROWS[] = {
+    {"confirm", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_confirm},
     {0},
 };

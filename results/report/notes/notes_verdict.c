@@ -352,26 +352,39 @@ char *res_deploy_line(const struct res_result_entry *entry)
     return plain;
 }
 
+size_t res_notes_tried(const struct res_result *result, const struct res_result_workload *workload,
+                       const struct res_result_entry *ret_entries[RES_TRIED_MAX])
+{
+    const struct res_noting to = {.result = result, .workload = workload};
+    const struct res_program_verdict *verdict = workload->verdict;
+    size_t count = 0;
+    if (verdict == NULL || verdict->matters == 0)
+        return 0;
+    const struct res_saving *savings[] = {&verdict->time, &verdict->peak, &verdict->idle};
+    const double peak = baseline_of(&to)->figures.peak_bytes;
+    const double wholes[] = {res_calls_ns(workload, baseline_of(&to)), peak, peak};
+    /* Who has freed all before the end is no service at rest. */
+    for (size_t i = 0; i < (res_is_torn_down(workload) ? 2u : 3u); i++) {
+        const struct res_result_entry *entry = entry_of(&to, savings[i]);
+        bool told = entry == NULL || !is_worth(savings[i], wholes[i]);
+        for (size_t k = 0; k < count && !told; k++)
+            told = ret_entries[k] == entry;
+        if (!told)
+            ret_entries[count++] = entry;
+    }
+    return count;
+}
+
 /* Once for each candidate that a verdict names as worth it. */
 static void note_try(struct res_noting *to)
 {
-    const struct res_program_verdict *verdict = to->workload->verdict;
-    if (verdict == NULL || verdict->matters == 0)
-        return;
-    const struct res_saving *savings[] = {&verdict->time, &verdict->peak, &verdict->idle};
-    const double wholes[] = {res_calls_ns(to->workload, baseline_of(to)), baseline_of(to)->figures.peak_bytes,
-                             baseline_of(to)->figures.peak_bytes};
-    const struct res_result_entry *told[3] = {NULL};
-    /* Who has freed all before the end is no service at rest. */
-    for (size_t i = 0; i < (res_is_torn_down(to->workload) ? 2u : 3u); i++) {
-        const struct res_result_entry *entry = entry_of(to, savings[i]);
-        if (entry == NULL || !is_worth(savings[i], wholes[i]) || entry == told[0] || entry == told[1])
-            continue;
-        char *line = res_deploy_line(entry);
-        told[i] = entry;
+    const struct res_result_entry *entries[RES_TRIED_MAX];
+    const size_t count = res_notes_tried(to->result, to->workload, entries);
+    for (size_t i = 0; i < count; i++) {
+        char *line = res_deploy_line(entries[i]);
         if (line == NULL)
             continue;
-        say(to, "%s", entry->name);
+        say(to, "%s", entries[i]->name);
         res_note_end_with(to, line);
     }
 }
