@@ -364,6 +364,7 @@ static int run_experiment(struct ab *ab)
         .rounds_long = settings->rounds_long,
         .time_budget_ns = settings->time_budget_ns,
         .memory_rounds = (unsigned)settings->memory_rounds,
+        .starts = RES_STARTS,
         .idle_ms = cli_measure_idle_ms(&settings->measure),
         .seed = settings->measure.seed,
         .touch = settings->measure.touch,

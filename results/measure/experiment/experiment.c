@@ -11,6 +11,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
+#include "results/measure/experiment/start_costs.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/run/trial.h"
 
@@ -477,12 +478,18 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         .options = *options,
         .trials = res_calloc(options->workload_count, sizeof *ret_experiment->trials),
     };
+    struct res_start_cost *starts = res_calloc(options->candidate_count, sizeof *starts);
+    if (options->starts > 0)
+        res_start_costs(options, starts);
     for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
         struct res_trial *trial = &ret_experiment->trials[ret_experiment->trial_count++];
         trial_init(trial, options, &options->workloads[i]);
+        for (size_t k = 0; k < options->candidate_count; k++)
+            trial->entries[k].start = starts[k];
         run_rounds(&state, trial, share_ns(options, begun_ns, i));
         run_passes(&state, trial);
     }
+    free(starts);
     ret_experiment->stopped = state.stopped;
 }
 

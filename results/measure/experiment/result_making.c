@@ -103,6 +103,8 @@ static void fill_entry(const struct res_trial *trial, const struct res_entry *en
     ret_entry->latency = res_latency_of(entry->passes.latency, entry->passes.latency_failed,
                                         floor_passes(trial, entry));
     ret_entry->warmup_ns = entry->warmup_ns;
+    if (entry->start.starts > 0)
+        ret_entry->start = entry->start;
     json_object_set_new(ret_entry->rest, "time", json_pack("{s:s}", "clock", "real"));
 }
 

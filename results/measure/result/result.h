@@ -166,6 +166,7 @@ struct res_result_entry {
     struct res_system_calls *system_calls;
     struct res_placement_figures *placement;
     uint64_t warmup_ns;
+    struct res_start_cost start;
     struct res_run *runs; /* one for each round */
     size_t run_count;
     struct res_run *memory_runs; /* one for each memory pass */

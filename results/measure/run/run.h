@@ -42,6 +42,13 @@ enum res_run_state {
     RES_RUN_STOPPED = 2, /* by request->stop */
 };
 
+/* What a start of a program costs under a candidate before it calls malloc (start_costs.h): medians over starts. */
+struct res_start_cost {
+    uint64_t starts; /* that these are of; 0: not known, and all else is NAN */
+    double ns, ns_deviation, cpu_ns, cpu_ns_deviation, faults_minor;
+    double more_ns, more_cpu_ns; /* than under the baseline, in the same round; of the baseline 0 */
+};
+
 /* What the processor or the kernel counted in a run. */
 struct res_counter {
     char *name, *unavailable;

@@ -79,6 +79,7 @@ struct res_options {
     bool system_calls;                 /* whether to count them, behind the rounds */
     bool placement;                    /* whether to look where objects lie, behind the rounds */
     unsigned memory_rounds;            /* that have a memory pass; 0: none */
+    unsigned starts;                   /* of true(1) under each candidate (start_costs.h); 0: none */
     uint64_t idle_ms;                  /* of rest in that pass, behind the last op */
     volatile sig_atomic_t *stop;
     void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
@@ -89,6 +90,8 @@ struct res_options {
 };
 
 #define RES_ROUND_PASS    UINT_MAX
+#define RES_STARTS        20u /* as many rounds of starts are made by default, within RES_STARTS_NS */
+#define RES_STARTS_NS     UINT64_C(400000000)
 #define RES_MEMORY_PASSES 3 /* that a memory pass takes by default: the fewest of which there is a verdict */
 
 /* An entry of one workload. runs holds one run of each finished round, in the order of the rounds, or less when it
@@ -107,6 +110,7 @@ struct res_entry {
     char *said;         /* what the allocator said in its warm-up (run.h); NULL: nothing */
     uint64_t warmup_ns; /* how long the warm-up took */
     uint64_t check_ns;  /* and the checking run; 0: none */
+    struct res_start_cost start;
     struct res_passes passes;
 };
 
