@@ -25,7 +25,7 @@ function workloadFacts(workload) {
   const facts = [];
   const add = (words, value) => value && facts.push(element("div", {}, element("dt", {}, words), element("dd", {}, value)));
   add("Program", isNamed(workload.program_words) ? workload.program_words : isNamed(workload.program) ? workload.program : null);
-  add("malloc's share", isNamed(workload.share_words) ? workload.share_words : null);
+  add("Share", isNamed(workload.share_words) ? workload.share_words : null);
   add("Calls", wholeText(workload.ops));
   add("Threads", wholeText(workload.threads));
   add("Recorded", workload.duration_ns > 0 ? timeText(workload.duration_ns) : null);

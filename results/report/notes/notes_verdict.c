@@ -45,10 +45,9 @@ static bool is_worth(const struct res_saving *saving, double whole)
     return saving->candidate != NULL && share >= RES_SAVING_WORTH;
 }
 
-/* ", 6.1 % of the program", or "..., 33 % of the heap". */
+/* "6.1 % of the program", or "33 % of the heap". */
 static void say_part(struct res_noting *to, const struct res_saving *saving, double whole, const char *words)
 {
-    say(to, ", ");
     say_share(to, isfinite(saving->of_process) ? saving->of_process : saving->saved / whole);
     say(to, " of %s", isfinite(saving->of_process) ? "the program" : words);
 }
@@ -56,9 +55,8 @@ static void say_part(struct res_noting *to, const struct res_saving *saving, dou
 static void say_no_use(struct res_noting *to, const struct res_saving *saving, double whole,
                        const char *words)
 {
-    say(to, "do not bother");
+    say(to, "do not bother, %s saves ", saving->candidate);
     say_part(to, saving, whole, words);
-    say(to, " at best (%s)", saving->candidate);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -137,7 +135,7 @@ static void say_fastest(struct res_noting *to)
         say_no_use(to, time, calls, "the time in malloc");
         return;
     }
-    say(to, "%s, %s of CPU less", time->candidate, RES_DURATION(time->saved));
+    say(to, "%s, %s of CPU less, ", time->candidate, RES_DURATION(time->saved));
     say_part(to, time, calls, "the time in malloc");
     say_price_in_memory(to, entry);
 }
@@ -192,7 +190,7 @@ static void say_saver(struct res_noting *to, const struct res_saving *saving, co
     } else if (!is_worth(saving, whole)) {
         say_no_use(to, saving, whole, "the heap");
     } else {
-        say(to, "%s, %s less", saving->candidate, FP_BYTES(saving->saved));
+        say(to, "%s, %s less, ", saving->candidate, FP_BYTES(saving->saved));
         say_part(to, saving, whole, "the heap at its peak");
         say_price_in_time(to, entry);
     }
@@ -208,6 +206,10 @@ static void note_memory(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     const struct res_program_verdict *verdict = workload->verdict;
+    /* Who has freed all before the end is no service at rest. */
+    const uint64_t rounds = baseline_of(to)->resident_rounds; /* older results do not tell */
+    const unsigned needed = workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT;
+    const bool has_rest = verdict != NULL && verdict->idle.candidate != NULL && !res_is_torn_down(workload);
     if (verdict == NULL || verdict->matters == 0 || rivals(to, RES_MORE, true) == 0 || !has_memory(to))
         return;
     if (workload->share_memory < RES_SHARE_MEMORY) {
@@ -218,12 +220,15 @@ static void note_memory(struct res_noting *to)
         say(to, "memory: not trustworthy here: %s", workload->no_trust_memory);
     } else if (workload->live != RES_LIVE_KNOWN) {
         say(to, "memory: no verdict, not all that was live is known");
-    } else if (verdict->peak.candidate == NULL && verdict->idle.candidate == NULL) {
+    } else if (rounds > 0 && rounds < needed) {
+        say(to, "memory: no verdict from %s round%s, it takes %u", FP_GROUPED(rounds), rounds == 1 ? "" : "s",
+            needed);
+    } else if (verdict->peak.candidate == NULL && !has_rest) {
         say(to, "memory: stay with %s, none is shown to need less", to->result->baseline);
     } else {
         say_saver(to, &verdict->peak, "peak");
-        if (verdict->idle.candidate != NULL)
-            say_saver(to, &verdict->idle, res_is_torn_down(workload) ? "rest, all is freed then" : "rest");
+        if (has_rest)
+            say_saver(to, &verdict->idle, "rest");
     }
 }
 

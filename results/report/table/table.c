@@ -489,7 +489,7 @@ static void md_head(struct res_text *text, const struct res_result_workload *wor
     char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
     res_text_printf(text, "\n\n");
     res_markdown_add(text, head);
-    res_text_printf(text, ". malloc's share: ");
+    res_text_printf(text, ". ");
     res_markdown_add(text, share);
     const char *lacks = res_notes_recorded(workload);
     if (lacks != NULL) {

@@ -38,6 +38,7 @@ static void add_title(struct res_text *text, const struct res_result_workload *w
 char *res_verdict_head(const struct res_result_workload *workload)
 {
     const struct res_runs_on *runs_on = workload->runs_on;
+    const char *version = runs_on != NULL && runs_on->version != NULL ? runs_on->version : "";
     struct res_text words = {0};
     res_text_printf(
         &words, "%s call%s, %s thread%s, %s, %s live at most", FP_GROUPED(workload->ops),
@@ -45,8 +46,8 @@ char *res_verdict_head(const struct res_result_workload *workload)
         workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns) : "without recorded time",
         FP_BYTES((double)workload->live_peak_bytes));
     if (runs_on != NULL && runs_on->name != NULL)
-        res_text_printf(&words, ", runs on %s%s%s", runs_on->name, runs_on->version != NULL ? " " : "",
-                        runs_on->version != NULL ? runs_on->version : "");
+        res_text_printf(&words, ", runs on %s%s%.*s", runs_on->name, runs_on->version != NULL ? " " : "",
+                        (int)strcspn(version, "-"), version); /* not "5.3.0-0-g54eaed1d8b56" */
     return words.text;
 }
 
@@ -61,16 +62,18 @@ char *res_verdict_share(const struct res_result_workload *workload)
     const struct res_result_entry *baseline = &workload->candidates[0];
     const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
     if (!has_time && !has_memory)
-        return res_strdup("not recorded: per cent are of the time in malloc and of the heap");
+        return res_strdup(
+            "malloc's share is not recorded: per cent are of the time in malloc and of the heap");
+    res_text_printf(&words, "malloc takes ");
     if (has_time) {
-        res_text_printf(&words, "time %s of %s CPU", RES_DURATION(res_calls_ns(workload, baseline)),
+        res_text_printf(&words, "%s of %s CPU", RES_DURATION(res_calls_ns(workload, baseline)),
                         RES_DURATION(res_process_cpu_ns(workload)));
         add_percent(&words, workload->share_time);
     }
     if (has_memory) {
         const double rss = workload->process->rss_peak_bytes;
         const struct res_bytes_unit unit = res_bytes_unit_of(rss);
-        res_text_printf(&words, "%sheap %s of %s %s", has_time ? "   " : "",
+        res_text_printf(&words, "%sheap %s of %s %s", has_time ? ", its " : "for its ",
                         RES_IN_UNIT(workload->share_memory * rss, unit), RES_IN_UNIT(rss, unit), unit.name);
         add_percent(&words, workload->share_memory);
     }
@@ -82,7 +85,7 @@ static void add_head(struct res_text *text, const struct res_result_workload *wo
     char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
     const char *lacks = res_notes_recorded(workload);
     add_title(text, workload);
-    res_text_printf(text, "%s\nmalloc's share   %s\n", head, share);
+    res_text_printf(text, "%s\n%s\n", head, share);
     if (lacks != NULL)
         res_lines_screen(text, "recorded", lacks);
     res_text_printf(text, "\n");

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""The answer about a program: figures beside the whole process, the allocator that it runs on as baseline, on one screen."""
+import json
+import os
+import subprocess
+
+import lab
+
+PYTHON = ("/usr/bin/python3", "-c", "data = [str(i) * 200 for i in range(20000)]; print(len(data))")
+
+
+class Verdict(lab.Lab):
+    def test_beside_the_whole_process(self):
+        out = self.place / "result.json"
+        told = self.mallab("ab", "--no-syscalls", "--no-placement", "-n", 2, "-o", out, "--", *PYTHON)
+        result = json.loads(out.read_text())
+        (workload,) = result["workloads"]
+        process, share = workload["process"], workload["share"]
+        self.assertEqual((workload["runs_on"]["name"], workload["runs_on"]["how"]), ("glibc", "libc"))
+        cpu_ns = process["cpu_user_ns"] + process["cpu_system_ns"]
+        self.assertGreater(cpu_ns, 0)
+        base = workload["candidates"][0]
+        steady = base["time"]["steady_ns_per_op"] * (workload["ops"] - workload["inherited_ops"])
+        self.assertAlmostEqual(share["time"], steady / cpu_ns)
+        self.assertLess(base["resident"]["peak_bytes"] / process["rss_peak_bytes"], share["memory"] + 1e-9)
+        self.assertEqual(result["verdict"], workload["verdict"])
+        self.assertIs(result["verdict"]["matters"], True)
+        screen = told.stdout.decode()
+        self.assertLessEqual(len(screen.splitlines()), 24, screen)
+        self.assertLessEqual(max(map(len, screen.splitlines())), 80, screen)
+        self.assertIn("runs on glibc", screen)
+        self.assertIn(" CPU (", screen)
+        self.assertNotIn("not recorded", screen)
+        # Shown again it is the same; details follow the screen.
+        again = self.mallab("report", self.place / "result.json").stdout.decode()
+        self.assertEqual(again, screen)
+        details = self.mallab("report", "--details", self.place / "result.json").stdout.decode()
+        self.assertTrue(details.startswith(screen[:screen.index("VERDICT")]))
+        self.assertIn("95 % range", details)
+
+    def test_the_baseline_is_what_it_runs_on(self):
+        library = json.loads(self.mallab("allocators", "--json").stdout)
+        (jemalloc,) = [one for one in library["allocators"] if one["name"] == "jemalloc"]
+        if not jemalloc["found"]:
+            self.skipTest("no jemalloc")
+        env = {**os.environ, "LD_PRELOAD": jemalloc["library"]}
+        recording = self.place / "preloaded"
+        subprocess.run([lab.BUILD / "mallab", "record", "-q", "-o", recording, "--", *PYTHON], env=env, check=True,
+                       stdout=subprocess.DEVNULL)
+        for options, names, words in (((), None, b"runs on jemalloc: it is the baseline"), (("-a", "glibc"), ["jemalloc", "glibc"], b"it is"),
+                                      (("-a", "glibc,jemalloc", "-b", "glibc"), ["glibc", "jemalloc"], None)):
+            told = self.mallab("ab", "--json", "-n", 1, "--no-syscalls", "--no-placement", *options, recording)
+            result = json.loads(told.stdout)
+            found = [one["name"] for one in result["workloads"][0]["candidates"]]
+            self.assertEqual(result["baseline"], found[0])
+            self.assertEqual(found[0], names[0] if names else "jemalloc")
+            self.assertEqual(found, names or found)
+            self.assertIn(words or b"", told.stderr)
+            self.assertEqual(words is not None, b"is the baseline" in told.stderr)
+
+    def test_of_two_each_has_its_screen_and_none_is_the_results(self):
+        (self.place / "trace.rep").write_text("1000\n2\n4\n1\na 0 100\na 1 200\nf 0\nf 1\n")
+        for name in ("one.wl", "two.wl"):
+            self.mallab("convert", "-q", "-o", self.place / name, self.place / "trace.rep")
+        told = self.mallab("ab", "-q", "-n", 1, "-a", "glibc", "-o", self.place / "both.json", self.place / "one.wl", self.place / "two.wl")
+        screen = told.stdout.decode()
+        self.assertEqual(screen.count("VERDICT"), 2)
+        self.assertEqual(screen.count("not recorded"), 2)
+        self.assertIn("few calls 4 calls are few", screen)
+        self.assertNotIn("verdict", json.loads((self.place / "both.json").read_text()))
+
+
+if __name__ == "__main__":
+    lab.main()
