@@ -65,7 +65,7 @@ class Verdict(lab.Lab):
         told = self.mallab("ab", "-q", "-n", 1, "-a", "glibc", "-o", self.place / "both.json", self.place / "one.wl", self.place / "two.wl")
         screen = told.stdout.decode()
         self.assertEqual(screen.count("VERDICT"), 2)
-        self.assertEqual(screen.count("not recorded"), 2)
+        self.assertEqual(screen.count("share is not recorded"), 2)
         self.assertIn("few calls 4 calls are few", screen)
         self.assertNotIn("verdict", json.loads((self.place / "both.json").read_text()))
 

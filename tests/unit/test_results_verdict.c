@@ -255,6 +255,34 @@ TEST(what_cannot_be_is_not_advised_by)
     }
 }
 
+/* The replay touches more pages than the whole process: what it does is not what the program did. */
+TEST(more_page_faults_than_the_whole_process_are_no_ground)
+{
+    static const struct {
+        double replayed, process;
+        bool trusted;
+    } CASES[] = {{50000, 30000, false},
+                 {35000, 30000, true},
+                 {900, 300, true},
+                 {300, 30000, true},
+                 {50000, NAN, true}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        json_t *base = entry_of(&BASE);
+        json_object_set_new(base, "faults_minor", json_real(CASES[i].replayed));
+        json_t *workload = json_pack("{s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "ops", 1000000,
+                                     "rounds", ROUNDS, "candidates", base, entry_of(&FAST), "control",
+                                     entry_of(&BASE), "floor", "process", "cpu_user_ns", 900000000,
+                                     "cpu_system_ns", 0, "rss_peak_bytes", 2e8);
+        if (isfinite(CASES[i].process))
+            json_object_set_new(json_object_get(workload, "process"), "faults_minor",
+                                json_real(CASES[i].process));
+        const struct res_result_workload *known = typed_workload(workload, "glibc");
+        CHECK((known->no_trust_time == NULL) == CASES[i].trusted);
+        CHECK((known->verdict->time.candidate != NULL) == CASES[i].trusted);
+        json_decref(workload);
+    }
+}
+
 /* Where not all that was live is known, memory figures are not what they seem. */
 TEST(no_verdict_on_memory_that_is_not_known)
 {
@@ -262,7 +290,7 @@ TEST(no_verdict_on_memory_that_is_not_known)
     for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
         const struct res_result_workload *known = program_with(&SMALL, 1, live[i], PROCESS);
         CHECK(known->verdict->peak.candidate == NULL && known->verdict->idle.candidate == NULL);
-        CHECK(strstr(verdict_words(known), "memory: no verdict, not all that was live is known") != NULL);
+        CHECK(strstr(verdict_words(known), "memory: no verdict: what ") != NULL);
         CHECK(strstr(typed_note(known, "live"), "live bytes") != NULL);
     }
 }
@@ -407,8 +435,8 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
           T(what_the_noise_may_hide_is_told_of_the_program),
           T(what_is_held_from_the_start_counts_at_the_peak), T(what_cannot_be_is_not_advised_by),
-          T(no_verdict_on_memory_that_is_not_known), T(an_allocator_of_the_programs_own_is_named),
-          T(of_equals_in_time_clearly_less_memory_leads),
+          T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
+          T(an_allocator_of_the_programs_own_is_named), T(of_equals_in_time_clearly_less_memory_leads),
           T(who_is_told_apart_by_time_does_not_give_it_for_memory),
           T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs),
           T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),

@@ -13,12 +13,13 @@
 #include "results/report/notes/notes.h"
 #include "results/report/notes/noting.h"
 
-#define MAPPED                                                                                               \
-    0.1 /* heap over the anonymous memory of the process; with less the program maps memory itself */
+#define MAPPED                      #define MAPPED_BYTES 16e6 /* and by so much: each process has some of its own */
+0.1 /* heap over the anonymous memory of the process; with less the program maps memory itself */
 #define UNSEEN                                                                                               \
     1e-3 /* of the calls: so many objects that were freed unseen are a part of the program, and no accident */
 
-static const struct res_result_entry *baseline_of(const struct res_noting *to)
+    static const struct res_result_entry *
+    baseline_of(const struct res_noting *to)
 {
     return &to->workload->candidates[0];
 }
@@ -219,7 +220,7 @@ static void note_memory(struct res_noting *to)
     } else if (workload->no_trust_memory != NULL) {
         say(to, "memory: not trustworthy here: %s", workload->no_trust_memory);
     } else if (workload->live != RES_LIVE_KNOWN) {
-        say(to, "memory: no verdict, not all that was live is known");
+        say(to, "memory: no verdict: %s", res_notes_live(workload->live));
     } else if (rounds > 0 && rounds < needed) {
         say(to, "memory: no verdict from %s round%s, it takes %u", FP_GROUPED(rounds), rounds == 1 ? "" : "s",
             needed);
@@ -318,9 +319,12 @@ static void note_own(struct res_noting *to)
             say(to, "%s", OWN[i].words);
             return;
         }
-    if (is_small_part(workload))
+    const double mapped = is_small_part(workload)
+                              ? workload->process->rss_anon_peak_bytes - baseline_of(to)->figures.peak_bytes
+                              : 0;
+    if (mapped > MAPPED_BYTES)
         say(to, "most of its memory, %s, does not come from malloc: the program maps it itself",
-            FP_BYTES(workload->process->rss_anon_peak_bytes - baseline_of(to)->figures.peak_bytes));
+            FP_BYTES(mapped));
 }
 
 static void note_unseen(struct res_noting *to)
