@@ -237,7 +237,7 @@ class Kept(lab.Lab):
         self.assertEqual(workload["removed_calls"], info["events_removed"])
         words = " ".join(table.decode().split())
         self.assertIn("resident memory are lower bounds", words)
-        self.assertIn("no verdict on memory", words)
+        self.assertIn("memory: no verdict: what was live", words)
         self.assertIn(f"{info['events_removed']:,} calls were in windows that are removed", words)
 
     def test_what_ended_processes_leave(self):

@@ -13,13 +13,13 @@
 #include "results/report/notes/notes.h"
 #include "results/report/notes/noting.h"
 
-#define MAPPED                      #define MAPPED_BYTES 16e6 /* and by so much: each process has some of its own */
-0.1 /* heap over the anonymous memory of the process; with less the program maps memory itself */
-#define UNSEEN                                                                                               \
-    1e-3 /* of the calls: so many objects that were freed unseen are a part of the program, and no accident */
+/* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
+#define MAPPED       0.1
+#define MAPPED_BYTES 16e6
+/* Of the calls: so many objects that were freed unseen are a part of the program, and no accident. */
+#define UNSEEN 1e-3
 
-    static const struct res_result_entry *
-    baseline_of(const struct res_noting *to)
+static const struct res_result_entry *baseline_of(const struct res_noting *to)
 {
     return &to->workload->candidates[0];
 }
