@@ -115,6 +115,7 @@ int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_st
     const int code = run_pairs(verb, step, res_confirm_service_runner(&runs), result);
     result->confirmation->timed_by = RES_CONFIRMED_SERVICE;
     result->confirmation->start = plain(service->start);
+    result->confirmation->ready = plain(service->ready);
     result->confirmation->load = plain(service->load);
     result->confirmation->stop = plain(service->stop);
     return code;

@@ -87,6 +87,7 @@ class Confirm(lab.Lab):
         lines = self.mallab("report", "kept.json").stdout.decode()
         self.assertIn("shown     in the program itself: glibc+nocache ", lines)
         self.assertIn("the program ran 38 times", " ".join(lines.split()))
+        self.assertIn(b"no workload to check", self.mallab("check", "--budget", "time<=+5%", "kept.json", status=None).stderr)
         # Words follow from figures: the program shows less, or more, or nothing of a size that its runs resolve.
         def told(verdict, ratio, low, high):
             made = json.loads(json.dumps(result))

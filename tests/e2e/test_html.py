@@ -67,6 +67,20 @@ class Page(Lab):
         self.judge_theme(page)
         self.judge_quiet(page, path)
 
+    def test_the_program_itself_alone(self):
+        """A confirmation has no workload; its words and its command are there."""
+        one = {"runs": 9, "time": {"baseline_ns": 409e6, "ratio": .76, "ratio_low": .71, "ratio_high": .84}, "verdict": {"time": "faster", "peak": "undecided"}}
+        made = {**html_result.result(NAMES), "workloads": [], "confirmed": [{**one, "candidate": "fast<b>"}, {**one, "candidate": "glibc", "control": True}],
+                "confirmation": {"start": "./server -p 1", "load": "./load", "timed_by": "service", "runs": 40}}
+        for key in ("validation", "candidates", "tune"):
+            made.pop(key, None)
+        path = self.page(made)
+        self.browser.open(path)
+        self.assertIn("fast<b> -98.2 ms", self.browser.run("document.querySelector('.advice').textContent"))
+        self.assertEqual(self.browser.run("document.querySelector('.command').textContent"),
+                         "mallab confirm -a 'glibc,fast<b>' -b glibc --start './server -p 1' --load ./load")
+        self.judge_quiet(self.browser, path)
+
     def judge_sorting(self, page):
         button = "[...document.querySelectorAll('.decide thead button')].find((one) => one.textContent === 'typical')"
         page.run(f"{button}.focus()")

@@ -48,6 +48,7 @@ const struct res_described RES_CONFIRMED = RES_DESCRIBE("what was confirmed of a
 static const struct res_field CONFIRMATION_FIELDS[] = {
     RES_ROW(TEXTS, "command", command, "what ran; `null` of a service"),
     RES_ROW(TEXT, "start", start, "of a service: `--start`, else `null`"),
+    RES_ROW(TEXT, "ready", ready, "`--ready`"),
     RES_ROW(TEXT, "load", load, "`--load`"),
     RES_ROW(TEXT, "stop", stop, "`--stop`"),
     RES_WORD("timed_by", timed_by, TIMED_BY,

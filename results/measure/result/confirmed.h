@@ -42,10 +42,10 @@ enum { RES_CONFIRMED_BY_HYPERFINE = 0, RES_CONFIRMED_BY_WAIT4 = 1, RES_CONFIRMED
 
 /* How they came about. */
 struct res_confirmation {
-    struct res_texts command;   /* not known of a service */
-    char *start, *load, *stop;  /* of a service; NULL: it is a command */
-    int timed_by;               /* of the enum above */
-    uint64_t runs, pairs_asked; /* pairs_asked 0: as many as the time holds */
+    struct res_texts command;          /* not known of a service */
+    char *start, *ready, *load, *stop; /* of a service; NULL: it is a command, or was not given */
+    int timed_by;                      /* of the enum above */
+    uint64_t runs, pairs_asked;        /* pairs_asked 0: as many as the time holds */
     double budget_ns, elapsed_ns, run_ns;
     bool stopped;
     json_t *rest;

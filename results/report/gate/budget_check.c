@@ -341,6 +341,8 @@ static bool names_something(const struct res_rule *rule, const struct res_result
 static char *unused_problem(const struct res_result *result, const struct res_check *check,
                             const struct res_budget *budget)
 {
+    if (result->workload_count == 0)
+        return res_strdup("the result has no workload to check: 'mallab ab' makes results with one");
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
         if (!names_something(rule, result))

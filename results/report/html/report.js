@@ -17,6 +17,7 @@ function resultsPage(results, main) {
       place.append(workloadSection(result, workload, id));
       links.push(element("a", {href: `#${id}`}, isNamed(workload.name) ? workload.name : id));
     }
+    if (result.confirmation && result.workloads.length !== 1) place.append(...verdictOf(result));
     place.append(...[tune ? null : fidelitySection(result), notesOf(result.notes), basisSection(result)].filter(Boolean));
     main.append(place);
   }

@@ -61,8 +61,18 @@ function tuneCommandOf(result) {
   return [...words, "--seed", String(tune.seed), String(objectOf(tune.workload).name)].map(shellWord).join(" ");
 }
 
+function confirmCommandOf(result) {
+  const about = objectOf(result.confirmation);
+  const names = [result.baseline, ...listOf(result.confirmed).map(objectOf).filter((one) => one.control !== true).map((one) => one.candidate)];
+  const words = ["mallab", "confirm", "-a", shellWord(names.map(String).join(",")), "-b", shellWord(String(result.baseline))];
+  for (const key of ["start", "ready", "load", "stop"])
+    if (isNamed(about[key])) words.push(`--${key}`, shellWord(about[key]));
+  return [...words, ...(isNamed(about.start) ? [] : ["--", ...listOf(about.command).map((word) => shellWord(String(word)))])].join(" ");
+}
+
 function commandOf(result) {
   if (result.tune) return tuneCommandOf(result);
+  if (result.confirmation && listOf(result.workloads).length === 0) return confirmCommandOf(result);
   const first = objectOf(listOf(result.workloads)[0]);
   const names = listOf(first.candidates).map((entry) => String(objectOf(entry).name));
   const words = ["mallab", result.validation ? "validate" : "ab", "-a", shellWord(names.join(",")), "-b", shellWord(String(result.baseline)),
