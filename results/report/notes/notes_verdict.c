@@ -195,7 +195,6 @@ static void say_saver(struct res_noting *to, const struct res_saving *saving, co
         say_part(to, saving, whole, "the heap at its peak");
         say_price_in_time(to, entry);
     }
-    res_note_end(to);
 }
 
 static bool has_memory(const struct res_noting *to)
@@ -207,10 +206,9 @@ static void note_memory(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     const struct res_program_verdict *verdict = workload->verdict;
-    /* Who has freed all before the end is no service at rest. */
     const uint64_t rounds = baseline_of(to)->resident_rounds; /* older results do not tell */
     const unsigned needed = workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT;
-    const bool has_rest = verdict != NULL && verdict->idle.candidate != NULL && !res_is_torn_down(workload);
+    const bool has_rest = verdict != NULL && verdict->idle.candidate != NULL;
     if (verdict == NULL || verdict->matters == 0 || rivals(to, RES_MORE, true) == 0 || !has_memory(to))
         return;
     if (workload->share_memory < RES_SHARE_MEMORY) {
@@ -228,8 +226,11 @@ static void note_memory(struct res_noting *to)
         say(to, "memory: stay with %s, none is shown to need less", to->result->baseline);
     } else {
         say_saver(to, &verdict->peak, "peak");
+        res_note_end(to);
         if (has_rest)
             say_saver(to, &verdict->idle, "rest");
+        if (has_rest && res_is_torn_down(workload))
+            say(to, " (when all is freed)");
     }
 }
 

@@ -62,8 +62,7 @@ char *res_verdict_share(const struct res_result_workload *workload)
     const struct res_result_entry *baseline = &workload->candidates[0];
     const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
     if (!has_time && !has_memory)
-        return res_strdup(
-            "malloc's share is not recorded: per cent are of its time and of the heap");
+        return res_strdup("malloc's share is not recorded: per cent are of its time and of the heap");
     res_text_printf(&words, "malloc takes ");
     if (has_time) {
         res_text_printf(&words, "%s of %s CPU", RES_DURATION(res_calls_ns(workload, baseline)),
