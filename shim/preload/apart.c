@@ -9,6 +9,9 @@
  * An allocator that is not libc's calls mmap as programs do: calls out of the library that $MALLAB_APART names, or out of any
  * that has "malloc" in its file's name, are passed on as they are.
  *
+ * How much of such memory there was at most is told by the file's length, beyond what mappings need: samples miss what a
+ * program maps and unmaps between two of them (php's chunks). It is address space: no less than what was resident.
+ *
  * What differs: a page that is read before it is written is the file's, shared, and counts as RssShmem; MADV_FREE is
  * refused, as for all mappings of files; no huge pages. */
 #undef _FILE_OFFSET_BITS /* with it the header makes one of mmap and mmap64, and both are called by programs */
@@ -16,6 +19,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +36,8 @@
 #define NOT_YET    (-1)
 #define IMPOSSIBLE (-2)
 #define SPECIAL    (MAP_HUGETLB | MAP_GROWSDOWN | MAP_STACK | MAP_SHARED)
+#define RANGES_MAX 4096u
+#define LOCK_SPINS (1u << 22) /* a fork may have left it locked: then nothing more is counted */
 #define VISIBLE    __attribute__((visibility("default")))
 
 static atomic_int descriptor = NOT_YET;
@@ -39,6 +45,11 @@ static atomic_ulong device, node;
 
 VISIBLE void *mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset);
 VISIBLE void *mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
+
+VISIBLE int munmap(void *address, size_t length);
+VISIBLE void *mremap(void *address, size_t length, size_t new_length, int flags, ...);
+
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static int make_file(void)
 {
@@ -79,6 +90,90 @@ static int file(void)
     return fd >= 0 ? fd : -1;
 }
 
+/* ---- how much is mapped ---------------------------------------------------------------------- */
+
+static struct range {
+    uintptr_t begin, end;
+} ranges[RANGES_MAX];
+static size_t range_count;
+static uint64_t mapped_bytes, mapped_most;
+static atomic_flag locked = ATOMIC_FLAG_INIT;
+static atomic_bool uncounted;
+
+/* From then on nothing is counted, and the length says so: it is more than any. */
+static void give_up(void)
+{
+    atomic_store(&uncounted, true);
+    const int fd = file();
+    if (fd >= 0)
+        (void)ftruncate(fd, FILE_BYTES * 2); /* as it was, if it fails */
+}
+
+static bool lock(void)
+{
+    for (unsigned i = 0; i < LOCK_SPINS && !atomic_load(&uncounted); i++)
+        if (!atomic_flag_test_and_set(&locked))
+            return true;
+    if (!atomic_load(&uncounted))
+        give_up();
+    return false;
+}
+
+/* Take it out of what is counted. Returns how much of it was. */
+static uint64_t forget(uintptr_t begin, uintptr_t end)
+{
+    uint64_t bytes = 0;
+    for (size_t i = range_count; i-- > 0;) {
+        const struct range old = ranges[i];
+        if (old.begin >= end || old.end <= begin)
+            continue;
+        const uintptr_t from = old.begin > begin ? old.begin : begin, to = old.end < end ? old.end : end;
+        bytes += to - from;
+        ranges[i] = ranges[--range_count];
+        if (old.begin < from)
+            ranges[range_count++] = (struct range){old.begin, from};
+        if (to < old.end && range_count < RANGES_MAX)
+            ranges[range_count++] = (struct range){to, old.end};
+        /* A piece too many stays counted: too much is told then, never too little. */
+    }
+    mapped_bytes -= bytes;
+    return bytes;
+}
+
+static uint64_t forget_locked(const void *address, size_t length)
+{
+    uint64_t bytes = 0;
+    if (atomic_load(&descriptor) >= 0 && lock()) {
+        bytes = forget((uintptr_t)address, (uintptr_t)address + length);
+        atomic_flag_clear(&locked);
+    }
+    return bytes;
+}
+
+/* fd: as file() said, so that no file of the program's is lengthened that has its number by now; -1: there is none. */
+static void count(int fd, const void *address, size_t length)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE) - 1;
+    if (!lock())
+        return;
+    length = (length + page) & ~page;
+    (void)forget((uintptr_t)address, (uintptr_t)address + length); /* MAP_FIXED: what was there is gone */
+    const bool fits = range_count < RANGES_MAX;
+    if (fits)
+        ranges[range_count++] = (struct range){(uintptr_t)address, (uintptr_t)address + length};
+    mapped_bytes += length;
+    const bool most = mapped_bytes > mapped_most;
+    if (most)
+        mapped_most = mapped_bytes;
+    if (most && fits && fd >= 0)
+        (void)ftruncate(fd, FILE_BYTES + (off_t)mapped_most); /* as it was, if it fails */
+    atomic_flag_clear(&locked);
+    if (!fits)
+        give_up();
+}
+
+/* ---- calls ------------------------------------------------------------------------------------ */
+
 static bool is_allocator(const void *caller)
 {
     Dl_info info;
@@ -101,6 +196,7 @@ static void *map(const void *caller, void *address, size_t length, int protectio
             void *mapped = (void *)syscall(SYS_mmap, address, length, protection, flags & ~MAP_ANONYMOUS, own,
                                            (off_t)0);
             if (mapped != MAP_FAILED) {
+                count(own, mapped, length);
                 errno = error;
                 return mapped;
             }
@@ -118,4 +214,27 @@ void *mmap(void *address, size_t length, int protection, int flags, int fd, off_
 void *mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)
 {
     return map(__builtin_return_address(0), address, length, protection, flags, fd, offset);
+}
+
+/* Before it is unmapped: behind that another thread may have the same place. */
+int munmap(void *address, size_t length)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE) - 1;
+    (void)forget_locked(address, (length + page) & ~page);
+    return (int)syscall(SYS_munmap, address, length);
+}
+
+void *mremap(void *address, size_t length, size_t new_length, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    void *place = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void *) : NULL;
+    va_end(more);
+    const bool is_own = forget_locked(address, length) > 0;
+    void *moved = (void *)syscall(SYS_mremap, address, length, new_length, flags, place);
+    const int error = errno;
+    if (is_own)
+        count(file(), moved != MAP_FAILED ? moved : address, moved != MAP_FAILED ? new_length : length);
+    errno = error;
+    return moved;
 }

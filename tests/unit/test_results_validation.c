@@ -19,9 +19,12 @@ static struct res_image image_of(uint64_t anonymous_mb, uint64_t apart_mb)
                 .heap = {(double)(anonymous_mb - apart_mb) * MB,
                          (double)(anonymous_mb - 2 * apart_mb) * MB / 2, 4 * MB},
                 .apart_at_peak_bytes = (double)apart_mb * MB,
-                .apart_peak_bytes = (double)apart_mb * MB},
+                .apart_peak_bytes = (double)apart_mb * MB,
+                .apart_most_bytes = (double)apart_mb * MB},
     };
 }
+
+static bool maps_between_samples; /* 39 MB of its own, of which samples see one, and 12 of heap */
 
 /* Of one candidate and its control, nothing replayed.
  * second_saw_mb  of what is not the heap's the second mapped run's samples saw no more */
@@ -43,7 +46,11 @@ static struct res_validated_real real_of(const uint64_t *sampled_mb, const uint6
         sampled[i] = image_of(sampled_mb[i], 1);
     for (size_t i = 0; i < MAPPED; i++) {
         mapped[i] = image_of(mapped_mb[i], 1);
-        mapped[i].run.apart_peak_bytes = i == 1 ? (double)second_saw_mb * MB : MB;
+        mapped[i].run.apart_most_bytes = i == 1 ? (double)second_saw_mb * MB : MB;
+        if (maps_between_samples) {
+            mapped[i].run.heap.peak_bytes = 12 * MB;
+            mapped[i].run.apart_most_bytes = 39 * MB;
+        }
     }
     struct res_validated_candidate candidate;
     res_validation_figures(&validation, &trial, 0, 1, &candidate);
@@ -92,6 +99,17 @@ TEST(a_program_that_differs_by_itself_is_not_disturbed)
     CHECK(!(fabs(real.disturbed_by) > 0));
 }
 
+/* A program that maps and unmaps between samples, as php does: anonymous memory of 40 MB, of which up to 39 are its own. */
+TEST(what_samples_missed_of_own_mappings_is_not_heap)
+{
+    const uint64_t alone[SAMPLED] = {40, 40, 40, 40, 40}, read[MAPPED] = {40, 40, 40};
+    maps_between_samples = true;
+    const struct res_validated_real real = real_of(alone, read, 1);
+    maps_between_samples = false;
+    CHECK(fabs(real.heap.peak_bytes - 12.0 * MB) < 1); /* as sampled */
+    CHECK(fabs(real.heap_range.peak.high_bytes - 12.0 * MB) < 1);
+}
+
 /* What a run's samples missed of the rest is not its heap's. */
 TEST(a_run_that_missed_the_rest_has_no_greater_heap)
 {
@@ -105,4 +123,5 @@ RUN_TESTS(T(a_disturbed_heap_is_that_of_the_sampled_runs),
           T(a_heap_that_shrank_by_reading_is_that_of_the_sampled_runs),
           T(an_undisturbed_heap_is_that_of_the_mapped_runs),
           T(a_run_that_missed_the_rest_has_no_greater_heap),
+          T(what_samples_missed_of_own_mappings_is_not_heap),
           T(a_program_that_differs_by_itself_is_not_disturbed))

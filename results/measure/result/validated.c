@@ -57,6 +57,8 @@ static const struct res_field REAL_RUN_FIELDS[] = {
     RES_ROW_AS(WHOLE, OMITTED, "apart_at_peak_bytes", apart_at_peak_bytes,
                "other anonymous memory at the sample with the most of both"),
     RES_ROW_AS(WHOLE, OMITTED, "apart_peak_bytes", apart_peak_bytes, "the most of it at any sample"),
+    RES_ROW_AS(WHOLE, OMITTED, "apart_most_bytes", apart_most_bytes,
+               "the most that it can have been between samples, by what the program mapped"),
     RES_ROW_AS(JSON, OMITTED, "series", series, "of the first run: the samples over time"),
 };
 static const struct res_described REAL_RUN = RES_DESCRIBE("a real run", REAL_RUN_FIELDS);

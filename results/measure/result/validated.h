@@ -44,6 +44,7 @@ struct res_timed {
 struct res_real_run {
     struct res_levels total, anonymous, heap;
     double apart_at_peak_bytes, apart_peak_bytes; /* anonymous memory that is not the heap's: smaps.h */
+    double apart_most_bytes;                      /* the same at any moment, at most; INFINITY: not known */
     double cpu_ns;                                /* user and system of its own threads, since its exec */
     double duration_ns;
     json_t *series;

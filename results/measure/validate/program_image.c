@@ -1,20 +1,24 @@
 /* program_image.c - /proc/PID: names, statm, status, smaps, maps. */
 #include "results/measure/validate/program_image.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/validate/smaps.h"
 
-#define COUNTER_PAGES  64u
-#define MAPS_BYTES_MAX (64u << 20) /* half a million mappings: more than the kernel allows by default */
+#define APART_NAME       "/memfd:mallab-apart"
+#define APART_FILE_BYTES ((off_t)1 << 46) /* shim/preload/apart.c */
+#define COUNTER_PAGES    64u
+#define MAPS_BYTES_MAX   (64u << 20) /* half a million mappings: more than the kernel allows by default */
 
 /* ---- files of /proc ------------------------------------------------------------------------- */
 
@@ -198,6 +202,8 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
             run->apart_at_peak_bytes = apart;
         }
         run->apart_peak_bytes = fmax(run->apart_peak_bytes, apart);
+        image->own_peak_bytes = fmax(image->own_peak_bytes, (double)sums.own_bytes);
+        image->not_own_peak_bytes = fmax(image->not_own_peak_bytes, apart - (double)sums.own_bytes);
         res_files_raise(&image->files, &sums.files);
         *ret_rest = sums.apart_bytes + others;
     }
@@ -240,6 +246,28 @@ static bool maps_file(pid_t pid, const char *path)
     return found;
 }
 
+/* What the program mapped itself at most, as libmallab-apart.so tells by its file's length. Returns 0 where it has no such
+ * file, INFINITY where it lost count. */
+static double mapped_by_itself(pid_t pid)
+{
+    char path[64], target[sizeof APART_NAME];
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *all = opendir(path);
+    double bytes = 0;
+    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
+        struct stat facts;
+        const ssize_t length = readlinkat(dirfd(all), one->d_name, target, sizeof target - 1);
+        if (length != (ssize_t)sizeof target - 1 || memcmp(target, APART_NAME, sizeof target - 1) != 0 ||
+            fstatat(dirfd(all), one->d_name, &facts, 0) != 0)
+            continue;
+        bytes = fmax(bytes, facts.st_size < APART_FILE_BYTES * 2 ? (double)(facts.st_size - APART_FILE_BYTES)
+                                                                 : INFINITY);
+    }
+    if (all != NULL)
+        closedir(all);
+    return bytes;
+}
+
 void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
 {
     char text[8192];
@@ -250,6 +278,12 @@ void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const c
     take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes, maps,
                 library);
     image->run.total.peak_bytes = fmax(image->run.total.peak_bytes, (double)status.peak_bytes);
+    if (maps && image->has_maps) {
+        const double told = mapped_by_itself(image->pid);
+        const bool lost = told <= 0 && image->own_peak_bytes > 0; /* the program closed the file */
+        image->run.apart_most_bytes = lost ? INFINITY
+                                           : image->not_own_peak_bytes + fmax(told, image->own_peak_bytes);
+    }
     if (library != NULL && !image->has_library)
         image->has_library = maps_file(image->pid, library);
 }
@@ -273,6 +307,6 @@ void res_image_end(struct res_image *image, uint64_t now_ns)
     set_mean(image, image->heap_sum, &run->heap);
     if (!image->has_maps) {
         run->heap = (struct res_levels){NAN, NAN, NAN};
-        run->apart_at_peak_bytes = run->apart_peak_bytes = NAN;
+        run->apart_at_peak_bytes = run->apart_peak_bytes = run->apart_most_bytes = NAN;
     }
 }

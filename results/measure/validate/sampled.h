@@ -56,7 +56,9 @@ struct res_image {
 
     /* Under way. */
     double file_peak_bytes, sample_peak_bytes, maps_peak_bytes;
-    double cpu_before_ns; /* of the process before its exec */
+    double own_peak_bytes,
+        not_own_peak_bytes; /* what is apart: what the program mapped itself, and the rest */
+    double cpu_before_ns;   /* of the process before its exec */
     uint64_t last_ns, series_every, series_skipped;
     double anonymous_sum, resident_sum, heap_sum, weight_ns;
 };

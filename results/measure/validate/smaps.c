@@ -13,6 +13,7 @@
 #include "footprint/base/support.h"
 
 #define MEMORY_FILE    "/memfd:"
+#define OWN_FILE       MEMORY_FILE "mallab-apart" /* shim/preload/apart.c */
 #define LINE_MAX_BYTES 512u /* a longer line is a long path: its beginning tells all that counts */
 #define SEGMENTS_MAX   128u
 #define KNOWN_MAX      64u /* files remembered: the same ones are asked for in every sample */
@@ -136,7 +137,7 @@ uint64_t res_bss_bytes(const char *path)
 
 struct mapping {
     unsigned long long end;
-    bool is_heap;
+    bool is_heap, is_own;
     uint64_t name; /* of itself, or of the file whose .bss it begins with; 0: none */
     uint64_t resident_bytes, anonymous_bytes;
     uint64_t
@@ -178,6 +179,7 @@ static void take_head(struct state *state, unsigned long long begin, unsigned lo
     *mapping = (struct mapping){
         .end = end,
         .is_heap = is_brk || is_allocator || !has_name,
+        .is_own = strncmp(name, OWN_FILE, sizeof OWN_FILE - 1) == 0,
         .name = has_name && !is_brk ? res_files_name(name) : 0,
     };
     if (!has_name && begin == state->file_end) {
@@ -201,6 +203,7 @@ static void add(struct res_smaps *sums, const struct mapping *mapping)
     const uint64_t heap = (mapping->bss_is_heap ? bss : 0) + (mapping->is_heap ? bytes - bss : 0);
     sums->heap_bytes += heap;
     sums->apart_bytes += bytes - heap;
+    sums->own_bytes += mapping->is_own ? bytes : 0;
     if (mapping->name != 0 && mapping->resident_bytes > heap)
         res_files_add(&sums->files, mapping->name, mapping->resident_bytes - heap);
 }

@@ -56,6 +56,7 @@ double res_files_brought(const struct res_files *startup, const struct res_files
 struct res_smaps {
     uint64_t heap_bytes;
     uint64_t apart_bytes;
+    uint64_t own_bytes;     /* of these, what the program maps itself, as far as it is told */
     struct res_files files; /* all that is resident and not the heap's, by name */
 };
 

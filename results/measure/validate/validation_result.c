@@ -140,11 +140,11 @@ static struct res_real_ranges mapped_ranges(const struct res_validation_entry *e
 {
     const struct runs mapped = mapped_runs(entry);
     struct res_real_ranges ranges = ranges_of(mapped, AT(heap));
-    const double apart = median_of(mapped, AT(apart_peak_bytes));
+    const double apart = median_of(mapped, AT(apart_most_bytes));
     double *peaks = samples_of(mapped, AT(heap.peak_bytes));
     for (size_t i = 0; i < mapped.count; i++) {
         const struct res_real_run *run = &mapped.images[i].run;
-        peaks[i] = fmax(peaks[i], run->anonymous.peak_bytes - fmax(run->apart_peak_bytes, apart));
+        peaks[i] = fmax(peaks[i], run->anonymous.peak_bytes - fmax(run->apart_most_bytes, apart));
     }
     ranges.peak = res_real_range_of(peaks, mapped.count);
     free(peaks);
@@ -172,7 +172,7 @@ static struct res_levels heap_of(const struct res_validation_entry *entry)
     struct res_levels heap = levels_of(mapped, AT(heap));
     heap.peak_bytes = sampled_heap_peak(mapped);
     const double exact = median_of(sampled, AT(anonymous.peak_bytes)) -
-                         median_of(mapped, AT(apart_peak_bytes));
+                         median_of(mapped, AT(apart_most_bytes));
     if (exact > heap.peak_bytes)
         heap.peak_bytes = exact;
     return heap;
