@@ -113,7 +113,7 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     status = conv_pass_run(input, options, writer, survey, error);
     if (status == FP_OK) {
         conv_choice_judge(options, survey);
-        conv_recording_judge(survey, options->select.merge == NULL);
+        conv_recording_judge(survey, true);
     }
     if (status == FP_OK)
         status = conv_survey_note(writer, survey);
@@ -177,7 +177,7 @@ static enum fp_status convert_workload(const char *in_path, const char *out_path
     struct conv_temporary temporary = {0};
     const char *wl_path = in_path;
     enum fp_status status = FP_OK;
-    if (conv_plan_any(&options->select) || options->select.merge != NULL || conv_process_asked(options))
+    if (conv_plan_any(&options->select) || conv_process_asked(options))
         return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
                          "is a workload: only of recordings and traces something can be selected");
     if (is_text) {

@@ -389,18 +389,29 @@ static void name_recording(struct conv_survey *survey)
         snprintf(survey->program, sizeof survey->program, "%s", largest->name);
 }
 
-/* The process that is asked for is meant, or all whose footprints are there. */
+static void choose_members(struct conv_survey *survey, const struct conv_choice *choice)
+{
+    char *text = survey->selected.text;
+    const size_t size = sizeof survey->selected.text;
+    for (size_t i = 0; i < choice->count; i++)
+        choice->members[i]->chosen = true;
+    if (choice->count == 1)
+        snprintf(text, size, "process %u, %s", choice->lead->process_id, choice->lead->file);
+    else
+        snprintf(text, size, "%zu processes '%s'", choice->count, choice->lead->name);
+}
+
+/* The process that is asked for is meant, or its group, or all whose footprints are there. */
 static enum fp_status choose_processes(const struct conv_options *options, struct conv_survey *survey,
                                        size_t *ret_count, struct conv_error *error)
 {
-    struct conv_process *process;
+    struct conv_choice choice = {0};
     enum fp_status status = FP_OK;
-    *ret_count = 1;
     if (conv_process_asked(options)) {
-        status = conv_recording_choose(survey->input, options, survey, &process, error);
+        status = conv_recording_choose(survey->input, options, survey, &choice, error);
         if (status == FP_OK)
-            snprintf(survey->selected.text, sizeof survey->selected.text, "process %u, %s",
-                     process->process_id, process->file);
+            choose_members(survey, &choice);
+        *ret_count = choice.count;
         return status;
     }
     for (size_t i = 0; i < survey->process_count; i++)
@@ -467,7 +478,7 @@ static enum fp_status survey_one(const char *path, const struct conv_options *op
     if (status == FP_OK)
         status = told(conv_pass_run(&input, &settled, NULL, survey, error), path, error);
     if (status == FP_OK)
-        conv_recording_judge(survey, options->select.merge == NULL);
+        conv_recording_judge(survey, true);
     input.close(input.data);
     return status;
 }
@@ -488,8 +499,7 @@ enum fp_status conv_survey_file(const char *in_path, const struct conv_options *
         status = conv_survey_workload(in_path, in_path, options, &survey, ret_error);
     else if (status == FP_OK && kind == CONV_KIND_TEXT)
         status = survey_text(in_path, options, &survey, ret_error);
-    else if (status == FP_OK && kind == CONV_KIND_RECORDING && options->select.merge == NULL &&
-             !conv_plan_any(&options->select))
+    else if (status == FP_OK && kind == CONV_KIND_RECORDING && !conv_plan_any(&options->select))
         status = survey_recording(in_path, options, &survey, ret_error);
     else if (status == FP_OK)
         status = survey_one(in_path, options, &survey, ret_error);

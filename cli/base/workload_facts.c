@@ -63,7 +63,6 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
         .live_peak_bytes = summary->live_bytes_peak,
         .threads = summary->thread_count,
         .processes = meta_number(reader, "recording_processes"),
-        .merged_processes = meta_number(reader, "select_merged_processes"),
     };
     copy_meta(reader, "program", "", ret_workload->program, sizeof ret_workload->program);
     copy_meta(reader, "selection", "", ret_workload->selection, sizeof ret_workload->selection);

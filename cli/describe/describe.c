@@ -99,8 +99,6 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"inherited_objects", survey->inherited_objects},
         {"inherited_bytes", survey->inherited_bytes},
         {"events_removed", survey->events_removed},
-        {"left_bytes", survey->left_bytes},
-        {"left_objects", survey->left_objects},
         {"large_objects", large_objects(survey)},
         {"large_noted", survey->large.noted},
         {"large_noted_bytes", survey->large.noted_bytes},
@@ -355,9 +353,6 @@ static void print_program(const struct conv_survey *survey)
 
 const char *cli_live_words(enum conv_liveness live)
 {
-    if (live == CONV_LIVE_LEFT)
-        return "what merged processes left behind when they ended stays live: live bytes, and a replay's "
-               "memory, are upper bounds";
     return live == CONV_LIVE_PAUSED ? "what was made or released in pauses is not known: live bytes, and a "
                                       "replay's memory, are not exact"
                                     : "what was live when it begins is not known: live bytes, and a replay's "
@@ -379,15 +374,11 @@ static void print_duration(const struct conv_survey *survey)
 
 static void print_live(const struct conv_survey *survey)
 {
-    const bool is_sum = cli_processes_of(survey) > 1 && survey->selected.merged_processes == 0;
+    const bool is_sum = cli_processes_of(survey) > 1;
     line("live at peak", "%s; most objects %s%s", FP_BYTES(survey->live_bytes_peak),
-         FP_GROUPED(survey->live_objects_peak),
-         is_sum ? " (sums: each process at its own peak, --merge has that of all)" : "");
+         FP_GROUPED(survey->live_objects_peak), is_sum ? " (sums: each process at its own peak)" : "");
     line("live at end", "%s in %s object%s", FP_BYTES(survey->live_bytes_end),
          FP_GROUPED(survey->live_objects_end), survey->live_objects_end == 1 ? "" : "s");
-    if (survey->left_objects > 0)
-        line("left", "%s in %s object%s, by processes that ended before others", FP_BYTES(survey->left_bytes),
-             FP_GROUPED(survey->left_objects), survey->left_objects == 1 ? "" : "s");
     if (survey->live != CONV_LIVE_KNOWN)
         line("live", "%s", cli_live_words(survey->live));
     if (survey->inherited_objects > 0)

@@ -66,24 +66,17 @@ static void print_windows(const struct conv_survey *survey)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Of all its processes; the peak is that of the largest. */
-struct program {
-    const char *name;
-    uint64_t processes, events;
-    uint64_t cpu_ns, rss_peak_bytes; /* FP_USAGE_UNKNOWN: of none of them is it known */
-};
-
-static struct program program_of(const struct conv_process *process)
+static struct cli_program program_of(const struct conv_process *process)
 {
     const struct fp_usage *usage = process->usage;
-    return (struct program){.name = process->name,
+    return (struct cli_program){.name = process->name,
                             .processes = 1,
                             .events = process->events,
                             .cpu_ns = usage != NULL ? fp_usage_cpu_ns(usage) : FP_USAGE_UNKNOWN,
                             .rss_peak_bytes = usage != NULL ? usage->rss_peak_bytes : FP_USAGE_UNKNOWN};
 }
 
-static void add_process(struct program *program, const struct program *more)
+static void add_process(struct cli_program *program, const struct cli_program *more)
 {
     program->processes++;
     program->events += more->events;
@@ -98,21 +91,20 @@ static void add_process(struct program *program, const struct program *more)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct program *)a)->name, ((const struct program *)b)->name);
+    return strcmp(((const struct cli_program *)a)->name, ((const struct cli_program *)b)->name);
 }
 
 static int by_events(const void *a, const void *b)
 {
-    const struct program *one = a, *other = b;
+    const struct cli_program *one = a, *other = b;
     if (one->events != other->events)
         return one->events > other->events ? -1 : 1;
     return strcmp(one->name, other->name);
 }
 
-/* By events; the caller frees them. Names are the survey's. */
-static struct program *find_programs(const struct conv_survey *survey, size_t *ret_count)
+struct cli_program *cli_programs(const struct conv_survey *survey, size_t *ret_count)
 {
-    struct program *programs = res_calloc(survey->process_count + 1, sizeof *programs);
+    struct cli_program *programs = res_calloc(survey->process_count + 1, sizeof *programs);
     size_t count = 0;
     for (size_t i = 0; i < survey->process_count; i++)
         programs[i] = program_of(&survey->processes[i]);
@@ -132,7 +124,7 @@ static struct program *find_programs(const struct conv_survey *survey, size_t *r
 static json_t *program_array(const struct conv_survey *survey)
 {
     size_t count;
-    struct program *programs = find_programs(survey, &count);
+    struct cli_program *programs = cli_programs(survey, &count);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *object = json_object();
@@ -155,13 +147,13 @@ static json_t *program_array(const struct conv_survey *survey)
 void cli_programs_print(const struct conv_survey *survey)
 {
     size_t count;
-    struct program *programs;
+    struct cli_program *programs;
     if (survey->kind != CONV_KIND_RECORDING || survey->process_count < 2)
         return;
-    programs = find_programs(survey, &count);
+    programs = cli_programs(survey, &count);
     printf("\n%9s %15s %10s %10s  %s\n", "processes", "events", "CPU", "peak RSS", "program");
     for (size_t i = 0; i < count; i++) {
-        const struct program *program = &programs[i];
+        const struct cli_program *program = &programs[i];
         char cpu[32] = "-";
         char *name = res_text_plain(program->name);
         if (program->cpu_ns != FP_USAGE_UNKNOWN)
@@ -268,7 +260,6 @@ json_t *cli_selection_json(const struct conv_selected *selected)
     }
     snprintf(share, sizeof share, "%u/%u", selected->sample_part, selected->sample_of);
     cli_json_set(object, "text", selected->text);
-    cli_json_set(object, "merged_processes", cli_json_known(selected->merged_processes));
     cli_json_set(object, "threads", selected->threads);
     cli_json_set(object, "from_ns", selected->from_ns);
     cli_json_set(object, "to_ns", cli_json_known(selected->to_ns));

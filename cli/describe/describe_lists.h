@@ -6,6 +6,16 @@
 
 #include "convert/convert.h"
 
+/* Of all its processes; the peak is that of the largest. */
+struct cli_program {
+    const char *name; /* the survey's */
+    uint64_t processes, events;
+    uint64_t cpu_ns, rss_peak_bytes; /* FP_USAGE_UNKNOWN: of none of them is it known */
+};
+
+/* cli_programs - the programs of a recording, those with most events first. The caller's to free. */
+struct cli_program *cli_programs(const struct conv_survey *survey, size_t *ret_count);
+
 /* cli_survey_lists_json - set `process_list`; of a recording, `window_list` and `program_list` too. */
 void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
 

@@ -115,15 +115,6 @@ static int take_process(const struct cli_verb *verb, const struct cli_option *ro
     return -1;
 }
 
-static int take_merge(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    *(const char **)at = value != NULL ? value : "";
-    if (value != NULL && (value[0] == '\0' || value[0] == ',' || strstr(value, ",,") != NULL ||
-                          value[strlen(value) - 1] == ','))
-        return cli_misuse(verb, "--merge=LIST has an empty item: '%s'", value);
-    return -1;
-}
-
 static int take_threads(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                         void *at)
 {
@@ -171,11 +162,9 @@ const struct cli_option cli_select_trust_owner[] = {
 
 const struct cli_option cli_select[] = {
     {.name = "process", .argument = "PID", .how = CLI_CALL, .take = take_process,
-     .help = "which process of a recording [the one with most calls], or of a trace that holds several [the "
-             "first]; of a recording also by a program's name that one process has (awk), or a footprint's "
-             "(awk.4711)"},
-    {.name = "merge", .argument = "[LIST]", .how = CLI_CALL, .at = AT(select.merge), .take = take_merge,
-     .help = "several as one workload: process ids and names, patterns too, between commas [all]"},
+     .help = "which process: by its id, a footprint's name (awk.4711), or a program's (awk), which means the "
+             "group of all that have it [of a recording the command's own, with the workers that it forked, "
+             "or the group that made most calls; of a trace the first]"},
     {.name = "threads", .argument = "LIST", .how = CLI_CALL, .at = AT(select.threads), .take = take_threads,
      .help = "only these threads' calls: ids as 'mallab info' lists them, ranges A-B, main; not how many "
              "replay"},
@@ -215,8 +204,6 @@ bool cli_select_format(size_t number, const char **ret_word, const char **ret_me
 int cli_select_check(const struct cli_verb *verb, const struct conv_options *options)
 {
     const struct conv_selection *select = &options->select;
-    if (select->merge != NULL && conv_process_asked(options))
-        return cli_misuse(verb, "--process is for one process, --merge for several: choose one of them");
     if (select->from.kind == select->to.kind && select->from.kind != CONV_WHEN_NONE &&
         select->from.value >= select->to.value)
         return cli_misuse(verb, "--from-time is not before --to-time");
@@ -226,7 +213,6 @@ int cli_select_check(const struct cli_verb *verb, const struct conv_options *opt
 bool cli_select_any(const struct conv_options *options)
 {
     const struct conv_selection *select = &options->select;
-    return conv_process_asked(options) || select->merge != NULL || select->threads != NULL ||
-           select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE ||
-           select->sample_of != 0 || select->head != 0;
+    return conv_process_asked(options) || select->threads != NULL || select->from.kind != CONV_WHEN_NONE ||
+           select->to.kind != CONV_WHEN_NONE || select->sample_of != 0 || select->head != 0;
 }

@@ -11,6 +11,7 @@
 #include "cli/base/json_bounds.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
+#include "cli/describe/describe_lists.h"
 #include "cli/verbs/verbs.h"
 #include "convert/base/unnamed_file.h"
 #include "convert/import/formats.h"
@@ -19,6 +20,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 
+#define PROGRAMS_MOST      4u  /* that are named beside the chosen one */
 #define RATE_SHOWN_MIN     1e4 /* events a second: below, 0.00 M would be told of what is but short */
 #define SAMPLE_OBJECTS_MIN 100 /* fewer at the peak say nothing of the whole's */
 
@@ -64,29 +66,94 @@ static void tell_selection(const struct cli_verb *verb, const struct conv_survey
         tell_sample(verb, survey);
 }
 
-/* Programs that one process was, one after the other (exec), have one process id: they are chosen by their footprints. */
-static void tell_choice(const struct cli_verb *verb, const struct conv_survey *survey, const char *kind)
+static uint64_t events_of(const struct conv_survey *survey, bool chosen)
 {
-    const struct conv_process *chosen = NULL, *other = NULL;
-    char *name = res_text_plain(survey->program);
-    const char *quote = name[0] != '\0' ? "'" : "";
+    uint64_t events = 0;
     for (size_t i = 0; i < survey->process_count; i++)
-        if (survey->processes[i].chosen)
-            chosen = &survey->processes[i];
-    for (size_t i = 0; chosen != NULL && i < survey->process_count; i++)
+        if (!chosen || survey->processes[i].chosen)
+            events += survey->processes[i].events;
+    return events;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+    return all > 0 ? 100 * (double)part / (double)all : 0;
+}
+
+/* " (--process chooses others: 'bash', 48 processes, 85 %; ...)", less the program that is chosen. */
+static void add_others(struct res_text *words, const struct conv_survey *survey, const char *chosen)
+{
+    size_t count, listed = 0;
+    struct cli_program *programs = cli_programs(survey, &count);
+    const uint64_t all = events_of(survey, false);
+    res_text_printf(words, " (--process chooses others");
+    for (size_t i = 0; i < count && listed < PROGRAMS_MOST; i++) {
+        if (strcmp(programs[i].name, chosen) == 0)
+            continue;
+        char *name = res_text_plain(programs[i].name);
+        res_text_printf(words, "%s '%s', %s%s%.0f %%", listed++ == 0 ? ":" : ";", name,
+                        programs[i].processes > 1 ? FP_GROUPED(programs[i].processes) : "",
+                        programs[i].processes > 1 ? " processes, " : "", percent(programs[i].events, all));
+        free(name);
+    }
+    res_text_printf(words, "%s)", count > listed + 1 ? "; 'mallab info' lists all" : "");
+    free(programs);
+}
+
+/* Programs that one process was, one after the other (exec), have one process id: they are chosen by their footprints. */
+static void tell_exec(const struct cli_verb *verb, const struct conv_survey *survey,
+                      const struct conv_process *chosen)
+{
+    const struct conv_process *other = NULL;
+    for (size_t i = 0; i < survey->process_count; i++)
         if (&survey->processes[i] != chosen && survey->processes[i].process_id == chosen->process_id &&
             survey->processes[i].file != NULL)
             other = &survey->processes[i];
-    cli_say(verb, "the %s holds %zu processes; converted: process %u%s%s%s%s (--process chooses another)",
-            kind, survey->process_count, survey->process_id, name[0] != '\0' ? ", " : "", quote, name, quote);
-    if (other != NULL) {
-        char *this_file = res_text_plain(chosen->file), *other_file = res_text_plain(other->file);
-        cli_say(verb,
-                "process %u became another program by exec: converted is '%s' (--process %s chooses another)",
-                survey->process_id, this_file, other_file);
-        free(this_file);
-        free(other_file);
+    if (other == NULL)
+        return;
+    char *this_file = res_text_plain(chosen->file), *other_file = res_text_plain(other->file);
+    cli_say(verb,
+            "process %u became another program by exec: converted is '%s' (--process %s chooses another)",
+            chosen->process_id, this_file, other_file);
+    free(this_file);
+    free(other_file);
+}
+
+void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *survey, size_t left_out)
+{
+    const struct conv_process *chosen = NULL;
+    size_t count = 0;
+    struct res_text words = {0};
+    for (size_t i = 0; i < survey->process_count; i++) {
+        if (!survey->processes[i].chosen)
+            continue;
+        chosen = &survey->processes[i];
+        count++;
     }
+    if (chosen == NULL || survey->process_count < 2)
+        return;
+    char *name = res_text_plain(chosen->name != NULL ? chosen->name : "");
+    const char *quote = name[0] != '\0' ? "'" : "";
+    if (chosen->file == NULL) { /* of a trace */
+        cli_say(verb, "the trace holds %zu processes; converted: process %u (--process chooses another)",
+                survey->process_count, chosen->process_id);
+        free(name);
+        return;
+    }
+    res_text_printf(&words, "the recording holds %zu processes; converted: ", survey->process_count);
+    if (count == 1)
+        res_text_printf(&words, "process %u, %s%s%s", chosen->process_id, quote, name, quote);
+    else if (left_out > 0)
+        res_text_printf(&words, "the %zu of %zu '%s' with most calls", count, count + left_out, name);
+    else
+        res_text_printf(&words, "%zu '%s'", count, name);
+    res_text_printf(&words, ", %.0f %% of the calls",
+                    percent(events_of(survey, true), events_of(survey, false)));
+    add_others(&words, survey, chosen->name);
+    cli_say(verb, "%s", words.text);
+    if (count == 1)
+        tell_exec(verb, survey, chosen);
+    free(words.text);
     free(name);
 }
 
@@ -153,8 +220,8 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
     for (size_t i = 0; i < report->lack_count; i++)
         cli_say(verb, "%s cannot hold %s", report->format, report->lacks[i]);
     tell_selection(verb, survey, quiet);
-    if (survey->process_count > 1 && survey->selected.merged_processes == 0 && !by_file)
-        tell_choice(verb, survey, kind);
+    if (survey->process_count > 1 && !by_file)
+        cli_choice_tell(verb, survey, 0);
     tell_missing(verb, survey);
     if (!by_file)
         tell_others_losses(verb, survey);
@@ -175,11 +242,6 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
                 survey->unfinished_why);
     if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
         cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
-    if (survey->left_objects > 0)
-        cli_say(verb,
-                "%s in %s objects was left by merged processes that ended before others: in a replay it "
-                "stays live",
-                FP_BYTES(survey->left_bytes), FP_GROUPED(survey->left_objects));
     if (survey->live != CONV_LIVE_KNOWN)
         cli_say(verb, "%s", cli_live_words(survey->live));
     if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)

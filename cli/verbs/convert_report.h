@@ -17,6 +17,10 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
                      const struct conv_options *options, bool quiet, enum cli_progress_when progress,
                      json_t **ret_report);
 
+/* cli_choice_tell - of a recording or trace of several processes, on stderr: which are chosen, with their share of all
+ * calls, and the programs that could be instead. left_out: of the same name, because they are too many. */
+void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *survey, size_t left_out);
+
 /* cli_output_name - the default output for an input: its name with another ending. The caller's to free. */
 char *cli_output_name(const char *input, const char *new_ending);
 

@@ -25,8 +25,8 @@
 
 /* A program that is linked against another allocator, and asks malloc_usable_size, asks malloc for other sizes by its
  * answers: so it is recorded on the baseline, as it is run for real. */
-static int record(const struct cli_validate_settings *settings, const char *baseline, const struct cli_record_step *step,
-                  int *ret_status, char **ret_recording)
+static int record(const struct cli_validate_settings *settings, const char *baseline,
+                  const struct cli_record_step *step, int *ret_status, char **ret_recording)
 {
     const char *before = getenv("LD_PRELOAD");
     char *const kept = before != NULL ? res_strdup(before) : NULL;
@@ -54,7 +54,7 @@ static int choose_process(const char *recording, const char *name, char **ret_fi
 }
 
 int cli_validate_record(const struct cli_validate *validate, const char *directory, bool again,
-                              struct cli_validate_recorded *ret)
+                        struct cli_validate_recorded *ret)
 {
     const struct cli_validate_settings *settings = &validate->settings;
     struct conv_options convert = {0};
@@ -64,9 +64,11 @@ int cli_validate_record(const struct cli_validate *validate, const char *directo
         .force = settings->answer.force,
         .quiet = settings->answer.quiet || settings->answer.keep == NULL,
         .progress = settings->answer.progress,
+        .one = true, /* one process of the real runs is held against it */
     };
     const struct cli_record_step step = {
         .directory = directory, .quiet = settings->answer.quiet, .again = again};
+    struct cli_prepared prepared = {0};
     char *recording = NULL, *file = NULL;
     *ret = (struct cli_validate_recorded){0};
     int code = record(settings, validate->choice.candidates[0]->path, &step, &ret->status, &recording);
@@ -75,7 +77,8 @@ int cli_validate_record(const struct cli_validate *validate, const char *directo
     /* Its footprint: by its id the programs that it was before would be chosen among, too. */
     convert.process_file = file;
     if (code == CLI_DONE && cli_stopped_by == 0)
-        code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &ret->path);
+        code = cli_workload_prepare(&CLI_VALIDATE, &prepare, recording, 0, &prepared);
+    ret->path = prepared.path;
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_facts(&CLI_VALIDATE, ret->path, settings->command[0], &ret->workload);
     free(recording);

@@ -29,8 +29,9 @@ struct cli_validate {
     struct cli_validate_settings settings;
     struct cli_choice choice;
     const char *directory;
-    unsigned phases; /* recording, replays, real runs; further recordings, so that whoever stops them has a result */
-    char *program;            /* what is executed */
+    unsigned
+        phases; /* recording, replays, real runs; further recordings, so that whoever stops them has a result */
+    char *program;                         /* what is executed */
     struct cli_validate_recorded recorded; /* the first time */
     struct cli_progress progress;
     void (*on_pipe)(int signal_number); /* SIGPIPE, as we found it */

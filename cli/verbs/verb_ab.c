@@ -11,7 +11,6 @@
 #include "cli/base/parse.h"
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
-#include "cli/base/workload_facts.h"
 #include "cli/options/choice.h"
 #include "cli/options/measure_options.h"
 #include "cli/options/option_table.h"
@@ -188,8 +187,8 @@ struct ab {
     struct settings settings;
     struct cli_choice choice;
     struct cli_limit limit;
-    const char *directory; /* of recording and workloads */
-    char **paths;
+    const char *directory;         /* of recording and workloads */
+    struct cli_prepared *prepared; /* of the workloads, in the same order */
     struct res_workload *workloads;
     size_t workload_count;
     int status; /* of the command, as from waitpid */
@@ -203,7 +202,7 @@ static int add_workload(struct ab *ab, const char *input, const char *named)
 {
     const struct cli_answer *answer = &ab->settings.answer;
     const size_t number = ab->workload_count;
-    char *path = NULL;
+    struct cli_prepared prepared = {0};
     const struct cli_prepare prepare = {
         .directory = ab->directory,
         .convert = &ab->settings.convert,
@@ -211,14 +210,14 @@ static int add_workload(struct ab *ab, const char *input, const char *named)
         .quiet = answer->quiet || answer->keep == NULL, /* of what is removed nobody needs the place */
         .progress = answer->progress,
     };
-    const int code = cli_workload_prepare(&CLI_AB, &prepare, input, number, &path);
+    const int code = cli_workload_prepare(&CLI_AB, &prepare, input, number, &prepared);
     if (code != CLI_DONE)
         return code;
-    ab->paths = res_realloc(ab->paths, number + 1, sizeof *ab->paths);
-    ab->paths[number] = path;
+    ab->prepared = res_realloc(ab->prepared, number + 1, sizeof *ab->prepared);
+    ab->prepared[number] = prepared;
     ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
     ab->workload_count++;
-    return cli_workload_facts(&CLI_AB, path, named, &ab->workloads[number]);
+    return cli_prepared_facts(&CLI_AB, &ab->prepared[number], named, &ab->workloads[number]);
 }
 
 static int prepare_workloads(struct ab *ab)
@@ -423,8 +422,8 @@ static int run_experiment(struct ab *ab)
 static void ab_release(struct ab *ab)
 {
     for (size_t i = 0; i < ab->workload_count; i++)
-        free(ab->paths[i]);
-    free(ab->paths);
+        cli_prepared_release(&ab->prepared[i]);
+    free(ab->prepared);
     free(ab->workloads);
     cli_choice_release(&ab->choice);
     cli_limit_release(&ab->limit);

@@ -84,7 +84,7 @@ static int take_input(const struct cli_operands *operands, struct settings *sett
                           "nothing to replay: name a workload or a recording, or a command behind '--'");
     if (operands->count + (operands->command != NULL) > 1)
         return cli_misuse(&CLI_TUNE, "one workload at a time: what is best for one need not be for the other "
-                                     "(processes of one recording: --merge)");
+                                     "(processes of one recording: --process NAME takes those of a name)");
     if (settings->memory == RES_TUNE_IDLE && settings->measure.idle_ns == 0)
         return cli_misuse(&CLI_TUNE, "--memory idle looks at memory after a rest: --idle 0 leaves none");
     settings->input = operands->count > 0 ? operands->words[0] : NULL;
@@ -108,7 +108,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 struct tune {
     struct settings settings;
     struct cli_choice choice;
-    char *path;
+    struct cli_prepared prepared;
     struct res_workload workload;
     struct cli_progress progress;
 };
@@ -157,14 +157,14 @@ static int prepare_workload(struct tune *tune)
         code = cli_record_step(&CLI_TUNE, settings->command, &step, NULL, &recording);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_workload_prepare(&CLI_TUNE, &prepare, recording != NULL ? recording : settings->input, 0,
-                                    &tune->path);
+                                    &tune->prepared);
     free(recording);
     if (code == CLI_DONE && cli_stopped_by != 0) {
         cli_say(&CLI_TUNE, "interrupted before the first run: there is no result");
         return CLI_FAILED;
     }
     if (code == CLI_DONE)
-        code = cli_workload_facts(&CLI_TUNE, tune->path,
+        code = cli_prepared_facts(&CLI_TUNE, &tune->prepared,
                                   settings->command != NULL ? settings->command[0] : settings->input,
                                   &tune->workload);
     if (code == CLI_DONE && tune->workload.duration_ns == 0 && settings->memory == RES_TUNE_IDLE) {
@@ -268,7 +268,7 @@ static int run_tune(int argc, char **argv)
     }
     if (code == CLI_DONE)
         code = run_search(&tune);
-    free(tune.path);
+    cli_prepared_release(&tune.prepared);
     cli_choice_release(&tune.choice);
     cli_stops_end();
     return code;

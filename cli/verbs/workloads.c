@@ -2,7 +2,9 @@
 #include "cli/verbs/workloads.h"
 #include "cli/base/say.h"
 #include "cli/options/measure_options.h"
+#include "cli/verbs/convert_each.h"
 #include "cli/verbs/convert_report.h"
+#include "cli/verbs/group_workload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +24,13 @@
 #include "record/target.h"
 #include "results/measure/result/result.h"
 
+#define WORKLOAD_ENDING ".wl"
+
 struct conversion {
     const struct cli_verb *verb;
     const struct cli_prepare *prepare;
     const char *input, *output;
+    bool is_group;
 };
 
 /* In the child. The caller only notes signals, and ends in order; here they end the conversion. */
@@ -38,15 +43,26 @@ static int convert(void *data)
     struct conv_options options = *prepare->convert;
     options.overwrite = prepare->force;
     fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
+    const struct cli_each each = {
+        .verb = conversion->verb,
+        .input = conversion->input,
+        .directory = conversion->output,
+        .ending = WORKLOAD_ENDING,
+        .convert = &options,
+        .quiet = prepare->quiet,
+        .progress = prepare->progress,
+    };
+    if (conversion->is_group)
+        return cli_convert_each(&each, NULL);
     return cli_convert_file(conversion->verb, conversion->input, conversion->output, &options, prepare->quiet,
                             prepare->progress, NULL);
 }
 
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
 static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
-                            const char *output)
+                            const char *output, bool is_group)
 {
-    struct conversion conversion = {verb, prepare, input, output};
+    struct conversion conversion = {verb, prepare, input, output, is_group};
     const struct fp_process_plan plan = {.body = convert, .data = &conversion, .dies_with_us = true};
     int status;
     const int error = fp_process_run(&plan, &status);
@@ -64,7 +80,7 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
 /* A name in the directory that no other input of this command line took. */
 static char *free_name(const char *directory, const char *input, size_t number)
 {
-    char *whole = cli_output_name(input, ".wl");
+    char *whole = cli_output_name(input, WORKLOAD_ENDING);
     const char *slash = strrchr(whole, '/');
     char *path = res_path_join(directory, slash != NULL ? slash + 1 : whole);
     struct stat facts;
@@ -120,8 +136,9 @@ static bool tell_command(const struct cli_verb *verb, const char *input)
 }
 
 int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
-                         size_t number, char **ret_path)
+                         size_t number, struct cli_prepared *ret_prepared)
 {
+    struct cli_prepared prepared = {0};
     const enum conv_kind kind = conv_detect(input);
     if (kind == CONV_KIND_RECORDING)
         (void)rec_recover(verb->name, input);
@@ -129,6 +146,15 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         cli_say(verb, "a workload is not read from a pipe, as every run reads it anew: name a file, which "
                       "'mallab convert -o FILE.wl -' makes of a pipe");
         return CLI_MISUSE;
+    }
+    if (kind == CONV_KIND_UNKNOWN && cli_group_read(input, &prepared)) {
+        if (cli_select_any(prepare->convert)) {
+            cli_prepared_release(&prepared);
+            cli_say(verb, "'%s' holds workloads already: select when they are converted", input);
+            return CLI_MISUSE;
+        }
+        *ret_prepared = prepared;
+        return CLI_DONE;
     }
     if (kind == CONV_KIND_UNKNOWN && prepare->convert->from == NULL && tell_command(verb, input))
         return CLI_UNREADABLE;
@@ -139,18 +165,22 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         return CLI_MISUSE;
     }
     if (kind == CONV_KIND_WORKLOAD) {
-        *ret_path = res_strdup(input);
+        ret_prepared->path = res_strdup(input);
         return CLI_DONE;
     }
     if (kind == CONV_KIND_RESULT) {
         cli_say_other_kind(verb, input, kind);
         return CLI_UNREADABLE;
     }
+    const bool is_group = !prepare->one && cli_is_group(input, prepare->convert);
     char *output = free_name(prepare->directory, input, number);
-    const int code = convert_in_child(verb, prepare, input, output);
+    int code = is_group ? cli_group_make_room(verb, output, prepare->force) : CLI_DONE;
     if (code == CLI_DONE)
-        *ret_path = output;
-    else
-        free(output);
+        code = convert_in_child(verb, prepare, input, output, is_group);
+    if (code == CLI_DONE && is_group && !cli_group_read(output, ret_prepared))
+        code = CLI_FAILED; /* told by the conversion */
+    else if (code == CLI_DONE && !is_group)
+        ret_prepared->path = res_strdup(output);
+    free(output);
     return code;
 }

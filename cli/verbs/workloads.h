@@ -20,13 +20,28 @@ struct cli_prepare {
     bool force;                         /* existing ones may be replaced */
     bool quiet;                         /* no summary */
     enum cli_progress_when progress;
+    bool one; /* of a group its process with most calls alone */
 };
 
-/* cli_workload_prepare - a workload as it is, anything else converted first.
- * number    of the input on this command line, from 0: keeps names apart.
- * ret_path  set on CLI_DONE, the caller's to free.
- * Returns   CLI_DONE; else an exit code, the cause being told on stderr. */
+/* A workload that can be replayed. */
+struct cli_prepared {
+    char *path;                 /* the file; of a group the directory that its members' files lie in */
+    struct res_member *members; /* of a group, by name; paths and names are the struct's own */
+    size_t member_count;        /* 0: it is one process */
+};
+
+/* cli_workload_prepare - a workload as it is, also a directory of several that are a group; anything else converted first.
+ * number        of the input on this command line, from 0: keeps names apart.
+ * ret_prepared  filled on CLI_DONE; end it with cli_prepared_release, which accepts a zeroed one.
+ * Returns       CLI_DONE; else an exit code, the cause being told on stderr. */
 int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
-                         size_t number, char **ret_path);
+                         size_t number, struct cli_prepared *ret_prepared);
+void cli_prepared_release(struct cli_prepared *prepared);
+
+/* cli_prepared_facts - cli_workload_facts, of a group as of one. Its calls are added up; live bytes at the peak are those of
+ * the members alive together.
+ * prepared      its offset_ns are filled in; ret_workload borrows from it. */
+int cli_prepared_facts(const struct cli_verb *verb, struct cli_prepared *prepared, const char *input,
+                       struct res_workload *ret_workload);
 
 #endif

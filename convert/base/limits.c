@@ -46,7 +46,7 @@ enum fp_status conv_descriptors_failed(const char *path, struct conv_error *erro
     (void)getrlimit(RLIMIT_NOFILE, &now); /* cannot fail with these arguments */
     return conv_fail(error, path, FP_ERR_LIMIT, 0, 0,
                      "more footprints have to be open at once than this process may open files (%llu): raise "
-                     "'ulimit -Hn', or convert fewer processes (--merge=LIST) or windows",
+                     "'ulimit -Hn', or convert fewer processes or windows",
                      (unsigned long long)now.rlim_cur);
 }
 

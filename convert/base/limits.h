@@ -23,7 +23,7 @@
  * FP_ERR_LIMIT, with error filled. Returns the status, or FP_ERR_LIMIT. */
 enum fp_status conv_bound_told(enum fp_status status, const char *path, struct conv_error *error);
 
-/* Each window of a process, and in a merge each process that runs at the time, is a footprint that stays open. The soft
+/* Each window of a process is a footprint that stays open. The soft
  * limit of open files protects programs that use select(), which converting does not; it is put back, since children
  * inherit it.
  *

@@ -27,9 +27,6 @@ struct conv_when {
  * are borrowed until the conversion is done. Zeroes: all of it. */
 struct conv_selection {
     const char
-        *merge; /* processes of a recording that become one workload: ids and names (patterns as of glob(7))
-                          * between commas, "" for all; NULL: not, process_id's alone */
-    const char
         *threads; /* thread ids, ranges A-B of them, "main", between commas; NULL or "all": every thread */
     struct conv_when from, to; /* from <= time < to */
     uint32_t sample_part,

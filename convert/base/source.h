@@ -102,10 +102,6 @@ struct conv_input {
     /* Hand all events to the sink. */
     enum fp_status (*run)(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error);
-    /* A part of what run does: a batch of events, or a group that cannot be parted (order.h). FP_END: there are no
-     * more. Called until then instead of run. NULL: this input knows no parts. */
-    enum fp_status (*step)(void *data, const struct conv_sink *sink, struct conv_survey *survey,
-                           struct conv_error *error);
     /* The lane that makes a lane's objects that were there before: its process' main thread. NULL: lane 0. */
     uint32_t (*home)(void *data, uint32_t lane);
     /* Bytes read so far; NULL: progress is counted in events. */

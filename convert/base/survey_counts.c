@@ -118,10 +118,8 @@ bool conv_survey_knows_losses(const struct conv_survey *survey)
 
 const char *conv_liveness_name(enum conv_liveness live)
 {
-    static const char *const NAMES[] = {[CONV_LIVE_KNOWN] = "known",
-                                        [CONV_LIVE_FROM_MIDDLE] = "from_middle",
-                                        [CONV_LIVE_PAUSED] = "paused",
-                                        [CONV_LIVE_LEFT] = "left_behind"};
+    static const char *const NAMES[] = {
+        [CONV_LIVE_KNOWN] = "known", [CONV_LIVE_FROM_MIDDLE] = "from_middle", [CONV_LIVE_PAUSED] = "paused"};
     return (unsigned)live < sizeof NAMES / sizeof NAMES[0] ? NAMES[live] : NULL;
 }
 

@@ -108,7 +108,6 @@ struct conv_selected {
     uint64_t from_ns, to_ns; /* of the recording; to_ns 0: its end */
     uint32_t sample_part, sample_of;
     uint64_t head;
-    uint64_t merged_processes;
     /* with a sample: what it was drawn from, as far as it was read */
     uint64_t all_ops, all_live_bytes_peak, all_live_objects_peak;
 };
@@ -144,11 +143,9 @@ enum conv_liveness {
     CONV_LIVE_KNOWN = 0,
     CONV_LIVE_FROM_MIDDLE, /* it begins in the middle, and what was live then is not known: live figures are lower bounds */
     CONV_LIVE_PAUSED, /* what was made or released in pauses is not known: live figures are inexact */
-    CONV_LIVE_LEFT, /* merged processes ended and left a tenth or more of the peak behind, which stays live: live figures
-                       * are upper bounds */
 };
 
-/* conv_liveness_name - "known", "from_middle", "paused", "left_behind"; NULL outside the enum. Static. */
+/* conv_liveness_name - "known", "from_middle", "paused"; NULL outside the enum. Static. */
 const char *conv_liveness_name(enum conv_liveness live);
 
 /* The facts that a pass found. conv_survey_file fills it without writing; conv_file fills it too. */
@@ -168,8 +165,6 @@ struct conv_survey {
     uint64_t requested_bytes;                    /* sum over allocations and resizes, saturating */
     uint64_t live_bytes_peak, live_objects_peak; /* sum over processes, each at its own peak */
     uint64_t live_bytes_end, live_objects_end;
-    uint64_t left_bytes,
-        left_objects; /* of merged processes that ended before others: live to the end all the same */
     uint64_t largest_size;
     struct conv_large large;
     uint64_t class_count[CONV_SIZE_CLASSES]; /* allocations and resizes by requested size */

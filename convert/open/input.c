@@ -12,7 +12,6 @@
 
 #include "convert/import/formats.h"
 #include "convert/import/import.h"
-#include "convert/merge/merge.h"
 #include "convert/open/pass.h"
 #include "convert/order/footprint_input.h"
 #include "convert/recording/choose.h"
@@ -109,17 +108,17 @@ static enum fp_status open_recording(const char *path, const struct conv_options
                                      struct conv_survey *survey, struct conv_error *error,
                                      struct conv_input *ret_input)
 {
-    struct conv_process *process;
+    struct conv_choice choice;
     char directory[CONV_PATH_BYTES];
     enum fp_status status = conv_recording_list(path, survey, error);
     if (status != FP_OK)
         return status;
     snprintf(directory, sizeof directory, "%s", survey->input);
-    if (options->select.merge != NULL)
-        return conv_merge_open(directory, options->select.merge, options, survey, error, ret_input);
-    status = conv_recording_choose(directory, options, survey, &process, error);
+    status = conv_recording_choose(directory, options, survey, &choice, error);
     if (status != FP_OK)
         return status;
+    struct conv_process *const process = choice.lead; /* of a group each member is opened by itself */
+    process->chosen = true;
     if (process->events == 0 && survey->recording_state == CONV_RECORDING_GOING_ON)
         return conv_fail(error, directory, FP_ERR_READ, 0, 0,
                          "nothing is written yet%s: it is still being recorded (collector %u)",
@@ -169,14 +168,6 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     if (kind == CONV_KIND_UNKNOWN && stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
         kind = CONV_KIND_RECORDING; /* its error says what is missing in the directory */
     snprintf(survey->input, sizeof survey->input, "%s", path);
-    if (options->select.merge != NULL && kind != CONV_KIND_RECORDING && kind != CONV_KIND_WORKLOAD &&
-        kind != CONV_KIND_RESULT)
-        return conv_fail(
-            ret_error, path, FP_ERR_ARGUMENT, 0, 0,
-            kind == CONV_KIND_FOOTPRINT
-                ? "is one process, there is nothing to merge: name a recording's directory"
-                : "is no recording: --merge is for a recording's processes, --process PID chooses "
-                  "one of a trace that holds several");
     if (options->process_file != NULL && kind != CONV_KIND_RECORDING && kind != CONV_KIND_FOOTPRINT &&
         kind != CONV_KIND_WORKLOAD && kind != CONV_KIND_RESULT)
         return conv_fail(ret_error, path, FP_ERR_ARGUMENT, 0, 0,
@@ -212,7 +203,7 @@ static enum fp_status measure(const char *path, const struct conv_options *optio
     survey = calloc(1, sizeof *survey);
     if (survey == NULL)
         return conv_fail_memory(error, path, "reading");
-    whole.select = (struct conv_selection){.merge = options->select.merge};
+    whole.select = (struct conv_selection){0};
     whole.progress = NULL;
     status = conv_input_open(path, &whole, survey, error, &input);
     if (status == FP_OK) {

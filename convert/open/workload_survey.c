@@ -86,8 +86,6 @@ static const struct {
     const char *key;
     size_t at, when;
 } NOTES[] = {
-    NOTE("left_objects", left_objects, left_objects),
-    NOTE("left_bytes", left_bytes, left_objects),
     NOTE("events_removed", events_removed, events_removed),
     NOTE("inherited_objects", inherited_objects, inherited_objects),
     NOTE("inherited_bytes", inherited_bytes, inherited_objects),

@@ -71,15 +71,6 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
     return status == FP_OK ? check_left(footprint, error) : status;
 }
 
-static enum fp_status step(void *data, const struct conv_sink *sink, struct conv_survey *survey,
-                           struct conv_error *error)
-{
-    struct footprint *footprint = data;
-    const enum fp_status status = footprint->image.order == NULL ? run_inherited(footprint, sink, survey)
-                                                                 : FP_OK;
-    return status == FP_OK ? conv_image_step(&footprint->image, sink, survey, error) : status;
-}
-
 static uint32_t home(void *data, uint32_t lane)
 {
     (void)lane; /* one process has one main thread */
@@ -305,7 +296,6 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                       : 0,
         .lane_count = parts->lane_count,
         .run = run,
-        .step = step,
         .home = home,
         .conclude = conclude,
         .close = close_footprint,

@@ -45,7 +45,6 @@ struct conv_order {
     size_t heap_capacity;
     uint32_t group_events;
     uint64_t slice_block; /* number of the last one whose marks were handed over */
-    bool in_parts;        /* a lane alone stops after each batch */
     struct conv_epoch_group group;
     struct gathered *gathered;
     struct conv_epoch_lane *group_lanes;
@@ -132,7 +131,7 @@ static enum fp_status run_alone(struct conv_order *order, struct conv_lane_curso
             status = conv_cursor_take(lane, order->blocks, &order->pool, limit, order->batch, most, &count);
         if (status == FP_OK && count > 0)
             status = order->sink->events(order->sink->data, order->batch, count);
-        if (status != FP_OK || count < most || order->in_parts)
+        if (status != FP_OK || count < most)
             return status;
     }
 }
@@ -369,35 +368,7 @@ static bool list_starts(struct conv_order *order)
     return true;
 }
 
-enum fp_status conv_order_open(const struct conv_blocks *blocks, uint64_t buffer_bytes, uint32_t group_events,
-                               struct conv_survey *survey, struct conv_order **ret_order)
-{
-    struct conv_order *order = calloc(1, sizeof *order);
-    if (order == NULL)
-        return FP_ERR_MEMORY;
-    order->blocks = blocks;
-    order->survey = survey;
-    order->group_events = group_events != 0 ? group_events : CONV_GROUP_EVENTS;
-    conv_buffer_pool_init(&order->pool, buffer_bytes);
-    conv_epoch_group_init(&order->group);
-    if (!list_starts(order)) {
-        conv_order_close(order);
-        return FP_ERR_MEMORY;
-    }
-    *ret_order = order;
-    return FP_OK;
-}
-
-enum fp_status conv_order_step(struct conv_order *order, const struct conv_sink *sink)
-{
-    if (!has_more(order))
-        return FP_END;
-    order->sink = sink;
-    order->in_parts = true;
-    return advance(order);
-}
-
-void conv_order_close(struct conv_order *order)
+static void close_order(struct conv_order *order)
 {
     if (order == NULL)
         return;
@@ -415,16 +386,36 @@ void conv_order_close(struct conv_order *order)
     free(order);
 }
 
+static enum fp_status open_order(const struct conv_blocks *blocks, uint64_t buffer_bytes,
+                                 uint32_t group_events, struct conv_survey *survey,
+                                 struct conv_order **ret_order)
+{
+    struct conv_order *order = calloc(1, sizeof *order);
+    if (order == NULL)
+        return FP_ERR_MEMORY;
+    order->blocks = blocks;
+    order->survey = survey;
+    order->group_events = group_events != 0 ? group_events : CONV_GROUP_EVENTS;
+    conv_buffer_pool_init(&order->pool, buffer_bytes);
+    conv_epoch_group_init(&order->group);
+    if (!list_starts(order)) {
+        close_order(order);
+        return FP_ERR_MEMORY;
+    }
+    *ret_order = order;
+    return FP_OK;
+}
+
 enum fp_status conv_order_run(const struct conv_blocks *blocks, uint64_t buffer_bytes, uint32_t group_events,
                               const struct conv_sink *sink, struct conv_survey *survey)
 {
     struct conv_order *order;
-    enum fp_status status = conv_order_open(blocks, buffer_bytes, group_events, survey, &order);
+    enum fp_status status = open_order(blocks, buffer_bytes, group_events, survey, &order);
     if (status != FP_OK)
         return status;
     order->sink = sink;
     while (status == FP_OK && has_more(order))
         status = advance(order);
-    conv_order_close(order);
+    close_order(order);
     return status;
 }

@@ -18,16 +18,4 @@
 enum fp_status conv_order_run(const struct conv_blocks *blocks, uint64_t buffer_bytes, uint32_t group_events,
                               const struct conv_sink *sink, struct conv_survey *survey);
 
-/* The same in parts, for merging several inputs (merge.h).
- *
- * conv_order_open - set out; blocks and survey are borrowed until conv_order_close. FP_OK or FP_ERR_MEMORY.
- * conv_order_step - hand over at most one batch of a lane alone, or one group. FP_END: there was nothing left. Else as
- *                   conv_order_run.
- * conv_order_close - accepts NULL, and any state. */
-struct conv_order;
-enum fp_status conv_order_open(const struct conv_blocks *blocks, uint64_t buffer_bytes, uint32_t group_events,
-                               struct conv_survey *survey, struct conv_order **ret_order);
-enum fp_status conv_order_step(struct conv_order *order, const struct conv_sink *sink);
-void conv_order_close(struct conv_order *order);
-
 #endif

@@ -162,16 +162,15 @@ static uint64_t buffer_bytes(const struct conv_image *image)
     return image->options.memory_bytes != 0 ? image->options.memory_bytes : fp_memory_bound();
 }
 
-/* ahead: a thread may decode blocks before they are asked for. */
-static void set_out(struct conv_image *image, bool ahead, struct conv_survey *survey,
-                    struct conv_error *error)
+/* A thread may decode blocks before they are asked for. */
+static void set_out(struct conv_image *image, struct conv_survey *survey, struct conv_error *error)
 {
     image->blocks = (struct conv_blocks){.data = image,
                                          .lane_count = image->parts.lane_count,
                                          .base_ns = image->parts.begin_ns,
                                          .notes = notes_of,
                                          .load = load,
-                                         .want = ahead && !image->options.in_place ? want : NULL};
+                                         .want = !image->options.in_place ? want : NULL};
     image->survey = survey;
     image->error = error;
     survey->irregular[CONV_MISSING_BLOCKS] += image->missing_blocks;
@@ -180,26 +179,14 @@ static void set_out(struct conv_image *image, bool ahead, struct conv_survey *su
 enum fp_status conv_image_run(struct conv_image *image, const struct conv_sink *sink,
                               struct conv_survey *survey, struct conv_error *error)
 {
-    set_out(image, true, survey, error);
+    set_out(image, survey, error);
     return conv_order_run(&image->blocks, buffer_bytes(image), 0, sink, survey);
-}
-
-enum fp_status conv_image_step(struct conv_image *image, const struct conv_sink *sink,
-                               struct conv_survey *survey, struct conv_error *error)
-{
-    enum fp_status status = FP_OK;
-    if (image->order == NULL) {
-        set_out(image, false, survey, error); /* of many images, each would have a thread */
-        status = conv_order_open(&image->blocks, buffer_bytes(image), 0, survey, &image->order);
-    }
-    return status == FP_OK ? conv_order_step(image->order, sink) : status;
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
 void conv_image_close(struct conv_image *image)
 {
-    conv_order_close(image->order);
     conv_ahead_stop(image->ahead);
     conv_parts_close(&image->parts);
     free(image->notes);

@@ -18,7 +18,6 @@ struct conv_image {
     struct conv_error *error;
     struct conv_blocks blocks;
     struct conv_ahead *ahead; /* NULL: not yet, or not at all */
-    struct conv_order *order; /* while it is taken in parts */
     bool has_calls;           /* a block that could be read holds some */
 };
 
@@ -30,11 +29,9 @@ enum fp_status conv_image_open(struct conv_image *image, const char *path, enum 
                                const struct conv_options *options, struct conv_error *error);
 void conv_image_close(struct conv_image *image);
 
-/* conv_image_run, conv_image_step - as a conv_input's run and step. */
+/* conv_image_run - as a conv_input's run. */
 enum fp_status conv_image_run(struct conv_image *image, const struct conv_sink *sink,
                               struct conv_survey *survey, struct conv_error *error);
-enum fp_status conv_image_step(struct conv_image *image, const struct conv_sink *sink,
-                               struct conv_survey *survey, struct conv_error *error);
 
 /* conv_image_name_lane - a conv_namer's name. data: the image. */
 void conv_image_name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main);

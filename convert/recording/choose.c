@@ -26,33 +26,19 @@ bool conv_process_is_file(const struct conv_process *process, const char *name)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* only: of that name, by their footprints; NULL for all, by their ids. */
-static void name_some(const struct conv_survey *survey, const char *only, char *ret_text, size_t size)
-{
-    size_t used = 0, count = 0;
-    ret_text[0] = '\0';
-    for (size_t i = 0; i < survey->process_count && used < size; i++) {
-        const struct conv_process *process = &survey->processes[i];
-        const char *name = process->name != NULL ? process->name : ""; /* traces have none */
-        if (only != NULL && strcmp(name, only) != 0)
-            continue;
-        if (count++ >= NAMED_MOST)
-            continue;
-        if (only != NULL)
-            used += (size_t)snprintf(ret_text + used, size - used, "%s %u (%.40s)", count > 1 ? "," : "",
-                                     process->process_id, process->file);
-        else
-            used += (size_t)snprintf(ret_text + used, size - used, "%s %u%s%.30s", count > 1 ? "," : "",
-                                     process->process_id, name[0] != '\0' ? " " : "", name);
-    }
-    if (count > NAMED_MOST && used < size)
-        snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
-                 count - NAMED_MOST);
-}
-
 void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
 {
-    name_some(survey, NULL, ret_text, size);
+    size_t used = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < survey->process_count && i < NAMED_MOST && used < size; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        const char *name = process->name != NULL ? process->name : ""; /* traces have none */
+        used += (size_t)snprintf(ret_text + used, size - used, "%s %u%s%.30s", i > 0 ? "," : "",
+                                 process->process_id, name[0] != '\0' ? " " : "", name);
+    }
+    if (survey->process_count > NAMED_MOST && used < size)
+        snprintf(ret_text + used, size - used, " and %zu more ('mallab info' lists them)",
+                 survey->process_count - NAMED_MOST);
 }
 
 static enum fp_status fail_missing(const char *directory, const struct conv_process *process,
@@ -72,46 +58,22 @@ static enum fp_status fail_removed(const char *directory, const struct conv_proc
                      process->process_id, process->name);
 }
 
-/* ---- one ------------------------------------------------------------------------------------ */
+/* ---- one, or a group ------------------------------------------------------------------------ */
 
-static bool is_asked_for(const struct conv_process *process, const struct conv_options *options,
-                         const struct conv_process *named)
+static bool is_asked_for(const struct conv_process *process, const struct conv_options *options)
 {
-    if (named != NULL)
-        return process == named;
-    if (options->process_file != NULL)
-        return conv_process_is_file(process, options->process_file);
-    return options->process_id == 0 || process->process_id == options->process_id;
+    return options->process_file != NULL
+               ? conv_process_is_file(process, options->process_file)
+               : options->process_id == 0 || process->process_id == options->process_id;
 }
 
-/* Where no footprint goes by what is asked for, a program may: the one process that has the name.
- * ret_named  NULL when it is no program's. */
-static enum fp_status find_named(const char *directory, const struct conv_survey *survey, const char *name,
-                                 const struct conv_process **ret_named, struct conv_error *error)
+/* A footprint goes before a program of the same name. */
+static bool names_footprint(const struct conv_survey *survey, const char *name)
 {
-    size_t count = 0;
-    char names[400];
-    *ret_named = NULL;
     for (size_t i = 0; i < survey->process_count; i++)
         if (conv_process_is_file(&survey->processes[i], name))
-            return FP_OK;
-    for (size_t i = 0; i < survey->process_count; i++)
-        if (strcmp(survey->processes[i].name, name) == 0) {
-            *ret_named = &survey->processes[i];
-            count++;
-        }
-    if (count <= 1)
-        return FP_OK;
-    name_some(survey, name, names, sizeof names);
-    return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
-                     "holds %zu processes '%.60s': choose one by its id or its footprint's name:%s", count,
-                     name, names);
-}
-
-/* Calls that it made, kept or lost: a full disk must not make another process the busiest one. */
-static uint64_t calls_of(const struct conv_process *process)
-{
-    return conv_add_saturating(process->events, fp_loss_sum(process->lost));
+            return true;
+    return false;
 }
 
 static bool is_better(const struct conv_process *process, const struct conv_process *than, bool salvage)
@@ -124,45 +86,64 @@ static bool is_better(const struct conv_process *process, const struct conv_proc
         return !process->absent; /* nothing of it can be converted: conv_choice_judge tells */
     if (salvage && process->missing != than->missing)
         return !process->missing;
-    return calls_of(process) > calls_of(than);
+    return conv_calls_of(process) > conv_calls_of(than);
+}
+
+/* Where no member of a group can be taken: one that at least can be told of. */
+static struct conv_process *best_of(const struct conv_options *options, struct conv_survey *survey)
+{
+    struct conv_process *best = NULL;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        struct conv_process *process = &survey->processes[i];
+        const bool meant = is_asked_for(process, options) ||
+                           (options->process_file != NULL &&
+                            strcmp(process->name, options->process_file) == 0);
+        if (meant && is_better(process, best, options->salvage))
+            best = process;
+    }
+    return best;
+}
+
+static enum fp_status fail_none(const char *directory, const struct conv_options *options,
+                                const struct conv_survey *survey, struct conv_error *error)
+{
+    char names[200];
+    conv_processes_name(survey, names, sizeof names);
+    if (options->process_file != NULL)
+        return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
+                         "holds no footprint and no program '%.60s', only those of%s", options->process_file,
+                         names);
+    return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
+                     options->process_id, names);
 }
 
 enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
-                                     struct conv_survey *survey, struct conv_process **ret_process,
+                                     struct conv_survey *survey, struct conv_choice *ret_choice,
                                      struct conv_error *error)
 {
-    struct conv_process *best = NULL;
-    const struct conv_process *named = NULL;
-    char names[200];
-    enum fp_status status = FP_OK;
-    if (options->process_file != NULL)
-        status = find_named(directory, survey, options->process_file, &named, error);
-    if (status != FP_OK)
-        return status;
-    for (size_t i = 0; i < survey->process_count; i++) {
-        struct conv_process *process = &survey->processes[i];
-        if (is_asked_for(process, options, named) && is_better(process, best, options->salvage))
-            best = process;
+    const bool asked = conv_process_asked(options);
+    struct conv_choice choice = {0};
+    if (!asked)
+        conv_group_default(survey, options->salvage, &choice);
+    else if (options->process_file != NULL && !names_footprint(survey, options->process_file))
+        conv_group_named(survey, options->process_file, options->salvage, &choice);
+    if (choice.count == 0) {
+        struct conv_process *best = best_of(options, survey);
+        if (best == NULL)
+            return fail_none(directory, options, survey, error);
+        choice = conv_choice_one(best);
     }
-    *ret_process = best;
-    if (best == NULL) {
-        conv_processes_name(survey, names, sizeof names);
-        if (options->process_file != NULL)
-            return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
-                             "holds no footprint and no program '%.60s', only those of%s",
-                             options->process_file, names);
-        return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0, "holds no process %u, only%s",
-                         options->process_id, names);
+    for (size_t i = 0; i < choice.count; i++) {
+        if (choice.members[i]->missing)
+            return fail_missing(directory, choice.members[i],
+                                !asked && !options->salvage
+                                    ? "copy the recording again; --salvage takes another process"
+                                    : "copy the recording again, or choose another process",
+                                error);
+        if (choice.members[i]->removed)
+            return fail_removed(directory, choice.members[i], error);
     }
-    if (best->missing)
-        return fail_missing(directory, best,
-                            options->process_id == 0 && options->process_file == NULL && !options->salvage
-                                ? "copy the recording again; --salvage takes another process"
-                                : "copy the recording again, or choose another process",
-                            error);
-    if (best->removed)
-        return fail_removed(directory, best, error);
-    best->chosen = true;
+    *ret_choice = choice;
     return FP_OK;
 }
 
@@ -170,21 +151,21 @@ void conv_choice_judge(const struct conv_options *options, struct conv_survey *s
 {
     const struct conv_process *chosen = NULL, *busier = NULL;
     char digits[FP_TEXT_BYTES];
-    if (conv_process_asked(options) || options->select.merge != NULL)
+    if (conv_process_asked(options))
         return;
     for (size_t i = 0; i < survey->process_count; i++)
         if (survey->processes[i].chosen)
             chosen = &survey->processes[i];
     for (size_t i = 0; chosen != NULL && i < survey->process_count; i++) {
         const struct conv_process *other = &survey->processes[i];
-        if (other->absent && calls_of(other) > calls_of(busier != NULL ? busier : chosen))
+        if (other->absent && conv_calls_of(other) > conv_calls_of(busier != NULL ? busier : chosen))
             busier = other;
     }
     if (busier != NULL)
         conv_incomplete(survey,
                         "process %u (%.60s) made more calls than this one, and all %s of them were lost: no "
                         "footprint of it could be written",
-                        busier->process_id, busier->name, fp_text_grouped(calls_of(busier), digits));
+                        busier->process_id, busier->name, fp_text_grouped(conv_calls_of(busier), digits));
 }
 
 /* ---- several -------------------------------------------------------------------------------- */

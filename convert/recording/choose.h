@@ -4,18 +4,18 @@
 
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
+#include "convert/recording/group.h"
 
-/* conv_recording_choose - the process image to convert: options.process_file's, by its footprint, else by its
- * program's name, if one process alone has that; else of those of options.process_id (exec
- * leaves several), or of all, the one with most calls, lost ones counted, of equal ones the first; one of which no
- * footprint could be written only if there is no other. With options.salvage one whose footprint is missing is passed
- * over where another will do.
- * directory    for messages.
- * ret_process  marked chosen.
- * Returns      FP_OK; FP_ERR_ARGUMENT when there is none, FP_ERR_OPEN when its footprint is missing, FP_ERR_READ when
- *              it went with its windows, in error. */
+/* conv_recording_choose - the process images that are meant: options.process_file's, by its footprint, else the group of
+ * its program's name; else of those of options.process_id (exec leaves several) the one with most calls; else what the
+ * recording is about (group.h). Where nothing of these can be converted, it is the one that is nearest to it.
+ * With options.salvage footprints that are missing are passed over where others will do.
+ * directory   for messages.
+ * ret_choice  of one member or more.
+ * Returns     FP_OK; FP_ERR_ARGUMENT when there is none, FP_ERR_OPEN when a footprint is missing, FP_ERR_READ when
+ *             it went with its windows, in error. */
 enum fp_status conv_recording_choose(const char *directory, const struct conv_options *options,
-                                     struct conv_survey *survey, struct conv_process **ret_process,
+                                     struct conv_survey *survey, struct conv_choice *ret_choice,
                                      struct conv_error *error);
 
 /* conv_choice_judge - of a survey whose process conv_recording_choose took, unasked: it becomes incomplete, and names the
@@ -35,7 +35,7 @@ bool conv_process_is_file(const struct conv_process *process, const char *name);
 
 /* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent or removed are not.
  * directory  for the message.
- * list       as conv_selection.merge: ids, names and footprints' names between commas; "" for all.
+ * list       ids, names (patterns as of glob(7)) and footprints' names between commas; "" for all.
  * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none; FP_ERR_MEMORY. */
 enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
                                           struct conv_error *error);

@@ -90,9 +90,6 @@ static void word(struct conv_selected *selected)
 {
     char from[32], to[32];
     selected->text[0] = '\0';
-    if (selected->merged_processes > 0)
-        add(selected, "%" PRIu64 " process%s merged", selected->merged_processes,
-            selected->merged_processes == 1 ? "" : "es");
     if (selected->threads[0] != '\0')
         add(selected, "threads %s", selected->threads);
     if (selected->from_ns > 0 && selected->to_ns > 0)
@@ -163,7 +160,6 @@ struct entry {
         "select_" #member, offsetof(struct conv_selected, member)                                            \
     }
 static const struct entry NUMBERS[] = {
-    ENTRY(merged_processes),
     ENTRY(from_ns),
     ENTRY(to_ns),
     ENTRY(head),

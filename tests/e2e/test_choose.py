@@ -63,7 +63,6 @@ class Choosing(lab.Lab):
             by_file = self.check_agreement(file, name)
             self.assertEqual(self.check_agreement(file.removesuffix(".fp"), name), by_file)
             self.assertEqual(by_file == by_id, name == largest)
-            self.mallab("convert", "-q", "-f", "-o", "merged.wl", f"--merge={file}", self.recording)
         said = self.said("convert", "-f", "-o", "one.wl", "--process", self.pid, self.recording)
         self.assertIn(f"process {self.pid} became another program by exec: converted is "
                       f"'{self.images[largest]['file']}'", said)
@@ -106,17 +105,16 @@ class Choosing(lab.Lab):
         self.mallab("convert", "-q", "-o", "env.wl", "--process", "env", self.recording)
         self.mallab("info", "--details", "--process", "env", self.recording / self.images["env"]["file"])
         twice = self.record("sh", "-c", "sort /dev/null; sort /dev/null; true", name="twice")
-        said = self.said("info", "--process", "sort", twice, status=lab.MISUSE)
-        self.assertIn("holds 2 processes 'sort': choose one by its id or its footprint's name", said)
-        for one in self.info(twice)["process_list"]:
-            self.assertEqual(f" {one['pid']} ({one['file']})" in said, one["name"] == "sort")
+        told = self.answer("info", "--json", "--process", "sort", twice)
+        self.assertEqual({one["name"] for one in told["process_list"] if one["chosen"]}, {"sort"})
+        self.assertEqual((told["processes"], told["selection"]["text"]), (2, "2 processes 'sort'"))
 
     def test_sums_are_named(self):
         text = self.mallab("info", "--details", self.recording).stdout.decode()
         self.assertRegex(text, r"\nlive at peak .*sums: each process at its own peak")
         self.assertRegex(text, r"\nprogram +python3, of the process with most calls\n")
-        for options in (["--merge"], ["--process", self.pid]):
-            self.assertNotIn("at its own peak", self.mallab("info", "--details", *options, self.recording).stdout.decode())
+        text = self.mallab("info", "--details", "--process", self.pid, self.recording).stdout.decode()
+        self.assertNotIn("at its own peak", text)
 
     def test_one_process_lists_its_threads(self):
         recording = self.record("/usr/bin/python3", "-c", THREADS)
@@ -132,21 +130,15 @@ class Choosing(lab.Lab):
     def test_one_is_missing(self):
         gone = self.images["env"]["file"]
         copy = self.copy(gone)
-        for verb in (["info"], ["convert", "-o", "none.wl", "--merge"]):
-            said = self.said(*verb, copy, status=lab.BAD_INPUT)
-            self.assertIn(gone, said)
-            self.assertIn("--salvage", said)
+        said = self.said("info", copy, status=lab.BAD_INPUT)
+        self.assertIn(gone, said)
+        self.assertIn("--salvage", said)
         told = self.answer("info", "--json", "--salvage", copy)
         self.assertFalse(told["complete"])
         self.assertIn(gone, told["incomplete_why"])
         self.assertEqual([one["file"] for one in told["process_list"] if one["missing"]], [gone])
         self.assertEqual(told["processes"], len(self.listed) - 1)
         self.assertIn(f"{gone} (missing)", self.mallab("info", "--details", "--salvage", copy).stdout.decode())
-        said = self.said("convert", "-q", "-o", "merged.wl", "--merge", "--salvage", copy)
-        self.assertIn(gone, said)
-        merged = self.info(self.place / "merged.wl")
-        self.assertFalse(merged["complete"])
-        self.assertIn(gone, merged["incomplete_why"])
         self.assertIn("is missing", self.said("convert", "-o", "none.wl", "--process", gone, "--salvage", copy,
                                               status=lab.BAD_INPUT))
         self.assertIn("is missing", self.said("convert", "-q", "--each", "-o", "out", copy, status=lab.BAD_INPUT))
@@ -163,7 +155,7 @@ class Choosing(lab.Lab):
 
     def test_all_are_missing(self):
         copy = self.copy(*[one["file"] for one in self.listed])
-        for options in ([], ["--merge"], ["--process", str(self.pid)]):
+        for options in ([], ["--process", str(self.pid)]):
             self.said("info", "--salvage", *options, copy, status=lab.BAD_INPUT)
 
     # ---- --each
@@ -228,7 +220,6 @@ class Choosing(lab.Lab):
     def test_traces_of_several_processes(self):
         trace = self.place / "two.trace"
         trace.write_text("7 7 malloc(16)=0x10\n8 8 malloc(5)=0x10\n8 9 free(0x10)\n")
-        self.assertIn("--process PID", self.said("convert", "-o", "none.wl", "--merge", trace, status=lab.MISUSE))
         self.assertIn("holds no process 9, only 7, 8", self.said("info", "--process", "9", trace, status=lab.MISUSE))
         self.assertIn("no footprints", self.said("info", "--process", "a.8", trace, status=lab.MISUSE))
         self.assertRegex(self.mallab("info", "--details", trace).stdout.decode(), r"\nprocess +events\n7 +1\n8 +2\n")

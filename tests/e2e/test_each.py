@@ -99,8 +99,7 @@ class Each(lab.Lab):
             self.info(path)
 
     def test_misuse(self):
-        for options, fragment in ((["--each", "--process", "7"], "--process and --merge make one"),
-                                  (["--each", "--merge"], "--process and --merge make one"),
+        for options, fragment in ((["--each", "--process", "7"], "--process chooses"),
                                   (["--each", "-o", "-"], "name a directory"),
                                   (["--each=nobody"], "holds no process 'nobody'")):
             with self.subTest(options=options):

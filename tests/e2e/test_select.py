@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Choosing what to convert: threads, sections of time, samples, the first calls, several processes. Selections of
+"""Choosing what to convert: threads, sections of time, samples, the first calls. Selections of
 everything are the whole, parts add up to it, each result replays on every allocator, and the same choice gives the same
-bytes. On a recording of a threaded program made here, on processes of a shell, git and Python, and on a real Android
+bytes. On a recording of a threaded program made here, and on a real Android
 trace ($MALLAB_SHARED_DATA, or ../shared/data beside the source tree)."""
 import json
 import os
@@ -210,7 +210,6 @@ class Threads(Selecting):
         source = self.footprint
         self.refused("--threads", "4000000000", source=source, fragments=["no thread 4000000000", "(main)"])
         self.refused("--from-time", "1d", source=source, fragments=["no call is in what was selected", "86400 s"])
-        self.refused("--merge", source=source, fragments=["nothing to merge"])
         self.refused("--from-time", "2s", "--to-time", "1s", source=source, fragments=["not before"])
         self.refused("--from-time", "50%", "--to-time", "1ns", source=source, fragments=["ends before it begins"])
         self.refused("--sample", "9/8", source=source, fragments=["--sample takes a share"])
@@ -226,86 +225,6 @@ class Threads(Selecting):
         self.assertEqual(workload["selection"], "sampled 1/8")
         self.assertIn("sampled 1/8", self.mallab("report", out).stdout.decode())
         self.assertEqual(workload["ops"], self.report("--sample", "1/8", source=self.footprint)["ops"])
-
-
-class Processes(Selecting):
-    def members(self, recording):
-        return json.loads((recording / "recording.json").read_text())["processes"]
-
-    def check_sum(self, recording, *names):
-        """The merged workload has the ops of its members, each converted alone without what it inherited."""
-        chosen = [p for p in self.members(recording) if not names or p["name"] in names]
-        self.assertGreater(len(chosen), 1)
-        ops = threads = requested = 0
-        for process in chosen:
-            own = self.report("--no-inherited", source=recording / process["file"], name="member.wl")
-            ops, threads = ops + own["ops"], threads + own["threads"]
-            requested += own["requested_bytes"]
-        option = "--merge=" + ",".join(names) if names else "--merge"
-        facts = self.make(option, source=recording, name="merged.wl")
-        self.assertEqual(facts["ops"], ops)
-        self.assertEqual(facts["threads"], threads)
-        self.assertEqual(facts["requested_bytes"], requested)
-        self.assertEqual(facts["selection"]["merged_processes"], len(chosen))
-        self.assertIn(f"{len(chosen)} processes merged", facts["selection"]["text"])
-        self.check_repeatable(option, source=recording)
-        self.replay_everywhere(self.place / "merged.wl")
-        return facts
-
-    @needs("sort", "seq", "sed")
-    def test_a_shell_pipeline(self):
-        recording = self.record("sh", "-c", "seq 1 30000 | sed 's/1/one/' | sort -r | sed -n 7p")
-        self.check_sum(recording)
-        self.check_sum(recording, "sed", "sort")
-        told = self.answer("info", "--json", "--merge", recording)
-        merged = self.info(self.place / "merged.wl")
-        self.assertGreater(told["ops"], merged["ops"])
-        self.refused("--merge=nosuch", source=recording, fragments=["no process 'nosuch'", " sh"])
-        self.refused("--process", "1", source=recording, fragments=["no process 1", " sh"])
-        self.refused("--process", "7", "--merge", source=recording, fragments=["choose one"])
-
-    @needs("git")
-    def test_git(self):
-        settings = {"env": {"HOME": str(self.place), "GIT_CONFIG_NOSYSTEM": "1"}}
-        script = "git init -q r && cd r && for i in 1 2 3; do seq $i 9000 > f; git add f; " \
-                 "git -c user.name=a -c user.email=a@b commit -q -m $i; done; git gc -q; git log -p --stat | wc -l"
-        recording = self.record("sh", "-c", script, **settings)
-        self.check_sum(recording, "git")
-        # Times: a section of the merged processes, and the rest of them.
-        first = self.report("--merge=git", "--to-time", "60%", source=recording)
-        rest = self.report("--merge=git", "--from-time", "60%", source=recording)
-        merged = self.info(self.place / "merged.wl")
-        failed = merged["irregularities"]["failed_calls"]
-        self.assertEqual(first["ops"] + rest["ops"] - rest["inherited_objects"], merged["ops"])
-        self.assertGreater(first["events"], 0)
-        self.assertGreaterEqual(first["events"] + rest["events"], merged["ops"] + failed)
-
-    def test_python_multiprocessing(self):
-        """Forked workers with their parent: by default each begins empty, their parent's objects are there once."""
-        script = ("import multiprocessing, sys\n"
-                  "def work(n):\n"
-                  "    return sum(len(str(i) * n) for i in range(4000))\n"
-                  "data = [str(i) * 20 for i in range(5000)]\n"
-                  "multiprocessing.set_start_method('fork')\n"
-                  "with multiprocessing.Pool(3) as pool:\n"
-                  "    print(sum(pool.map(work, range(20))))\n")
-        recording = self.record("/usr/bin/python3", "-S", "-c", script, env={"PYTHONMALLOC": "malloc"})
-        facts = self.check_sum(recording)
-        self.assertEqual(facts["inherited_objects"], 0)
-        self.assertGreater(facts["irregularities"]["inherited_frees"], 0)
-        self.assertEqual(facts["irregularities"]["free_of_unknown"], 0)
-        # All that can be chosen of one process can be chosen of several.
-        tids = sorted({t["thread_id"] for t in self.answer("info", "--json", "--merge", recording)["thread_list"]})
-        picked = self.make("--merge", "--threads", f"{tids[0]},{tids[-1]}", "--sample", "1/4", source=recording)
-        self.assertEqual(picked["threads"], 2)
-        self.replay_everywhere(self.place / "selected.wl")
-
-    def test_many_processes_one_after_the_other(self):
-        """More than are kept open at once."""
-        recording = self.record("sh", "-c", "i=0; while [ $i -lt 90 ]; do /bin/echo $i; i=$((i+1)); done",
-                                stdout=subprocess.DEVNULL)
-        self.assertGreater(len(self.members(recording)), 80)
-        self.check_sum(recording)
 
 
 def with_times(archive, out, lines_max):

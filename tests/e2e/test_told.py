@@ -240,19 +240,6 @@ class Kept(lab.Lab):
         self.assertIn("memory: no verdict: what was live", words)
         self.assertIn(f"{info['events_removed']:,} calls were in windows that are removed", words)
 
-    def test_what_ended_processes_leave(self):
-        """Merged they are one process, which keeps what each of them left."""
-        leave = f"{sys.executable} -c 'import os; held = [bytes(100000) for _ in range(100)]; os._exit(0)'"
-        recording = self.record("sh", "-c", f"{leave}; {leave}; true")
-        said = self.mallab("convert", "-q", "-o", "all.wl", "--merge", recording).stderr.decode()
-        self.assertIn("was left by merged processes that ended before others", said)
-        info = self.info(self.place / "all.wl")
-        self.assertEqual(info["live"], "left_behind")
-        self.assertGreater(info["left_bytes"], 10_000_000)  # of the first; nobody outlives the second
-        self.assertLess(info["left_bytes"], info["live_end_bytes"] + 1)
-        self.mallab("convert", "-q", "-o", "one.wl", recording)
-        self.assertEqual(self.info(self.place / "one.wl")["live"], "known")
-
 
 if __name__ == "__main__":
     lab.main()

@@ -152,18 +152,21 @@ class Tune(lab.Lab):
         self.assert_one_line(said, "lab.rep", "no recorded time", "--memory peak")
 
     def test_memory_that_is_a_bound_is_claimed_nothing_of(self):
-        """What ended processes leave stays live in the merged one: `ab` gives no verdict on memory then, nor does a search."""
-        leave = f"{sys.executable} -c 'import os; held = [bytes(100000) for _ in range(100)]; os._exit(0)'"
-        recording = self.record("sh", "-c", f"{leave}; {leave}; true")
-        self.mallab("convert", "-q", "-o", "left.wl", "--merge", recording)
+        """What was live when the recording begins is not known: `ab` gives no verdict on memory then, nor does a search."""
+        held = "import os; held = [bytes(100000) for _ in range(100)]; os._exit(0)"
+        recording = self.record(sys.executable, "-c", held)
+        text = self.place / "held.txt"
+        self.mallab("convert", "-q", "--to", "text", "-o", text, recording)
+        text.write_text(text.read_text().replace("note complete=yes\n", "note complete=yes\nnote live=from_middle\n"))
+        self.mallab("convert", "-q", "-o", "left.wl", text)
         settings = self.allocator("tcache_count = 0\nmmap_threshold = 4096\n")
         shown = self.mallab("tune", "-q", "--seed", "3", "--budget", "40s", "-o", "left.json", "left.wl", **settings).stdout.decode()
-        self.assertRegex(" ".join(shown.split()), "live +what merged processes left behind .* upper bounds")
+        self.assertRegex(" ".join(shown.split()), "live +what was live when the recording begins .* lower bounds")
         tune = json.loads((self.place / "left.json").read_text())["tune"]
         self.assertIs(tune["confirmed"], True)
-        self.assertEqual(tune["workload"]["live"], "left_behind")
+        self.assertEqual(tune["workload"]["live"], "from_middle")
         self.assertEqual({row["memory"]["verdict"] for row in tune["front"] + tune["beaten"] if not row["is_default"]} - {"undecided", None}, set())
-        self.assertIn("- live: what merged", self.mallab("report", "--format", "md", "left.json").stdout.decode())
+        self.assertIn("- live: what was live", self.mallab("report", "--format", "md", "left.json").stdout.decode())
 
     def test_a_command_is_recorded_first(self):
         self.allocator("tcache_count = 0\n")

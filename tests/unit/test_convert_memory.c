@@ -55,19 +55,6 @@ static const char *make_footprint(void)
     return path;
 }
 
-/* More processes than are kept open, each with its own idea of the same addresses. */
-static const char *make_recording(unsigned processes)
-{
-    const char *directory = scratch_path("recording");
-    CHECK(mkdir(directory, 0700) == 0);
-    for (unsigned i = 0; i < processes; i++) {
-        char path[600];
-        snprintf(path, sizeof path, "%s/p.%u.fp", directory, 100 + i);
-        write_footprint(path, 100 + i);
-    }
-    return directory;
-}
-
 static const char *make_text(void)
 {
     const char *path = scratch_path("trace.txt");
@@ -159,17 +146,5 @@ TEST(each_filter_meets_every_failure)
     fail_each_of(input, selecting((struct conv_selection){.threads = "6", .from = third}), false, 20);
 }
 
-TEST(a_merge_meets_every_failure)
-{
-    const char *input = make_recording(3);
-    const struct conv_when third = {.kind = CONV_WHEN_SHARE, .value = 333333};
-    fail_each_of(input, selecting((struct conv_selection){.merge = ""}), true, 60);
-    fail_each_of(input, selecting((struct conv_selection){.merge = "p*,100"}), false, 50);
-    fail_each_of(input,
-                 selecting((struct conv_selection){
-                     .merge = "", .threads = "main,6", .from = third, .sample_part = 1, .sample_of = 2}),
-                 true, 60);
-}
-
 RUN_TESTS(T(a_footprint_meets_every_failure), T(a_text_meets_every_failure),
-          T(each_filter_meets_every_failure), T(a_merge_meets_every_failure))
+          T(each_filter_meets_every_failure))

@@ -13,6 +13,7 @@
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/start_costs.h"
 #include "results/measure/experiment/until.h"
+#include "results/measure/run/member_runs.h"
 #include "results/measure/run/trial.h"
 
 /* ---- passes ---------------------------------------------------------------------------------- */
@@ -144,19 +145,21 @@ static unsigned memory_rounds_of(const struct res_options *options, const struct
     return options->memory_rounds < options->rounds ? options->memory_rounds : options->rounds;
 }
 
-/* Of the passes behind the rounds. */
-static size_t pass_runs_of(const struct res_options *options)
+/* Of the passes behind the rounds. Some are of one process alone. */
+static size_t pass_runs_of(const struct res_options *options, const struct res_workload *workload)
 {
     const size_t candidates = options->candidate_count, floor = options->floor != NULL;
-    return entries_of(options) * options->latency_passes + (candidates + floor) * options->system_calls +
-           candidates * options->placement;
+    const size_t of_all = (candidates + floor) * options->system_calls;
+    return workload->member_count > 0
+               ? of_all
+               : of_all + entries_of(options) * options->latency_passes + candidates * options->placement;
 }
 
 static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
 {
     return entries_of(options) * (options->rounds + 1) +
            (options->candidate_count + 1) * memory_rounds_of(options, workload) +
-           (options->check ? options->candidate_count : 0) + pass_runs_of(options);
+           (options->check ? options->candidate_count : 0) + pass_runs_of(options, workload);
 }
 
 static void trial_init(struct res_trial *trial, const struct res_options *options,
@@ -216,13 +219,16 @@ static enum res_run_state run_any(struct state *state, struct res_trial *trial, 
     const struct res_run_request request = {
         .candidate = entry->candidate,
         .workload = trial->workload->path,
+        .members = trial->workload->members,
+        .member_count = trial->workload->member_count,
         .touch = options->touch,
         .timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : patience_ns(trial, entry, phase),
         .timeout_asked = options->timeout_ns != 0,
         .limit_bytes = entry->is_floor ? 0 : options->limit_bytes,
         .place = options->group_place,
         .check = phase == PHASE_CHECK,
-        .waste = phase == PHASE_WARM_UP && !entry->is_floor && !entry->is_control,
+        .waste = phase == PHASE_WARM_UP && !entry->is_floor && !entry->is_control &&
+                 trial->workload->member_count == 0,
         .ret_failure = ret_failure,
         .pass_option = option,
         .more = options->replay_options,
@@ -234,7 +240,7 @@ static enum res_run_state run_any(struct state *state, struct res_trial *trial, 
         options->progress(options->context, trial->workload,
                           entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
                           state->runs_all);
-    const enum res_run_state outcome = res_run_once(&request, ret_run, ret_reason);
+    const enum res_run_state outcome = res_run_workload(&request, ret_run, ret_reason);
     state->runs_done++;
     if (outcome == RES_RUN_STOPPED)
         state->stopped = true;
@@ -423,10 +429,13 @@ static void run_passes(struct state *state, struct res_trial *trial)
     const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
     if (trial->digest != NULL && options->system_calls && !state->stopped)
         (void)res_passes_syscalls(trial, &runner); /* state tells of a stop */
-    if (trial->digest != NULL && options->placement && !state->stopped)
+    const bool alone = trial->workload->member_count == 0;
+    if (trial->digest != NULL && options->placement && alone && !state->stopped)
         (void)res_passes_placement(trial, &runner);
-    if (trial->digest != NULL && !state->stopped)
+    if (trial->digest != NULL && alone && !state->stopped)
         (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
+    for (size_t i = 0; i < trial->entry_count && !alone && options->latency_passes > 0; i++)
+        trial->entries[i].passes.latency_failed = res_strdup(RES_GROUP_WHY);
     res_run_release(&passing.run);
 }
 
@@ -461,7 +470,8 @@ static void run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
     if (state->stopped)
         trial->ended = RES_ENDED_INTERRUPT;
     else /* rounds that were not needed count as done, for the progress of what follows */
-        state->runs_done = runs_before + runs_of(options, trial->workload) - pass_runs_of(options);
+        state->runs_done = runs_before + runs_of(options, trial->workload) -
+                           pass_runs_of(options, trial->workload);
 }
 
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)

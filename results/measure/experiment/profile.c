@@ -7,6 +7,7 @@
 
 #include "footprint/base/support.h"
 #include "footprint/wl/workload.h"
+#include "results/measure/run/member_runs.h"
 
 enum { KINDS = 3 }; /* allocate, resize, release */
 
@@ -265,6 +266,9 @@ static json_t *profile_of(const char *path)
 
 void res_profile_add(struct res_result *result, const struct res_experiment *experiment)
 {
-    for (size_t i = 0; i < experiment->trial_count; i++)
-        result->workloads[i].profile = profile_of(experiment->trials[i].workload->path);
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        const struct res_workload *workload = experiment->trials[i].workload;
+        result->workloads[i].profile = workload->member_count > 0 ? unavailable(RES_GROUP_WHY)
+                                                                  : profile_of(workload->path);
+    }
 }

@@ -157,7 +157,7 @@ void res_result_take_recording(const struct res_workload *from, struct res_resul
     ret_workload->program = plain_unless_empty(from->program);
     ret_workload->processes = from->processes > 1 ? from->processes : 0;
     ret_workload->events_share = from->processes > 1 ? from->events_share : NAN;
-    ret_workload->merged_processes = from->merged_processes;
+    ret_workload->group_processes = from->member_count;
     ret_workload->selection = plain_unless_empty(from->selection);
     ret_workload->file_digest = res_printf("%016llx", (unsigned long long)from->file_digest);
     ret_workload->ops = from->ops;

@@ -213,8 +213,8 @@ struct res_result_workload {
     char *name, *program, *selection;
     uint64_t processes; /* 0: one, or not known */
     double events_share;
-    uint64_t merged_processes; /* 0: one */
-    char *digest;              /* of the calls executed */
+    uint64_t group_processes; /* that were replayed one by one, and summed; 0: one */
+    char *digest;             /* of the calls executed */
     char *file_digest;
     uint64_t ops, inherited_ops, threads, duration_ns, live_peak_bytes;
     bool complete;

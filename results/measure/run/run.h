@@ -14,9 +14,18 @@
 
 #define RES_RUN_OUTPUT_MAX (512u * 1024u * 1024u) /* bytes of JSON that a run may print */
 
+/* One process of a group (member_runs.h); strings borrowed. */
+struct res_member {
+    const char *path, *name; /* of its workload; the name is for people */
+    uint64_t offset_ns;      /* from time 0 of the group to time 0 of this workload */
+    uint64_t begin_ns;       /* when its first call was, in the time of this workload */
+};
+
 struct res_run_request {
     const struct res_candidate *candidate; /* resolved and found */
     const char *workload;                  /* path; NULL: for res_run_settings */
+    const struct res_member *members;      /* of a group, instead; looked at by res_run_workload alone */
+    size_t member_count;                   /* 0: it is one process */
     const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
     bool timeout_asked;                    /* by --timeout, which is told where the time is over */

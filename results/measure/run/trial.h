@@ -27,17 +27,19 @@ struct res_workload {
     const char *name;  /* for people: the file's base name */
     char program[128]; /* recorded; "" when unknown */
     const char *path;
+    const struct res_member
+        *members;         /* of a group of processes, which is replayed one by one; each has its path */
+    size_t member_count;  /* 0: it is one process, at path */
     uint64_t file_digest; /* wl_reader_digest */
     uint64_t ops;
     uint64_t duration_ns; /* recorded */
     uint64_t live_peak_bytes;
     uint32_t threads;
-    uint64_t processes;        /* of the recording that this was one of; 0: not known, or the only one */
-    double events_share;       /* of all their events */
-    uint64_t merged_processes; /* that became this workload; 0: one */
-    char selection[512];       /* what of the recording it is, in words; "": all */
-    bool complete;             /* whether the recording is */
-    bool lost_known;           /* or more may be missing than lost_calls */
+    uint64_t processes;  /* of the recording that this was one of; 0: not known, or the only one */
+    double events_share; /* of all their events */
+    char selection[512]; /* what of the recording it is, in words; "": all */
+    bool complete;       /* whether the recording is */
+    bool lost_known;     /* or more may be missing than lost_calls */
     uint64_t lost_calls;
     uint64_t left_out_calls; /* on objects that were made while nothing was recorded */
     uint64_t removed_calls;  /* in windows of the recording that --keep has removed */

@@ -12,6 +12,7 @@
 #include "results/measure/candidate/variables.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/result/tuned.h"
+#include "results/measure/run/member_runs.h"
 #include "results/measure/tune/tune_search.h"
 
 #define FLOOR_RUNS                                                                                           \
@@ -92,6 +93,8 @@ static enum res_run_state run_candidate(const struct res_tune_replays *replays,
     const struct res_run_request request = {
         .candidate = candidate,
         .workload = replays->workload->path,
+        .members = replays->workload->members,
+        .member_count = replays->workload->member_count,
         .touch = replays->touch,
         .timeout_ns = !is_base && replays->default_elapsed_ns > 0
                           ? replays->default_elapsed_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS
@@ -101,7 +104,7 @@ static enum res_run_state run_candidate(const struct res_tune_replays *replays,
         .idle_ms = memory && replays->memory == RES_TUNE_IDLE ? replays->idle_ms : 0,
         .stop = replays->stop,
     };
-    return res_run_once(&request, ret_run, ret_reason);
+    return res_run_workload(&request, ret_run, ret_reason);
 }
 
 static double by_op(struct res_run *run)

@@ -389,7 +389,7 @@ char *res_notes_program(const struct res_result_workload *workload)
     res_text_printf(&words, "%s", length > 0 ? program : "a program without name");
     if (workload->processes > 1)
         res_text_printf(&words, ", %s of %s processes, %.0f %% of the events",
-                        FP_GROUPED(workload->merged_processes > 0 ? workload->merged_processes : 1),
+                        FP_GROUPED(workload->group_processes > 0 ? workload->group_processes : 1),
                         FP_GROUPED(workload->processes), 100 * workload->events_share);
     if (workload->selection != NULL)
         res_text_printf(&words, "; %s", workload->selection);

@@ -55,8 +55,6 @@ try convert --from-time soon x
 try convert --to-time 0 x
 try convert --sample 9/8 x
 try convert --head 0 x
-try convert --merge=a,,b x
-try convert --merge --process 7 x
 try convert --from-time 5s --to-time 5s x
 try info --sample all x
 try ab --head ten x

@@ -14,7 +14,7 @@ for workload in threads section sample parts; do
     "$MALLAB" info --details "$workload.wl" | grep -E '^(selected|sampled|inherited|irregular|ops|live at|   +[0-9]*: )' | sed 's/, [0-9.]* bytes each//'
 done
 "$MALLAB" info --json --threads 7 trace.txt | grep -A 8 -E '"selection"'
-for wrong in '--threads 7,12' '--from-time 2m' '--merge'; do
+for wrong in '--threads 7,12' '--from-time 2m'; do
     # shellcheck disable=SC2086
     "$MALLAB" convert -o none.wl $wrong trace.txt && echo "accepted: $wrong" || echo "$?"
 done

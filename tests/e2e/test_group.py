@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The right processes are replayed: of a wrapper the program that it executes, of a server its workers too, of a make its
+compilers. A group is replayed process by process and summed, and what was chosen is told."""
+import json
+import subprocess
+
+import lab
+import schema
+from lab import needs
+
+PROGRAM = "data = [str(i) * 3 for i in range(40000)]"
+# Three workers that are alive at the same time: each waits until the last one was begun.
+WORKERS = """
+import os
+data = [str(i) * 3 for i in range(5000)]
+begun, go = os.pipe()
+for number in range(3):
+    if os.fork() == 0:
+        own = [str(i) * 4 for i in range(20000)]
+        os.close(go)
+        os.read(begun, 1)
+        os._exit(0)
+os.close(go)
+for number in range(3):
+    os.wait()
+"""
+MALLOC = {"env": {"PYTHONMALLOC": "malloc"}}
+
+
+class Groups(lab.Lab):
+    def chosen(self, recording, *options, name="chosen.wl"):
+        """What convert says of its choice, and the names of the processes that it took."""
+        said = self.mallab("convert", "-f", "-o", name, *options, recording).stderr.decode()
+        out = self.place / name
+        files = sorted(out.iterdir()) if out.is_dir() else [out]
+        return said, [self.info(path)["program"] for path in files]
+
+    def measure(self, *what):
+        self.mallab("ab", "-q", "-f", "-a", "glibc", "-n", "2", "--idle", "0", "-o", "result.json", *what)
+        result = json.loads((self.place / "result.json").read_text())
+        if schema.jsonschema:
+            self.assertEqual(schema.faults("mallab-experiment-1", result), [])
+        (workload,) = result["workloads"]
+        return workload
+
+    def test_a_wrapper_is_the_program_that_it_executes(self):
+        """The wrapper makes many calls, as pyenv's does, before it becomes the program."""
+        wrapper = "i=0; while [ $i -lt 3000 ]; do x=$x$i; i=$((i+1)); done; exec /usr/bin/env /usr/bin/python3 -S -c 'pass'"
+        recording = self.record("bash", "-c", wrapper)
+        calls = {}
+        for one in self.info(recording)["process_list"]:
+            calls[one["name"]] = calls.get(one["name"], 0) + one["events"]
+        self.assertGreater(calls["bash"], calls["python3"])
+        said, programs = self.chosen(recording)
+        self.assertEqual(programs, ["python3"])
+        self.assertRegex(said, r"converted: process \d+, 'python3', \d+ % of the calls \(--process chooses others: 'bash', \d+ %")
+        workload = self.measure(recording)
+        self.assertEqual((workload["program"], workload["group_processes"]), ("python3", None))
+
+    def test_workers_are_a_group(self):
+        recording = self.record("/usr/bin/python3", "-S", "-c", WORKERS, **MALLOC)
+        said, programs = self.chosen(recording)
+        self.assertEqual(programs, ["python3"] * 4)
+        self.assertIn("the recording holds 4 processes; converted: 4 'python3', 100 % of the calls", said)
+        members = [self.info(path) for path in (self.place / "chosen.wl").iterdir()]
+        workload = self.measure(recording)
+        self.assertEqual((workload["processes"], workload["group_processes"], workload["events_share"]), (4, 4, 1))
+        self.assertEqual(workload["ops"], sum(one["ops"] for one in members))
+        self.assertEqual(workload["inherited_ops"], sum(one["inherited_objects"] for one in members))
+        # All four are alive together.
+        self.assertEqual(workload["live_peak_bytes"], sum(one["live_peak_bytes"] for one in members))
+        (candidate,) = workload["candidates"]
+        for run in candidate["runs"] + candidate["memory_runs"]:
+            self.assertEqual((run["processes"], run["ops"]), (4, workload["ops"]))
+            self.assertEqual(run["digest"], workload["digest"])
+        for run in candidate["memory_runs"]:
+            self.assertGreater(run["resident"]["peak_bytes"], 0.9 * workload["live_peak_bytes"])
+            self.assertLess(run["resident"]["peak_bytes"], 2 * workload["live_peak_bytes"])
+            self.assertEqual(run["live_peak_bytes"], workload["live_peak_bytes"])
+        text = self.mallab("report", "result.json").stdout.decode()
+        self.assertIn("4 of 4 processes, 100 % of the events", text)
+        # What convert has made is the same group.
+        kept = self.measure("chosen.wl")
+        for key in ("ops", "digest", "file_digest", "group_processes", "live_peak_bytes"):
+            self.assertEqual(kept[key], workload[key], key)
+
+    def test_one_of_a_group(self):
+        recording = self.record("/usr/bin/python3", "-S", "-c", WORKERS, **MALLOC)
+        one = self.info(recording)["process_list"][1]
+        said, programs = self.chosen(recording, "--process", one["pid"])
+        self.assertEqual((programs, self.measure("--process", one["pid"], recording)["group_processes"]), (["python3"], None))
+        self.assertIn(f"converted: process {one['pid']}, 'python3'", said)
+
+    def test_no_silent_place(self):
+        """What would mix two groups, or cannot be of a group, is refused."""
+        recording = self.record("/usr/bin/python3", "-S", "-c", WORKERS, **MALLOC)
+        self.mallab("convert", "-q", "-o", "group.wl", recording)
+        said = self.mallab("convert", "-q", "-o", "group.wl", recording, status=lab.FAILED).stderr.decode()
+        self.assertIn("--force", said)
+        said = self.mallab("convert", "-o", "-", recording, status=lab.MISUSE).stderr.decode()
+        self.assertIn("--process PID", said)
+        said = self.mallab("ab", "--head", "5", "group.wl", status=lab.MISUSE).stderr.decode()
+        self.assertIn("holds workloads already", said)
+        report = self.answer("convert", "-q", "-f", "-o", "group.wl", "--json", recording)
+        self.assertEqual((report["schema"], report["failed"], len(report["workloads"])), ("mallab-convert-each/1", 0, 4))
+
+    @needs("make", "gcc")
+    def test_a_make_is_its_compilers(self):
+        (self.place / "Makefile").write_text("all: a.o b.o\n%.o: %.c\n\tgcc -O1 -c -o $@ $<\n")
+        for name in "ab":
+            body = "".join(f"int {name}{i}(int x) {{ return x * {i} + {name}_seed(x); }}\n" for i in range(200))
+            (self.place / f"{name}.c").write_text(f"int {name}_seed(int x);\n{body}")
+        recording = self.record("make", "-s", stdout=subprocess.DEVNULL)
+        said, programs = self.chosen(recording)
+        self.assertEqual(programs, ["cc1", "cc1"])
+        self.assertRegex(said, r"converted: 2 'cc1', \d+ % of the calls \(--process chooses others: ")
+        workload = self.measure(recording)
+        self.assertEqual((workload["program"], workload["group_processes"]), ("cc1", 2))
+        # One after the other: never the live bytes of both.
+        peaks = [self.info(path)["live_peak_bytes"] for path in (self.place / "chosen.wl").iterdir()]
+        self.assertEqual(workload["live_peak_bytes"], max(peaks))
+
+
+if __name__ == "__main__":
+    lab.main()
