@@ -66,9 +66,7 @@ static void print_counts(const struct conv_survey *survey)
     line("memory", "%s requested; at most %s live, %s object%s%s", FP_BYTES(survey->requested_bytes),
          FP_BYTES(survey->live_bytes_peak), FP_GROUPED(survey->live_objects_peak),
          survey->live_objects_peak == 1 ? "" : "s",
-         cli_processes_of(survey) > 1 && survey->selected.merged_processes == 0
-             ? " (sums of each process' peak)"
-             : "");
+         cli_processes_of(survey) > 1 ? " (sums of each process' peak)" : "");
 }
 
 static void print_usage(const struct conv_survey *survey)

@@ -199,6 +199,7 @@ static void add_facts(struct res_workload *sum, const struct res_workload *one, 
     sum->lost_calls += one->lost_calls;
     sum->left_out_calls += one->left_out_calls;
     sum->removed_calls += one->removed_calls;
+    sum->unseen_frees += one->unseen_frees;
     if (one->duration_ns + offset_ns > sum->duration_ns)
         sum->duration_ns = one->duration_ns + offset_ns;
     if (sum->complete && !one->complete)
@@ -207,6 +208,42 @@ static void add_facts(struct res_workload *sum, const struct res_workload *one, 
     sum->lost_known = sum->lost_known && one->lost_known;
     if (strcmp(sum->live, conv_liveness_name(CONV_LIVE_KNOWN)) == 0)
         memcpy(sum->live, one->live, sizeof sum->live);
+}
+
+/* What the processes took: nothing is known of all where it is not of one. Their peaks are summed as those of processes
+ * that hold them all their time, which is the most that it can have been. */
+static void sum_processes(const struct part *parts, const struct res_life *lives, size_t count,
+                          struct res_process_facts *ret_sum)
+{
+    struct res_process_facts sum = {0};
+    struct res_life *peaks = res_calloc(2 * count, sizeof *peaks), *anon = peaks + count;
+    double *values = res_calloc(6 * count, sizeof *values);
+    bool cpu_known = true, peaks_known = true, anon_known = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct res_process_facts *one = &parts[i].facts.process;
+        double *own = values + 6 * i;
+        cpu_known = cpu_known && one->cpu_user_ns + one->cpu_system_ns > 0;
+        peaks_known = peaks_known && one->rss_peak_bytes > 0;
+        anon_known = anon_known && one->rss_anon_peak_bytes > 0;
+        sum.cpu_user_ns += one->cpu_user_ns;
+        sum.cpu_system_ns += one->cpu_system_ns;
+        sum.faults_minor += one->faults_minor;
+        sum.faults_major += one->faults_major;
+        own[0] = res_lives_begin(&lives[i], 1);
+        own[1] = res_lives_end(&lives[i], 1);
+        own[2] = own[3] = (double)one->rss_peak_bytes;
+        own[4] = own[5] = (double)one->rss_anon_peak_bytes;
+        peaks[i] = (struct res_life){own, own + 2, 2};
+        anon[i] = (struct res_life){own, own + 4, 2};
+    }
+    if (!cpu_known)
+        sum = (struct res_process_facts){0};
+    sum.rss_peak_bytes = peaks_known ? (uint64_t)res_lives_peak(peaks, count, NULL) : 0;
+    sum.rss_anon_peak_bytes = anon_known ? (uint64_t)res_lives_peak(anon, count, NULL) : 0;
+    sum.ran_ns = (uint64_t)(res_lives_end(lives, count) - res_lives_begin(lives, count));
+    free(values);
+    free(peaks);
+    *ret_sum = sum;
 }
 
 static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct res_workload *ret_workload)
@@ -219,6 +256,7 @@ static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct 
     for (size_t i = 0; i < count; i++)
         if (parts[i].begin_unix_ns < begin_unix_ns)
             begin_unix_ns = parts[i].begin_unix_ns;
+    sum.unseen_frees = 0;
     sum.ops = sum.lost_calls = sum.left_out_calls = sum.removed_calls = sum.duration_ns = 0;
     sum.threads = 0;
     sum.file_digest = UINT64_C(14695981039346656037);
@@ -234,6 +272,7 @@ static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct 
     if (parts[0].all_events > 0)
         sum.events_share = (double)events / (double)parts[0].all_events;
     sum.live_peak_bytes = (uint64_t)res_lives_peak(lives, count, NULL);
+    sum_processes(parts, lives, count, &sum.process);
     sum.name = slash != NULL ? slash + 1 : prepared->path;
     sum.path = prepared->path;
     sum.members = prepared->members;

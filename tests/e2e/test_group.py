@@ -68,15 +68,18 @@ class Groups(lab.Lab):
         self.assertEqual(workload["ops"], sum(one["ops"] for one in members))
         self.assertEqual(workload["inherited_ops"], sum(one["inherited_objects"] for one in members))
         # All four are alive together.
-        self.assertEqual(workload["live_peak_bytes"], sum(one["live_peak_bytes"] for one in members))
+        together = sum(one["live_peak_bytes"] for one in members)
+        self.assertLessEqual(workload["live_peak_bytes"], together)
+        self.assertGreater(workload["live_peak_bytes"], 0.9 * together)
         (candidate,) = workload["candidates"]
         for run in candidate["runs"] + candidate["memory_runs"]:
             self.assertEqual((run["processes"], run["ops"]), (4, workload["ops"]))
             self.assertEqual(run["digest"], workload["digest"])
         for run in candidate["memory_runs"]:
-            self.assertGreater(run["resident"]["peak_bytes"], 0.9 * workload["live_peak_bytes"])
-            self.assertLess(run["resident"]["peak_bytes"], 2 * workload["live_peak_bytes"])
-            self.assertEqual(run["live_peak_bytes"], workload["live_peak_bytes"])
+            self.assertGreater(run["resident"]["peak_bytes"], 0.9 * together)
+            self.assertLess(run["resident"]["peak_bytes"], 2 * together)
+            self.assertLessEqual(run["live_peak_bytes"], together)
+            self.assertGreater(run["live_peak_bytes"], 0.9 * together)
         text = self.mallab("report", "result.json").stdout.decode()
         self.assertIn("4 of 4 processes, 100 % of the events", text)
         # What convert has made is the same group.
