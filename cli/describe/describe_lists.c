@@ -70,10 +70,10 @@ static struct cli_program program_of(const struct conv_process *process)
 {
     const struct fp_usage *usage = process->usage;
     return (struct cli_program){.name = process->name,
-                            .processes = 1,
-                            .events = process->events,
-                            .cpu_ns = usage != NULL ? fp_usage_cpu_ns(usage) : FP_USAGE_UNKNOWN,
-                            .rss_peak_bytes = usage != NULL ? usage->rss_peak_bytes : FP_USAGE_UNKNOWN};
+                                .processes = 1,
+                                .events = process->events,
+                                .cpu_ns = usage != NULL ? fp_usage_cpu_ns(usage) : FP_USAGE_UNKNOWN,
+                                .rss_peak_bytes = usage != NULL ? usage->rss_peak_bytes : FP_USAGE_UNKNOWN};
 }
 
 static void add_process(struct cli_program *program, const struct cli_program *more)
