@@ -35,12 +35,12 @@ double res_process_cpu_ns(const struct res_result_workload *workload)
 {
     const struct res_process *process = workload->process;
     const double cpu = process != NULL ? process->cpu_user_ns + process->cpu_system_ns : NAN;
-    return cpu > 0 ? cpu : NAN;
+    return cpu >= 1 ? cpu : NAN;
 }
 
 static double rss_peak_of(const struct res_result_workload *workload)
 {
-    return workload->process != NULL && workload->process->rss_peak_bytes > 0
+    return workload->process != NULL && workload->process->rss_peak_bytes >= 1
                ? workload->process->rss_peak_bytes
                : NAN;
 }
@@ -148,10 +148,13 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
 {
     const struct res_process *process = workload->process;
     const double peak = baseline->figures.peak_bytes;
-    if (process == NULL || !is_apart(peak, process->rss_anon_peak_bytes, APART_BYTES))
+    const double memory = process == NULL                          ? NAN
+                          : isfinite(process->rss_anon_peak_bytes) ? process->rss_anon_peak_bytes
+                                                                   : process->rss_peak_bytes;
+    if (!is_apart(peak, memory, APART_BYTES))
         return NULL;
     return res_printf("the replay's heap is %s at its peak, all memory of the program was %s", FP_BYTES(peak),
-                      FP_BYTES(process->rss_anon_peak_bytes));
+                      FP_BYTES(memory));
 }
 
 /* ---- how much would have been seen ----------------------------------------------------------- */

@@ -40,16 +40,21 @@ static const struct res_result_entry *entry_of(const struct res_noting *to, cons
 /* ---- how much -------------------------------------------------------------------------------- */
 
 /* whole  of what the saving is a part where the process is not known. */
-static bool is_worth(const struct res_saving *saving, double whole)
+static double share_of(const struct res_saving *saving, double whole)
 {
     const double share = isfinite(saving->of_process) ? saving->of_process : saving->saved / whole;
-    return saving->candidate != NULL && share >= RES_SAVING_WORTH;
+    return isfinite(share) ? share : 0;
+}
+
+static bool is_worth(const struct res_saving *saving, double whole)
+{
+    return saving->candidate != NULL && share_of(saving, whole) >= RES_SAVING_WORTH;
 }
 
 /* "6.1 % of the program", or "33 % of the heap". */
 static void say_part(struct res_noting *to, const struct res_saving *saving, double whole, const char *words)
 {
-    say_share(to, isfinite(saving->of_process) ? saving->of_process : saving->saved / whole);
+    say_share(to, share_of(saving, whole));
     say(to, " of %s", isfinite(saving->of_process) ? "the program" : words);
 }
 
