@@ -8,6 +8,10 @@ const VERDICTS = {
 // Part by which a shown difference has to differ from 1 to be called good or bad: RES_COLOUR_LEAST of results/measure/statistics/statistics.h.
 const COLOUR_LEAST = 0.01;
 
+// As res_verdict_shown of results/report/grid/cells.h: "same" is said where the range leaves out 5 % and more.
+const shownWord = (word, low, high) =>
+  (word === "undecided" || (word === "same" && !(low >= 0.95 && high <= 1.05)) ? "not shown" : word);
+
 function verdictMark(word, ratio) {
   if (!isNamed(word)) return null;
   const [judged, sign] = VERDICTS[word] || ["open", "?"];
@@ -44,7 +48,7 @@ function changeCell(figures, prefix, scale, noise, isBaseline, isKnown = true) {
   if (!isNumber(middle)) return [DASH];
   return [
     element("span", {class: "change"}, percentText(middle)), " ",
-    isKnown ? verdictMark(figures[`${prefix}verdict`], middle) : element("span", {class: "verdict open"}, "not predicted"),
+    isKnown ? verdictMark(shownWord(figures[`${prefix}verdict`], low, high), middle) : element("span", {class: "verdict open"}, "not predicted"),
     intervalBar(low, middle, high, scale, noise),
     element("span", {class: "small"}, isNumber(low) && isNumber(high) ? `${percentText(low)} to ${percentText(high)}` : ""),
   ];
