@@ -11,10 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#define PARTS_MAX              100000u
-#define FOOTPRINT_HEADER_BYTES 64 /* docs/format.md */
+#define PARTS_MAX 100000u
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
@@ -22,12 +20,6 @@ int conv_is_footprint(const struct dirent *entry)
 {
     const size_t length = strlen(entry->d_name);
     return length > 3 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 3, ".fp") == 0;
-}
-
-bool conv_holds_nothing(const char *path)
-{
-    struct stat stat_;
-    return stat(path, &stat_) == 0 && S_ISREG(stat_.st_mode) && stat_.st_size < FOOTPRINT_HEADER_BYTES;
 }
 
 static int by_window(const void *a, const void *b)

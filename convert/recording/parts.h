@@ -53,9 +53,6 @@ struct conv_parts {
 /* conv_is_footprint - a filter for scandir(3): whether it has the name of a footprint, and is not hidden. */
 int conv_is_footprint(const struct dirent *entry);
 
-/* conv_holds_nothing - whether a footprint has not even a header: a collector killed in between leaves such. */
-bool conv_holds_nothing(const char *path);
-
 /* conv_parts_open - open the parts meant by `path` and `extent`, in the order of their windows.
  * Returns FP_OK, also with count 0 for CONV_EXTENT_BEFORE; else the status in error. */
 enum fp_status conv_parts_open(const char *path, enum conv_extent extent, struct conv_parts *ret_parts,

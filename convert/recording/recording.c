@@ -253,7 +253,7 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
     }
     if (status == FP_OK)
         return add_process(survey, &process, file, name, "") ? FP_OK : FP_ERR_MEMORY;
-    if (conv_holds_nothing(path)) {
+    if (cause.no_header) { /* when it was read: a second look at the file may find it longer */
         passed->empty++;
         return FP_OK;
     }

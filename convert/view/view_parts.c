@@ -111,7 +111,7 @@ static enum fp_status open_part(struct conv_view *view, struct conv_view_part *p
     part_path(view, part, path, sizeof path);
     status = fp_reader_open(path, &cause, &reader);
     if (status != FP_OK) {
-        if (conv_holds_nothing(path) || (status == FP_ERR_OPEN && cause.sys_errno == ENOENT))
+        if (cause.no_header || (status == FP_ERR_OPEN && cause.sys_errno == ENOENT))
             return FP_OK;
         if (status != FP_ERR_FOREIGN && cause.sys_errno != EISDIR && cause.distrust != FP_DISTRUST_LINK)
             return conv_fail_with(error, path, &cause);

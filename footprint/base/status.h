@@ -37,6 +37,7 @@ struct fp_error {
     uint64_t offset; /* first byte of the file that was not understood */
     const char *what;
     uint16_t version_found, version_known; /* FP_ERR_VERSION: the file's, and the newest that is read */
+    bool no_header;            /* the file was shorter than its header when it was read; it may grow yet */
     bool no_remedy;            /* `what` is enough: fp_error_text() puts no remedy of the status behind it */
     enum fp_distrust distrust; /* FP_ERR_UNTRUSTED */
     char owner[36];            /* likewise: the user's name, else the number; cut where it is longer */

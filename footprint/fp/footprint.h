@@ -176,8 +176,9 @@ struct fp_reader_info {
 /* fp_reader_open - open a footprint, through the door (trusted.h), and scan its block headers.
  * fp_reader_open_at: of a directory, by its descriptor.
  * Returns   FP_OK, also for a file that is cut short after its header (info.has_trailer is false);
- *           FP_ERR_OPEN, FP_ERR_READ, FP_ERR_FOREIGN, FP_ERR_VERSION, FP_ERR_TRUNCATED (not even a
- *           header), FP_ERR_CORRUPT, FP_ERR_CHECKSUM (header), FP_ERR_MEMORY, FP_ERR_UNTRUSTED, with ret_error filled. */
+ *           FP_ERR_OPEN, FP_ERR_READ, FP_ERR_FOREIGN, FP_ERR_VERSION, FP_ERR_TRUNCATED (inside its
+ *           header), FP_ERR_CORRUPT, FP_ERR_CHECKSUM (header), FP_ERR_MEMORY, FP_ERR_UNTRUSTED, with ret_error filled;
+ *           of FP_ERR_FOREIGN and FP_ERR_TRUNCATED ret_error->no_header tells a file that may get its header yet. */
 enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, struct fp_reader **ret_reader);
 enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_error *ret_error,
                                  struct fp_reader **ret_reader);

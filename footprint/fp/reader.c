@@ -269,8 +269,11 @@ static enum fp_status read_head(struct fp_reader *reader)
         uint8_t magic[8];
         if (stat.st_size >= 8 && read_at(reader, 0, magic, sizeof magic) == FP_OK &&
             memcmp(magic, "MALLABFP", 8) == 0)
-            return fail(reader, FP_ERR_TRUNCATED, 0, 0, "the file ends inside its header");
-        return fail(reader, FP_ERR_FOREIGN, 0, 0, "not a mallab footprint");
+            status = fail(reader, FP_ERR_TRUNCATED, 0, 0, "the file ends inside its header");
+        else
+            status = fail(reader, FP_ERR_FOREIGN, 0, 0, "not a mallab footprint");
+        reader->error.no_header = true;
+        return status;
     }
     status = read_at(reader, 0, header, sizeof header);
     if (status != FP_OK)

@@ -7,6 +7,7 @@
 
 #include <sys/wait.h>
 
+#include "unit/growing.h"
 #include "unit/recordings.h"
 
 /* What a collector says of itself. */
@@ -350,6 +351,30 @@ TEST(a_footprint_may_grow_while_it_is_read)
     free(bytes);
 }
 
+/* The header comes directly after we found that there is none: it is still so that nothing was written when we looked. */
+TEST(a_header_may_come_right_after_it_was_looked_for)
+{
+    const char *directory = new_directory();
+    const struct collector me = myself(directory);
+    struct conv_survey survey;
+    size_t size;
+    char *bytes;
+    add_footprint(directory, "../late.fp", 7, 1000, true);
+    bytes = scratch_read(in(directory, "../late.fp"), &size);
+    write_unfinished(directory, &me);
+    for (size_t begun = 0; begun < 64; begun++) {
+        growing_begin(in(directory, "a.7.fp"), bytes, size, begun);
+        check_refused(directory, "nothing is written yet: it is still being recorded");
+        CHECK(!growing.waits);
+        survey = survey_of(directory);
+        CHECK_U64(survey.process_count, 1);
+        CHECK(survey.events > 500);
+        CHECK(strstr(survey.incomplete_why, "left out") == NULL);
+        conv_survey_release(&survey);
+    }
+    free(bytes);
+}
+
 TEST(a_name_tells_the_window)
 {
     static const struct {
@@ -413,4 +438,4 @@ RUN_TESTS(T(a_name_is_a_files_whatever_it_is), T(a_collector_is_told_from_others
           T(every_footprint_is_taken_in_the_order_of_names), T(what_is_no_footprint_is_passed_over_and_named),
           T(a_pipe_among_listed_footprints_keeps_nobody_waiting), T(nothing_written_is_said_so),
           T(a_json_cut_anywhere_is_made_up_for), T(a_footprint_may_grow_while_it_is_read),
-          T(a_name_tells_the_window))
+          T(a_header_may_come_right_after_it_was_looked_for), T(a_name_tells_the_window))

@@ -4,6 +4,7 @@
 #include "convert/view/view.h"
 
 #include "unit/append_block.h"
+#include "unit/growing.h"
 #include "unit/recordings.h"
 
 /* A footprint of `events` calls by each of some threads; the caller frees it. */
@@ -57,10 +58,9 @@ static struct conv_view *open_view(const char *directory, uint32_t process_id)
 }
 
 /* Refresh and read everything, a few blocks at a time. */
-static void look(struct conv_view *view)
+static void look_at_what_is_there(struct conv_view *view)
 {
     char text[CONV_PATH_BYTES + 512];
-    uint64_t done, total;
     bool more = true;
     enum fp_status status = conv_view_refresh(view, &error);
     while (more && status == FP_OK)
@@ -68,6 +68,12 @@ static void look(struct conv_view *view)
     CHECK_U64(status, FP_OK);
     if (status != FP_OK)
         fprintf(stderr, "%s\n", conv_error_text(&error, text, sizeof text));
+}
+
+static void look(struct conv_view *view)
+{
+    uint64_t done, total;
+    look_at_what_is_there(view);
     conv_view_progress(view, &done, &total);
     CHECK_U64(done, total);
 }
@@ -360,6 +366,28 @@ TEST(damage_is_told_with_file_and_offset)
     free(file);
 }
 
+/* The header comes directly after we found that there is none: the footprint is looked at again. */
+TEST(a_header_may_come_right_after_it_was_looked_for)
+{
+    const char *directory = new_directory();
+    size_t size;
+    char *file = make_footprint(1, 1, 1000, &size);
+    write_going_on(directory, "");
+    for (size_t begun = 0; begun < 64; begun++) {
+        struct conv_view *view = open_view(directory, 0);
+        growing_begin(in(directory, "a.1.fp"), file, size, begun);
+        look_at_what_is_there(view);
+        CHECK(!growing.waits);
+        CHECK_U64(view->process_count, 0);
+        look(view);
+        CHECK_U64(view->process_count, 1);
+        CHECK_U64(view->foreign, 0);
+        CHECK(view->sum.events > 500);
+        conv_view_free(view);
+    }
+    free(file);
+}
+
 TEST(what_is_no_recording_is_refused)
 {
     const char *directory = new_directory();
@@ -401,5 +429,5 @@ TEST(what_is_no_footprint_is_left_out)
 RUN_TESTS(T(a_recording_is_followed_to_its_end), T(one_process_may_be_chosen),
           T(the_collector_tells_the_rest), T(windows_are_one_process),
           T(a_process_that_ran_on_keeps_what_is_live), T(an_interval_begins_where_it_is_told),
-          T(damage_is_told_with_file_and_offset), T(what_is_no_recording_is_refused),
-          T(what_is_no_footprint_is_left_out))
+          T(damage_is_told_with_file_and_offset), T(a_header_may_come_right_after_it_was_looked_for),
+          T(what_is_no_recording_is_refused), T(what_is_no_footprint_is_left_out))
