@@ -1,6 +1,7 @@
 /* top_frame.c - a frame of `mallab top`: what a recording is doing, as text and as JSON. */
 #include "cli/top/top_frame.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,13 @@
 #include "record/recording_words.h"
 #include "results/report/grid/grid.h"
 
+#define RATE_MOST   1e18
 #define LISTED_MOST 100 /* threads and processes: a line of JSON is to stay readable by simple means */
 
+/* At most RATE_MOST, which counts of a damaged file may be beyond, and which a uint64_t holds. */
 static double per_second(const struct cli_top_moment *moment, uint64_t now, uint64_t before)
 {
-    return now > before ? (double)(now - before) * 1e9 / (double)moment->interval_ns : 0.0;
+    return now > before ? fmin((double)(now - before) * 1e9 / (double)moment->interval_ns, RATE_MOST) : 0.0;
 }
 
 static double bytes_per_event(const struct conv_view *view)
