@@ -307,8 +307,8 @@ static json_t *threads_array(const struct conv_view *view, const struct cli_top_
     for (size_t i = 0; i < view->process_count; i++) {
         const struct conv_tally *tally = &view->processes[i]->tally;
         list = res_realloc(list, found + tally->lane_count + 1, sizeof *list);
-        for (const struct conv_tally_lane *lane = tally->lanes; lane < tally->lanes + tally->lane_count;
-             lane++)
+        for (const struct conv_tally_lane *lane = tally->lanes;
+             lane != NULL && lane < tally->lanes + tally->lane_count; lane++)
             if (lane->seen)
                 list[found++] = (struct ranked){view->processes[i], lane, lane->events - lane->events_before,
                                                 lane->events};
