@@ -228,6 +228,20 @@ static void scribble_own(const struct seg_view *view)
     _exit(0);
 }
 
+/* Whether a free chunk could be marked as no process of ours does, and the collector freed it. */
+static bool mark_is_seen(const struct seg_view *view, uint32_t index)
+{
+    uint64_t word = SEG_CHUNK_FREE;
+    if (!atomic_compare_exchange_strong(&view->states[index], &word, SPOILED_STATE))
+        return false;
+    for (unsigned rests = 0; rests < SEEN_RESTS; rests++) {
+        if (atomic_load(&view->states[index]) != SPOILED_STATE)
+            return true;
+        user_rest();
+    }
+    return false;
+}
+
 static void scribble_all(const struct seg_view *view)
 {
     const uint32_t slot = user_claim_slot(view);
@@ -245,17 +259,13 @@ static void scribble_all(const struct seg_view *view)
         uint64_t state = SEG_SLOT_ATTACHING; /* as above */
         (void)atomic_compare_exchange_strong(&view->slots[index].state, &state, UINT64_MAX);
     }
-    /* Not of one chunk only: the collector may have it in a queue, behind one that was written over and never comes. */
+    /* Not of one chunk only: the collector may have it in a queue, behind one that was written over and never comes. And twice
+     * of one: the first time the collector may have given back what it had in a queue, which is not told as spoiled. */
     for (uint32_t index = 0;; index = (index + 1) % view->fixed.chunk_count) {
-        uint64_t word = SEG_CHUNK_FREE;
-        const bool marked = atomic_compare_exchange_strong(&view->states[index], &word, SPOILED_STATE);
         if (index == 0)
             user_rest();
-        for (unsigned rests = 0; marked && rests < SEEN_RESTS; rests++) {
-            if (atomic_load(&view->states[index]) != SPOILED_STATE)
-                _exit(0);
-            user_rest();
-        }
+        if (mark_is_seen(view, index) && mark_is_seen(view, index))
+            _exit(0);
     }
 }
 
