@@ -2,6 +2,7 @@
  * trusted; and what ended the rounds. */
 #include <math.h>
 
+#include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
 #include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"
@@ -226,8 +227,16 @@ TEST(what_is_held_from_the_start_counts_at_the_peak)
     early.start_bytes = 1.4e7; /* 4 MB more, of 100, where 3 are less at the peak */
     const struct res_result_workload *known = program_with(&early, 1, "known", PROCESS);
     CHECK(known->verdict->peak.candidate == NULL);
-    CHECK(fabs(res_start_bytes(known, &known->candidates[1]) - 4e6) < 1);
-    CHECK(fabs(res_held_difference(known, &known->candidates[1]).ratio - 1.01) < 1e-9);
+    const struct res_figures *figures = &known->candidates[1].figures;
+    CHECK(fabs(figures->own_start_bytes - 4e6) < 1 && fabs(figures->peak_bytes - 101e6) < 1);
+    CHECK(fabs(figures->peak.ratio - 1.01) < 1e-9 && figures->peak.verdict != RES_LESS);
+    /* Budgets are of the same, and what was added is not added again to what is read back. */
+    CHECK(fabs(res_series_median(known, &known->candidates[1], RES_METRIC_RSS_PEAK) - 101e6) < 1e6);
+    json_t *written = res_described_write(&RES_RESULT_WORKLOAD, known);
+    const struct res_result_workload *again = typed_workload(written, "glibc");
+    CHECK(again->candidates[1].figures.peak_bytes == figures->peak_bytes);
+    CHECK(again->candidates[1].figures.peak.ratio == figures->peak.ratio);
+    json_decref(written);
 }
 
 /* More faults than the whole process had, a heap larger than its memory, more time than its CPU time. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/held.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/pareto.h"
 #include "results/measure/result/result.h"
@@ -321,6 +322,7 @@ static void complete_entry(const struct res_result_workload *workload, struct re
 
 void res_entry_figures_fill(struct res_result_workload *workload)
 {
+    res_held_fill(workload);
     for (size_t i = 0; i < workload->candidate_count; i++)
         complete_entry(workload, &workload->candidates[i]);
     complete_entry(workload, &workload->control);

@@ -23,7 +23,7 @@
 #include "results/measure/result/result.h"
 #include "results/measure/run/trial.h"
 
-/* res_entry_figures_fill - the first two of a workload's entries, where they are not known, and `beaten_by` by the rules of
+/* res_entry_figures_fill - what is held from the start (held.h), the first two of a workload's entries, where they are not known, and `beaten_by` by the rules of
  * today, as advice and page have it.
  * res_entry_figures_complete - likewise of all workloads: results of before do not have them. */
 void res_entry_figures_fill(struct res_result_workload *workload);

@@ -303,6 +303,7 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
         .typical_ns_per_op = median_of(times, AT(ns_per_op), less),
         .typical_deviation = deviation_of(times, AT(ns_per_op)),
         .start_bytes = median_of(memory, AT(resident_start_bytes), 0),
+        .own_start_bytes = NAN, /* of all entries together: held.h */
         .peak_bytes = median_of(memory, AT(resident_peak_bytes), 0),
         .peak_deviation = deviation_of(memory, AT(resident_peak_bytes)),
         .mean_bytes = median_of(memory, AT(resident_mean_bytes), 0),

@@ -10,6 +10,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/random.h"
+#include "results/measure/figures/held.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
 
@@ -187,7 +188,8 @@ struct res_series res_series_of(const struct res_result_workload *workload,
                                 const struct res_result_entry *entry, enum res_metric metric)
 {
     const struct res_result_entry *floor = workload != NULL ? workload->floor : NULL;
-    double less = 0;
+    const bool is_resident = METRICS[metric].source == OF_MEMORY;
+    double less = is_resident && entry != NULL ? -res_held_start(entry) : 0;
     if (metric == RES_METRIC_TIME) {
         struct res_series whole = series_from(floor, metric, 0);
         if (whole.count > 0)

@@ -28,7 +28,7 @@ enum res_metric {
     RES_METRIC_TIME, /* ns/op, typical: whole run less the floor's median */
     RES_METRIC_P99,  /* ns of a call, of the latency passes */
     RES_METRIC_P99_9,
-    RES_METRIC_RSS_PEAK, /* bytes */
+    RES_METRIC_RSS_PEAK, /* bytes, with what was held from the start (held.h), as those below */
     RES_METRIC_RSS_MEAN,
     RES_METRIC_RSS_END,
     RES_METRIC_RSS_IDLE,

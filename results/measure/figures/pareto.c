@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/held.h"
 #include "results/measure/statistics/statistics.h"
 
 #define SEED UINT64_C(0x70617265746f) /* of the intervals: the same result, the same marks */
@@ -52,6 +53,7 @@ static void take_contender(const struct field *field, const struct res_result_en
                            struct contender *contender)
 {
     const bool has_memory = field->workload->memory_rounds > 0;
+    const double held = res_held_start(candidate);
     contender->name = candidate->name;
     contender->quiet_ns = candidate->figures.quiet_ns_per_op;
     if (candidate->failed != NULL)
@@ -59,11 +61,11 @@ static void take_contender(const struct field *field, const struct res_result_en
     take_samples(candidate->runs, candidate->run_count, offsetof(struct res_run, ns_per_op), field->floor_ns,
                  &contender->time);
     if (!has_memory)
-        take_samples(candidate->runs, candidate->run_count, offsetof(struct res_run, resident_peak_bytes), 0,
-                     &contender->peak);
+        take_samples(candidate->runs, candidate->run_count, offsetof(struct res_run, resident_peak_bytes),
+                     -held, &contender->peak);
     else if (candidate->predicted)
         take_samples(candidate->memory_runs, candidate->memory_count,
-                     offsetof(struct res_run, resident_peak_bytes), 0, &contender->peak);
+                     offsetof(struct res_run, resident_peak_bytes), -held, &contender->peak);
     contender->is_compared = contender->time.count > 0;
 }
 

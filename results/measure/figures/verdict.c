@@ -8,6 +8,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/figures/held.h"
 #include "results/measure/figures/pareto.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -45,63 +46,16 @@ static double rss_peak_of(const struct res_result_workload *workload)
                : NAN;
 }
 
-double res_start_bytes(const struct res_result_workload *workload, const struct res_result_entry *entry)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < workload->candidate_count; i++)
-        least = fmin(least, workload->candidates[i].figures.start_bytes); /* NAN counts for nothing */
-    const double own = entry->figures.start_bytes - least;
-    return isfinite(own) && own > 0 ? own : 0;
-}
-
-/* The ratio of `held` to the baseline's `base`, from that of what both took since the first call. */
-static double with_start(double ratio, double bytes, double start, double base)
-{
-    return (ratio * bytes + start) / base;
-}
-
-struct res_difference res_held_difference(const struct res_result_workload *workload,
-                                          const struct res_result_entry *entry)
-{
-    struct res_difference held = entry->figures.peak;
-    const struct res_result_entry *baseline = baseline_of(workload);
-    const struct res_difference *noise = &workload->control.figures.peak;
-    if (baseline == NULL || entry->failed != NULL || !isfinite(held.ratio))
-        return held;
-    const double bytes = baseline->figures.peak_bytes, start = res_start_bytes(workload, baseline);
-    const double own = res_start_bytes(workload, entry), base = bytes + start;
-    held.ratio = with_start(held.ratio, bytes, own, base);
-    held.interval.low = with_start(held.interval.low, bytes, own, base);
-    held.interval.high = with_start(held.interval.high, bytes, own, base);
-    if (held.verdict == RES_UNDECIDED || own == start) /* undecided also where memory is not predicted */
-        return held;
-    const struct res_comparison comparison = {
-        .ratio = held.ratio,
-        .interval = held.interval,
-        .quiet_ratio = NAN,
-        .typical = {NAN, NAN},
-        .rounds = entry->resident_rounds,
-        .rounds_needed = workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : 0,
-        .worth = RES_MEMORY_WORTH,
-        .has_control = workload->control.failed == NULL && isfinite(noise->ratio),
-        .control = {with_start(noise->interval.low, bytes, start, base),
-                    with_start(noise->interval.high, bytes, start, base)},
-    };
-    held.verdict = res_judge(&comparison);
-    return held;
-}
-
 struct extremes {
     double least, most;
 };
 
 /* At rest, over the runs of the memory pass; NAN with fewer than a verdict on memory takes, or where one has no figure. */
-static struct extremes idle_of(const struct res_result_workload *workload,
-                               const struct res_result_entry *entry)
+static struct extremes idle_of(const struct res_result_entry *entry)
 {
     struct extremes found = {INFINITY, -INFINITY};
     for (size_t i = 0; i < entry->memory_count; i++) {
-        const double idle = entry->memory_runs[i].resident_idle_bytes + res_start_bytes(workload, entry);
+        const double idle = entry->memory_runs[i].resident_idle_bytes + res_held_start(entry);
         if (!isfinite(idle))
             return (struct extremes){NAN, NAN};
         found.least = fmin(found.least, idle);
@@ -115,11 +69,9 @@ double res_rest_saved(const struct res_result_workload *workload, const struct r
     const struct res_result_entry *baseline = baseline_of(workload);
     if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted)
         return NAN;
-    const struct extremes own = idle_of(workload, entry), base = idle_of(workload, baseline);
+    const struct extremes own = idle_of(entry), base = idle_of(baseline);
     const bool differs = own.most < IDLE_LESS * base.least || IDLE_LESS * own.least > base.most;
-    return differs ? baseline->figures.idle_bytes + res_start_bytes(workload, baseline) -
-                         entry->figures.idle_bytes - res_start_bytes(workload, entry)
-                   : NAN;
+    return differs ? baseline->figures.idle_bytes - entry->figures.idle_bytes : NAN;
 }
 
 /* ---- trust ----------------------------------------------------------------------------------- */
@@ -178,17 +130,11 @@ static double good_for(const struct res_result_workload *workload)
 
 /* ---- savings --------------------------------------------------------------------------------- */
 
-static double held_bytes(const struct res_result_workload *workload, const struct res_result_entry *entry)
-{
-    const double held = entry->figures.peak_bytes + res_start_bytes(workload, entry);
-    return isfinite(held) ? held : INFINITY;
-}
-
 /* Memory that cannot be compared counts as much. */
 static double weight_of(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     return workload->live == RES_LIVE_KNOWN && entry->figures.peak.verdict != RES_UNDECIDED
-               ? held_bytes(workload, entry)
+               ? entry->figures.peak_bytes
                : INFINITY;
 }
 
@@ -265,10 +211,10 @@ static void save_memory(const struct res_result *result, struct res_result_workl
         return;
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        const double peak = held_bytes(workload, baseline) - held_bytes(workload, entry);
+        const double peak = baseline->figures.peak_bytes - entry->figures.peak_bytes;
         const double rest = res_rest_saved(workload, entry);
         if (entry->failed == NULL && !is_contradicted(result, workload, entry, true) &&
-            res_held_difference(workload, entry).verdict == RES_LESS &&
+            entry->figures.peak.verdict == RES_LESS &&
             (verdict->peak.candidate == NULL || peak > verdict->peak.saved))
             take(&verdict->peak, entry, peak, rss_peak_of(workload));
         if (rest > 0 && (verdict->idle.candidate == NULL || rest > verdict->idle.saved))
@@ -309,9 +255,7 @@ static void fill(const struct res_result *result, struct res_result_workload *wo
     workload->no_trust_time = doubt_of_time(workload, baseline);
     workload->no_trust_memory = doubt_of_memory(workload, baseline);
     workload->share_time = res_calls_ns(workload, baseline) / res_process_cpu_ns(workload);
-    workload->share_memory = held_bytes(workload, baseline) / rss_peak_of(workload);
-    if (isinf(workload->share_memory))
-        workload->share_memory = NAN;
+    workload->share_memory = baseline->figures.peak_bytes / rss_peak_of(workload);
     if (workload->share_time >= RES_SHARE_TIME || workload->share_memory >= RES_SHARE_MEMORY)
         workload->verdict->matters = 1;
     else if (isfinite(workload->share_time) && isfinite(workload->share_memory))

@@ -2,10 +2,8 @@
  *
  *   share     what part of the whole process a figure is: time in calls of its CPU time (never of wall time), heap of its resident
  *             memory at the peak. With both below RES_SHARE_TIME and RES_SHARE_MEMORY no allocator matters, whatever the noise
- *   held      what an allocator has in memory in all: resident, and what it had before the first call, less the least that one of
- *             the candidates had then, which is the harness' own
  *   saving    the baseline's figure less a candidate's. Of time, in CPU time: the baseline's time in calls by the ratio. Only what is shown
- *             counts: by the verdict on time; held at the peak likewise, judged again with what was held at the start; at rest
+ *             counts: by the verdict on time; on the peak likewise (held.h); at rest
  *             where each of a candidate's runs held less than each of the baseline's, by a tenth
  *   trust     the recorded process is what a replay is held against. More page faults than the whole process had, a larger heap
  *             than all its anonymous memory, more time than all its CPU time: these cannot be, so what is here is not what the program
@@ -30,13 +28,6 @@ double res_calls_ns(const struct res_result_workload *workload, const struct res
 
 /* res_process_cpu_ns - of the recorded process; NAN: not known. */
 double res_process_cpu_ns(const struct res_result_workload *workload);
-
-/* res_start_bytes - what an entry held before the first call, without the harness' own; 0 where it is not known. */
-double res_start_bytes(const struct res_result_workload *workload, const struct res_result_entry *entry);
-
-/* res_held_difference - held at the peak against the baseline's. */
-struct res_difference res_held_difference(const struct res_result_workload *workload,
-                                          const struct res_result_entry *entry);
 
 /* res_rest_saved - bytes that an entry holds less at rest than the baseline, below 0 when more; NAN: not shown. */
 double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry);

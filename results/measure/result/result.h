@@ -42,9 +42,11 @@ struct res_figures {
     struct res_difference time; /* steady */
     struct res_difference
         typical; /* median of the paired ratios of whole runs; without a verdict of its own */
-    double peak_bytes, mean_bytes, end_bytes, idle_bytes; /* medians over rounds of resident */
-    double start_bytes;    /* likewise: held before the first op, by the harness too, and in none of these */
-    double peak_deviation; /* median absolute deviation of peak_bytes */
+    double peak_bytes, mean_bytes, end_bytes,
+        idle_bytes;         /* medians over rounds of resident, with own_start_bytes */
+    double start_bytes;     /* likewise: held before the first op, by the harness too */
+    double own_start_bytes; /* of that, the allocator's (held.h); NAN: not known, and in none of the others */
+    double peak_deviation;  /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
     double given_back_share; /* median over rounds */
     const char *

@@ -9,7 +9,7 @@ static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behi
 /* Above columns of the table. */
 #define TIME_GROUP     "time against {baseline}"
 #define CALL_GROUP     "a call, ns"
-#define RESIDENT_GROUP "resident, {unit}"
+#define RESIDENT_GROUP "resident with start, {unit}"
 #define PEAK_GROUP     "peak against {baseline}"
 
 /* ---- an entry's parts ------------------------------------------------------------------------ */
@@ -248,7 +248,10 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(NUMBER, "time.typical_ratio_low", figures.typical.interval.low, "its bootstrap interval"),
     RES_ROW(NUMBER, "time.typical_ratio_high", figures.typical.interval.high, "likewise"),
     RES_ROW(WHOLE, "resident.start_bytes", figures.start_bytes,
-            "held before the first op, and in none of the others"),
+            "held before the first op, by the harness too"),
+    RES_ROW_AS(WHOLE, OMITTED, "resident.own_start_bytes", figures.own_start_bytes,
+               "of that, what exceeds the candidates' least: in all below, where it is told",
+               .csv = "own_start_bytes", .late = true),
     RES_ROW(WHOLE, "resident.peak_bytes", figures.peak_bytes, "the highest; median over `resident.rounds`",
             .csv = "peak_bytes", .heading = "peak", .group = RESIDENT_GROUP, .alone = "resident peak, {unit}",
             .as = RES_AS_BYTES, .in_memory = true),
@@ -432,10 +435,8 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(COUNT, OMITTED, "unseen_frees", unseen_frees, "objects that were freed past the recorder"),
     RES_ROW_AS(NUMBER, OMITTED, "share.time", share_time,
                "the baseline's time in calls over the CPU time of the process"),
-    RES_ROW_AS(
-        NUMBER, OMITTED, "share.memory", share_memory,
-        "the baseline's heap at its peak, with what it holds from the start, over the resident peak of "
-        "the process"),
+    RES_ROW_AS(NUMBER, OMITTED, "share.memory", share_memory,
+               "the baseline's heap at its peak over the resident peak of the process"),
     RES_ROW_AS(TEXT, OMITTED, "trust.time", no_trust_time,
                "why times here are no ground for advice; left out: they are"),
     RES_ROW_AS(TEXT, OMITTED, "trust.memory", no_trust_memory, "likewise of memory"),

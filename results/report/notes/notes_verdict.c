@@ -120,13 +120,12 @@ static void say_price_in_memory(struct res_noting *to, const struct res_result_e
 {
     const struct res_result_workload *workload = to->workload;
     const struct res_result_entry *baseline = baseline_of(to);
-    const double more = entry->figures.peak_bytes + res_start_bytes(workload, entry) -
-                        baseline->figures.peak_bytes - res_start_bytes(workload, baseline);
+    const double more = entry->figures.peak_bytes - baseline->figures.peak_bytes;
     const double whole = workload->process != NULL && workload->process->rss_peak_bytes > 0
                              ? workload->process->rss_peak_bytes
                              : baseline->figures.peak_bytes;
     if (workload->live == RES_LIVE_KNOWN && workload->no_trust_memory == NULL &&
-        more >= RES_SAVING_WORTH * whole && res_held_difference(workload, entry).verdict == RES_MORE)
+        more >= RES_SAVING_WORTH * whole && entry->figures.peak.verdict == RES_MORE)
         say(to, ", but %s more at the peak", FP_BYTES(more));
 }
 

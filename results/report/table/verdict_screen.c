@@ -153,9 +153,9 @@ static void add_memory_change(struct res_grid *grid, const struct res_result_wor
                               const struct res_result_entry *entry)
 {
     const struct res_result_entry *baseline = &workload->candidates[0];
-    const struct res_difference held = res_held_difference(workload, entry);
+    const struct res_difference held = entry->figures.peak;
     const double saved = res_rest_saved(workload, entry);
-    const double rest = baseline->figures.idle_bytes + res_start_bytes(workload, baseline);
+    const double rest = baseline->figures.idle_bytes;
     const bool is_shown = held.verdict == RES_LESS || held.verdict == RES_MORE;
     struct res_text words = {0};
     if (entry == baseline || entry->failed != NULL) {
@@ -197,7 +197,7 @@ static void add_table(struct res_text *text, const struct res_result *result,
     const bool is_short = strlen(result->baseline) <= LONG_NAME;
     char *against = res_printf("against %s", is_short ? result->baseline : "baseline");
     char *heap = res_printf("heap, %s%s", unit.name,
-                            workload->candidate_count > 1 ? ", and its change with start" : "");
+                            workload->candidate_count > 1 ? ", start in peak and rest" : "");
     const struct res_column columns[] = {
         {.heading = "", .own_line = true},
         {.heading = "ns/op", .group = "time in malloc", .right = true, .gap = 2},
@@ -213,10 +213,9 @@ static void add_table(struct res_text *text, const struct res_result *result,
     res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        const bool has_start = entry->failed == NULL && isfinite(entry->figures.start_bytes);
         res_grid_add(&grid, entry->name);
         add_time(&grid, workload, entry);
-        add_bytes(&grid, has_start ? res_start_bytes(workload, entry) : NAN, unit);
+        add_bytes(&grid, entry->figures.own_start_bytes, unit);
         add_bytes(&grid, entry->figures.peak_bytes, unit);
         add_bytes(&grid, entry->figures.idle_bytes, unit);
         add_memory_change(&grid, workload, entry);
