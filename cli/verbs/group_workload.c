@@ -92,7 +92,7 @@ int cli_group_make_room(const struct cli_verb *verb, const char *directory, bool
 /* Of one member. */
 struct part {
     struct res_workload facts;
-    uint64_t begin_unix_ns;      /* at its time 0; 0: not known */
+    uint64_t begin_unix_ns;      /* at its time 0; 0: not known, and all are taken to have begun at once */
     uint64_t begin_ns;           /* of its first own call */
     uint64_t events, all_events; /* its calls while recorded, and those of all processes of the recording */
     struct res_life live;
@@ -261,7 +261,7 @@ static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct 
     sum.threads = 0;
     sum.file_digest = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < count; i++) {
-        prepared->members[i].offset_ns = parts[i].begin_unix_ns - begin_unix_ns;
+        prepared->members[i].offset_ns = begin_unix_ns > 0 ? parts[i].begin_unix_ns - begin_unix_ns : 0;
         prepared->members[i].begin_ns = parts[i].begin_ns;
         add_facts(&sum, &parts[i].facts, prepared->members[i].offset_ns);
         for (size_t k = 0; k < parts[i].live.count; k++)

@@ -247,8 +247,10 @@ static enum fp_status scan_entry(const char *directory, const char *file, struct
     if (status == FP_OK && earlier != NULL) {
         earlier->events += process.events;
         earlier->complete = earlier->complete && process.complete;
-        conv_usage_free(earlier->usage); /* the later one tells all until its end */
-        earlier->usage = process.usage;
+        if (process.usage != NULL) { /* the later one tells all until its end; cut short it tells nothing */
+            conv_usage_free(earlier->usage);
+            earlier->usage = process.usage;
+        }
         return FP_OK;
     }
     if (status == FP_OK)

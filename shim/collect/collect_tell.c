@@ -93,7 +93,7 @@ void stop_over(struct collector *collector)
 void tell_seen(struct collector *collector)
 {
     const struct collect_image *image;
-    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+    for (uint32_t slot = 0; !collector->seen_told && (image = collect_next_image(collector, &slot)) != NULL;)
         if (image->pid == collector->options.command_pid)
             return;
     if (!collector->seen_told)

@@ -49,6 +49,13 @@ static uint64_t cpu_most_us(const struct collector *collector)
     return collect_elapsed_ns(collector) / 1000 * CPUS_MOST;
 }
 
+/* Likewise its processor time, of which the image has what is above the base. Returns ns. */
+static uint64_t told_ns(const struct collector *collector, uint64_t told_us, uint64_t base_ns)
+{
+    return base_ns +
+           at_most(less(at_most(told_us, INT64_MAX / 2000) * 1000, base_ns), cpu_most_us(collector) * 1000);
+}
+
 static void raise_to(uint64_t *known, uint64_t value)
 {
     if (*known == FP_USAGE_UNKNOWN || value > *known)
@@ -137,7 +144,7 @@ static const struct collect_image *former_of(const struct collector *collector,
 static void find_base(struct collector *collector, struct collect_image *image, struct seg_usage *begin)
 {
     struct collect_looks *looks = image->looks;
-    const uint64_t most_us = cpu_most_us(collector);
+    const uint64_t most_us = INT64_MAX / 1000; /* any part of it may be from before recording began */
     const struct collect_image *former = former_of(collector, image);
     const struct seg_slot *slot = former != NULL ? &collector->segment.view.slots[former->slot] : NULL;
     if (image->parent_serial != SEG_NOBODY)
@@ -176,7 +183,7 @@ void usage_adopt(struct collector *collector, struct collect_image *image, bool 
 {
     struct seg_usage begin = collector->segment.view.slots[image->slot].begin;
     struct look_times times;
-    image->usage = malloc(sizeof *image->usage);
+    image->usage = calloc(1, sizeof *image->usage);
     image->looks = calloc(1, sizeof *image->looks);
     if (image->usage == NULL || image->looks == NULL) {
         usage_release(image);
@@ -196,7 +203,12 @@ void usage_adopt(struct collector *collector, struct collect_image *image, bool 
 
 /* ---- looks -------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the process of that id is still the one that was adopted. */
+static enum seg_usage_end told_end(const struct collector *collector, const struct collect_image *image)
+{
+    return (enum seg_usage_end)get_acquire(&collector->segment.view.slots[image->slot].usage_end);
+}
+
+/* Returns whether the process of that id is still the one that was adopted, and no other program by what is known. */
 static bool look_at(struct collector *collector, struct collect_image *image, struct look_times *ret_times)
 {
     struct look_memory memory;
@@ -204,8 +216,11 @@ static bool look_at(struct collector *collector, struct collect_image *image, st
     if (image->looks->start_ticks == 0 || !look_at_times(image->pid, ret_times) ||
         ret_times->start_ticks != image->looks->start_ticks)
         return false;
+    const bool has_memory = !ret_times->zombie && look_at_memory(image->pid, &memory);
+    if (told_end(collector, image) == SEG_USAGE_EXEC) /* what was seen may be the next program's */
+        return false;
     take_times(image->usage, image->looks, ret_times, elapsed_ns);
-    if (!ret_times->zombie && look_at_memory(image->pid, &memory)) {
+    if (has_memory) {
         take_memory(collector, image->usage, image->looks, &memory, elapsed_ns);
         add_point(image->usage, image->looks, elapsed_ns);
     }
@@ -237,15 +252,16 @@ void usage_look(struct collector *collector, uint64_t now_ns)
 static bool take_told(struct collector *collector, struct collect_image *image, enum seg_usage_end end)
 {
     const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
-    if (get_acquire(&slot->usage_end) != end)
+    if (told_end(collector, image) != end)
         return false;
     const struct seg_usage told = slot->end;
-    const uint64_t most_us = cpu_most_us(collector), kib_most = INT64_MAX >> 12;
+    const uint64_t kib_most = INT64_MAX >> 12;
     const uint64_t elapsed_ns = at_most(elapsed_at(collector, told.at_ns), collect_elapsed_ns(collector));
-    const struct look_times times = {.user_ns = at_most(told.user_us, most_us) * 1000,
-                                     .system_ns = at_most(told.system_us, most_us) * 1000,
-                                     .faults_minor = at_most(told.faults_minor, INT64_MAX),
-                                     .faults_major = at_most(told.faults_major, INT64_MAX)};
+    const struct look_times times = {
+        .user_ns = told_ns(collector, told.user_us, image->looks->base_user_ns),
+        .system_ns = told_ns(collector, told.system_us, image->looks->base_system_ns),
+        .faults_minor = at_most(told.faults_minor, INT64_MAX),
+        .faults_major = at_most(told.faults_major, INT64_MAX)};
     const struct look_memory memory = {.peak = at_most(told.peak_kib, kib_most) * 1024,
                                        .rss = at_most(told.rss_kib, kib_most) * 1024,
                                        .anon = at_most(told.anon_kib, kib_most) * 1024,
@@ -321,6 +337,10 @@ void usage_end(struct collector *collector, struct collect_image *image)
         (void)take_told(collector, image, SEG_USAGE_EXEC);
         break;
     case IMAGE_EXIT:
+        if (take_told(collector, image, SEG_USAGE_EXEC)) {
+            usage->ended = FP_ENDED_EXEC; /* by a program that we do not know, and which has ended by now */
+            break;
+        }
         usage->ended = take_told(collector, image, SEG_USAGE_EXIT) ? FP_ENDED_EXIT : FP_ENDED_UNKNOWN;
         take_death(collector, image);
         break;

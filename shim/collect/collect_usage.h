@@ -2,8 +2,8 @@
  *
  *   look     /proc/PID/stat and status of a process that runs, its pid and start the same as ever
  *   zombie   a process that has ended and was not waited for: its stat has all of its times and faults, and how it ended
- *   told     what the process wrote into its slot before it ended (shim/preload/usage_note.c); an older word of it counts no more
- *            when it goes on
+ *   told     what the process wrote into its slot before it ended, or became another program (shim/preload/usage_note.c): then
+ *            it is no longer looked at. Where the exec failed it takes that back
  *
  * A series keeps every look until it is full; then every second of its points goes, and looks come half as often. What is in
  * a slot any process can write: it is figures, and they are held against the bounds of figures. */

@@ -237,8 +237,10 @@ static int execute(enum named_by by, const char *name, char *const arguments[], 
     const bool alone = is_to_be_alone(by, name, environment, false);
     const exec_type call = by == BY_FILE ? next.execvpe : next.execve;
     usage_note(SEG_USAGE_EXEC);
-    return unlikely(alone) ? execute_alone(call, name, arguments, environment)
-                           : call(name, arguments, environment);
+    const int failed = unlikely(alone) ? execute_alone(call, name, arguments, environment)
+                                       : call(name, arguments, environment);
+    usage_note(SEG_USAGE_NONE);
+    return failed;
 }
 
 SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])

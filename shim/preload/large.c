@@ -177,6 +177,12 @@ static bool is_middling(const struct object *object)
     return object->bytes < FP_LARGE_BYTES;
 }
 
+/* Of several threads that take an object out, or push it out, one does. */
+static bool leaves(struct entry *entry, uintptr_t address)
+{
+    return swap_relaxed(&entry->address, &address, 0);
+}
+
 /* Objects come into the table and leave it. */
 static void account(uintptr_t address, const struct object *object, bool comes)
 {
@@ -405,8 +411,8 @@ static void forget(uintptr_t address)
     if (stale == NULL)
         return;
     const struct object gone = kept(stale);
-    put_relaxed(&stale->address, 0);
-    account(address, &gone, false);
+    if (leaves(stale, address))
+        account(address, &gone, false);
 }
 
 void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes)
@@ -430,7 +436,8 @@ bool large_take(const void *address, uint32_t *ret_share)
     if (entry == NULL || address == NULL)
         return false;
     const struct object object = kept(entry);
-    put_relaxed(&entry->address, 0);
+    if (!leaves(entry, (uintptr_t)address))
+        return false;
     const bool told = pages_allowed() && object.bytes > 0 &&
                       share_of((uintptr_t)address, &object, true, ret_share);
     account((uintptr_t)address, &object, false);

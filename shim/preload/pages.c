@@ -195,7 +195,7 @@ static bool sum_some(int process, uintptr_t address, uint64_t bytes, uint64_t *m
 
 static bool sum_all(uintptr_t address, uint64_t bytes, uint64_t map, uint32_t *ret_sums)
 {
-    const int process = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    const int process = (int)raw_getpid();
     bool told = true;
     if (!take_copies(process))
         return false;

@@ -83,10 +83,12 @@ void usage_note(enum seg_usage_end end)
     struct seg_slot *slot = shim_process->slot;
     /* Else it is a vfork's child, or the slot is another's by now: a serial is never used twice. */
     if (raw_getpid() == shim_process->pid && slot->serial == shim_process->serial) {
-        note_times(&last);
-        note_memory(&last);
         put_release(&slot->usage_end, SEG_USAGE_NONE);
-        slot->end = last;
+        if (end != SEG_USAGE_NONE) {
+            note_times(&last);
+            note_memory(&last);
+            slot->end = last;
+        }
         /* release: pairs with the acquire in collect_usage.c */
         put_release(&slot->usage_end, end);
     }

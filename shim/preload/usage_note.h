@@ -11,7 +11,8 @@
 /* usage_begin - an image, or a forked child, begins to be recorded: fill its slot's figures, and forget those of the slot's last use. */
 void usage_begin(struct seg_slot *slot);
 
-/* usage_note - the process is about to end, or to execute another program; in a child that shares its parent's memory it does nothing. */
+/* usage_note - the process is about to end, or to execute another program, or goes on because that failed (SEG_USAGE_NONE); in a
+ * child that shares its parent's memory it does nothing. */
 void usage_note(enum seg_usage_end end);
 
 #pragma GCC visibility pop

@@ -189,7 +189,7 @@ struct seg_usage {
 enum seg_usage_end {
     SEG_USAGE_NONE = 0,
     SEG_USAGE_EXIT = 1,
-    SEG_USAGE_EXEC = 2, /* it may have failed: then the process goes on, and tells another end later */
+    SEG_USAGE_EXEC = 2, /* of this image nothing comes any more; NONE again where it failed */
 };
 
 /* Which allocator is under the program. */

@@ -80,6 +80,17 @@ def test_images():
     check(child['begin_ns'] >= second['begin_ns'], True, 'the child comes last')
 
 
+def test_away():
+    """What comes behind an exec is not the image's, also where it is not recorded; an exec that fails changes nothing."""
+    usage = usage_of(recorded.record([USAGE, 'away', '30', '200', 'exit', '90', '600'], status=3))
+    check(usage['ended'], 'exec', 'end')
+    check_use(usage, 30, 200, 'before it')
+    check_memory(usage, 30, 'before it')
+    usage = usage_of(recorded.record([USAGE, 'fail', '10', '20', 'kill', '60', '300'], status=-9))
+    check(usage['ended'] in ('signal', 'unknown'), True, usage['ended'])
+    check_within(usage['rss_peak_bytes'], 60 * MIB, 70 * MIB, 'behind an exec that failed: peak')
+
+
 def allocator_of(command, env=None):
     recording = recorded.record(command, env=env, status=3)
     usage = usage_of(recording)
@@ -151,4 +162,4 @@ def test_told_on_stderr():
         check(json.load(file)['not_recorded'][0]['name'], 'shim_front', 'name')
 
 
-recorded.main([test_ends, test_killed, test_images, test_runs_on, test_in_front, test_passed_on, test_told_on_stderr])
+recorded.main([test_ends, test_killed, test_images, test_away, test_runs_on, test_in_front, test_passed_on, test_told_on_stderr])

@@ -1,6 +1,7 @@
 /* usage.c - a program of known use: it touches some memory, burns processor time until it has had so much, and ends in a way.
  *
  *   usage WAY MIB MS [WAY MIB MS ...]   exit: with 3; leave: _exit(4); kill, abort; exec: the rest, as another image;
+ *                                       away: likewise, without a preload; fail: the rest, after an exec that failed;
  *                                       fork: the rest in a child; stay: until it is killed */
 #include <signal.h>
 #include <stdio.h>
@@ -45,6 +46,14 @@ int main(int argc, char **argv)
         abort();
     if (strcmp(way, "exec") == 0)
         execv(argv[0], argv + 3);
+    if (strcmp(way, "away") == 0) {
+        unsetenv("LD_PRELOAD");
+        execv(argv[0], argv + 3);
+    }
+    if (strcmp(way, "fail") == 0) {
+        execv("/nothing/here", argv + 3);
+        return main(argc - 3, argv + 3);
+    }
     if (strcmp(way, "fork") == 0) {
         int status = 0;
         if (fork() == 0)

@@ -1,6 +1,7 @@
 /* test_convert_usage.c - what a process used as a whole: the same in its footprint, in what info says, and in the workload that
  * comes of it; of merged processes the sum; what is not known stays so. */
 #include "convert/base/process_usage.h"
+#include "convert/recording/recording.h"
 #include "unit/recordings.h"
 
 static struct fp_usage made_up(uint64_t scale)
@@ -124,6 +125,21 @@ static void a_recording_is_the_sum(void)
     conv_survey_release(&survey);
 }
 
+/* A window that was cut short has none: that of the one before stays. */
+static void the_last_that_tells_counts(void)
+{
+    const struct fp_usage usage = made_up(1);
+    char directory[512];
+    snprintf(directory, sizeof directory, "%s", new_directory());
+    add_used(directory, "one.7.w0001.fp", 7, &usage);
+    add_footprint(directory, "one.7.w0002.fp", 7, 1000, false);
+    struct conv_survey survey = {0};
+    CHECK_U64(conv_recording_list(directory, &survey, &error), FP_OK);
+    CHECK_U64(survey.process_count, 1);
+    check_same(survey.process_count > 0 ? survey.processes[0].usage : NULL, &usage);
+    conv_survey_release(&survey);
+}
+
 static void what_one_does_not_know_is_left_out(void)
 {
     struct fp_usage *sum = NULL, one = made_up(1), other = made_up(2);
@@ -141,4 +157,4 @@ static void what_one_does_not_know_is_left_out(void)
 }
 
 RUN_TESTS(T(it_reaches_the_workload), T(without_it_nothing_is_made_up), T(a_recording_is_the_sum),
-          T(what_one_does_not_know_is_left_out))
+          T(the_last_that_tells_counts), T(what_one_does_not_know_is_left_out))

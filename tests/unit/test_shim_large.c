@@ -1,4 +1,6 @@
 /* test_shim_large.c - what is noted of large objects: shares of pages, suspects, the table's room, and that it stops. */
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,7 +30,7 @@
 struct shim_next shim_next;
 struct seg_view shim_segment; /* of whose ticks none are saved */
 
-static uint64_t clock_step, clock_now; /* of each reading */
+static _Atomic uint64_t clock_step, clock_now; /* of each reading */
 
 uint64_t lane_clock(void)
 {
@@ -256,6 +258,45 @@ static void test_many(void)
     CHECK(munmap(at, count * PAGE) == 0);
 }
 
+/* Two threads release one object, as a faulty program does: it leaves the table once. */
+#define TURNS 20000u
+
+static _Atomic uint32_t turn, answered, taken;
+static char *contested;
+
+static void *take_each_turn(void *nothing)
+{
+    uint32_t share;
+    for (unsigned i = 0; i < TURNS; i++) {
+        while (turn == i)
+            (void)sched_yield();
+        taken += large_take(contested, &share);
+        answered++;
+    }
+    return nothing;
+}
+
+static void test_contested(void)
+{
+    pthread_t other;
+    uint32_t share, most = 0;
+    contested = map(MIB);
+    CHECK(pthread_create(&other, NULL, take_each_turn, NULL) == 0);
+    for (unsigned i = 0; i < TURNS; i++) {
+        taken = 0;
+        large_made(FP_CALL_REALLOC, (uintptr_t)contested, FP_LARGE_BYTES, 0);
+        turn++;
+        taken += large_take(contested, &share);
+        while (answered == i)
+            (void)sched_yield();
+        most = taken > most ? taken : most;
+    }
+    CHECK(pthread_join(other, NULL) == 0);
+    CHECK_U64(most, 1);
+    CHECK(!large_suspects(contested)); /* it was counted out once */
+    CHECK(munmap(contested, MIB) == 0);
+}
+
 /* glibc's: the word before an object has its size. */
 static void test_header(void)
 {
@@ -355,6 +396,11 @@ TEST(more_objects_than_room)
     in_child(false, true, 7, test_many);
 }
 
+TEST(an_object_leaves_once)
+{
+    in_child(false, true, 7, test_contested);
+}
+
 TEST(once_stopped_it_stays_so)
 {
     in_child(false, true, 7, test_stop);
@@ -376,5 +422,6 @@ RUN_TESTS(T(shares_are_those_of_pages), T(what_is_not_known_is_not_told), T(look
           T(what_others_left_is_not_taken_for_used), T(contents_tell_what_was_used),
           T(of_what_calloc_zeroed_counts_what_was_written), T(middling_objects_are_looked_at_by_sample),
           T(middling_objects_are_few_at_a_time), T(looks_at_few_pages_rest), T(more_objects_than_room),
-          T(once_stopped_it_stays_so), T(headers_tell_where_the_allocator_is_glibcs),
+          T(an_object_leaves_once), T(once_stopped_it_stays_so),
+          T(headers_tell_where_the_allocator_is_glibcs),
           T(off_where_unwanted_or_behind_filters_that_nobody_tried))
