@@ -107,6 +107,17 @@ class Groups(lab.Lab):
         report = self.answer("convert", "-q", "-f", "-o", "group.wl", "--json", recording)
         self.assertEqual((report["schema"], report["failed"], len(report["workloads"])), ("mallab-convert-each/1", 0, 4))
 
+    def test_a_begin_that_is_not_known(self):
+        """As of a trace: it is taken to have begun with the others."""
+        (self.place / "group.wl").mkdir()
+        self.mallab("convert", "-q", "-o", "group.wl/real.wl", self.record("/usr/bin/python3", "-S", "-c", PROGRAM))
+        text = self.mallab("convert", "-q", "--to", "text", "-o", "-", "group.wl/real.wl").stdout.decode()
+        (self.place / "trace.txt").write_text("".join(line for line in text.splitlines(True) if "recorded_unix_ns" not in line))
+        self.mallab("convert", "-q", "-o", "group.wl/trace.wl", "trace.txt")
+        workload = self.measure("group.wl")
+        self.assertEqual(workload["group_processes"], 2)
+        self.assertLess(workload["duration_ns"], 3600 * 10**9)
+
     @needs("make", "gcc")
     def test_a_make_is_its_compilers(self):
         (self.place / "Makefile").write_text("all: a.o b.o\n%.o: %.c\n\tgcc -O1 -c -o $@ $<\n")
