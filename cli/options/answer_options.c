@@ -130,6 +130,10 @@ const struct cli_option cli_answer_result[] = {
     {.group = cli_answer_force},
     {.group = cli_answer_max_memory},
     {.group = cli_answer_json, .help = "print that JSON instead of the table"},
+    {.name = "label", .argument = "TEXT", .how = CLI_TEXT, .at = AT(label),
+     .help = "what to call the result in histories and comparisons"},
+    {.name = "commit", .argument = "ID", .how = CLI_TEXT, .at = AT(commit),
+     .help = "of the sources that are measured [git's of this directory, if any]"},
     {0},
 };
 /* clang-format on */

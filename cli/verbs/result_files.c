@@ -12,6 +12,8 @@
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
+#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/result/result.h"
@@ -82,9 +84,51 @@ static bool keep(const char *path, bool force, const struct res_result *result, 
     return cli_output_write(path, force, document, strlen(document), ret_problem);
 }
 
+/* ---- the commit ------------------------------------------------------------------------------ */
+
+#define COMMIT_SECONDS 5u /* beyond that, on a large tree and a slow disk, it is not known */
+
+static char commit_here[80]; /* SHA-256 has 64 digits, "-dirty" behind them */
+
+static bool take_commit(void *data, int stream, const char *bytes, size_t count)
+{
+    const size_t length = strlen(commit_here), room = sizeof commit_here - 1 - length;
+    (void)data;
+    (void)stream;
+    memcpy(commit_here + length, bytes, count < room ? count : room);
+    return true;
+}
+
+/* What git calls the sources of this directory; "" where there is no git, or no repository. Its hooks are not run. */
+static const char *find_commit(void)
+{
+    const char *const words[] = {"git",     "-c",          "core.fsmonitor=false", "describe", "--always",
+                                 "--dirty", "--abbrev=64", "--exclude=*",          NULL};
+    char *program = res_find_in_path("git", NULL);
+    const struct fp_process_plan plan = {.program = program,
+                                         .arguments = (char *const *)(uintptr_t)words,
+                                         .streams = {FP_STREAM_NULL, FP_STREAM_PIPE, FP_STREAM_NULL},
+                                         .dies_with_us = true};
+    const struct fp_process_bounds bounds = {
+        .deadline_ns = fp_now_ns() + COMMIT_SECONDS * UINT64_C(1000000000), .take = take_commit};
+    struct fp_process process;
+    if (program != NULL && fp_process_start(&plan, &process) == 0) {
+        if (fp_process_wait(&process, &bounds) != FP_PROCESS_ENDED || process.status != 0)
+            commit_here[0] = '\0';
+        fp_process_release(&process);
+    }
+    free(program);
+    commit_here[strcspn(commit_here, "\n")] = '\0';
+    return commit_here;
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 {
     char *problem = NULL;
+    if (answer->commit == NULL)
+        answer->commit = find_commit();
     if (answer->output != NULL && strcmp(answer->output, "-") == 0) {
         answer->json = true;
         answer->output = NULL;
@@ -164,6 +208,8 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     char *problem = NULL, *kept = NULL;
     int code = CLI_DONE;
     bool printed = answer->json;
+    result->label = answer->label != NULL ? res_text_plain(answer->label) : NULL;
+    result->commit = *answer->commit != '\0' ? res_text_plain(answer->commit) : NULL;
     res_notes_fill(result);
     json_t *written = res_result_write(result);
     char *compact = json_dumps(written, JSON_INDENT(1));

@@ -54,6 +54,51 @@ class Check(lab.Lab):
         (self.place / name).write_text(json.dumps(result))
         return self.place / name
 
+    def rebuilt(self, name, factors, build):
+        """The same, and glibc of another build under the version and path that it had."""
+        result = json.loads(self.shifted(name, factors).read_text())
+        result["workloads"][0]["candidates"][0].update(library="/lib/libc.so.6", build={"id": build, "digest": build * 2})
+        (self.place / name).write_text(json.dumps(result))
+        return self.place / name
+
+    def test_a_baseline_rebuilt_under_its_name_is_told_and_no_yardstick(self):
+        then, now = self.rebuilt("then.json", {}, "aa"), self.rebuilt("now.json", {"glibc": 1.04}, "bb")
+        told = f"libc.so.6 {json.loads(then.read_text())['workloads'][0]['candidates'][0]['version']}: another build (id aa -> bb)"
+        compared = self.answer("compare", "--json", then, now)
+        self.assertEqual(compared["changed_libraries"], [told])
+        times = {one["name"]: one["metrics"][0] for one in compared["workloads"][0]["candidates"]}
+        self.assertNotIn("faster", [one["verdict"] for one in times.values()])  # the peers, which did not change
+        self.assertAlmostEqual(times["slim"]["ratio"], 1, delta=0.01)
+        self.assertTrue(self.mallab("compare", then, now).stdout.decode().startswith(told + "\n"))
+        self.assertIn(f"- {told.replace('>', chr(92) + '>')}\n".encode(), self.mallab("compare", "--format", "md", then, now).stdout)
+        check = ("check", "--budget", "time<=+3%", "--baseline", then, now)
+        said = self.mallab(*check, "--github", "--junit", "j.xml", "--md", "c.md", status=None)
+        self.assertIn(said.returncode, (OVER, INCONCLUSIVE))
+        self.assertTrue(said.stdout.decode().startswith(told + "\n"))
+        self.assertIn(f"::{told}".encode(), said.stdout)
+        for name in ("j.xml", "c.md"):
+            self.assertIn("another build", (self.place / name).read_text())
+        older = self.mallab("compare", DATA / "gate-then.json", now).stdout
+        self.assertIn(b"which builds of the libraries the earlier result measured is not known\n", older)
+
+    def test_a_result_says_what_it_is_of(self):
+        workload = self.convert(self.record(lab.PROGRAMS / "repeat", 2_000, stdout=lab.subprocess.DEVNULL))
+        git = ("git", "-C", self.place, "-c", "user.name=a", "-c", "user.email=a@b")
+        lab.run([*git, "init", "-q"])
+        lab.run([*git, "commit", "-q", "--allow-empty", "-m", "one"])
+        head = lab.run([*git, "rev-parse", "HEAD"]).stdout.decode().strip()
+        (self.place / "nights").mkdir()
+        result = json.loads(self.measured(1, "nights/a.json", workload, "--label", "try 1").read_text())
+        self.assertEqual((result["label"], result["commit"]), ("try 1", head))
+        (candidate,) = result["workloads"][0]["candidates"]
+        notes = lab.run(["readelf", "-n", candidate["library"]]).stdout.decode()
+        self.assertIn("Build ID: " + candidate["build"]["id"], notes)
+        self.assertEqual(candidate["build"], result["machine"]["libc_build"])
+        given = json.loads(self.measured(1, "nights/b.json", workload, "--commit", "r77").read_text())
+        self.assertEqual((given.get("label"), given["commit"]), (None, "r77"))
+        history = self.mallab("report", "--format", "csv", "nights").stdout.decode()
+        self.assertTrue("try 1" in history and "r77" in history)
+
     def test_a_slower_machine_is_no_regression(self):
         then, budget = DATA / "gate-then.json", ("--budget", "time<=+3%", "--baseline", DATA / "gate-then.json")
         slower = dict.fromkeys(("glibc", "slim", "fat", ""), 1.1)

@@ -17,9 +17,10 @@ struct day {
     double ns; /* of the baseline */
     int rounds;
     const char *digest, *version, *machine, *workload;
-    int threads;         /* recorded ones */
-    bool one_thread;     /* --one-thread */
-    const char *setting; /* value of one variable, beside another that stays */
+    const char *build, *baseline_build; /* ids */
+    int threads;                        /* recorded ones */
+    bool one_thread;                    /* --one-thread */
+    const char *setting;                /* value of one variable, beside another that stays */
 };
 
 static json_t *difference(const char *prefix, double ratio, double half)
@@ -63,6 +64,11 @@ static json_t *result_of(const struct day *day)
         entry("glibc", "2.36", ns, 1, 0, 1, 0),
         entry("jemalloc", day->version != NULL ? day->version : "5.3", ns, ratio, half, peak, 0), "control",
         entry("glibc", "2.36", ns, 1, noise, 1, 0), "floor");
+    const char *const builds[] = {day->baseline_build, day->build};
+    for (size_t i = 0; i < 2; i++)
+        if (builds[i] != NULL)
+            json_object_set_new(json_array_get(json_object_get(workload, "candidates"), i), "build",
+                                json_pack("{s:s}", "id", builds[i]));
     if (day->setting != NULL) {
         json_t *jemalloc = json_array_get(json_object_get(workload, "candidates"), 1);
         json_object_set_new(jemalloc, "environment",
@@ -177,6 +183,29 @@ TEST(another_workload_begins_anew)
     CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 3), "changed"), 0)),
               "version");
     json_decref(history);
+}
+
+TEST(another_build_of_the_same_version_is_told_before_the_figures)
+{
+    static const struct day days[] = {{.number = 1},
+                                      {.number = 2, .build = "aa", .baseline_build = "11"},
+                                      {.number = 3, .build = "aa", .baseline_build = "22"},
+                                      {.number = 4, .build = "bb", .baseline_build = "22", .ratio = 1.04}};
+    static const char *const CHANGED[] = {NULL, NULL, "baseline", "build"};
+    struct res_history history = gathered(days, 4);
+    char *text = res_history_text(&history, &(struct res_style){0});
+    const char *told = strstr(text, "jemalloc 5.3: another build (id aa -> bb)");
+    CHECK(told != NULL && strstr(told, "date, UTC") != NULL &&
+          strstr(text, "another build (id 11 -> 22)") != NULL);
+    free(text);
+    json_t *document = written(&history);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *changed = json_object_get(json_array_get(points_of(document, 0, 1), i), "changed");
+        CHECK_U64(json_array_size(changed), CHANGED[i] != NULL);
+        if (CHANGED[i] != NULL)
+            CHECK_STR(json_string_value(json_array_get(changed, 0)), CHANGED[i]);
+    }
+    json_decref(document);
 }
 
 TEST(one_thread_of_several_begins_anew)
@@ -329,7 +358,8 @@ TEST(figures_that_are_none)
 }
 
 RUN_TESTS(T(a_move_is_marked_once_and_its_way_back), T(what_creeps_is_seen), T(noise_is_not_marked),
-          T(another_workload_begins_anew), T(one_thread_of_several_begins_anew),
-          T(one_thread_of_one_is_no_change), T(settings_that_change_are_told),
-          T(memory_moves_by_more_than_a_per_cent), T(series_by_workload_and_machine), T(names_of_files),
-          T(text_of_hostile_results), T(figures_that_are_none))
+          T(another_workload_begins_anew), T(another_build_of_the_same_version_is_told_before_the_figures),
+          T(one_thread_of_several_begins_anew), T(one_thread_of_one_is_no_change),
+          T(settings_that_change_are_told), T(memory_moves_by_more_than_a_per_cent),
+          T(series_by_workload_and_machine), T(names_of_files), T(text_of_hostile_results),
+          T(figures_that_are_none))

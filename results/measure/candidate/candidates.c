@@ -167,6 +167,7 @@ static void candidate_release(struct res_candidate *candidate)
     free(candidate->origin);
     free(candidate->path);
     free(candidate->version);
+    res_build_release(&candidate->build);
     free(candidate->program);
     free(candidate->missing);
 }
@@ -424,6 +425,8 @@ bool res_candidate_resolve(struct res_candidate *candidate, const char *const *p
     }
     candidate->path = library.path;
     candidate->version = library.version;
+    if (candidate->found && library.path != NULL)
+        candidate->build = res_build_of(library.path);
     free(library.problem);
     free(binary);
     return candidate->found;

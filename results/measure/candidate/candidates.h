@@ -27,6 +27,7 @@
 #include <stddef.h>
 
 #include "results/measure/base/ranges.h"
+#include "results/measure/candidate/library_build.h"
 
 #define RES_NAME_MAX        32u /* bytes of a candidate's name: a column of the table */
 #define RES_INLINE_NAME_MAX 96u /* of one that is named by its settings (variables.h) */
@@ -63,6 +64,7 @@ struct res_candidate {
     bool resolved, found;
     char *path; /* real path of the library */
     char *version;
+    struct res_build build;
     char *program; /* the replay binary */
     char *missing; /* one line: what is missing and what to do; NULL when found */
 };

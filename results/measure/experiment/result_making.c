@@ -91,6 +91,7 @@ static void fill_entry(const struct res_trial *trial, const struct res_entry *en
     read_printed(entry, ret_entry);
     ret_entry->version = plain(entry->candidate->version);
     ret_entry->library = plain(entry->candidate->path);
+    ret_entry->build = res_build_copy(&entry->candidate->build);
     set_environment(entry->candidate, &ret_entry->environment);
     ret_entry->failed = plain(entry->failed);
     ret_entry->limit = res_limit_entry(options, entry);

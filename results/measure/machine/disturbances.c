@@ -2,6 +2,7 @@
 #include "results/measure/machine/disturbances.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <math.h>
 #include <sched.h>
@@ -376,6 +377,7 @@ static char *plain(char *text)
 void res_machine_describe(struct res_machine *ret_machine)
 {
     struct utsname names;
+    Dl_info libc;
     double load[1];
     char *flags = cpu_fact("flags");
     const char *name = getenv(RES_MACHINE_VARIABLE);
@@ -391,6 +393,8 @@ void res_machine_describe(struct res_machine *ret_machine)
         ret_machine->kernel = res_text_plain(names.release);
     }
     ret_machine->libc = res_printf("glibc %s", gnu_get_libc_version());
+    if (dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc) != 0)
+        ret_machine->libc_build = res_build_of(libc.dli_fname);
     ret_machine->transparent_huge_pages = plain(
         chosen_word(line_of("/sys/kernel/mm/transparent_hugepage/enabled")));
     ret_machine->governor = plain(line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));

@@ -153,6 +153,7 @@ struct res_note {
 
 struct res_result_entry {
     char *name, *version, *library;
+    struct res_build build; /* of the library */
     struct res_pairs environment;
     char *failed; /* one line; NULL: it did not */
     struct res_failure *failure;
@@ -252,6 +253,7 @@ struct res_result_workload {
 struct res_machine {
     char *name; /* $MALLAB_MACHINE */
     char *cpu, *architecture, *kernel, *libc, *transparent_huge_pages, *governor;
+    struct res_build libc_build;
     double cpus, cores, memory_bytes, load_1_minute;
     int virtual_machine; /* -1: not known */
     json_t *rest;
@@ -269,6 +271,7 @@ struct res_missing_candidate {
 
 struct res_result {
     char *schema, *mallab_version, *baseline;
+    char *label, *commit; /* what the user calls it; of the sources that it measured */
     uint64_t created_unix_ns;
     bool complete;
     char *incomplete_why;

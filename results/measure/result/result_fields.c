@@ -196,7 +196,7 @@ static const struct res_described PLACEMENT = RES_DESCRIBE("a placement", PLACEM
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
-#define FLOOR_FIELDS         16u
+#define FLOOR_FIELDS         18u
 #define FIELDS_OF_CANDIDATES 3u
 
 #define OWNER struct res_result_entry
@@ -204,6 +204,8 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate", .heading = "candidate", .as = RES_AS_NAME),
     RES_ROW(TEXT, "version", version, "of its library", .heading = "version", .expendable = 1),
     RES_ROW(TEXT, "library", library, "its real path"),
+    RES_ROW_AS(TEXT, OMITTED, "build.id", build.id, "that its linker wrote into it"),
+    RES_ROW_AS(TEXT, OMITTED, "build.digest", build.digest, "as of xxh128sum(1)"),
     RES_ROW(PAIRS, "environment", environment, "variables that the candidate sets"),
     RES_ROW(TEXT, "failed", failed, "one line, or `null`", .csv = "failed", .late = true),
     RES_PART(STRUCT, PLAIN, "failure", failure, &FAILURE, "how its run ended"),
@@ -469,6 +471,8 @@ static const struct res_field MACHINE_FIELDS[] = {
     RES_ROW(TEXT, "architecture", architecture, "as uname(2) says"),
     RES_ROW(TEXT, "kernel", kernel, "release"),
     RES_ROW(TEXT, "libc", libc, "name and version"),
+    RES_ROW_AS(TEXT, OMITTED, "libc_build.id", libc_build.id, "as a candidate's `build.id`"),
+    RES_ROW_AS(TEXT, OMITTED, "libc_build.digest", libc_build.digest, "likewise"),
     RES_ROW(TEXT, "transparent_huge_pages", transparent_huge_pages, "mode"),
     RES_ROW(TEXT, "governor", governor, "of the first processor"),
     RES_ROW(NUMBER, "load_1_minute", load_1_minute, "before the first run"),
@@ -502,6 +506,8 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "schema", schema, "`mallab-experiment/1`; readers refuse a higher number"),
     RES_ROW(TEXT, "mallab_version", mallab_version, "what wrote it"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "created_unix_ns", created_unix_ns, "when"),
+    RES_ROW_AS(TEXT, OMITTED, "label", label, "what `--label` said"),
+    RES_ROW_AS(TEXT, OMITTED, "commit", commit, "`--commit`, else git's here; `-dirty`: changed"),
     RES_ROW_AS(TRUTH, TRUE, "complete", complete,
                "whether the experiment ran to its end, on whole recordings"),
     RES_ROW(TEXT, "incomplete_why", incomplete_why, "if not, why"),

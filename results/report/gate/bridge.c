@@ -276,14 +276,15 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
 
 /* ---- two results ----------------------------------------------------------------------------- */
 
-/* Whether the baseline is the bridge of times: in both with the same version and settings, and not failed. A version that is
- * not known is no sign that nothing changed. */
+/* Whether the baseline is the bridge of times: in both with the same version, build and settings, and not failed. A version
+ * that is not known is no sign that nothing changed; a build is not known of older results. */
 static bool is_bridged(const struct res_partners *partners)
 {
     const struct res_result_entry *now = res_result_entry_named(partners->now, partners->baseline);
     const struct res_result_entry *then = res_result_entry_named(partners->then, partners->baseline);
     return now != NULL && then != NULL && now->version != NULL && then->version != NULL &&
-           strcmp(now->version, then->version) == 0 && now->failed == NULL && then->failed == NULL &&
+           strcmp(now->version, then->version) == 0 && !res_builds_differ(&now->build, &then->build) &&
+           now->failed == NULL && then->failed == NULL &&
            res_described_same(&RES_RESULT_ENTRY, now, then, "environment");
 }
 

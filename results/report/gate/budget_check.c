@@ -51,6 +51,7 @@ static const struct res_field CHECK_FIELDS[] = {
     RES_ROW(COUNT, "exit_code", exit_code, NULL),
     RES_ROW(LENT, "baseline", baseline, NULL),
     RES_ROW(LENT, "against", against, NULL),
+    RES_ROW_AS(TEXTS, OMITTED, "changed_libraries", changed_libraries, NULL),
     RES_ROW(COUNT, "counts.within", counts[RES_WITHIN], NULL),
     RES_ROW(COUNT, "counts.over", counts[RES_OVER], NULL),
     RES_ROW(COUNT, "counts.inconclusive", counts[RES_INCONCLUSIVE], NULL),
@@ -393,6 +394,8 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
         res_described_release(&RES_CHECK, &check);
         return false;
     }
+    if (earlier != NULL)
+        check.changed_libraries = res_compare_libraries(earlier, result);
     judge_all(&check);
     check.outcome = check.counts[RES_OVER] > 0           ? RES_OVER
                     : check.counts[RES_INCONCLUSIVE] > 0 ? RES_INCONCLUSIVE

@@ -66,6 +66,11 @@ static const char *command_of(const struct res_finding *finding, enum res_doubt 
 char *res_check_github(const struct res_check *check, enum res_doubt doubt)
 {
     struct res_text text = {0};
+    for (size_t i = 0; i < check->changed_libraries.count; i++) {
+        res_text_printf(&text, "::notice title=mallab check%%3A changed since then::");
+        add_command_words(&text, check->changed_libraries.items[i]);
+        res_text_printf(&text, "\n");
+    }
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct res_finding *finding = &check->findings[i];
         if (finding->outcome == RES_WITHIN)
@@ -195,6 +200,19 @@ static void add_case(struct res_text *text, const struct res_finding *finding, e
     free(seen);
 }
 
+static void add_properties(struct res_text *text, const struct res_texts *changed)
+{
+    if (changed->count > 0)
+        res_text_printf(text, "    <properties>\n");
+    for (size_t i = 0; i < changed->count; i++) {
+        res_text_printf(text, "      <property name=\"changed since then\" value=\"");
+        add_xml(text, changed->items[i]);
+        res_text_printf(text, "\"/>\n");
+    }
+    if (changed->count > 0)
+        res_text_printf(text, "    </properties>\n");
+}
+
 char *res_check_junit(const struct res_check *check, enum res_doubt doubt)
 {
     struct res_text text = {0};
@@ -210,6 +228,7 @@ char *res_check_junit(const struct res_check *check, enum res_doubt doubt)
         res_text_printf(&text, "\"");
         add_counts(&text, check, first, end, doubt);
         res_text_printf(&text, ">\n");
+        add_properties(&text, &check->changed_libraries);
         for (size_t i = first; i < end; i++)
             add_case(&text, &check->findings[i], doubt);
         res_text_printf(&text, "  </testsuite>\n");
@@ -295,6 +314,9 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
     struct res_grid grid;
     char *baseline = res_text_plain(check->baseline), *summary = summary_words(check);
     grid_begin(&grid, check);
+    for (size_t i = 0; i < check->changed_libraries.count; i++)
+        res_text_printf(&text, "%s\n%s", check->changed_libraries.items[i],
+                        i + 1 == check->changed_libraries.count ? "\n" : "");
     for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
         char *workload = res_text_plain(check->findings[at].workload), *words = bridge_words(check, first);
         res_text_printf(&text, "%s%s, percentages against %s%s (95 %% intervals)\n", at > 0 ? "\n" : "",
@@ -321,6 +343,11 @@ char *res_check_markdown(const struct res_check *check)
     char *summary = summary_words(check);
     grid_begin(&grid, check);
     res_text_printf(&text, "## mallab check: %s\n", summary);
+    for (size_t i = 0; i < check->changed_libraries.count; i++) {
+        res_text_printf(&text, "%s- ", i == 0 ? "\n" : "");
+        res_markdown_add(&text, check->changed_libraries.items[i]);
+        res_text_printf(&text, "\n");
+    }
     for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
         char *words = bridge_words(check, first);
         res_text_printf(&text, "\n### ");

@@ -71,6 +71,7 @@ static const struct res_field COMPARE_FIELDS[] = {
     RES_ROW(LENT, "schema", schema, NULL),
     RES_ROW(LENT, "mallab_version", mallab_version, NULL),
     RES_ROW(LENT, "baseline", baseline, NULL),
+    RES_ROW_AS(TEXTS, OMITTED, "changed_libraries", changed_libraries, NULL),
     RES_LIST(LIST, PLAIN, "differences", differences, difference_count, &DIFFERENCE, NULL),
     RES_LIST(LIST, PLAIN, "workloads", workloads, workload_count, &WORKLOAD, NULL),
     RES_ROW(TEXTS, "workloads_only_old", workloads_only_old, NULL),
@@ -197,7 +198,8 @@ static void add_difference(struct res_compare *comparison, const char *what, str
 static void add_differences(struct res_compare *comparison, const struct res_result *earlier,
                             const struct res_result *result)
 {
-    static const char *const SETTINGS[] = {"baseline",       "touch",     "rounds", "memory_rounds_asked",
+    static const char *const SETTINGS[] = {"label",          "commit",    "baseline",
+                                           "touch",          "rounds",    "memory_rounds_asked",
                                            "memory_idle_ms", "one_thread"};
     static const char *const MACHINE[] = {"cpu",          "cpus",           "cores", "architecture",
                                           "memory_bytes", "kernel",         "libc",  "transparent_huge_pages",
@@ -208,6 +210,54 @@ static void add_differences(struct res_compare *comparison, const struct res_res
         add_difference(comparison, "settings", results, SETTINGS[i]);
     for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++)
         add_difference(comparison, "machine", machines_of(earlier, result), MACHINE[i]);
+}
+
+/* ---- libraries ------------------------------------------------------------------------------ */
+
+/* Takes the words; none, and what was told of another workload, are dropped. */
+static void add_once(struct res_texts *lines, char *words)
+{
+    bool told = words == NULL;
+    for (size_t i = 0; i < lines->count && !told; i++)
+        told = strcmp(lines->items[i], words) == 0;
+    if (!told)
+        res_texts_add(lines, words);
+    free(words);
+}
+
+static char *library_change(const struct res_result_entry *then, const struct res_result_entry *now)
+{
+    const char *old = then->version != NULL ? then->version : "-";
+    const char *new = now->version != NULL ? now->version : "-";
+    if (strcmp(old, new) != 0)
+        return res_printf("%s: version %s then, %s now", now->name, old, new);
+    return res_build_change(now->library != NULL ? now->library : now->name, now->version, &then->build,
+                            &now->build);
+}
+
+struct res_texts res_compare_libraries(const struct res_result *earlier, const struct res_result *result)
+{
+    struct res_texts lines = {.known = true};
+    const struct res_machine *before = &earlier->machine, *machine = &result->machine;
+    bool unknown = false;
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_workload *workload = &result->workloads[i];
+        const struct res_result_workload *partner = res_compare_partner(earlier, result, workload);
+        for (size_t k = 0; partner != NULL && k < workload->candidate_count; k++) {
+            const struct res_result_entry *now = &workload->candidates[k];
+            const struct res_result_entry *then = res_result_entry_named(partner, now->name);
+            if (then == NULL)
+                continue;
+            add_once(&lines, library_change(then, now));
+            unknown |= then->build.digest == NULL && now->build.digest != NULL;
+        }
+    }
+    if (machine->libc != NULL && same_text(before->libc, machine->libc))
+        add_once(&lines, res_build_change("libc.so.6", machine->libc + strcspn(machine->libc, "0123456789"),
+                                          &before->libc_build, &machine->libc_build));
+    if (unknown)
+        res_texts_add(&lines, "which builds of the libraries the earlier result measured is not known");
+    return lines;
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */
@@ -352,6 +402,7 @@ void res_compare_results(const struct res_result *earlier, const struct res_resu
         .schema = RES_COMPARE_SCHEMA,
         .mallab_version = MALLAB_VERSION,
         .baseline = result->baseline,
+        .changed_libraries = res_compare_libraries(earlier, result),
         .workloads = res_calloc(result->workload_count + 1, sizeof *comparison.workloads),
         .workloads_only_old = alone(earlier, result),
         .workloads_only_new = alone(result, earlier),

@@ -73,6 +73,7 @@ struct res_compared_difference {
 
 struct res_compare {
     const char *schema, *mallab_version, *baseline;
+    struct res_texts changed_libraries; /* a line each: before any figure */
     struct res_compared_difference *differences;
     size_t difference_count;
     struct res_compared_workload *workloads;
@@ -82,6 +83,10 @@ struct res_compare {
 
 /* The rows; release with res_described_release. RES_COMPARE_METRIC: those of a metric, in CSV too. */
 extern const struct res_described RES_COMPARE, RES_COMPARE_METRIC;
+
+/* res_compare_libraries - which libraries are not those of the earlier result, a line each, or that it does not say: of the candidates
+ * that both have, and the C library that all of them call. */
+struct res_texts res_compare_libraries(const struct res_result *earlier, const struct res_result *result);
 
 /* res_compare_results - hold one against the other. */
 void res_compare_results(const struct res_result *earlier, const struct res_result *result,

@@ -72,18 +72,10 @@ static void add_names(struct res_text *text, bool markdown, const char *what, co
         add_note(text, markdown, res_printf("%s: %s", what, names->items[i]));
 }
 
-static const char *or_none(const char *words)
-{
-    return words != NULL ? words : "-";
-}
-
 static void add_candidate_notes(struct res_text *text, bool markdown,
                                 const struct res_compared_candidate *candidate)
 {
     const char *name = candidate->name;
-    const char *old = or_none(candidate->version_old), *new = or_none(candidate->version_new);
-    if (strcmp(old, new) != 0)
-        add_note(text, markdown, res_printf("%s: version %s then, %s now", name, old, new));
     if (candidate->settings_differ)
         add_note(text, markdown, res_printf("%s: its settings (environment) differ", name));
     if (candidate->failed_old != NULL)
@@ -166,6 +158,10 @@ static char *words_of(const struct res_compare *comparison, bool markdown)
     struct res_text text = {0};
     struct res_grid grid;
     res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    for (size_t i = 0; i < comparison->changed_libraries.count; i++)
+        add_note(&text, markdown, res_strdup(comparison->changed_libraries.items[i]));
+    if (comparison->changed_libraries.count > 0)
+        res_text_printf(&text, "\n");
     for (size_t i = 0; i < comparison->workload_count; i++) {
         const struct res_compared_workload *workload = &comparison->workloads[i];
         add_rows(&grid, workload);

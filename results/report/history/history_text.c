@@ -13,6 +13,7 @@
 /* A narrow terminal never does without the range: a change without it says nothing. */
 static const struct res_column COLUMNS[] = {
     {.heading = "date, UTC", .gap = 2},
+    {.heading = "of", .gap = 2, .expendable = 4},
     {.heading = "mallab", .gap = 2, .expendable = 1},
     {.heading = "version", .gap = 2, .expendable = 3},
     {.heading = "quiet", .right = true, .gap = 2},
@@ -61,6 +62,15 @@ static char *changes_of(const struct res_history_point *point)
     return words.text != NULL ? words.text : res_strdup("");
 }
 
+/* What was measured: what the user calls it, else the commit, shortened as git does. */
+static char *measured_of(const struct res_history_point *point)
+{
+    if (point->label != NULL || point->commit == NULL)
+        return res_strdup(point->label != NULL ? point->label : "");
+    const size_t length = strcspn(point->commit, "-");
+    return res_printf("%.*s%s", length < 9 ? (int)length : 9, point->commit, point->commit + length);
+}
+
 /* Points are in the order of their time. */
 static bool share_a_minute(const struct res_history_candidate *candidate)
 {
@@ -79,6 +89,24 @@ static void add_moved(struct res_grid *grid, const char *word)
     res_grid_role(grid, res_cell_role(word != NULL ? word : ""));
 }
 
+/* Where another build of its library begins, before any figure. */
+static void add_builds(struct res_text *text, const struct res_history_candidate *candidate, bool markdown)
+{
+    for (size_t i = 0; i < candidate->point_count; i++) {
+        if (candidate->points[i].other_build == NULL)
+            continue;
+        char *date = date_of(&candidate->points[i], share_a_minute(candidate));
+        char *words = res_printf("%s: %s", date, candidate->points[i].other_build);
+        if (markdown)
+            res_markdown_add(text, words);
+        else
+            res_text_add(text, words, strlen(words));
+        res_text_printf(text, markdown ? "\n\n" : "\n");
+        free(words);
+        free(date);
+    }
+}
+
 /* The points of a candidate. */
 static void add_rows(struct res_grid *grid, const struct res_history_candidate *candidate)
 {
@@ -87,6 +115,7 @@ static void add_rows(struct res_grid *grid, const struct res_history_candidate *
         const struct res_history_point *point = &candidate->points[i];
         const struct res_interval range = point->time.interval;
         res_grid_own(grid, date_of(point, has_seconds));
+        res_grid_own(grid, measured_of(point));
         res_grid_add(grid, point->mallab_version);
         res_grid_add(grid, point->version);
         res_grid_add(grid, RES_NS(point->quiet_ns_per_op));
@@ -130,6 +159,7 @@ char *res_history_text(const struct res_history *history, const struct res_style
         for (size_t k = 0; k < series->candidate_count; k++) {
             const struct res_history_candidate *candidate = &series->candidates[k];
             res_text_printf(&text, "\n%s%s\n", candidate->name, candidate->is_baseline ? " (baseline)" : "");
+            add_builds(&text, candidate, false);
             add_rows(&grid, candidate);
             res_grid_text(&grid, style, &text);
             moves += moves_of(candidate);
@@ -172,6 +202,7 @@ char *res_history_markdown(const struct res_history *history)
             res_text_printf(&text, "\n### ");
             res_markdown_add(&text, series->candidates[k].name);
             res_text_printf(&text, "\n\n");
+            add_builds(&text, &series->candidates[k], true);
             add_rows(&grid, &series->candidates[k]);
             res_grid_markdown(&grid, &text);
         }
@@ -194,7 +225,10 @@ static const char *const CSV[] = {"workload",
                                   "created_unix_ns",
                                   "mallab_version",
                                   "workload_digest",
+                                  "label",
+                                  "commit",
                                   "version",
+                                  "build_id",
                                   "baseline_version",
                                   "failed",
                                   "rounds",

@@ -95,7 +95,15 @@ static const struct res_field POINT_FIELDS[] = {
     RES_ROW(NUMBER, "limit_bytes", limit_bytes, NULL),
     RES_ROW(TEXT, "limit_by", limit_by, NULL),
     RES_ROW(TRUTH, "one_thread", one_thread, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "label", label, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "commit", commit, NULL),
     RES_ROW(TEXT, "version", version, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "library", library, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "build_id", build.id, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "build_digest", build.digest, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "baseline_build_id", baseline_build.id, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "baseline_build_digest", baseline_build.digest, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "other_build", other_build, NULL),
     RES_ROW(TEXT, "settings", settings, NULL),
     RES_ROW(TRUTH, "failed", failed, NULL),
     RES_ROW(NUMBER, "rounds", rounds, NULL),
@@ -218,7 +226,12 @@ static struct res_history_point point_of(const char *file, const struct res_resu
         .limit_by = limited ? copy_of(result->limit_by, "RLIMIT_DATA") : NULL,
         /* One thread of a workload that has one is what it always was. */
         .one_thread = result->one_thread && workload->threads > 1,
+        .label = result->label != NULL ? res_strdup(result->label) : NULL,
+        .commit = result->commit != NULL ? res_strdup(result->commit) : NULL,
         .version = copy_of(entry->version, "-"),
+        .library = copy_of(entry->library, entry->name),
+        .build = res_build_copy(&entry->build),
+        .baseline_build = res_build_copy(&workload->candidates[0].build),
         .settings = settings_text(&entry->environment),
         .failed = entry->failed != NULL,
         .rounds = (double)workload->rounds,
@@ -332,6 +345,12 @@ static void add_changes(struct res_history_point *point, const struct res_histor
         if (differs(before, point, kinds[i].key) && !again)
             res_texts_add(&point->changed, kinds[i].word);
     }
+    point->other_build = res_build_change(point->library, point->version, &before->build, &point->build);
+    if (point->other_build != NULL && !differs(before, point, "version"))
+        res_texts_add(&point->changed, "build");
+    if (res_builds_differ(&before->baseline_build, &point->baseline_build) &&
+        !differs(before, point, "baseline_version"))
+        res_texts_add(&point->changed, "baseline");
 }
 
 static void set_move(struct res_history_point *point, enum res_verdict verdict, double change, bool memory)

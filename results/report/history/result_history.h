@@ -32,7 +32,10 @@ struct res_history_point {
     double limit_bytes;
     char *limit_by;
     bool one_thread; /* of several */
-    char *version, *settings;
+    char *label, *commit;
+    char *version, *settings, *library;
+    struct res_build build, baseline_build; /* of the library, and of the baseline's */
+    char *other_build; /* than at the point before, in words; NULL: it is not known to be */
     bool failed;
     double rounds, quiet_ns_per_op, typical_ns_per_op, quiet_ratio;
     struct res_difference time, control_time;
