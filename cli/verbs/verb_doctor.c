@@ -180,11 +180,6 @@ static void add_tools(struct res_doctor *doctor)
                    "validate and confirm time whole programs with it, else with wait4(2)",
                    hyperfine != NULL ? NULL : "apt-get install hyperfine");
     free(hyperfine);
-    const char *missing = res_html_missing();
-    res_doctor_add(doctor, "installed", "HTML report", missing == NULL ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
-                   res_strdup(missing == NULL ? "built with uPlot" : missing),
-                   "report --format html draws its charts with uPlot, which is taken in when mallab is built",
-                   missing == NULL ? NULL : "scripts/setup, then build again");
 }
 
 /* Area "installed": our own programs, allocators, and what others' programs are for. Returns an exit code: a directory of

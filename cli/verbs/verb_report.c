@@ -307,10 +307,6 @@ static int run_report(int argc, char **argv)
     code = cli_answer_check(&CLI_REPORT, &answer);
     if (code != CLI_DONE)
         return code;
-    if (answer.format == CLI_FORMAT_HTML && res_html_missing() != NULL) {
-        cli_say(&CLI_REPORT, "no HTML: %s", res_html_missing());
-        return CLI_FAILED;
-    }
     const bool to_stdout = answer.output == NULL || strcmp(answer.output, "-") == 0;
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer.colour && to_stdout, .details = answer.details};

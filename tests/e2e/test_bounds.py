@@ -223,76 +223,10 @@ class Names(Bounds):
             self.assert_plain((self.place / name).read_text())
 
     def test_page(self):
-        result = self.mallab("report", "--format", "html", self.result(), status=None)
-        if b"uPlot" in result.stderr:
-            self.skipTest("built without uPlot")
+        result = self.mallab("report", "--format", "html", self.result())
         page = result.stdout.decode()
         self.assertEqual(page.count("</script>"), 2)
         self.assertNotIn("\x1b", page)
-
-
-class Inlined(lab.Lab):
-    """What stands in node_modules is put into reports only when its bytes are those whose hashes are committed."""
-
-    def setUp(self):
-        super().setUp()
-        self.html = self.place / "results" / "report" / "html"
-        self.uplot = self.html / "node_modules" / "uplot"
-        shutil.copytree(lab.SOURCE / "results" / "report" / "html", self.html, ignore=shutil.ignore_patterns("node_modules"))
-        (self.uplot / "dist").mkdir(parents=True)
-        lines = []
-        for name in ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE"):
-            (self.uplot / name).write_text(f"/* {name} */")
-            lines.append(f"{hashlib.sha512((self.uplot / name).read_bytes()).hexdigest()}  {name}\n")
-        (self.html / "uplot.sha512").write_text("".join(lines))
-        # The programs that scripts/setup asks: all packages are there, and npm is out of reach.
-        self.stubs = self.place / "stubs"
-        self.stubs.mkdir()
-        for name, does in (("dpkg-query", "printf installed"), ("apt-get", "exit 1"), ("npm", f"touch '{self.place}/asked'; exit 1")):
-            (self.stubs / name).write_text(f"#!/bin/sh\n{does}\n")
-            (self.stubs / name).chmod(0o755)
-        (self.place / "scripts").mkdir()
-        shutil.copy(lab.SOURCE / "scripts" / "setup", self.place / "scripts")
-
-    def embed(self):
-        return lab.run([sys.executable, self.html / "embed.py", self.place / "page.c", self.html, self.uplot])
-
-    def setup_script(self):
-        return lab.run([self.place / "scripts" / "setup"], env={"PATH": f"{self.stubs}:{os.environ['PATH']}"})
-
-    def test_what_was_committed(self):
-        self.assertEqual(self.embed().returncode, 0)
-        result = self.setup_script()
-        self.assertEqual((result.returncode, result.stderr), (0, b""))
-
-    def test_another_file(self):
-        with open(self.uplot / "dist/uPlot.iife.min.js", "a") as script:
-            script.write("evil()")
-        result = self.embed()
-        self.assertNotEqual(result.returncode, 0)
-        self.assertIn(b"uplot.sha512", result.stderr)
-        self.assertFalse((self.place / "page.c").exists())
-        self.assertIn(b"could not fetch uPlot", self.setup_script().stderr)
-        self.assertTrue((self.place / "asked").exists(), "npm was not asked for it anew")
-
-    def test_a_link(self):
-        file = self.uplot / "LICENSE"
-        file.rename(self.place / "LICENSE")
-        file.symlink_to(self.place / "LICENSE")
-        self.assertNotEqual(self.embed().returncode, 0)
-        modules = self.html / "node_modules"
-        modules.rename(self.place / "elsewhere")
-        modules.symlink_to(self.place / "elsewhere")
-        result = self.setup_script()
-        self.assertEqual(result.returncode, 1)
-        self.assertIn(b"is a symbolic link", result.stderr)
-
-    @unittest.skipUnless(os.geteuid() == 0, "needs root, to give a directory to someone else")
-    def test_another_users(self):
-        os.chown(self.html / "node_modules", 65534, 65534)
-        result = self.setup_script()
-        self.assertEqual(result.returncode, 1)
-        self.assertIn(b"another user's (65534)", result.stderr)
 
 
 if __name__ == "__main__":

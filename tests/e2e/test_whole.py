@@ -67,10 +67,7 @@ class Whole(lab.Lab):
         self.assert_lacking(self.info(result))
         for form in ("table", "md", "html"):
             with self.subTest(form=form):
-                said = self.mallab("report", "--format", form, result, status=None)
-                if said.returncode != lab.DONE and b"uPlot" in said.stderr:
-                    continue # built without the page's charts: there is no such report
-                self.assertEqual(said.returncode, lab.DONE, said.stderr)
+                said = self.mallab("report", "--format", form, result)
                 if form != "html": # whose lines a browser makes: tests/e2e/test_html.py
                     self.assertIn("not whole: ", "\n".join(said.stdout.decode().splitlines()[:4]))
 

@@ -35,7 +35,7 @@ def tracked():
     listed = subprocess.run(["git", "-C", str(SOURCE), "ls-files"], capture_output=True, text=True)
     names = listed.stdout.split("\n") if listed.returncode == 0 else [
         str(path.relative_to(SOURCE)) for room in ROOMS + ("docs", "tests") for path in (SOURCE / room).rglob("*.*")]
-    return [name for name in names if name and (SOURCE / name).is_file() and "/node_modules/" not in name]
+    return [name for name in names if name and (SOURCE / name).is_file()]
 
 
 def arrows(files):

@@ -87,9 +87,7 @@ TEST(a_history_is_on_its_page)
 {
     json_t *history = json_pack("{s:s, s:[]}", "schema", "mallab-history/1</script>", "series");
     char *page = res_html_history(history);
-    CHECK((page == NULL) == (res_html_missing() != NULL));
-    if (page != NULL)
-        CHECK(strstr(page, "\"history\":{\"schema\":\"mallab-history/1\\u003c/script\\u003e\"") != NULL);
+    CHECK(strstr(page, "\"history\":{\"schema\":\"mallab-history/1\\u003c/script\\u003e\"") != NULL);
     free(page);
     json_decref(history);
 }

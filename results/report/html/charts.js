@@ -1,82 +1,182 @@
-// charts.js - charts by uPlot.
+// charts.js - charts as SVG. Their colours come from the style sheet, so no theme draws anew, and they scale to any paper.
 
-// ---- charts in which each point stands for something: intervals through them, marks of moves, names by mouse and keys.
+const DASHES = ["", "8 4", "2 3", "10 3 2 3", "5 2", "1 2", "12 6", "6 2 1 2"];
+
+// ---- scales: from values to places, with the ticks that people count by.
+
+function evenTicks(low, high, most) {
+  const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((one) => one * power >= rough * 0.999);
+  const first = Math.ceil(low / step - 1e-6);
+  return Array.from({length: Math.max(0, Math.floor(high / step + 1e-6) - first + 1)}, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+// Powers of the least base that are not too many.
+function powerTicks(low, high, most, bases) {
+  const powers = (base) => evenWhole(Math.ceil(Math.log(low) / Math.log(base) - 1e-6), Math.floor(Math.log(high) / Math.log(base) + 1e-6)).map((at) => base ** at);
+  return powers(bases.find((base) => Math.log(high / low) / Math.log(base) <= most) ?? 1e6);
+}
+const evenWhole = (first, last) => Array.from({length: Math.max(0, last - first + 1)}, (_, at) => first + at);
+
+// x0.5, x1, x2; where the range is small per cent.
+const isWide = (low, high) => high / low >= 2.2;
+const BETWEEN = [0.25, 0.33, 0.5, 0.67, 1, 1.5, 2, 3, 4]; // where powers of 2 would be two
+const ratioTicks = (low, high, most) => (!isWide(low, high) ? evenTicks(low - 1, high - 1, most).map((difference) => 1 + difference)
+  : high / low < 6 ? BETWEEN.filter((ratio) => ratio >= low && ratio <= high) : powerTicks(low, high, most, [2, 4, 10, 100]));
+const timesText = (ratio) => `×${Number(ratio.toPrecision(3))}`;
+const tickPercent = (ratio) => (Math.abs(ratio - 1) < 1e-9 ? "0 %" : `${ratio < 1 ? MINUS : "+"}${Number(Math.abs(100 * (ratio - 1)).toPrecision(3))} %`);
+
+const CLOCK = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
+function dateTicks(low, high, most) {
+  const step = CLOCK.find((one) => (high - low) / one <= most) ?? 31536000 * Math.ceil((high - low) / most / 31536000);
+  return evenWhole(Math.ceil(low / step), Math.floor(high / step)).map((at) => at * step);
+}
+function dateTick(seconds, low, high) {
+  const words = new Date(seconds * 1000).toUTCString(); // "Tue, 14 Nov 2023 22:13:20 GMT"
+  return high - low < 600 ? words.slice(17, 25) : high - low < 3 * 86400 ? words.slice(17, 22) : high - low < 3e7 ? words.slice(5, 11) : words.slice(8, 16);
+}
+
+const TICKS = {linear: evenTicks, nines: (low, high) => evenWhole(0, Math.floor(Math.log10(high))).map((at) => 10 ** at), log: (low, high, most) => powerTicks(low, high, most, [10, 100, 1e4]), ratio: ratioTicks, date: dateTicks};
+
+// kind: of TICKS; places from..to; most: of ticks. at(value) is a place, back(place) a value.
+function scaleOf(kind, [low, high], from, to, most, text) {
+  const isLog = kind !== "linear" && kind !== "date", into = isLog ? Math.log : Number, out = isLog ? Math.exp : Number;
+  const span = into(high) - into(low) || 1;
+  const words = kind === "ratio" ? (isWide(low, high) ? timesText : tickPercent) : kind === "date" ? (value) => dateTick(value, low, high) : text;
+  return {low, high, into, out, at: (value) => from + (to - from) * (into(value) - into(low)) / span,
+    back: (place) => out(into(low) + span * (place - from) / (to - from)), ticks: TICKS[kind](low, high, Math.max(2, most)).map((value) => [value, words(value)])};
+}
+
+const ratioReach = (values, room = 0.06) => {
+  const logs = [0, ...values.filter((value) => isNumber(value) && value > 0).map(Math.log)];
+  const low = Math.min(...logs), high = Math.max(...logs), more = Math.max((high - low) * room, 0.01);
+  return [Math.exp(low - more), Math.exp(high + more)];
+};
+
+// ---- drawings are made for a width: anew when that changes, when what hides them opens, and for paper.
+
+const sheets = new Map(); // by their holder
+const paper = {now: false, wide: 1240, half: 610}; // of its width, in pixels of the style sheet
+
+function redraw(holder) {
+  const sheet = sheets.get(holder);
+  const width = paper.now ? (holder.closest(".pair") ? paper.half : paper.wide) : Math.floor(holder.clientWidth);
+  if (holder.clientWidth > 0 && width !== sheet.width) sheet.draw(sheet.width = width);
+}
+
+const widths = new ResizeObserver((seen) => seen.forEach(({target}) => redraw(target)));
+
+// draw(width) gives the drawing, or null to leave the holder as it is.
+function sheet(holder, draw) {
+  sheets.set(holder, {width: 0, draw: (width) => holder.replaceChildren(draw(width))});
+  widths.observe(holder);
+  return holder;
+}
+
+const line = (kind, x1, y1, x2, y2) => drawn("line", {class: kind, x1, y1, x2, y2});
+const label = (kind, x, y, words) => drawn("text", {class: kind, x, y}, words);
+
+// Grid and words of both axes. place: left, right, top, bottom, x, y; y may be missing. A word that would touch the last is left out.
+function axes(place) {
+  const made = [];
+  let free = -Infinity;
+  for (const [value, words] of place.x.ticks) {
+    const x = place.x.at(value), half = words.length * 3.4;
+    made.push(line(place.isRatio && value === 1 ? "axis" : "grid", x, place.top, x, place.bottom));
+    if (x - half < free || words === "") continue;
+    made.push(label("tick middle", Math.min(x, place.right + 8 - half), place.bottom + 16, words));
+    free = x + half + 6;
+  }
+  for (const [value, words] of place.y ? place.y.ticks : [])
+    made.push(line(value === place.one ? "axis" : "grid", place.left, place.y.at(value), place.right, place.y.at(value)), label("tick end", place.left - 8, place.y.at(value) + 4, words));
+  if (place.xLabel) made.push(label("tick middle", (place.left + place.right) / 2, place.bottom + 33, place.xLabel));
+  return made;
+}
+
+// Of several points within a pixel the first, the least, the greatest and the last.
+function pathOf(xs, ys, place) {
+  let words = "", isDown = false, held = null;
+  const put = () => {
+    if (held) words += `${isDown ? "L" : "M"}${held.x} ${held.first}${held.count > 1 ? `V${held.low}V${held.high}V${held.last}` : ""}`;
+    isDown = isDown || held !== null;
+    held = null;
+  };
+  const tenth = (value) => Math.round(value * 10) / 10;
+  ys.forEach((value, at) => {
+    if ((xs[at + 1] ?? xs[at]) < place.x.low || (xs[at - 1] ?? xs[at]) > place.x.high) return; // out of sight with both its neighbours
+    if (!isNumber(value)) {
+      put();
+      isDown = false;
+      return;
+    }
+    const x = tenth(place.x.at(xs[at])), y = tenth(place.y.at(value));
+    if (!held || held.x !== x) {
+      put();
+      held = {x, first: y, low: y, high: y, last: y, count: 1};
+    } else Object.assign(held, {low: Math.min(held.low, y), high: Math.max(held.high, y), last: y, count: held.count + 1});
+  });
+  put();
+  return words;
+}
+
+// ---- lines, bars, and points that each stand for something.
 //
-// A series has also lows and highs, and xLows and xHighs, of the intervals; signs, {sign, kind} of a point that is marked; tags,
-// a word beside a point. Of the chart: told(at, series) names a point, under(plot, pen) and over(plot, pen) draw; yLeast is a value
-// that is always shown, leastRoom and topRoom what is left free beyond the points, in values and as a factor.
+// settings: title, x, series [{label, values, colour, isLive}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel, yLabel, isBars. x rises; values are
+// as long as x, null where there is none. Of points (isPoints): pad, told(at, series) names one, under(place) and over(place) draw more; a series has also lows
+// and highs, xLows and xHighs, signs ({sign, kind}) and tags (a word beside a point), and isLineless.
 
-const DATE_VALUES = [
-  [3600 * 24 * 365, "{YYYY}", null, null, null, null, null, null, 1],
-  [3600 * 24 * 28, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1],
-  [3600 * 24, "{D} {MMM}", "\n{YYYY}", null, null, null, null, null, 1],
-  [60, "{HH}:{mm}", "\n{D} {MMM} {YYYY}", null, "\n{D} {MMM}", null, null, null, 1],
-  [1, "{HH}:{mm}:{ss}", "\n{D} {MMM} {YYYY}", null, "\n{D} {MMM}", null, null, null, 1],
-];
-
-// From the least to the greatest of what is shown, intervals included, with the zero of a difference.
-function pointsReach(settings, made, plot) {
-  let low = settings.yLeast ?? Infinity, high = settings.yLeast ?? -Infinity;
-  const {min, max} = plot.scales.x;
+function yReach(settings, made) {
+  let low = Infinity, high = -Infinity;
   settings.series.forEach((one, at) => made.shown[at] && one.values.forEach((value, index) => {
-    if (!isNumber(value) || (isNumber(min) && (settings.x[index] < min || settings.x[index] > max))) return;
+    if (!isNumber(value) || settings.x[index] < made.view[0] || settings.x[index] > made.view[1]) return;
     low = Math.min(low, value, one.lows?.[index] ?? value);
     high = Math.max(high, value, one.highs?.[index] ?? value);
   }));
-  if (!(low <= high)) return [0, 1];
-  const room = Math.max((high - low) * 0.08 || Math.abs(high) * 0.05 || 0.01, settings.leastRoom || 0);
-  return [low === settings.yLeast && low === 0 ? 0 : low - room, high + room * (settings.topRoom || 1)];
+  if (settings.yKind === "ratio") return ratioReach(low <= high ? [low, high] : [], 0.14);
+  if (settings.yKind === "log") return low > 0 && low < high ? [low, high] : [1, 10];
+  return [0, high > 0 ? high * 1.08 : 1];
 }
 
-function drawWhiskers(settings, made, plot, pen, strokeOf) {
-  const x = (value) => plot.valToPos(value, "x", true), y = (value) => plot.valToPos(value, "y", true);
-  const line = (x1, y1, x2, y2) => { pen.beginPath(); pen.moveTo(x1, y1); pen.lineTo(x2, y2); pen.stroke(); };
-  const density = window.devicePixelRatio || 1, cap = 3 * density;
-  pen.lineWidth = 1.2 * density;
-  settings.series.forEach((one, series) => made.shown[series] && one.values.forEach((value, at) => {
-    if (!isNumber(value)) return;
-    pen.strokeStyle = strokeOf(series);
-    if (isNumber(one.lows?.[at]) && isNumber(one.highs?.[at])) {
-      const middle = x(settings.x[at]);
-      line(middle, y(one.lows[at]), middle, y(one.highs[at]));
-      for (const end of [one.lows[at], one.highs[at]]) line(middle - cap, y(end), middle + cap, y(end));
-    }
-    if (isNumber(one.xLows?.[at]) && isNumber(one.xHighs?.[at])) {
-      const middle = y(value);
-      line(x(one.xLows[at]), middle, x(one.xHighs[at]), middle);
-      for (const end of [one.xLows[at], one.xHighs[at]]) line(x(end), middle - cap, x(end), middle + cap);
-    }
-  }));
+function drawBars(settings, made, place) {
+  const shown = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at]), step = place.x.at(1) - place.x.at(0);
+  return shown.flatMap(({one, at}, part) => one.values.map((value, index) => (isNumber(value)
+    ? drawn("rect", {class: `bar c${at}`, x: place.x.at(settings.x[index]) + step * (0.8 * part / shown.length - 0.4), width: step * 0.74 / shown.length,
+      y: place.y.at(value), height: place.bottom - place.y.at(value)}) : null))).filter(Boolean);
 }
 
-// The sign of a move, a word beside a point, and a ring round the one that is named.
-function drawSigns(settings, made, plot, pen) {
-  const density = window.devicePixelRatio || 1;
-  const place = (series, at) => [plot.valToPos(settings.x[at], "x", true), plot.valToPos(settings.series[series].values[at], "y", true)];
-  pen.textBaseline = "middle";
-  settings.series.forEach((one, series) => made.shown[series] && one.values.forEach((value, at) => {
-    if (!isNumber(value)) return;
-    const [x, y] = place(series, at);
-    if (one.signs?.[at]) {
-      pen.font = `bold ${13 * density}px system-ui, sans-serif`;
-      pen.textAlign = "center";
-      pen.fillStyle = colourOf(one.signs[at].kind === "bad" ? "--bad" : "--good");
-      pen.fillText(one.signs[at].sign, x, y - 13 * density);
-    }
-    if (one.tags?.[at]) {
-      pen.font = `bold ${12 * density}px system-ui, sans-serif`;
-      pen.textAlign = "left";
-      pen.fillStyle = colourOf("--text");
-      pen.fillText(one.tags[at], x + 6 * density, y - 9 * density);
-    }
-  }));
-  if (made.at && made.shown[made.at.series]) {
-    pen.strokeStyle = colourOf("--text");
-    pen.lineWidth = 2 * density;
-    pen.beginPath();
-    pen.arc(...place(made.at.series, made.at.at), 8 * density, 0, 2 * Math.PI);
-    pen.stroke();
+function drawLine(settings, one, at, place) {
+  const path = one.isLineless ? "" : pathOf(settings.isPoints ? settings.x.filter((_, index) => isNumber(one.values[index])) : settings.x,
+    settings.isPoints ? one.values.filter(isNumber) : one.values, place);
+  const made = path && one.isLive ? [drawn("path", {class: "live", d: `${path}V${place.bottom}H${path.slice(1).split(" ")[0]}Z`})] : [];
+  if (path) made.push(drawn("path", {class: `line ${colourClass(one, at)}`, d: path, "stroke-dasharray": dashOf(one, at)}));
+  return made;
+}
+const colourClass = (one, at) => (one.isLive ? "text" : `c${(one.colour ?? at) % 8}`);
+const dashOf = (one, at) => (one.isLive ? "" : DASHES[(one.colour ?? at) % 8]);
+
+// Tags stand where no other does, or are left out: each point is named below its chart, too.
+function tagFor(taken, x, y, words) {
+  for (const [dx, dy] of [[8, -6], [8, 14], [-8 - 8 * words.length, -6], [-8 - 8 * words.length, 14]]) {
+    const box = [x + dx, y + dy - 11, x + dx + 8 * words.length, y + dy + 2];
+    if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+    taken.push(box);
+    return label("tag", x + dx, y + dy, words);
   }
+  return null;
+}
+
+function drawPoints(settings, made, place) {
+  const nodes = [], taken = pointsShown(settings, made).map((point) => [place.x.at(point.x) - 5, place.y.at(point.value) - 5, place.x.at(point.x) + 5, place.y.at(point.value) + 5]);
+  settings.series.forEach((one, series) => made.shown[series] && one.values.forEach((value, at) => {
+    if (!isNumber(value)) return;
+    const x = place.x.at(settings.x[at]), y = place.y.at(value), colour = colourClass(one, series);
+    if (isNumber(one.lows?.[at]) && isNumber(one.highs?.[at])) nodes.push(line(`whisker ${colour}`, x, place.y.at(one.lows[at]), x, place.y.at(one.highs[at])));
+    if (isNumber(one.xLows?.[at]) && isNumber(one.xHighs?.[at])) nodes.push(line(`whisker ${colour}`, place.x.at(one.xLows[at]), y, place.x.at(one.xHighs[at]), y));
+    nodes.push(drawn("circle", {class: `dot ${colour}`, cx: x, cy: y, r: 4}));
+    if (one.signs?.[at]) nodes.push(label(`sign ${one.signs[at].kind}`, x, y - 9, one.signs[at].sign));
+    if (one.tags?.[at]) nodes.push(tagFor(taken, x, y, one.tags[at]));
+  }));
+  return nodes.filter(Boolean);
 }
 
 // Every point that is shown, from left to right, and of one place in the order of the legend.
@@ -85,216 +185,141 @@ function pointsShown(settings, made) {
     .filter((point) => made.shown[point.series] && isNumber(point.value));
 }
 
-function namePoint(settings, made, point) {
-  if (made.at && point && made.at.at === point.at && made.at.series === point.series) return;
-  made.at = point;
-  made.told.textContent = point ? settings.told(point.at, point.series) : "";
-  made.holder.dataset.point = point ? `${point.series} ${point.at}` : "";
-  made.plot.redraw(false, false);
+function drawChart(settings, made, width) {
+  const height = Math.min(340, Math.max(220, Math.round(width * 0.4))), id = `clip-${made.number}`;
+  const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 40 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null,
+    isRatio: settings.xKind === "ratio"};
+  place.x = scaleOf(settings.xKind ?? "linear", made.view, place.left, place.right, width / (settings.isBars ? 46 : 90), settings.xText);
+  if (settings.isBars) place.x.ticks = place.x.ticks.filter(([at]) => Number.isInteger(at));
+  place.y = scaleOf(settings.yKind ?? "linear", yReach(settings, made), place.bottom, place.top, height / 42, settings.yText);
+  made.place = place;
+  made.over = drawn("g", {});
+  const lines = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at] && !settings.isBars);
+  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${height}`},
+    drawn("clipPath", {id}, drawn("rect", {x: place.left, y: 0, width: place.right - place.left + 6, height: place.bottom})), ...axes(place),
+    drawn("g", {"clip-path": `url(#${id})`}, ...(settings.under ? settings.under(place) : []), ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)),
+      ...(settings.isBars ? drawBars(settings, made, place) : []), ...(settings.isPoints ? drawPoints(settings, made, place) : []),
+      ...(settings.over ? settings.over(place) : []), made.over));
 }
 
-const NEAR = 40; // pixels from the pointer
+function legendOf(settings, made, rebuild) {
+  return settings.series.map((one, at) => {
+    const value = element("span", {class: "value"});
+    const button = element("button", {type: "button", class: "entry", "aria-pressed": "true", on: {click: () => {
+      made.shown[at] = !made.shown[at];
+      button.setAttribute("aria-pressed", String(made.shown[at]));
+      rebuild();
+      say(`${one.label} ${made.shown[at] ? "shown" : "hidden"}`);
+    }}}, drawn("svg", {class: "swatch", viewBox: "0 0 24 8", "aria-hidden": "true"},
+      settings.isBars ? drawn("rect", {class: `bar c${at}`, width: 24, height: 8}) : one.isLineless ? drawn("circle", {class: `dot ${colourClass(one, at)}`, cx: 12, cy: 4, r: 4})
+        : drawn("line", {class: `line ${colourClass(one, at)}`, x1: 0, x2: 24, y1: 4, y2: 4, "stroke-dasharray": dashOf(one, at)})), one.label, " ", value);
+    made.values.push(value);
+    return button;
+  });
+}
 
-function nameNearest(settings, made, plot) {
-  const {left, top} = plot.cursor;
-  if (!(left >= 0) || !(top >= 0)) return; // gone: the last name stays, as a key's does
-  let nearest = null, least = NEAR * NEAR;
-  for (const point of pointsShown(settings, made)) {
-    const distance = (plot.valToPos(point.x, "x") - left) ** 2 + (plot.valToPos(point.value, "y") - top) ** 2;
-    if (distance < least) [nearest, least] = [point, distance];
+// What is nearest to a place of the pointer: a point is named, of lines the values stand in the legend.
+function pointAt(settings, made, x, y) {
+  if (settings.isPoints) {
+    const far = (point) => Math.hypot(made.place.x.at(point.x) - x, made.place.y.at(point.value) - y);
+    const nearest = pointsShown(settings, made).reduce((best, point) => (!best || far(point) < far(best) ? point : best), null);
+    if (nearest && far(nearest) < 40) namePoint(settings, made, nearest);
+    return;
   }
-  if (nearest) namePoint(settings, made, nearest);
+  const value = made.place.x.back(x);
+  let low = 0, high = settings.x.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    [low, high] = settings.x[middle] > value ? [low, middle] : [middle, high];
+  }
+  const at = Math.abs(settings.x[low] - value) <= Math.abs(settings.x[high] - value) ? low : high, place = made.place.x.at(settings.x[at]);
+  made.over.replaceChildren(line("cursor", place, made.place.top, place, made.place.bottom));
+  made.when.textContent = settings.xText(settings.x[at]);
+  settings.series.forEach((one, index) => { made.values[index].textContent = isNumber(one.values[at]) ? settings.yText(one.values[at]) : ""; });
 }
 
-function pointsHooks(settings, made, strokeOf) {
-  const kept = (draw) => (plot) => { plot.ctx.save(); draw(plot, plot.ctx); plot.ctx.restore(); };
-  return {
-    setCursor: [(plot) => nameNearest(settings, made, plot)],
-    drawAxes: [kept((plot, pen) => settings.under && settings.under(plot, pen))],
-    draw: [kept((plot, pen) => {
-      pen.beginPath();
-      pen.rect(plot.bbox.left, plot.bbox.top - 16, plot.bbox.width, plot.bbox.height + 16);
-      pen.clip();
-      drawWhiskers(settings, made, plot, pen, strokeOf);
-      drawSigns(settings, made, plot, pen);
-      if (settings.over) settings.over(plot, pen);
-    })],
+function namePoint(settings, made, point) {
+  made.at = point;
+  made.told.textContent = settings.told(point.at, point.series);
+  made.over.replaceChildren(drawn("circle", {class: "ring", cx: made.place.x.at(point.x), cy: made.place.y.at(point.value), r: 8}));
+}
+
+// Dragging chooses what is shown.
+function followPointer(settings, made, holder, zoom) {
+  let from = null;
+  const placeOf = (event) => {
+    const box = holder.firstChild.getBoundingClientRect(), scale = sheets.get(holder).width / box.width;
+    return [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
   };
+  holder.addEventListener("pointerdown", (event) => { if (event.button === 0 && event.pointerType === "mouse") [from] = placeOf(event); });
+  holder.addEventListener("pointermove", (event) => {
+    const [x, y] = placeOf(event);
+    if (from === null) return pointAt(settings, made, x, y);
+    made.over.replaceChildren(drawn("rect", {class: "chosen", x: Math.min(x, from), width: Math.abs(x - from), y: made.place.top, height: made.place.bottom - made.place.top}));
+  });
+  holder.addEventListener("pointerup", (event) => {
+    const [x] = placeOf(event), began = from;
+    from = null;
+    if (began !== null && Math.abs(x - began) > 6) zoom(...[began, x].sort((one, other) => one - other).map(made.place.x.back));
+  });
+  holder.addEventListener("pointerleave", () => { from = null; });
 }
 
-// Arrow keys walk from point to point; what is zoomed follows.
-function pointsKeys(settings, made, keys, zoom) {
+// Arrow keys move what is shown, and of points walk from one to the next; what is shown follows.
+function chartKeys(settings, made, zoom, whole) {
+  const moved = (part, factor, around) => {
+    const {into, out} = made.place.x, [low, high] = made.view.map(into), span = high - low;
+    const middle = (around === undefined ? (low + high) / 2 : into(around)) + part * span, half = span * factor / 2;
+    const begin = Math.max(into(whole[0]), Math.min(middle - half, into(whole[1]) - 2 * half));
+    zoom(out(begin), out(begin + 2 * half));
+  };
   const step = (way) => {
     const points = pointsShown(settings, made);
     if (points.length === 0) return;
     const now = made.at ? points.findIndex((point) => point.at === made.at.at && point.series === made.at.series) : -1;
-    const from = now >= 0 ? now : way > 0 ? -1 : points.length;
-    const next = points[Math.max(0, Math.min(points.length - 1, from + way))];
-    const {min, max} = made.plot.scales.x;
-    if (next.x < min || next.x > max) zoom(next.x - (max - min) / 2, next.x + (max - min) / 2);
+    const next = points[Math.max(0, Math.min(points.length - 1, (now >= 0 ? now : way > 0 ? -1 : points.length) + way))];
+    if (next.x < made.view[0] || next.x > made.view[1]) moved(0, 1, next.x);
     namePoint(settings, made, next);
     say(made.told.textContent);
   };
-  const near = (factor) => {
-    const {min, max} = made.plot.scales.x, middle = made.at ? settings.x[made.at.at] : (min + max) / 2;
-    zoom(middle - (max - min) * factor / 2, middle + (max - min) * factor / 2);
-  };
-  Object.assign(keys, {ArrowLeft: () => step(-1), ArrowRight: () => step(1), ArrowUp: () => step(-1), ArrowDown: () => step(1),
-    Home: () => step(-Infinity), End: () => step(Infinity), "+": () => near(0.5), "=": () => near(0.5), "-": () => near(2)});
+  const all = () => { zoom(...whole); say("All shown"); };
+  const near = (factor) => moved(0, factor, settings.isPoints && made.at ? made.at.x : undefined);
+  const walk = settings.isPoints ? {ArrowLeft: () => step(-1), ArrowRight: () => step(1), ArrowUp: () => step(-1), ArrowDown: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity)}
+    : {ArrowLeft: () => moved(-0.2, 1), ArrowRight: () => moved(0.2, 1)};
+  return {...walk, "+": () => near(0.5), "=": () => near(0.5), "-": () => near(2), "0": all, Escape: all};
 }
 
-// ---- line and bar charts by uPlot: legend that toggles, zoom by mouse and keys, colours of the theme.
-
-// Told apart by people who do not see red and green, and by dashes where there is no colour (Okabe and Ito's palette,
-// darker or lighter so that lines have contrast on either ground).
-const LINES = {
-  light: ["#0060a0", "#c04a00", "#007a5a", "#a0458a", "#8a6a00", "#2f8fc4", "#555555", "#7a3b1d"],
-  dark: ["#6ab8ee", "#ff9a57", "#4fd0a8", "#e69acb", "#e8c64a", "#a8dcff", "#bbbbbb", "#d9a488"],
-};
-const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [1, 2], [12, 6], [6, 2, 1, 2]];
-
-const charts = []; // of the page: redrawn when theme or width changes
-
-function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-}
-const isPrinting = {now: false};
-const paletteNow = () => LINES[isDark() && !isPrinting.now ? "dark" : "light"];
-const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-// On a logarithmic axis lines at powers of ten only: those between would be a mesh.
-const isTenth = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
-function axis(values, label, isLog, size = label ? 34 : 50) {
-  const lines = {stroke: () => colourOf("--grid"), width: 1,
-    ...(isLog ? {filter: (plot, splits) => splits.map((split) => (isTenth(split) ? split : null))} : {})};
-  return {stroke: () => colourOf("--faint-text"), grid: lines, ticks: lines, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
-    values: (plot, splits) => splits.map((split) => (split === null ? null : values(split))), label, size, labelSize: label ? 20 : 0};
-}
-
-// settings: title, x, series [{label, values, live}], xText, yText, xLabel, yLabel, xLog, yLog, bars; of a chart of points also
-// points, pad, isTime, told, under, over. x rises; values are as long as x, null where there is none.
 function chart(settings) {
+  const last = settings.x.length - 1, pad = settings.isBars ? 0.6 : settings.pad ?? 0;
+  const whole = settings.xKind === "ratio" ? settings.reach : [settings.x[0] - pad, settings.x[last] + pad];
+  const made = {number: sheets.size, shown: settings.series.map(() => true), view: whole, values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
   const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": `${settings.title}. Arrow keys `
-    + `${settings.points ? "go from point to point" : "move"}, plus and minus zoom, 0 shows all.`});
-  const figure = element("figure", {class: "chart"});
-  const legend = element("div", {class: "legend"});
-  const reset = element("button", {type: "button", class: "quiet reset", disabled: true}, "Show all");
-  const pad = settings.pad || 0;
-  const first = settings.x[0] - pad, last = settings.x[settings.x.length - 1] + pad;
-  const made = {plot: null, shown: settings.series.map(() => true), holder, range: [first, last], settings,
-    at: null, told: element("p", {class: "told"})};
-
-  const strokeOf = (at) => (settings.series[at].live ? colourOf("--text") : paletteNow()[(settings.series[at].colour ?? at) % 8]);
-  const build = () => {
-    if (made.plot) made.plot.destroy();
-    const width = Math.max(240, holder.clientWidth);
-    // Two series of bars stand side by side.
-    const bars = (at) => (settings.bars ? uPlot.paths.bars(settings.series.length > 1
-      ? {size: [0.4, 30], align: at === 0 ? -1 : 1} : {size: [0.8, 60], align: 0}) : undefined);
-    made.plot = new uPlot({
-      width, height: Math.min(340, Math.max(220, Math.round(width * 0.42))), legend: {show: false},
-      cursor: {drag: {x: true, y: false, dist: 6}, points: {show: !settings.bars && !settings.points}, ...(settings.points ? {y: false, x: false} : {})},
-      ...(settings.isTime ? {tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC")} : {}),
-      scales: {x: {time: settings.isTime === true, distr: settings.xLog ? 3 : 1, range: (plot, low, high) => (settings.bars ? [low - 0.6, high + 0.6] : [low, high])},
-        y: {distr: settings.yLog ? 3 : 1, range: settings.yLog ? undefined : settings.points ? (plot) => pointsReach(settings, made, plot)
-          : (plot, low, high) => [0, isNumber(high) && high > 0 ? high * 1.06 : 1]}},
-      axes: [{...axis(settings.xText, settings.xLabel, settings.xLog), space: settings.bars ? 46 : settings.points ? 58 : 70,
-        ...(settings.bars ? {incrs: [1, 2, 4, 8, 16]} : {}), ...(settings.isTime ? {values: DATE_VALUES} : {})},
-      axis(settings.yText, null, settings.yLog, 74)],
-      series: [{}, ...settings.series.map((one, at) => ({
-        label: one.label, stroke: strokeOf(at), width: one.live ? 1.5 : 2, show: made.shown[at],
-        points: settings.points ? {show: true, size: settings.pointSize || 7, width: 1, fill: strokeOf(at), stroke: strokeOf(at)} : {show: false},
-        dash: settings.bars ? undefined : one.live ? [] : DASHES[(one.colour ?? at) % 8], paths: one.isLineless ? () => null : bars(at),
-        fill: settings.bars || one.live ? `${strokeOf(at)}${settings.bars ? "99" : "22"}` : undefined, spanGaps: settings.points === true}))],
-      hooks: {...(settings.points ? pointsHooks(settings, made, strokeOf) : {setCursor: [readOut]}), setScale: [(plot, key) => {
-        if (key !== "x") return;
-        const {min, max} = plot.scales.x;
-        made.range = [min, max];
-        reset.disabled = min <= first && max >= last;
-        holder.dataset.from = min;
-        holder.dataset.to = max;
-      }]},
-    }, [settings.x, ...settings.series.map((one) => one.values)], holder);
-    if (settings.points) made.plot.setScale("x", {min: first, max: last});
-    paintLegend();
+    + `${settings.isPoints ? "go from point to point" : "move"}, plus and minus zoom, 0 shows all.`});
+  const rebuild = () => {
+    if (sheets.get(holder).width > 0) sheets.get(holder).draw(sheets.get(holder).width);
+    if (made.at && made.shown[made.at.series]) namePoint(settings, made, made.at);
   };
-  const values = [];
-  const when = element("span", {class: "when"});
-  const readOut = (plot) => {
-    const at = plot.cursor.idx;
-    when.textContent = isNumber(at) && settings.x[at] !== undefined ? settings.xText(settings.x[at]) : "";
-    settings.series.forEach((one, index) => {
-      const value = isNumber(at) ? one.values[at] : null;
-      values[index].textContent = isNumber(value) ? settings.yText(value) : "";
-    });
-  };
-  const buttons = settings.series.map((one, at) => {
-    const value = element("span", {class: "value"});
-    values.push(value);
-    return element("button", {type: "button", class: "entry", "aria-pressed": "true", on: {click: () => {
-      made.shown[at] = !made.shown[at];
-      buttons[at].setAttribute("aria-pressed", String(made.shown[at]));
-      made.plot.setSeries(at + 1, {show: made.shown[at]});
-      say(`${one.label} ${made.shown[at] ? "shown" : "hidden"}`);
-    }}}, drawn("svg", {class: "swatch", viewBox: "0 0 24 8", "aria-hidden": "true"},
-      drawn("line", {x1: 0, x2: 24, y1: 4, y2: 4, "stroke-width": settings.bars ? 8 : 3,
-        "stroke-dasharray": settings.bars || one.live ? "" : DASHES[(one.colour ?? at) % 8].join(" ")})), one.label, " ", value);
-  });
-  const paintLegend = () => buttons.forEach((button, at) => button.querySelector("line").setAttribute("stroke", strokeOf(at)));
-  legend.append(...buttons, when, reset);
-
+  const reset = element("button", {type: "button", class: "quiet reset", disabled: true, on: {click: () => { zoom(...whole); say("All shown"); }}}, "Show all");
   const zoom = (low, high) => {
     if (!(high > low)) return;
-    made.plot.setScale("x", {min: Math.max(first, low), max: Math.min(last, high)});
+    made.view = [Math.max(whole[0], low), Math.min(whole[1], high)];
+    reset.disabled = made.view[0] <= whole[0] && made.view[1] >= whole[1];
+    [holder.dataset.from, holder.dataset.to] = made.view;
+    rebuild();
   };
-  // Steps of what is shown; on a logarithmic axis of its logarithm.
-  const moved = (part, factor) => {
-    const to = settings.xLog ? Math.log : (value) => value, from = settings.xLog ? Math.exp : (value) => value;
-    const [low, high] = settings.bars ? [made.plot.scales.x.min + 0.6, made.plot.scales.x.max - 0.6]
-      : [made.plot.scales.x.min, made.plot.scales.x.max];
-    const span = to(high) - to(low), middle = (to(high) + to(low)) / 2 + part * span;
-    let begin = middle - span * factor / 2, end = middle + span * factor / 2;
-    if (factor >= 1 && begin < to(first)) [begin, end] = [to(first), to(first) + end - begin];
-    if (factor >= 1 && end > to(last)) [begin, end] = [to(last) - (end - begin), to(last)];
-    zoom(from(begin), from(end));
-  };
-  const showAll = () => { made.plot.setScale("x", {min: first, max: last}); say("All shown"); };
-  const keys = {ArrowLeft: () => moved(-0.2, 1), ArrowRight: () => moved(0.2, 1), "+": () => moved(0, 0.5), "=": () => moved(0, 0.5),
-    "-": () => moved(0, 2), "0": showAll, Escape: showAll};
-  if (settings.points) pointsKeys(settings, made, keys, zoom);
+  [holder.dataset.from, holder.dataset.to] = whole;
+  const legend = element("div", {class: "legend"}, settings.series.length > 1 || settings.isPoints ? legendOf(settings, made, rebuild) : settings.series.map(() => {
+    made.values.push(element("span", {class: "value"}));
+    return made.values[0];
+  }), made.when, reset);
+  sheet(holder, (width) => drawChart(settings, made, width));
+  followPointer(settings, made, holder, zoom);
   holder.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    const does = event.ctrlKey || event.metaKey || event.altKey || !made.place ? null : chartKeys(settings, made, zoom, whole)[event.key];
+    if (!does) return;
     event.preventDefault();
-    keys[event.key]();
+    does();
   });
-  reset.addEventListener("click", showAll);
-  figure.append(element("figcaption", {}, settings.title), settings.yLabel ? element("p", {class: "small"}, settings.yLabel) : "", legend, holder);
-  if (settings.points) figure.append(made.told);
-  made.build = () => { const range = made.range; build(); if (!settings.bars && (range[0] > first || range[1] < last)) zoom(...range); };
-  made.resize = () => { if (made.plot && Math.max(240, holder.clientWidth) !== made.plot.width) made.build(); };
-  charts.push(made);
-  return figure;
+  return element("figure", {class: "chart"}, settings.caption === false ? null : element("figcaption", {}, settings.title),
+    settings.yLabel ? element("p", {class: "small"}, settings.yLabel) : null, legend, holder, settings.isPoints ? made.told : null);
 }
-
-// A drawing that is not uPlot's, made anew with each theme.
-function painted(title, paint, label) {
-  const canvas = element("canvas", {role: "img", "aria-label": label || title});
-  const holder = element("div", {class: "plot"}, canvas);
-  const made = {holder, build: () => {
-    const width = Math.max(240, holder.clientWidth), density = window.devicePixelRatio || 1;
-    const height = Math.min(300, Math.max(180, Math.round(width * 0.36)));
-    canvas.width = Math.round(width * density);
-    canvas.height = Math.round(height * density);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    const pen = canvas.getContext("2d");
-    pen.scale(density, density);
-    paint(pen, width, height);
-    made.width = width;
-  }, resize: () => { if (Math.max(240, holder.clientWidth) !== made.width) made.build(); }};
-  charts.push(made);
-  return element("figure", {class: "chart"}, element("figcaption", {}, title), holder);
-}
-
-const redrawAll = () => charts.forEach((one) => one.build());

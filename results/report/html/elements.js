@@ -44,6 +44,14 @@ const wholeText = (value) => (isNumber(value) ? Math.round(value).toLocaleString
 const powerText = (bytes) => (bytes >= 2 ** 30 ? `${bytes / 2 ** 30} Gi` : bytes >= 2 ** 20 ? `${bytes / 2 ** 20} Mi`
   : bytes >= 1024 ? `${bytes / 1024} Ki` : `${bytes}`);
 
+// Figures of one column in one unit, that of the largest, with as many decimals: [unit, how each is written].
+function oneUnit(values, units) {
+  const most = Math.max(0, ...values.filter(isNumber).map(Math.abs));
+  const [size, unit] = units.findLast((one) => most >= one[0]) ?? units[0];
+  const decimals = Math.max(0, Math.min(2, 3 - Math.floor(Math.log10(most / size || 1))));
+  return [unit, (value) => (isNumber(value) ? (value / size).toLocaleString("en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals}).replace(/^-/, MINUS) : DASH)];
+}
+
 function percentText(ratio) {
   if (!isNumber(ratio)) return DASH;
   const percent = (ratio - 1) * 100;
@@ -51,10 +59,6 @@ function percentText(ratio) {
   const size = Math.abs(percent);
   return `${sign}${size.toFixed(size < 99.95 ? 1 : 0)} %`;
 }
-
-// A ratio as a difference, for axes that have the baseline at 0; null is a gap.
-const less = (ratio) => (isNumber(ratio) ? ratio - 1 : null);
-const signedPercent = (difference) => (difference === 0 ? "0 %" : percentText(1 + difference));
 
 // ---- elements of the page. Words of results become text nodes, never markup.
 
@@ -73,7 +77,7 @@ const SVG = "http://www.w3.org/2000/svg";
 function drawn(name, attributes, ...children) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
-  made.append(...children);
+  made.append(...children.filter((child) => child !== null));
   return made;
 }
 

@@ -70,53 +70,22 @@ function signOf(point, key) {
 }
 
 // Numbered lines where something changed; numbers that would touch are left out, their lines are not.
-function drawChanges(results, changes, plot, pen) {
-  const density = window.devicePixelRatio || 1;
+function drawChanges(results, changes, place) {
   let free = -Infinity;
-  pen.strokeStyle = pen.fillStyle = colourOf("--faint-text");
-  pen.lineWidth = density;
-  pen.setLineDash([4 * density, 4 * density]);
-  pen.font = `${11 * density}px system-ui, sans-serif`;
-  pen.textAlign = "center";
-  pen.textBaseline = "top";
-  for (const change of changes) {
-    const x = plot.valToPos(results[change.at].x, "x", true);
-    if (x < plot.bbox.left || x > plot.bbox.left + plot.bbox.width) continue;
-    pen.beginPath();
-    pen.moveTo(x, plot.bbox.top + 14 * density);
-    pen.lineTo(x, plot.bbox.top + plot.bbox.height);
-    pen.stroke();
-    const half = pen.measureText(String(change.number)).width / 2 + 2 * density;
-    if (x - half < free) continue;
-    pen.fillText(String(change.number), x, plot.bbox.top + density);
-    free = x + half;
-  }
+  return changes.flatMap((change) => {
+    const x = place.x.at(results[change.at].x), words = String(change.number), half = words.length * 3.5 + 2;
+    const number = x - half < free ? [] : [label("tick middle", x, place.top - 2, words)];
+    if (number.length > 0) free = x + half;
+    return [line("change-line", x, place.top + 2, x, place.bottom), ...number];
+  });
 }
 
 // What the baseline's second run says of chance at each result, as a band behind the lines.
-function drawNoise(results, plot, pen) {
-  const known = results.filter((result) => isNumber(result.shared.control_ratio_low) && isNumber(result.shared.control_ratio_high)
-    && result.shared.control_ratio_low > 0 && result.shared.control_ratio_high > 0);
-  const ends = known.map(({x, shared}) => [plot.valToPos(x, "x", true), Math.min(shared.control_ratio_low, 1 / shared.control_ratio_high),
-    Math.max(shared.control_ratio_high, 1 / shared.control_ratio_low)]);
-  const y = (ratio) => plot.valToPos(ratio - 1, "y", true), {left, top, width, height} = plot.bbox;
-  pen.beginPath();
-  pen.rect(left, top, width, height);
-  pen.clip();
-  pen.fillStyle = colourOf("--noise");
-  pen.globalAlpha = 0.6;
-  pen.beginPath();
-  ends.forEach(([x, low]) => pen.lineTo(x, y(low)));
-  ends.reverse().forEach(([x, , high]) => pen.lineTo(x, y(high)));
-  pen.closePath();
-  pen.fill();
-  pen.globalAlpha = 1;
-  pen.strokeStyle = colourOf("--faint-text");
-  pen.lineWidth = window.devicePixelRatio || 1;
-  pen.beginPath();
-  pen.moveTo(left, y(1));
-  pen.lineTo(left + width, y(1));
-  pen.stroke();
+function drawNoise(results, place) {
+  const known = results.filter(({shared}) => shared.control_ratio_low > 0 && shared.control_ratio_high > 0);
+  const corner = (of) => ({x, shared}) => `${place.x.at(x)} ${place.y.at(of(shared.control_ratio_low, shared.control_ratio_high))}`;
+  const edge = [...known.map(corner((low, high) => Math.min(low, 1 / high))), ...known.reverse().map(corner((low, high) => Math.max(high, 1 / low)))];
+  return edge.length > 0 ? [drawn("path", {class: "noise", d: `M${edge.join("L")}Z`})] : [];
 }
 
 // Of all candidates in one place one figure. read(point) is it, low and high its interval.
@@ -133,16 +102,15 @@ function historyChart(drawing, title, settings) {
     }).filter((line) => line.values.some(isNumber));
   if (lines.length === 0) return null;
   const x = results.map((result) => result.x), span = x[x.length - 1] - x[0];
-  return chart({title, x, isTime: true, points: true, pad: span > 0 ? span * 0.03 : 43200, series: lines, yText: settings.text, xText: String,
-    yLeast: settings.yLeast, leastRoom: settings.leastRoom, topRoom: changes.length > 0 ? 2.5 : 1.5, yLabel: settings.words,
+  return chart({title, x, xKind: "date", yKind: settings.kind, isPoints: true, pad: span > 0 ? span * 0.03 : 43200, series: lines, yText: settings.text, xText: String,
+    xLabel: `${dateText(x[0] * 1e9)} to ${dateText(x[x.length - 1] * 1e9)} UTC`, yLabel: settings.words,
     told: (at, index) => {
       const line = lines[index], point = line.points[at], interval = settings.low && isNumber(line.lows[at]) && isNumber(line.highs[at])
         ? ` (${settings.text(line.lows[at])} to ${settings.text(line.highs[at])})` : "";
       return [`${line.label} ${point.version}: ${settings.text(line.values[at])}${interval}${isNamed(point[settings.moved]) ? `, moved: ${point[settings.moved]}` : ""}`,
         `${dateText(point.created_unix_ns)} UTC`, `mallab ${point.mallab_version}`, `${series.machine}: ${point.machine_text}`, point.file].join(" · ");
     },
-    under: (plot, pen) => { if (settings.hasNoise) drawNoise(results, plot, pen); },
-    over: (plot, pen) => drawChanges(results, changes, plot, pen)});
+    under: (place) => (settings.hasNoise ? drawNoise(results, place) : []), over: (place) => drawChanges(results, changes, place)});
 }
 
 // What belongs together stands in one cell: a row for each figure's own column would not fit any screen.
@@ -173,7 +141,7 @@ function historySection(series, id) {
   const drawing = {series, candidates, results, changes};
   const dates = results.map((result) => dateText(result.shared.created_unix_ns).slice(0, 10));
   const fact = (words, value) => element("div", {}, element("dt", {}, words), element("dd", {}, value));
-  const bytes = {hasBaseline: true, text: bytesText, yLeast: 0};
+  const bytes = {hasBaseline: true, text: bytesText};
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, String(series.workload)),
     element("dl", {class: "facts"}, fact("Machine", String(series.machine)), fact("Baseline", String(series.baseline)),
@@ -185,8 +153,8 @@ function historySection(series, id) {
       : element("div", {class: "advice"}, element("strong", {}, "Moved beyond the noise"),
         element("ul", {class: "bars"}, moves.slice(0, 20).map((move) => element("li", {}, move.text))),
         moves.length > 20 ? element("p", {class: "small"}, `and ${moves.length - 20} more, in the table`) : null),
-    historyChart(drawing, `Time against ${series.baseline}`, {read: (point) => less(point.ratio), low: (point) => less(point.ratio_low),
-      high: (point) => less(point.ratio_high), text: signedPercent, moved: "time_moved", leastRoom: 0.004, hasNoise: true, yLeast: 0,
+    historyChart(drawing, `Time against ${series.baseline}`, {read: (point) => point.ratio, low: (point) => point.ratio_low,
+      high: (point) => point.ratio_high, kind: "ratio", text: percentText, moved: "time_moved", hasNoise: true,
       words: "In allocator calls, within each result, with its 95 % interval. ▲ and ▼ moved; the grey band is the baseline against itself."}),
     changes.length > 0 ? element("div", {class: "changes-list"}, element("p", {class: "explain above"}, "Changed at the numbered lines:"),
       element("ol", {class: changes.length > 12 ? "tall" : ""},

@@ -13,6 +13,7 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
+#include "results/report/table/validation_table.h"
 #include "results/report/table/verdict_screen.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
@@ -142,6 +143,33 @@ static json_t *latency_object(const struct res_latency_figures *latency)
     return object;
 }
 
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* What the allocator took in a round: the whole run less the floor's median; NAN where there is no such run. */
+static double net_of_round(const struct res_result_workload *workload, const struct res_result_entry *entry,
+                           size_t round)
+{
+    const double floor_ns = workload->floor != NULL ? workload->floor->figures.typical_ns_per_op : 0;
+    const double net = round < entry->run_count
+                           ? entry->runs[round].ns_per_op - (isfinite(floor_ns) ? floor_ns : 0)
+                           : NAN;
+    return net > 0 ? net : NAN;
+}
+
+/* Over the baseline of the same round, which ran twice: the geometric mean of both. The control over its first run. */
+static json_t *round_ratios(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    json_t *array = json_array();
+    for (size_t round = 0; round < entry->run_count && round < ROUNDS_MAX; round++) {
+        const double base = net_of_round(workload, &workload->candidates[0], round);
+        const double again = net_of_round(workload, &workload->control, round);
+        const bool is_mean = isfinite(again) && entry != &workload->control;
+        json_array_append_new(array, res_json_number(net_of_round(workload, entry, round) /
+                                                     (is_mean ? sqrt(base * again) : base)));
+    }
+    return array;
+}
+
 /* described: RES_RESULT_ENTRY or RES_RESULT_FLOOR. */
 static json_t *entry_object(const struct res_described *described, const struct res_result_entry *entry)
 {
@@ -176,14 +204,19 @@ static json_t *workload_object(const struct res_result *result, const struct res
                                       "floor",   "notes",          NULL};
     json_t *object = res_described_write_less(&RES_RESULT_WORKLOAD, workload, raw);
     json_t *candidates = json_array();
-    for (size_t i = 0; i < workload->candidate_count; i++)
-        json_array_append_new(candidates, entry_object(&RES_RESULT_ENTRY, &workload->candidates[i]));
+    json_t *control = entry_object(&RES_RESULT_ENTRY, &workload->control);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        json_t *candidate = entry_object(&RES_RESULT_ENTRY, &workload->candidates[i]);
+        json_object_set_new(candidate, "round_ratios", round_ratios(workload, &workload->candidates[i]));
+        json_array_append_new(candidates, candidate);
+    }
+    json_object_set_new(control, "round_ratios", round_ratios(workload, &workload->control));
     json_object_set_new(object, "notes", notes_array(workload->notes, workload->note_count));
     set_words(object, "program_words", res_notes_program(workload));
     set_words(object, "share_words", res_verdict_share(workload));
     json_object_set_new(object, "columns", res_columns_json(result, workload));
     json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "control", entry_object(&RES_RESULT_ENTRY, &workload->control));
+    json_object_set_new(object, "control", control);
     json_object_set_new(object, "floor",
                         workload->floor != NULL ? entry_object(&RES_RESULT_FLOOR, workload->floor)
                                                 : json_null());
@@ -253,6 +286,7 @@ static json_t *result_object(const struct res_html_source *source)
     if (result->validation != NULL) {
         json_object_set_new(object, "validation",
                             res_described_write_less(&RES_VALIDATED, result->validation, validation_raw));
+        set_words(json_object_get(object, "validation"), "words", res_validation_summary(result));
         json_object_set_new(object, "candidates", validated(result));
     }
     return object;
@@ -269,18 +303,10 @@ json_t *res_html_data(const struct res_html_source *sources, size_t count)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-/* Made by embed.py. The length is 0 where uPlot was not there when mallab was configured. */
+/* Made by embed.py. */
 extern const char res_html_page[];
 extern const size_t res_html_page_length;
 extern const size_t res_html_page_gap; /* offset at which the data go */
-
-const char *res_html_missing(void)
-{
-    return res_html_page_length > 0 ? NULL
-                                    : "this mallab was built without uPlot, which draws the charts: run "
-                                      "scripts/setup where npm reaches its "
-                                      "registry, then 'meson setup --reconfigure BUILD' and 'ninja -C BUILD'";
-}
 
 /* The character that an escape stands for, of one beyond 16 bits its half; 0: an escape of two bytes. */
 static uint32_t escaped_character(const char *escape)
@@ -338,13 +364,11 @@ static char *page_of(json_t *data)
 
 char *res_html(const struct res_html_source *sources, size_t count)
 {
-    return res_html_missing() == NULL ? page_of(res_html_data(sources, count)) : NULL;
+    return page_of(res_html_data(sources, count));
 }
 
 char *res_html_history(const json_t *history)
 {
-    if (res_html_missing() != NULL)
-        return NULL;
     return page_of(json_pack("{s:s, s:s, s:O}", "schema", "mallab-report/1", "mallab_version", MALLAB_VERSION,
                              "history", history));
 }

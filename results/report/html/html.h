@@ -1,6 +1,6 @@
 /* html.h - results as one HTML file that needs nothing else: page, styles, scripts and data are in it.
  *
- * The page is put together when mallab is built (embed.py: report.html with report.css, our scripts, and uPlot) and has
+ * The page is put together when mallab is built (embed.py: report.html with report.css and the scripts) and has
  * one gap, for the data. What fills it is made of results, which are untrusted: names, paths and words in them reach the
  * page only as JSON in a script element of type application/json, in which no byte can end the element, and from there
  * only as text nodes. A content security policy allows the page its own scripts, by their hashes, and no request. */
@@ -14,18 +14,14 @@
 #include <stddef.h>
 
 /* Points of a series in the page. Longer ones are drawn by the least and the greatest value of equal parts. */
-#define RES_HTML_POINTS_MAX 20000u
+#define RES_HTML_POINTS_MAX 8000u
 
 struct res_html_source {
     const char *name;                /* of the file, for people; borrowed */
     const struct res_result *result; /* borrowed */
 };
 
-/* res_html_missing - NULL when this mallab can write reports; else one line: what it was built without, and the remedy. */
-const char *res_html_missing(void);
-
-/* res_html - the whole page, for one or more results; the caller's to free. NULL when res_html_missing tells why.
- * The same results, under the same names, give the same bytes. */
+/* res_html - the whole page, for one or more results; the caller's to free. The same results, under the same names, give the same bytes. */
 char *res_html(const struct res_html_source *sources, size_t count);
 
 /* res_html_history - the page of a history (results/report/history/result_history.h), the document of res_history_finish; else as res_html. */

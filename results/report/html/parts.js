@@ -8,7 +8,7 @@ function residentSection(workload) {
   if (times.length < 2)
     return absent("Resident over time", "the workload is one window long, so there is no course to show; convert it in smaller windows:",
       "mallab convert --help");
-  const lines = [{label: "live bytes", values: listOf(series.live_bytes), live: true}];
+  const lines = [{label: "live bytes", values: listOf(series.live_bytes), isLive: true}];
   listOf(workload.candidates).forEach((entry, at) => {
     const values = listOf(listOf(series.resident_bytes)[at]);
     if (values.some(isNumber) && !isNamed(entry.failed)) lines.push({label: String(entry.name), values, colour: at});
@@ -17,7 +17,7 @@ function residentSection(workload) {
   const x = hasTime ? times : times.map((_, at) => at);
   return section("Resident memory over recorded time", "Median of the rounds at each window's end, over what the program had asked for and not yet "
     + "freed. Drag to zoom, click a name to hide its line.",
-    chart({title: "Resident memory over recorded time", x, series: lines, yText: bytesText,
+    chart({title: "Resident memory over recorded time", caption: false, x, series: lines, yText: bytesText,
       xText: hasTime ? timeText : (value) => `window ${Math.round(value) + 1}`, xLabel: hasTime ? "recorded time" : "window"}),
     series.windows > times.length ? element("p", {class: "explain"}, `${wholeText(series.windows)} windows, drawn by the least `
       + `and the greatest value of ${wholeText(times.length / 2)} equal parts.`) : null);
@@ -31,7 +31,7 @@ function barChart(title, classes, bound, series, boundText, label) {
     const all = rows.reduce((sum, row) => sum + row[key], 0);
     return {label: words, values: rows.map((row) => (all > 0 ? 100 * row[key] / all : 0))};
   };
-  return chart({title, x: rows.map((_, at) => at), series: series.map(shares), bars: true, yText: (value) => `${significant(value, 2)} %`,
+  return chart({title, x: rows.map((_, at) => at), series: series.map(shares), isBars: true, yText: (value) => `${significant(value, 2)} %`,
     xLabel: label, xText: (at) => (Number.isInteger(at) && rows[at] ? `≤ ${boundText(rows[at][bound])}` : "")});
 }
 
@@ -94,7 +94,7 @@ function latencyChart(workload) {
     })};
   });
   const share = (slower) => `${Number((100 * (1 - 1 / slower)).toPrecision(Math.max(2, Math.ceil(Math.log10(slower)) + 2)))} %`;
-  return chart({title: "Latency of single calls by percentile", x, xLog: true, yLog: true, series, yText: timeText,
+  return chart({title: "Latency of single calls by percentile", x, xKind: "nines", yKind: "log", series, yText: timeText,
     xText: (value) => share(value), xLabel: "share of calls that are not slower"});
 }
 
@@ -103,32 +103,26 @@ function mapsOf(workload) {
     .filter(([, map]) => listOf(map.cells).length > 0 && listOf(map.row_low_ns).length > 0 && map.steps > 0 && map.steps <= 2000);
 }
 
-function paintMap(entry, map) {
-  const rows = map.row_low_ns.length, span = map.over === "ops" ? map.span_ops : map.span_ns;
-  const text = map.over === "ops" ? countText : timeText;
-  const cells = map.cells.filter((cell) => Array.isArray(cell) && cell.every(isNumber));
-  const most = cells.reduce((found, cell) => Math.max(found, cell[2]), 1);
-  const top = cells.reduce((found, cell) => Math.max(found, cell[1]), 0), bottom = cells.reduce((found, cell) => Math.min(found, cell[1]), rows);
-  return painted(`${entry.name}: calls by latency over recorded time`, (pen, width, height) => {
-    const left = 66, below = 24, columns = (width - left - 6) / map.steps, lines = (height - below - 6) / (top - bottom + 1);
-    pen.font = "12px system-ui, sans-serif";
-    pen.fillStyle = colourOf("--map-ground");
-    pen.fillRect(left, 6, width - left - 6, height - below - 6);
-    for (const [step, row, count] of cells) {
-      pen.fillStyle = colourOf("--map-cell");
-      pen.globalAlpha = 0.12 + 0.88 * Math.log1p(count) / Math.log1p(most);
-      pen.fillRect(left + step * columns, 6 + (top - row) * lines, Math.ceil(columns), Math.ceil(lines));
-    }
-    pen.globalAlpha = 1;
-    pen.fillStyle = colourOf("--faint-text");
-    pen.textAlign = "right";
-    const every = Math.max(1, Math.ceil(22 / lines));
-    for (let row = bottom; row <= top; row += every) pen.fillText(timeText(map.row_low_ns[row]), left - 6, 6 + (top - row + 1) * lines);
-    for (let at = 0; at <= 4; at++) {
-      pen.textAlign = at === 0 ? "left" : at === 4 ? "right" : "center";
-      pen.fillText(text(isNumber(span) ? span * at / 4 : null), left + at * (width - left - 6) / 4, height - 6);
-    }
-  }, `${entry.name}: darker where more calls took so long; the same figures are in the JSON, latency.runs[].map`);
+const SHADES = 6; // of a heat map: equal steps of the logarithm of the count
+
+function drawMap(map, width) {
+  const span = map.over === "ops" ? map.span_ops : map.span_ns, text = map.over === "ops" ? countText : timeText;
+  const cells = map.cells.filter((cell) => Array.isArray(cell) && cell.every(isNumber) && cell[2] > 0), rows = cells.map((cell) => cell[1]);
+  const most = cells.reduce((found, cell) => Math.max(found, cell[2]), 1), top = rows.reduce((one, other) => Math.max(one, other), 0), bottom = rows.reduce((one, other) => Math.min(one, other), top);
+  const height = Math.min(300, Math.max(180, Math.round(width * 0.36))), key = height + 22;
+  const place = {left: 66, right: width - 12, top: 8, bottom: height - 24, isRatio: false};
+  place.x = scaleOf("linear", [0, isNumber(span) && span > 0 ? span : 1], place.left, place.right, width / 90, text);
+  const wide = (place.right - place.left) / map.steps, tall = (place.bottom - place.top) / (top - bottom + 1), words = Array.from({length: SHADES}, () => "");
+  for (const [step, row, count] of cells)
+    words[Math.min(SHADES - 1, Math.floor(SHADES * Math.log(count) / Math.log(most + 1)))] += `M${(place.left + step * wide).toFixed(1)} ${(place.top + (top - row) * tall).toFixed(1)}h${wide.toFixed(2)}v${tall.toFixed(2)}h${(-wide).toFixed(2)}z`;
+  const every = Math.max(1, Math.ceil(22 / tall)), shade = Math.min(52, (width - 100) / SHADES);
+  const named = evenWhole(bottom, top).filter((row) => (row - bottom) % every === 0 && isNumber(map.row_low_ns[row]));
+  const keyWords = (part) => wholeText(Math.ceil((most + 1) ** (part / SHADES)));
+  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${key + 14}`}, drawn("rect", {class: "map", x: place.left, y: place.top, width: place.right - place.left, height: place.bottom - place.top}),
+    ...words.map((d, at) => drawn("path", {class: `shade s${at}`, d})), ...axes(place),
+    ...named.map((row) => label("tick end", place.left - 8, place.top + (top - row + 1) * tall, timeText(map.row_low_ns[row]))),
+    label("tick", 4, key + 4, "calls"), ...words.map((_, at) => drawn("rect", {class: `shade s${at}`, x: 66 + at * shade, y: key - 6, width: shade, height: 8})),
+    ...words.map((_, at) => label("tick", 66 + at * shade, key + 14, at === 0 ? "1" : keyWords(at))));
 }
 
 // Mean time by call, the calls made most often first: of all candidates the same ones.
@@ -137,9 +131,9 @@ function callTable(workload) {
   if (entries.length === 0) return null;
   const groupsOf = (entry) => listOf(entry.latency.by_call).map(objectOf);
   const calls = groupsOf(entries[0]).filter((group) => isNamed(group.call)).sort((one, other) => other.count - one.count).slice(0, 12);
-  const figure = (entry, call, key) => timeText((groupsOf(entry).find((group) => group.call === call) || {})[key]);
+  const figure = (entry, call, key) => significant((groupsOf(entry).find((group) => group.call === call) || {})[key]);
   const net = objectOf(entries[0].latency).floor_subtracted === true ? ", less the harness' own" : "";
-  return [element("p", {class: "explain above"}, `By call: mean${net}, and in brackets what 99.9 % of calls do not exceed.`),
+  return [element("p", {class: "explain above"}, `By call, in ns: mean${net}, and in brackets what 99.9 % of calls do not exceed.`),
     plainTable("Latency by call", ["Call", "calls", ...entries.map((entry) => String(entry.name))], calls.map((group) =>
       [group.call, wholeText(group.count), ...entries.map((entry) => `${figure(entry, group.call, "typical_ns")} (${figure(entry, group.call, "p99_9_ns")})`)]))];
 }
@@ -150,16 +144,13 @@ function latencySection(workload) {
   if (!lines && maps.length === 0)
     return absent("Latency of single calls", failed.length > 0 ? objectOf(failed[0].latency).unavailable : "not measured; to have it:",
       failed.length > 0 ? null : "mallab ab --latency");
-  const select = element("select", {}, maps.map(([entry], at) => element("option", {value: at}, String(entry.name))));
-  const pictures = maps.map(([entry, map]) => paintMap(entry, map));
-  const choose = () => {
-    pictures.forEach((picture, at) => { picture.hidden = String(at) !== select.value; });
-    charts.forEach((one) => one.resize());
-  };
-  select.addEventListener("change", choose);
-  pictures.forEach((picture, at) => { picture.hidden = at > 0; });
+  const picture = sheet(element("div", {class: "plot", role: "img"}), (width) => drawMap(maps[Number(select.value)][1], width));
+  const select = element("select", {on: {change: () => {
+    picture.setAttribute("aria-label", `${maps[Number(select.value)][0].name}: calls by latency over recorded time; darker where more calls took so long`);
+    sheets.get(picture).draw(sheets.get(picture).width);
+  }}}, maps.map(([entry], at) => element("option", {value: at}, String(entry.name))));
   return section("Latency of single calls", "Passes of their own, each call timed by itself; not in it: first touches of new memory by the program. Of the "
-    + "first pass.", lines, maps.length > 0 ? element("label", {class: "choose"}, "Heat map of ", select) : null, pictures, callTable(workload));
+    + "first pass.", lines, maps.length > 0 ? element("figure", {class: "chart"}, element("figcaption", {}, element("label", {}, "Calls by latency over recorded time: ", select)), picture) : null, callTable(workload));
 }
 
 // ---- what is resident beyond the live bytes, and what it takes from the kernel.
@@ -194,13 +185,14 @@ function wasteSection(workload) {
     made.append(drawn("rect", {class: "mark", x: end, y: 0, height: 10, width: 0.6}));
     return made;
   };
-  return section("Where memory goes", "What is resident, split as far as the allocator tells: live bytes, rounding up to what it hands out, its own books, free memory "
+  const [unit, text] = oneUnit(rows.map(({waste}) => waste.resident_bytes), BYTE_UNITS);
+  return section("Where memory goes", `In ${unit}. What is resident, split as far as the allocator tells: live bytes, rounding up to what it hands out, its own books, free memory `
     + "that it keeps, and the rest. Near the live peak: where live bytes are highest among the moments at which all threads rest, so live may be less than at the peak. "
     + "The mark on a bar is what is resident: where the parts reach beyond it they are not all in memory, and there is no rest. A dash: not told, or not known.",
     plainTable("Waste", ["Candidate", "", ...WASTE.map(([, words], part) =>
       element("span", {}, element("span", {class: `key waste${part}`, "aria-hidden": "true"}), words)), "resident", "split"],
-    rows.map(({entry, words, waste}) => [String(entry.name), words, ...WASTE.map(([key]) => (key === "rest_bytes" && waste[key] < 0 ? DASH : bytesText(waste[key]))),
-      bytesText(waste.resident_bytes), bar(waste)])));
+    rows.map(({entry, words, waste}) => [String(entry.name), words, ...WASTE.map(([key]) => (key === "rest_bytes" && waste[key] < 0 ? DASH : text(waste[key]))),
+      text(waste.resident_bytes), bar(waste)])));
 }
 
 // Calls to the kernel between the first op and the last, the kinds that any candidate made.
@@ -236,10 +228,6 @@ const BARS = [["peak_total", "Peak within 3 % in total"], ["peak_heap", "Peak wi
 
 const SIGNS = {right: "right", wrong: "wrong", noise: "not judged: noise, or under 8 rounds", unknown: "not known"};
 
-function signedTime(ns) {
-  return isNumber(ns) ? `${ns < 0 ? MINUS : "+"}${timeText(Math.abs(ns))}` : DASH;
-}
-
 // Of a bar of memory also: how many of its figures lie within what real runs did.
 function barLine([key, words], bars, within) {
   const bar = objectOf(bars[key]), own = objectOf(within[key]);
@@ -258,31 +246,40 @@ function recordingsLine(about) {
     : `What is predicted of memory is of one recording alone${fewer}.`);
 }
 
+// What a validation is made for, above everything.
+function fidelityVerdict(result) {
+  const about = objectOf(result.validation);
+  return result.validation ? element("div", {class: "advice"}, element("strong", {}, "How far to believe the prediction"), isNamed(about.words) ? element("p", {}, about.words) : null,
+    about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars), objectOf(about.within_reality)))) : null) : null;
+}
+
 function fidelitySection(result) {
   const rows = listOf(result.candidates).map(objectOf).filter((entry) => entry.real && entry.predicted);
   if (rows.length === 0)
     return absent("Fidelity", "how near the replay comes to the real program was not measured; to measure it:", "mallab validate -- COMMAND");
   const share = (value) => (isNumber(value) ? percentText(1 + value) : DASH);
   const about = objectOf(result.validation);
+  const [bytesUnit, bytes] = oneUnit(rows.flatMap((entry) => [objectOf(entry.real).peak_total_bytes, objectOf(entry.predicted).peak_total_bytes]), BYTE_UNITS);
+  const [timeUnit, times] = oneUnit(rows.map((entry) => objectOf(entry.real).time_difference_ns), TIME_UNITS);
+  const signed = (ns) => (isNumber(ns) ? `${ns < 0 ? "" : "+"}${times(ns)}` : DASH);
   const memory = rows.map((entry) => {
     const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
-    return [String(entry.name), bytesText(real.peak_total_bytes), bytesText(told.peak_total_bytes), share(error.peak_total),
-      bytesText(real.peak_heap_bytes), bytesText(told.peak_heap_bytes), share(error.peak_heap), share(error.mean_heap), share(error.end_heap)];
+    return [String(entry.name), bytes(real.peak_total_bytes), bytes(told.peak_total_bytes), share(error.peak_total),
+      bytes(real.peak_heap_bytes), bytes(told.peak_heap_bytes), share(error.peak_heap), share(error.mean_heap), share(error.end_heap)];
   });
   const time = rows.map((entry, at) => {
     const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
-    if (at === 0) return [String(entry.name), timeText(about.time_of === "process" ? real.process_cpu_ns : real.cpu_ns), "baseline", DASH, DASH];
-    return [String(entry.name), signedTime(real.time_difference_ns), isNumber(real.time_ratio_low)
-      ? `${percentText(real.time_ratio_low)} to ${percentText(real.time_ratio_high)}` : DASH, signedTime(told.time_difference_ns),
+    if (at === 0) return [String(entry.name), times(about.time_of === "process" ? real.process_cpu_ns : real.cpu_ns), "baseline", DASH, DASH];
+    return [String(entry.name), signed(real.time_difference_ns), isNumber(real.time_ratio_low)
+      ? `${percentText(real.time_ratio_low)} to ${percentText(real.time_ratio_high)}` : DASH, signed(told.time_difference_ns),
     SIGNS[error.time_sign] || DASH];
   });
   const failed = rows.filter((entry) => isNamed(entry.failed)).map((entry) => `${entry.name} failed: ${entry.failed}`);
-  return section("Fidelity: reality beside prediction", "The real program was run under each candidate. Errors are predicted over real, less 1.",
-    about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars), objectOf(about.within_reality)))) : null,
+  return section("Fidelity: reality beside prediction", `Memory in ${bytesUnit}: the real program was run under each candidate. Errors are predicted over real, less 1.`,
     recordingsLine(about),
     plainTable("Memory", ["Candidate", "real peak", "predicted", "error", "real, heap", "predicted", "error", "error of the mean, heap", "error of the end, heap"], memory),
     element("p", {class: "explain above"}, `Processor time ${about.time_of === "process" ? "of the process" : "of the whole command"} beside `
-      + "the baseline's, and what the replay makes of the difference."),
+      + `the baseline's, in ${timeUnit}, and what the replay makes of the difference.`),
     plainTable("Time", ["Candidate", "real", "95 % range", "predicted", "its sign"], time),
     failed.length > 0 ? element("ul", {class: "warnings"}, failed.map((line) => element("li", {}, line))) : null);
 }

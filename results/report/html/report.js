@@ -1,33 +1,44 @@
-// report.js - begin: read the data, build the page, draw, and follow theme, width and printing.
+// report.js - begin: read the data, build the page, follow theme and printing.
 
-const NOTE = "Time in allocator calls is not application speed; figures of different machines do not compare. Charts: uPlot, MIT licence (its text is in this file).";
+const NOTE = "Time in allocator calls is not application speed; figures of different machines do not compare.";
 
-// Returns the links to what it added.
+// Each workload's own name; of those that share one the file's beside it, and a number where that is the same, too.
+function namesOf(results) {
+  const seen = new Map();
+  const count = (words) => seen.set(words, (seen.get(words) ?? 0) + 1).get(words);
+  const plain = results.flatMap((result) => result.workloads.map((workload) => [isNamed(workload.name) ? workload.name : "workload", String(result.file)]));
+  const isShared = (name) => plain.filter(([other]) => other === name).length > 1;
+  return plain.map(([name, file]) => (isShared(name) && results.length > 1 ? `${name}, ${file}` : name)).map((words) => (count(words) > 1 ? `${words} (${seen.get(words)})` : words));
+}
+
+const linkTo = (id, words) => element("a", {href: `#${id}`, on: {click: () => { document.getElementById(id).open = true; }}}, words);
+
 function resultsPage(results, main) {
-  const links = [];
+  for (const result of results) result.workloads = listOf(result.workloads).map(objectOf);
+  const names = namesOf(results), isAlone = names.length === 1, all = results.flatMap((result) => result.workloads);
+  if (!isAlone && all.length > 0) main.append(matrixSection(all, names.map((name, at) => () => linkTo(`workload-${at + 1}`, name))));
   let number = 0;
   for (const result of results) {
     const place = element("section", {class: "result"});
     if (results.length > 1) place.append(element("h1", {class: "file"}, String(result.file)));
-    result.workloads = listOf(result.workloads).map(objectOf);
-    const tune = tuneSection(result);
-    if (tune) place.append(tune, result.workloads.length > 0 ? element("p", {class: "explain above"}, "The confirmation, as a result of its own:") : "");
+    const tune = tuneSection(result), fidelity = tune ? null : fidelitySection(result);
+    if (tune) place.append(tune, ...(result.workloads.length > 0 ? [element("p", {class: "explain above"}, "The confirmation, as a result of its own:")] : []));
+    place.append(...[fidelityVerdict(result)].filter(Boolean));
     for (const workload of result.workloads) {
-      const id = `workload-${++number}`;
-      place.append(workloadSection(result, workload, id));
-      links.push(element("a", {href: `#${id}`}, isNamed(workload.name) ? workload.name : id));
+      place.append(workloadSection(result, workload, {id: `workload-${number + 1}`, name: names[number], isAlone}));
+      number++;
     }
     if (result.confirmation && result.workloads.length !== 1) place.append(...verdictOf(result));
-    place.append(...[tune ? null : fidelitySection(result), notesOf(result.notes), basisSection(result)].filter(Boolean));
+    place.append(...[fidelity, notesOf(result.notes), basisSection(result)].filter(Boolean));
     main.append(place);
   }
-  return links;
 }
 
 function buildPage(data) {
   const main = document.getElementById("main"), contents = document.getElementById("contents");
   const history = data.history ? objectOf(data.history) : null, results = listOf(data.results).map(objectOf);
-  const links = history ? historyPage(history, main) : resultsPage(results, main);
+  const links = history ? historyPage(history, main) : [];
+  if (!history) resultsPage(results, main);
   if (links.length > 1) contents.append(...links);
   else contents.hidden = true;
   const named = history ? listOf(history.series).map((series) => objectOf(series).workload)
@@ -47,28 +58,17 @@ function followTheme() {
     if (THEMES[chosen][0]) document.documentElement.dataset.theme = THEMES[chosen][0];
     else delete document.documentElement.dataset.theme;
     button.textContent = `Theme: ${THEMES[chosen][1]}`;
-    redrawAll();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 }
 
-function followWidth() {
-  let waiting = 0;
-  new ResizeObserver(() => {
-    cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(() => charts.forEach((one) => one.resize()));
-  }).observe(document.getElementById("main"));
-}
-
+// Paper has a width of its own; on it stands what is open.
 function followPrinting() {
-  const print = (now) => { isPrinting.now = now; document.documentElement.classList.toggle("printing", now); redrawAll(); };
-  window.addEventListener("beforeprint", () => print(true));
-  window.addEventListener("afterprint", () => print(false));
+  for (const [kind, now] of [["beforeprint", true], ["afterprint", false]])
+    window.addEventListener(kind, () => { paper.now = now; sheets.forEach((_, holder) => redraw(holder)); });
 }
 
 buildPage(JSON.parse(document.getElementById("data").textContent));
-redrawAll();
+sheets.forEach((_, holder) => redraw(holder));
 followTheme();
-followWidth();
 followPrinting();
 document.documentElement.dataset.ready = "yes";

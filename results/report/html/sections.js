@@ -13,12 +13,12 @@ function notesAbove(notes) {
   return first > 0 ? first : 0;
 }
 
+const verdictLines = (workload) => listOf(workload.notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity === "advice");
+
 function verdictOf(workload) {
-  const notes = listOf(workload.notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity === "advice");
-  const lines = notes.filter((note) => !isNamed(note.detail)).map((note) => element("li", {}, note.text));
-  return [lines.length > 0 ? element("div", {class: "advice"}, element("strong", {}, "Verdict"), element("ul", {}, lines)) : null,
-    ...notes.filter((note) => isNamed(note.detail)).map((note) =>
-      element("p", {}, `To try ${note.text}: `, element("code", {class: "command whole", tabindex: "0"}, note.detail)))].filter(Boolean);
+  const notes = verdictLines(workload), lines = notes.filter((note) => !isNamed(note.detail)).map((note) => element("li", {}, note.text));
+  const tries = notes.filter((note) => isNamed(note.detail)).map((note) => element("p", {class: "small"}, `To try ${note.text}: `, element("code", {class: "command whole", tabindex: "0"}, note.detail)));
+  return lines.length > 0 || tries.length > 0 ? [element("div", {class: "advice"}, element("strong", {}, "Verdict"), element("ul", {class: "bars"}, lines), tries)] : [];
 }
 
 function workloadFacts(workload) {
@@ -108,17 +108,18 @@ function basisSection(result) {
     for (const entry of [...listOf(workload.candidates), objectOf(workload.floor)].filter((one) => isNamed(one.name)))
       settings.push([wrapping(entry.name), isNamed(entry.version) ? entry.version : DASH,
         wrapping(Object.entries(objectOf(entry.environment)).map(([key, value]) => `${key}=${value}`).join(" ") || DASH), isNamed(entry.library) ? wrapping(entry.library) : DASH]);
-  return section("What it rests on", null,
+  return element("details", {class: "part"}, element("summary", {}, "What it rests on: machine, settings, and the command to measure again"),
     element("p", {}, "To measure again: ", element("code", {class: "command"}, commandOf(result))),
     element("div", {class: "pair"}, plainTable("Machine and settings", ["", ""], rows),
       plainTable("Candidates and their settings", ["Candidate", "Version", "Settings", "Library"], settings)));
 }
 
-function workloadSection(result, workload, id) {
-  return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
-    element("h2", {id: `${id}-title`}, isNamed(workload.name) ? workload.name : "workload"),
-    notesOf(listOf(workload.notes).slice(0, notesAbove(workload.notes))), ...verdictOf(workload), workloadFacts(workload),
-    candidateTable(workload), notesOf(listOf(workload.notes).slice(notesAbove(workload.notes))),
-    residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload),
-    placementSection(workload), ...profileSections(workload));
+// The decision, and below it, closed where it is one of several, what it comes from.
+function workloadSection(result, workload, {id, name, isAlone}) {
+  const above = notesAbove(workload.notes), notes = listOf(workload.notes);
+  const decision = [notesOf(notes.slice(0, above)), verdictOf(workload), workloadFacts(workload), candidateTable(workload), roundsSection(workload), notesOf(notes.slice(above))];
+  const parts = [residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), placementSection(workload), ...profileSections(workload)];
+  if (isAlone) return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`}, element("h2", {id: `${id}-title`}, name), decision, parts);
+  const verdict = verdictLines(workload).filter((note) => !isNamed(note.detail)).map((note) => note.text).join("; ");
+  return element("details", {id, class: "workload"}, element("summary", {}, element("h2", {}, name), element("span", {class: "small"}, verdict)), decision, parts);
 }

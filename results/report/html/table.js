@@ -16,21 +16,7 @@ function verdictMark(word, ratio) {
   if (!isNamed(word)) return null;
   const [judged, sign] = VERDICTS[word] || ["open", "?"];
   const kind = judged !== "open" && isNumber(ratio) && Math.abs(ratio - 1) < COLOUR_LEAST ? "even" : judged;
-  return element("span", {class: `verdict ${kind}`}, element("span", {"aria-hidden": "true"}, `${sign} `), word);
-}
-
-// The change beside the baseline as a bar on a common scale: its interval, its middle, and the noise behind it.
-function intervalBar(low, middle, high, scale, noise) {
-  const at = (ratio) => 50 + 48 * Math.max(-1, Math.min(1, (ratio - 1) / scale));
-  const bar = drawn("svg", {class: "interval", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true"});
-  if (noise) bar.append(drawn("rect", {class: "noise", x: at(noise[0]), y: 0, height: 12,
-    width: Math.max(0.5, at(noise[1]) - at(noise[0]))}));
-  bar.append(drawn("line", {class: "zero", x1: 50, x2: 50, y1: 0, y2: 12}));
-  if ([low, middle, high].every(isNumber)) {
-    bar.append(drawn("rect", {class: "range", x: at(low), y: 4, height: 4, width: Math.max(0.8, at(high) - at(low))}));
-    bar.append(drawn("rect", {class: "middle", x: at(middle) - 0.7, y: 1, height: 10, width: 1.4}));
-  }
-  return bar;
+  return element("span", {class: `verdict ${kind}`}, element("span", {"aria-hidden": "true"}, `${sign} `), element("span", {class: "word"}, word));
 }
 
 // By NULL, a crash or the kernel, which is what a memory limit is set for.
@@ -42,34 +28,15 @@ function failedMark(entry) {
   return element("span", {class: "verdict bad"}, element("span", {"aria-hidden": "true"}, "✗ "), failedWord(entry));
 }
 
-function changeCell(figures, prefix, scale, noise, isBaseline, isKnown = true) {
-  if (isBaseline) return [element("span", {class: "verdict base"}, "baseline"), intervalBar(1, 1, 1, scale, noise)];
+function changeCell(figures, prefix, isBaseline, isKnown = true) {
+  if (isBaseline) return [element("span", {class: "verdict base"}, "baseline")];
   const low = figures[`${prefix}ratio_low`], middle = figures[`${prefix}ratio`], high = figures[`${prefix}ratio_high`];
   if (!isNumber(middle)) return [DASH];
   return [
     element("span", {class: "change"}, percentText(middle)), " ",
     isKnown ? verdictMark(shownWord(figures[`${prefix}verdict`], low, high), middle) : element("span", {class: "verdict open"}, "not predicted"),
-    intervalBar(low, middle, high, scale, noise),
-    element("span", {class: "small"}, isNumber(low) && isNumber(high) ? `${percentText(low)} to ${percentText(high)}` : ""),
+    element("span", {class: "small"}, isNumber(low) && isNumber(high) && low < high ? `${percentText(low)} to ${percentText(high)}` : ""),
   ];
-}
-
-function scaleOf(workload, part, prefix) {
-  let scale = 0.05;
-  for (const entry of listOf(workload.candidates))
-    for (const end of ["ratio_low", "ratio_high"]) {
-      const ratio = objectOf(entry[part])[prefix + end];
-      if (isNumber(ratio)) scale = Math.max(scale, Math.abs(ratio - 1));
-    }
-  return Math.min(scale, 1);
-}
-
-// What the control says of chance, in both directions: no smaller change counts.
-function noiseOf(workload, part, prefix) {
-  const figures = objectOf(objectOf(workload.control)[part]);
-  const low = figures[`${prefix}ratio_low`], high = figures[`${prefix}ratio_high`];
-  if (!isNumber(low) || !isNumber(high) || low <= 0 || high <= 0) return null;
-  return [Math.min(low, 1 / high), Math.max(high, 1 / low)];
 }
 
 // What results/measure/figures/pareto.h calls unbeaten, where at least two were compared.
@@ -103,15 +70,13 @@ function figureColumn({key, title, unit, as, divisor, hint}) {
 function columnsOf(workload) {
   const entries = listOf(workload.candidates);
   const time = (entry) => objectOf(entry.time), resident = (entry) => objectOf(entry.resident);
-  const timeScale = scaleOf(workload, "time", ""), timeNoise = noiseOf(workload, "time", "");
-  const peakScale = scaleOf(workload, "resident", "peak_"), peakNoise = noiseOf(workload, "resident", "peak_");
-  const change = {unit: "95 % range", hint: "To the baseline; the grey band is the noise", isFigure: false};
+  const change = {unit: "95 % range", hint: "To the baseline", isFigure: false};
   // The decision first: where there is little width, it is what is seen without scrolling.
   const changes = [
     {...change, title: "Time change", read: (e) => time(e).ratio,
-      show: (e) => (isNamed(e.failed) ? [failedMark(e)] : changeCell(time(e), "", timeScale, timeNoise, e === entries[0]))},
+      show: (e) => (isNamed(e.failed) ? [failedMark(e)] : changeCell(time(e), "", e === entries[0]))},
     {...change, title: "Peak change", read: (e) => resident(e).peak_ratio,
-      show: (e) => changeCell(resident(e), "peak_", peakScale, peakNoise, e === entries[0], isPredicted(e))},
+      show: (e) => changeCell(resident(e), "peak_", e === entries[0], isPredicted(e))},
   ];
   return [...changes, ...listOf(workload.columns).map(figureColumn)]
     .filter((column) => column.title === "Time change" || entries.some((entry) => isNumber(column.read(entry))));
@@ -162,4 +127,41 @@ function candidateTable(workload) {
   return [element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Candidates"},
     element("table", {class: "decide"}, element("caption", {class: "unseen"}, "Candidates; the heads sort"),
       element("thead", {}, line), body)), mark];
+}
+
+// ---- several workloads: a row each, what they come to on top.
+
+function meanOf(ratios) {
+  const known = ratios.filter((ratio) => ratio > 0);
+  return {ratio: known.length > 0 ? Math.exp(known.reduce((sum, ratio) => sum + Math.log(ratio), 0) / known.length) : NaN, count: known.length};
+}
+
+// links: of the workloads, in their order. part, prefix: where the ratio stands in a candidate.
+function matrixTable(title, workloads, links, part, prefix) {
+  const names = [...new Set(workloads.flatMap((workload) => listOf(workload.candidates).map((entry) => String(objectOf(entry).name))))];
+  const entryOf = (workload, name) => listOf(workload.candidates).map(objectOf).find((entry) => entry.name === name);
+  const isBaseline = (workload, name) => objectOf(listOf(workload.candidates)[0]).name === name;
+  const compared = names.filter((name) => !workloads.every((workload) => isBaseline(workload, name)));
+  const figures = (workload, name) => objectOf(objectOf(entryOf(workload, name))[part]);
+  const cell = (workload, name) => {
+    const entry = entryOf(workload, name), ratio = figures(workload, name)[`${prefix}ratio`];
+    if (!entry || isBaseline(workload, name)) return element("td", {}, entry ? element("span", {class: "verdict base"}, "baseline") : DASH);
+    if (isNamed(entry.failed)) return element("td", {}, failedMark(entry));
+    const word = shownWord(figures(workload, name)[`${prefix}verdict`], figures(workload, name)[`${prefix}ratio_low`], figures(workload, name)[`${prefix}ratio_high`]);
+    return element("td", {}, isNumber(ratio) ? [percentText(ratio), " ", verdictMark(word, ratio)] : DASH);
+  };
+  const mean = (name) => {
+    const {ratio, count} = meanOf(workloads.map((workload) => figures(workload, name)[`${prefix}ratio`]));
+    return element("td", {}, element("strong", {}, percentText(ratio)), count < workloads.length && count > 0 ? element("span", {class: "small"}, ` of ${count}`) : null);
+  };
+  const row = (head, cells, kind) => element("tr", {class: kind}, element("th", {scope: "row"}, head), cells);
+  return element("div", {}, element("h3", {}, title), element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": title}, element("table", {class: "matrix"},
+    element("caption", {class: "unseen"}, title), element("thead", {}, element("tr", {}, element("th", {scope: "col"}, "Workload"), compared.map((name) => element("th", {scope: "col"}, name)))),
+    element("tbody", {}, row("Geometric mean", compared.map(mean), "mean"), workloads.map((workload, at) => row(links[at], compared.map((name) => cell(workload, name))))))));
+}
+
+function matrixSection(workloads, links) {
+  const baseline = new Set(workloads.map((workload) => String(objectOf(listOf(workload.candidates)[0]).name)));
+  return element("section", {class: "part"}, element("h2", {}, `${workloads.length} workloads against ${baseline.size === 1 ? [...baseline][0] : "their baselines"}`),
+    element("div", {class: "pair"}, matrixTable("Time in malloc", workloads, links.map((link) => link()), "time", ""), matrixTable("Peak memory", workloads, links.map((link) => link()), "resident", "peak_")));
 }

@@ -8,46 +8,28 @@ function pointWords(name, time, memory, memoryName) {
   return `${name} · time ${part(time)} · ${memoryName} ${part(memory)}`;
 }
 
-// Points by groups on common axes: change of time to the right, of memory upwards. The default stands at 0, 0.
+// Points by groups on common axes: change of time to the right, of memory upwards. The default stands where both are as they were.
 function scatter(title, words, points, groups, settings) {
-  const shown = points.filter((point) => isNumber(point.time.ratio) && isNumber(point.memory.ratio)).sort((one, other) => one.time.ratio - other.time.ratio);
+  const shown = points.filter((point) => point.time.ratio > 0 && point.memory.ratio > 0).sort((one, other) => one.time.ratio - other.time.ratio);
   if (shown.length === 0) return null;
   const series = groups.map((group, at) => {
     const of = (read) => shown.map((point) => (point.group === group.key ? read(point) : null));
-    return {label: group.label, colour: group.colour ?? at, live: group.live, isLineless: true, values: of((point) => less(point.memory.ratio)),
-      lows: of((point) => less(point.memory.ratio_low)), highs: of((point) => less(point.memory.ratio_high)),
-      xLows: of((point) => less(point.time.ratio_low)), xHighs: of((point) => less(point.time.ratio_high)),
+    return {label: group.label, colour: group.colour ?? at, isLive: group.isLive, isLineless: true, values: of((point) => point.memory.ratio),
+      lows: of((point) => point.memory.ratio_low), highs: of((point) => point.memory.ratio_high),
+      xLows: of((point) => point.time.ratio_low), xHighs: of((point) => point.time.ratio_high),
       tags: settings.hasTags ? of((point) => String(point.number)) : undefined};
   }).filter((one) => one.values.some(isNumber));
-  const x = shown.map((point) => point.time.ratio - 1);
-  const least = Math.min(...shown.map(({time}) => (isNumber(time.ratio_low) ? time.ratio_low : time.ratio) - 1));
-  const most = Math.max(...shown.map(({time}) => (isNumber(time.ratio_high) ? time.ratio_high : time.ratio) - 1));
-  const pad = Math.max(x[0] - least, most - x[x.length - 1], 0) + (most - least) * 0.06 + 0.004;
-  return chart({title, yLabel: words, x, pad, points: true, pointSize: 9, topRoom: 1.5, leastRoom: 0.004, series, yLeast: 0, yText: signedPercent, xText: signedPercent,
-    xLabel: "change of time",
-    told: (at) => settings.told(shown[at]),
-    under: (plot, pen) => drawFront(plot, pen, shown.filter((point) => point.isFront)), over: () => {}});
+  return chart({title, yLabel: words, x: shown.map((point) => point.time.ratio), xKind: "ratio", yKind: "ratio", isPoints: true, series,
+    reach: ratioReach(shown.flatMap(({time}) => [time.ratio, time.ratio_low, time.ratio_high])), yText: percentText, xText: percentText, xLabel: "change of time",
+    told: (at) => settings.told(shown[at]), under: (place) => drawFront(place, shown.filter((point) => point.isFront))});
 }
 
-// The axes of the default, and the steps below which nothing was found.
-function drawFront(plot, pen, front) {
-  const {left, top, width, height} = plot.bbox, density = window.devicePixelRatio || 1;
-  const x = (ratio) => plot.valToPos(ratio - 1, "x", true), y = (ratio) => plot.valToPos(ratio - 1, "y", true);
-  const line = (...places) => { pen.beginPath(); places.forEach(([px, py]) => pen.lineTo(px, py)); pen.stroke(); };
-  pen.beginPath();
-  pen.rect(left, top, width, height);
-  pen.clip();
-  pen.strokeStyle = colourOf("--faint-text");
-  pen.lineWidth = density;
-  line([left, y(1)], [left + width, y(1)]);
-  line([x(1), top], [x(1), top + height]);
-  pen.setLineDash([5 * density, 4 * density]);
-  pen.lineWidth = 1.5 * density;
-  pen.strokeStyle = colourOf("--accent");
+// The steps below which nothing was found.
+function drawFront(place, front) {
   const best = []; // of the front, by time, those that also take less memory than all before
   for (const point of front) if (best.length === 0 || point.memory.ratio < best[best.length - 1].memory.ratio) best.push(point);
-  const steps = best.flatMap((point, at) => [[x(point.time.ratio), at > 0 ? y(best[at - 1].memory.ratio) : top], [x(point.time.ratio), y(point.memory.ratio)]]);
-  if (steps.length > 0) line(...steps, [left + width, y(best[best.length - 1].memory.ratio)]);
+  const steps = best.map((point, at) => `${at > 0 ? "H" : "M"}${place.x.at(point.time.ratio)}${at > 0 ? "V" : ` ${place.top}V`}${place.y.at(point.memory.ratio)}`).join("");
+  return steps === "" ? [] : [drawn("path", {class: "front-line", d: `${steps}H${place.right}`})];
 }
 
 function tuneRows(tune) {
@@ -62,20 +44,18 @@ function tuneRows(tune) {
 }
 
 function tuneTable(tune, rows, memoryName) {
-  const reach = (figures) => Math.max(...[figures.ratio_low, figures.ratio_high].map((ratio) => (isNumber(ratio) ? Math.abs(ratio - 1) : 0)));
-  const scale = (part) => Math.min(1, Math.max(0.05, ...rows.map((one) => reach(one[part]))));
-  const scales = {time: scale("time"), memory: scale("memory")};
   const front = () => element("span", {class: "front", title: "Not shown to be beaten: better in time or memory, or the default"}, "on the front");
-  const heads = ["Settings", "Time change", `Change of ${memoryName}`, "ns a call", memoryName];
+  const [unit, bytes] = oneUnit(rows.map((one) => one.memory.bytes), BYTE_UNITS);
+  const heads = ["Settings", "Time change", `Change of ${memoryName}`, "ns a call", `${memoryName}, ${unit}`];
   return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Settings compared"}, element("table", {class: "decide"},
     element("caption", {class: "unseen"}, "Settings compared"),
     element("thead", {}, element("tr", {}, heads.map((head) => element("th", {scope: "col"}, head)))),
     element("tbody", {}, rows.map((one) => element("tr", {}, element("th", {scope: "row"},
         element("span", {class: "small"}, `${one.number}. `), element("span", {class: "name"}, one.name),
         one.isFront && tune.confirmed === true ? front() : null),
-      ["time", "memory"].map((part) => element("td", {class: "changes"}, changeCell(one[part], "", scales[part], null, one.group === "default"))),
+      ["time", "memory"].map((part) => element("td", {class: "changes"}, changeCell(one[part], "", one.group === "default"))),
       element("td", {class: "figure"}, significant(one.time.typical_ns_per_op)),
-      element("td", {class: "figure"}, bytesText(one.memory.bytes)))))));
+      element("td", {class: "figure"}, bytes(one.memory.bytes)))))));
 }
 
 // Each in a box of its own, to be taken with one click.
@@ -112,7 +92,7 @@ function tuneSection(result) {
   const tune = objectOf(result.tune), confirmed = tune.confirmed === true;
   if (!Array.isArray(tune.front)) return null;
   const rows = tuneRows(tune), memoryName = `${isNamed(tune.memory) ? tune.memory : "peak"} resident`;
-  const groups = [{key: "default", label: `${tune.default}, the default`, live: true},
+  const groups = [{key: "default", label: `${tune.default}, the default`, isLive: true},
     {key: "front", label: confirmed ? "on the front" : "not confirmed", colour: 0}, {key: "beaten", label: "not on the front", colour: 1}];
   const searched = objectOf(tune.workload), title = isNamed(searched.program) ? searched.program : searched.name ?? "this workload";
   const chartWords = confirmed ? "Of fresh rounds, with 95 % intervals. Left is faster, down is less; the dashed steps are the front, numbers are the table's."

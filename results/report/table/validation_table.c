@@ -302,7 +302,7 @@ static const char *believed_words(double total, double heap, double mean)
                           : "Both are beyond their bars: do not decide by them.";
 }
 
-static void add_summary(struct res_text *text, const struct res_result *result)
+char *res_validation_summary(const struct res_result *result)
 {
     const double total = worst(result, offsetof(struct res_validated_error, total.peak_bytes)),
                  heap = worst(result, offsetof(struct res_validated_error, heap.peak_bytes)),
@@ -312,9 +312,9 @@ static void add_summary(struct res_text *text, const struct res_result *result)
     if (isfinite(heap))
         snprintf(of_heap, sizeof of_heap, ", %s in the heap's part; of the heap's means %s",
                  RES_PERCENT(heap + 1), RES_PERCENT(mean + 1));
-    res_lines_printf(text, "fidelity", "Of the peaks the prediction furthest off is %s in total%s.%s%s",
-                     RES_PERCENT(total + 1), of_heap, believed != NULL ? " " : "",
-                     believed != NULL ? believed : "");
+    return res_printf("Of the peaks the prediction furthest off is %s in total%s.%s%s",
+                      RES_PERCENT(total + 1), of_heap, believed != NULL ? " " : "",
+                      believed != NULL ? believed : "");
 }
 
 /* Why no bar is judged; NULL: they are. */
@@ -349,7 +349,9 @@ static void add_bars(struct res_text *text, const struct res_result *result)
     add_bar(text, &about->bars.time_sign, NULL, "sign of real time differences",
             "none beyond the noise, or fewer than 8 rounds");
     add_cause(text, result);
-    add_summary(text, result);
+    char *summary = res_validation_summary(result);
+    res_lines_add(text, "fidelity", summary);
+    free(summary);
 }
 
 char *res_validation_text(const struct res_result *result, const struct res_style *style)
