@@ -419,9 +419,12 @@ class Page(Lab):
         for row, name in zip(rows, ("tcmalloc", "jemalloc", "glibc")):
             self.assertTrue(row[1].startswith(name), row)
         self.assertEqual(rows[1][0], "2023-12-07 22:13")
+        # What moved and what changed lead to the rows of their results.
+        for link, row in page.run("[...document.querySelectorAll('.advice a, .changes-list a')].map((link) => [link.textContent, document.querySelector(link.hash).closest('tr').querySelector('th').textContent])"):
+            self.assertEqual(link, row[:16])
         self.assertTrue(rows[1][2].startswith(f"{newest['typical_ns_per_op']:.1f}"), rows[1])
         self.assertTrue(rows[1][3].startswith(f"−{100 * (1 - newest['ratio']):.1f} %"), rows[1])
-        self.assertTrue(rows[1][4].startswith(f"{newest['resident_peak_bytes'] / 1e6:.1f} MB"), rows[1])
+        self.assertTrue(rows[1][4].startswith(f"{newest['resident_peak_bytes'] / 1e6:.2f}"), rows[1])
         self.assertTrue(rows[1][-1].startswith(newest["file"]), rows[1])
         self.assertEqual(self.wide(page), [])
 
@@ -430,13 +433,25 @@ class Page(Lab):
         return page.run("[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)"
                         ".map((one) => one.getAttribute('aria-label'))")
 
+    def test_commits_labels_and_links(self):
+        results = html_result.days(3)
+        for result, label, commit in zip(results, (None, "https://ci.example/build/7", "javascript:alert(1)"), ("0123456789abcdef0-dirty", "a" * 40, None)):
+            result.update({key: value for key, value in (("label", label), ("commit", commit)) if value})
+        page = self.browser
+        page.open(self.history(results)[0])
+        self.assertEqual(self.texts(page, ".figures tbody th .small")[::3], ["javascript:alert(1)", "https://ci.example/build/7", "012345678-dirty"])
+        self.assertEqual(set(page.run("[...document.querySelectorAll('.figures tbody th a')].map((link) => link.href)")), {"https://ci.example/build/7"})
+        page.run("document.querySelector('.chart .plot').focus({preventScroll: true})")
+        page.key("ArrowRight")
+        self.assertIn(" · 0123456789abcdef0-dirty · ", self.told(page))
+
     def test_results_of_one_minute_are_told_apart(self):
         results = html_result.days(3)
         for second, result in enumerate(results):
             result["created_unix_ns"] = (1_700_000_000 + 20 * second) * 10**9
         page = self.browser
         page.open(self.history(results)[0])
-        self.assertEqual(self.texts(page, ".figures tbody tr th")[::3], ["2023-11-14 22:14:00", "2023-11-14 22:13:40", "2023-11-14 22:13:20"])
+        self.assertEqual(self.texts(page, ".figures tbody tr th > span:first-child")[::3], ["2023-11-14 22:14:00", "2023-11-14 22:13:40", "2023-11-14 22:13:20"])
 
     def judge_walk(self, page, history):
         """By keys from point to point, each named; the screen reader is told the same."""

@@ -23,11 +23,24 @@ function resultsOf(candidates) {
   return [...results.values()].filter((result) => isNumber(result.x)).sort((one, other) => one.x - other.x || (one.file < other.file ? -1 : 1));
 }
 
+// What was measured, as the terminal has it: the label, else the commit, shortened as git does.
+function measuredOf(point) {
+  if (isNamed(point.label) || !isNamed(point.commit)) return isNamed(point.label) ? point.label : "";
+  const [digits, ...marks] = point.commit.split("-");
+  return [digits.slice(0, 9), ...marks].join("-");
+}
+
+// A label that is the address of a page, that of a build for one, leads there.
+const measuredLink = (point) => (/^https?:\/\/[^\s]+$/.test(measuredOf(point)) ? element("a", {href: measuredOf(point), rel: "noopener noreferrer"}, measuredOf(point)) : measuredOf(point));
+const measuredHint = (point) => [point.label, point.commit].filter(isNamed).join(", ");
+
 const limitText = (point) => (isNumber(point.limit_bytes) ? `${bytesText(point.limit_bytes)}${point.limit_by ? ` by ${point.limit_by}` : ""}` : "none");
 const CHANGES = {
   version: (candidate, before, now) => `${candidate.name} ${before.version} → ${now.version}`,
   settings: (candidate, before, now) => `${candidate.name}'s settings: ${before.settings || "none"} → ${now.settings || "none"}`,
-  baseline: (candidate, before, now, series) => `${series.baseline} ${before.baseline_version} → ${now.baseline_version}`,
+  build: (candidate, before, now) => (isNamed(now.other_build) ? now.other_build : `${candidate.name}: another build`),
+  baseline: (candidate, before, now, series) => (before.baseline_version === now.baseline_version ? `${series.baseline}: another build`
+    : `${series.baseline} ${before.baseline_version} → ${now.baseline_version}`),
   mallab: (candidate, before, now) => `mallab ${before.mallab_version} → ${now.mallab_version}`,
   machine: (candidate, before, now) => `machine ${before.machine_text} → ${now.machine_text}`,
   workload: () => "workload recorded anew",
@@ -50,15 +63,17 @@ function changesOf(series, candidates, results) {
   let number = 0;
   return results.flatMap((result, at) => {
     const told = words.get(`${result.shared.created_unix_ns} ${result.file}`);
-    return told ? [{at, number: ++number, date: dateText(result.shared.created_unix_ns), words: [...told]}] : [];
+    return told ? [{at, number: ++number, point: result.shared, words: [...told]}] : [];
   });
 }
+
+const rowLink = (point) => element("a", {href: `#${point.row}`}, dateText(point.created_unix_ns));
 
 const MOVES = [["time_moved", "time_change", "in time"], ["peak_moved", "peak_change", "in peak memory"]];
 
 function movesOf(candidates) {
   return candidates.flatMap((candidate) => candidate.points.flatMap((point) => MOVES.filter(([key]) => isNamed(point[key])).map(([key, change, words]) =>
-    ({point, text: [element("strong", {}, candidate.name), ` ${dateText(point.created_unix_ns)}: `, verdictMark(point[key]),
+    ({point, text: [element("strong", {}, candidate.name), " ", rowLink(point), ": ", verdictMark(point[key]),
       ` by ${percentText(point[change]).replace(/^[+−]/, "")} ${words}`,
       listOf(point.changed).length > 0 ? ` (changed: ${point.changed.join(", ")})` : ""]}))))
     .sort((one, other) => other.point.created_unix_ns - one.point.created_unix_ns);
@@ -108,7 +123,7 @@ function historyChart(drawing, title, settings) {
       const line = lines[index], point = line.points[at], interval = settings.low && isNumber(line.lows[at]) && isNumber(line.highs[at])
         ? ` (${settings.text(line.lows[at])} to ${settings.text(line.highs[at])})` : "";
       return [`${line.label} ${point.version}: ${settings.text(line.values[at])}${interval}${isNamed(point[settings.moved]) ? `, moved: ${point[settings.moved]}` : ""}`,
-        `${dateText(point.created_unix_ns)} UTC`, `mallab ${point.mallab_version}`, `${series.machine}: ${point.machine_text}`, point.file].join(" · ");
+        `${dateText(point.created_unix_ns)} UTC`, ...[measuredHint(point)].filter(isNamed), `mallab ${point.mallab_version}`, `${series.machine}: ${point.machine_text}`, point.file].join(" · ");
     },
     under: (place) => (settings.hasNoise ? drawNoise(results, place) : []), over: (place) => drawChanges(results, changes, place)});
 }
@@ -121,13 +136,15 @@ function historyTable({candidates, results}) {
   const time = (candidate, point) => (point.failed === true ? [failedMark({})] : candidate.is_baseline ? DASH
     : [percentText(point.ratio), ...mark(point, "time_moved"), below(range(point))]);
   const peak = (candidate, point) => (candidate.is_baseline ? DASH : [percentText(point.resident_peak_ratio), ...mark(point, "peak_moved")]);
-  const rows = results.flatMap((result) => candidates.map((candidate, at) => ({candidate, point: result.points[at]}))).filter(({point}) => point)
-    .reverse().map(({candidate, point}) => [dateText(point.created_unix_ns), [element("strong", {}, candidate.name), below(String(point.version))],
+  const [unit, bytes] = oneUnit(results.flatMap((result) => result.points.map((point) => objectOf(point).resident_peak_bytes)), BYTE_UNITS);
+  const rows = results.flatMap((result) => candidates.map((candidate, at) => ({result, candidate, point: result.points[at]}))).filter(({point}) => point)
+    .reverse().map(({result, candidate, point}) => [[element("span", {id: point === result.points.findLast(Boolean) ? point.row : null}, dateText(point.created_unix_ns)),
+      element("span", {class: "small below-it", title: measuredHint(point)}, measuredLink(point))], [element("strong", {}, candidate.name), below(String(point.version))],
       [significant(point.typical_ns_per_op), below(`${significant(point.quiet_ns_per_op)} quiet`)], time(candidate, point),
-      [bytesText(point.resident_peak_bytes), below(`${bytesText(point.resident_mean_bytes)} mean`)], peak(candidate, point),
+      [bytes(point.resident_peak_bytes), below(`${bytes(point.resident_mean_bytes)} mean`)], peak(candidate, point),
       wrapping(listOf(point.changed).map(String).join(", ")),
       [wrapping(point.file), below(`${wholeText(point.rounds)} rounds, mallab ${point.mallab_version}`)]]);
-  const table = plainTable("Every result, the newest first", ["Date, UTC", "Candidate", "ns a call", "Time change", "Peak", "Peak change", "Changed", "Result"], rows);
+  const table = plainTable("Every result, the newest first", ["Date, UTC", "Candidate", "ns a call", "Time change", `Peak, ${unit}`, "Peak change", "Changed", "Result"], rows);
   table.classList.add("tall");
   return table;
 }
@@ -137,28 +154,30 @@ const candidatesOf = (series) => listOf(series.candidates).map(objectOf).map((ca
 
 function historySection(series, id) {
   const candidates = candidatesOf(series);
-  const results = resultsOf(candidates), changes = changesOf(series, candidates, results), moves = movesOf(candidates);
+  const results = resultsOf(candidates);
+  results.forEach((result, at) => result.points.forEach((point) => { point.row = `${id}-${at + 1}`; })); // where links to it lead
+  const changes = changesOf(series, candidates, results), moves = movesOf(candidates);
   const drawing = {series, candidates, results, changes};
   const dates = results.map((result) => dateText(result.shared.created_unix_ns).slice(0, 10));
   const fact = (words, value) => element("div", {}, element("dt", {}, words), element("dd", {}, value));
   const bytes = {hasBaseline: true, text: bytesText};
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, String(series.workload)),
-    element("dl", {class: "facts"}, fact("Machine", String(series.machine)), fact("Baseline", String(series.baseline)),
-      fact("Results", wholeText(results.length)),
-      fact("From", dates[0] === dates[dates.length - 1] ? dates[0] || DASH : `${dates[0]} to ${dates[dates.length - 1]}`),
-      fact("Newest on", String(series.machine_text))),
     moves.length === 0 ? element("p", {class: "advice"}, element("strong", {}, "Nothing moved"),
       results.length > 1 ? " beyond the noise." : ": one result is no history yet.")
       : element("div", {class: "advice"}, element("strong", {}, "Moved beyond the noise"),
         element("ul", {class: "bars"}, moves.slice(0, 20).map((move) => element("li", {}, move.text))),
         moves.length > 20 ? element("p", {class: "small"}, `and ${moves.length - 20} more, in the table`) : null),
+    element("dl", {class: "facts"}, fact("Machine", String(series.machine)), fact("Baseline", String(series.baseline)),
+      fact("Results", wholeText(results.length)),
+      fact("From", dates[0] === dates[dates.length - 1] ? dates[0] || DASH : `${dates[0]} to ${dates[dates.length - 1]}`),
+      fact("Newest on", String(series.machine_text))),
     historyChart(drawing, `Time against ${series.baseline}`, {read: (point) => point.ratio, low: (point) => point.ratio_low,
       high: (point) => point.ratio_high, kind: "ratio", text: percentText, moved: "time_moved", hasNoise: true,
       words: "In allocator calls, within each result, with its 95 % interval. ▲ and ▼ moved; the grey band is the baseline against itself."}),
     changes.length > 0 ? element("div", {class: "changes-list"}, element("p", {class: "explain above"}, "Changed at the numbered lines:"),
       element("ol", {class: changes.length > 12 ? "tall" : ""},
-        changes.map((change) => element("li", {value: change.number}, `${change.date}: ${change.words.join("; ")}`)))) : null,
+        changes.map((change) => element("li", {value: change.number}, rowLink(change.point), isNamed(measuredOf(change.point)) ? `, ${measuredOf(change.point)}` : "", `: ${change.words.join("; ")}`)))) : null,
     element("div", {class: "pair"},
       historyChart(drawing, "Peak resident memory", {...bytes, read: (point) => point.resident_peak_bytes, moved: "peak_moved"}),
       historyChart(drawing, "Mean resident memory", {...bytes, read: (point) => point.resident_mean_bytes, moved: ""})),
