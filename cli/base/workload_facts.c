@@ -35,6 +35,7 @@ static void take_process(const struct wl_reader *reader, struct res_workload *re
         .rss_anon_peak_bytes = meta_number(reader, "process_rss_anon_peak_bytes"),
         .ran_ns = meta_number(reader, "process_ran_ns"),
     };
+    copy_meta(reader, "process_ended", "", ret_workload->process.ended, sizeof ret_workload->process.ended);
     copy_meta(reader, "runs_on_name", "", ret_workload->runs_on.name, sizeof ret_workload->runs_on.name);
     copy_meta(reader, "runs_on_version", "", ret_workload->runs_on.version,
               sizeof ret_workload->runs_on.version);

@@ -240,6 +240,7 @@ static void sum_processes(const struct part *parts, const struct res_life *lives
         sum = (struct res_process_facts){0};
     sum.rss_peak_bytes = peaks_known ? (uint64_t)res_lives_peak(peaks, count, NULL) : 0;
     sum.rss_anon_peak_bytes = anon_known ? (uint64_t)res_lives_peak(anon, count, NULL) : 0;
+    memcpy(sum.ended, parts[0].facts.process.ended, sizeof sum.ended);
     sum.ran_ns = (uint64_t)(res_lives_end(lives, count) - res_lives_begin(lives, count));
     free(values);
     free(peaks);

@@ -6,6 +6,7 @@
 #include "results/measure/figures/verdict.h"
 #include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"
+#include "results/report/table/verdict_screen.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 
@@ -169,9 +170,9 @@ TEST(figures_stand_beside_the_whole_process)
     CHECK(fabs(verdict->peak.saved - 30e6) < 1 && fabs(verdict->peak.of_process - 0.15) < 1e-9);
     CHECK(fabs(verdict->idle.saved - 80e6) < 1 && fabs(verdict->idle.of_process - 0.4) < 1e-9);
     CHECK_STR(verdict_words(known),
-              "time: fast, 40 ms of CPU less, 4.0 % of the program, but 20.0 MB more at the peak\n"
-              "peak: small, 30.0 MB less, 15 % of the program, but 5.0 % more time of the program\n"
-              "rest: small, 80.0 MB less, 40 % of the program, but 5.0 % more time of the program\n");
+              "time: fast, 40 ms of CPU less, about 4 % of the program, but 20.0 MB more at the peak\n"
+              "peak: small, 30.0 MB less, 15 % of the program, but more time, about 5 % of the program\n"
+              "rest: small, 80.0 MB less, 40 % of the program, but more time, about 5 % of the program\n");
     CHECK(fabs(known->good_for - 0.02) < 1e-9);
 }
 
@@ -191,18 +192,19 @@ TEST(a_small_share_does_not_matter_whatever_is_shown)
     const struct res_result_workload *known = program_with(&FAST, 1, "known", large);
     CHECK(known->verdict->matters == 0);
     CHECK_STR(verdict_words(known),
-              "it does not matter here: malloc takes 0.3 % of the CPU time and 0.5 % of the memory\n");
+              "it does not matter here: malloc takes about 0.3 % of the CPU time and 0.5 % of the memory\n");
     CHECK(typed_note(known, "try it") == NULL);
     const char *time_only = "{\"cpu_user_ns\": 30e9, \"cpu_system_ns\": 1e9, \"rss_peak_bytes\": 200e6}";
     CHECK(strstr(verdict_words(program_with(&SMALL, 1, "known", time_only)),
-                 "time: does not matter, all calls take 0.3 % of the program\npeak: small") != NULL);
+                 "time: does not matter, all calls take about 0.3 % of the program\npeak: small") != NULL);
 }
 
 TEST(a_saving_of_less_than_one_per_cent_is_not_worth_it)
 {
     const char *process = "{\"cpu_user_ns\": 5e9, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 200e6}";
     const struct res_result_workload *known = program_with(&FAST, 1, "known", process);
-    CHECK(strstr(verdict_words(known), "time: do not bother, fast saves 0.8 % of the program\n") != NULL);
+    CHECK(strstr(verdict_words(known), "time: do not bother, fast saves about 0.8 % of the program\n") !=
+          NULL);
     CHECK_STR(known->verdict->time.candidate, "fast");
     CHECK(typed_note(known, "try it") == NULL);
 }
@@ -212,7 +214,7 @@ TEST(what_the_noise_may_hide_is_told_of_the_program)
     const struct figures loud = {"loud", 1, 0.2, 1, 0.002, 1e7, 0.05, 1, 1};
     const char *small = "{\"cpu_user_ns\": 3e9, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 200e6}";
     CHECK(strstr(verdict_words(program_with(&loud, 1, "known", PROCESS)),
-                 "time: stay with glibc, none is shown to be faster; up to 2.0 % of the program may hide") !=
+                 "time: stay with glibc, none is shown to be faster; up to 2 % of the program may hide") !=
           NULL);
     CHECK(strstr(verdict_words(program_with(&loud, 1, "known", small)),
                  "time: do not bother, less than 0.7 % of the program could be gained\n") != NULL);
@@ -314,6 +316,135 @@ TEST(an_allocator_of_the_programs_own_is_named)
     CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "PYTHONMALLOC=malloc") != NULL);
     CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "7 objects were freed past") != NULL);
     json_decref(workload);
+}
+
+/* A part of malloc that is not tiny, but small: what its own allocator hides is worth a word all the same. */
+TEST(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little)
+{
+    json_t *workload = json_pack(
+        "{s:s, s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "program", "python3.11", "ops", 1000000,
+        "rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&FAST), "control", entry_of(&BASE), "floor",
+        "process", "cpu_user_ns", 2000000000, "cpu_system_ns", 500000000, "rss_peak_bytes", 2e8);
+    CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "PYTHONMALLOC=malloc") != NULL);
+    json_object_set_new(workload, "program", json_string("sort"));
+    CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "of its own") == NULL);
+    json_decref(workload);
+}
+
+/* ---- a program that ends, and one that goes on ------------------------------------------------ */
+
+/* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds. */
+static bool is_told_of_rest(const char *ended, int pause_s)
+{
+    json_t *process = json_loads(PROCESS, 0, NULL), *times = json_array();
+    if (ended != NULL)
+        json_object_set_new(process, "ended", json_string(ended));
+    for (json_int_t second = 0; second <= 10; second++)
+        if (second == 0 || second > pause_s)
+            for (json_int_t part = 0; part < 4; part++)
+                json_array_append_new(times, json_integer(second * 1000000000 + part * 250000000));
+    json_t *workload = json_pack("{s:i, s:I, s:i, s:i, s:[o, o], s:o, s:n, s:o, s:{s:o}}", "ops", 1000000,
+                                 "duration_ns", (json_int_t)10750000000, "rounds", ROUNDS, "memory_rounds",
+                                 ROUNDS, "candidates", entry_of(&BASE), entry_of(&SMALL), "control",
+                                 entry_of(&BASE), "floor", "process", process, "samples", "time_ns", times);
+    const struct res_result_workload *known = typed_workload(workload, "glibc");
+    const bool told = strstr(verdict_words(known), "rest: ") != NULL;
+    CHECK(told == (known->verdict->idle.candidate != NULL));
+    json_decref(workload);
+    return told;
+}
+
+TEST(a_program_that_just_ends_is_never_at_rest)
+{
+    CHECK(!is_told_of_rest("exit 0", 0) && !is_told_of_rest("exit 1", 0));
+    CHECK(is_told_of_rest("exit 0", 5));
+    CHECK(is_told_of_rest("signal 15", 0) && is_told_of_rest("running", 0) && is_told_of_rest(NULL, 0));
+}
+
+/* ---- runs of the program itself --------------------------------------------------------------- */
+
+/* A result of fast and small with a confirmation: four runs of the baseline of 400 to 1,000 ms, and of small a peak with this verdict. */
+static const struct res_result_workload *confirmed_with(const char *peak_verdict)
+{
+    json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o, o], s:o, s:n, s:o}", "ops", 1000000, "rounds",
+                                 ROUNDS, "memory_rounds", ROUNDS, "candidates", entry_of(&BASE),
+                                 entry_of(&FAST), entry_of(&SMALL), "control", entry_of(&BASE), "floor",
+                                 "process", json_loads(PROCESS, 0, NULL));
+    json_t *control = json_pack("{s:s, s:b, s:i, s:{s:f, s:[f, f, f, f]}, s:{s:s, s:s}}", "candidate",
+                                "glibc", "control", 1, "runs", 4, "time", "baseline_ns", 5e8,
+                                "baseline_samples_ns", 4e8, 5e8, 5e8, 1e9, "verdict", "time", "undecided",
+                                "peak", "undecided");
+    json_t *small = json_pack("{s:s, s:b, s:i, s:{s:s, s:s}}", "candidate", "small", "control", 0, "runs", 4,
+                              "verdict", "time", "undecided", "peak", peak_verdict);
+    json_t *result = json_pack("{s:s, s:[o], s:{s:i, s:s}, s:[o, o]}", "baseline", "glibc", "workloads",
+                               workload, "confirmation", "runs", 8, "timed_by", "wait4", "confirmed", small,
+                               control);
+    const struct res_result_workload *known = typed(result)->workloads;
+    json_decref(result);
+    return known;
+}
+
+TEST(shares_of_time_are_of_what_the_program_took_in_its_runs)
+{
+    const struct res_result_workload *known = confirmed_with("undecided");
+    CHECK(fabs(known->share_time - 0.2) < 1e-9);
+    CHECK(fabs(known->share_time_low - 0.1) < 1e-9 && fabs(known->share_time_high - 0.25) < 1e-9);
+    CHECK(strstr(verdict_words(known), "time: fast, 40 ms of CPU less, 4-10 % of the program") != NULL);
+}
+
+TEST(what_the_program_contradicts_is_not_advised_for_rest_either)
+{
+    CHECK(strstr(verdict_words(confirmed_with("undecided")), "rest: small") != NULL);
+    const struct res_result_workload *known = confirmed_with("more");
+    CHECK(known->verdict->idle.candidate == NULL && strstr(verdict_words(known), "rest: ") == NULL);
+    CHECK(strstr(typed_note(known, "shown"), "no longer advised for the memory") != NULL);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+TEST(calls_that_are_not_timed_are_not_counted)
+{
+    json_t *workload = json_pack("{s:i, s:i, s:[o], s:o}", "ops", 1000, "inherited_ops", 400, "candidates",
+                                 entry_of(&BASE), "control", entry_of(&BASE));
+    char *head = res_verdict_head(typed_workload(workload, "glibc"));
+    CHECK(strncmp(head, "600 calls, ", 11) == 0);
+    free(head);
+    json_decref(workload);
+}
+
+/* Ctrl-C after two of thirty: more were asked for than a verdict takes. */
+TEST(who_asked_for_enough_rounds_is_not_told_to)
+{
+    json_t *workload = even_workload_of(0.01, "same");
+    json_object_set_new(workload, "rounds", json_integer(2));
+    json_t *result = json_pack("{s:s, s:i, s:b, s:[o]}", "baseline", "glibc", "rounds_asked", 30, "stopped",
+                               1, "workloads", workload);
+    CHECK(strstr(verdict_words(typed(result)->workloads),
+                 "time: no verdict, stopped after 2 of 30 rounds: it takes 8\n") != NULL);
+    json_object_set_new(result, "rounds_asked", json_integer(2));
+    CHECK(strstr(verdict_words(typed(result)->workloads), "no verdict from 2 rounds, it takes 8 (-n 10)\n") !=
+          NULL);
+    json_decref(result);
+}
+
+TEST(why_it_is_not_the_fastest_is_said)
+{
+    const struct figures both[] = {{"lean", 0.54, 0.2, 1, 0.002, 1e7, 0.3, 1, 1},
+                                   {"fast", 0.5, 0.2, 1.3, 0.002, 1e7, 0.3, -1, 1}};
+    CHECK(
+        strstr(verdict_words(program_with(both, 2, "known", PROCESS)),
+               "time: lean, 46 ms of CPU less, about 5 % of the program; fast is not shown to be faster and "
+               "takes 30.0 MB more\n") != NULL);
+}
+
+/* 150 kB: 30 % of a heap, and nothing to anybody. */
+TEST(little_memory_does_not_matter)
+{
+    const struct res_result_workload *known = program_with(&SMALL, 1, "known", PROCESS);
+    CHECK(res_is_little_memory(known, 150e3) && !res_is_little_memory(known, 300e3));
+    const char *small = "{\"cpu_user_ns\": 9e8, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 5e6}";
+    CHECK(!res_is_little_memory(program_with(&SMALL, 1, "known", small), -150e3));
+    CHECK(res_is_little_memory(program_with(&SMALL, 1, "known", NULL), -150e3));
 }
 
 /* ---- who is named ---------------------------------------------------------------------------- */
@@ -446,6 +577,12 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(what_is_held_from_the_start_counts_at_the_peak), T(what_cannot_be_is_not_advised_by),
           T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
           T(an_allocator_of_the_programs_own_is_named), T(of_equals_in_time_clearly_less_memory_leads),
+          T(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little),
+          T(a_program_that_just_ends_is_never_at_rest),
+          T(shares_of_time_are_of_what_the_program_took_in_its_runs),
+          T(what_the_program_contradicts_is_not_advised_for_rest_either),
+          T(calls_that_are_not_timed_are_not_counted), T(who_asked_for_enough_rounds_is_not_told_to),
+          T(why_it_is_not_the_fastest_is_said), T(little_memory_does_not_matter),
           T(who_is_told_apart_by_time_does_not_give_it_for_memory),
           T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs),
           T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),

@@ -38,6 +38,16 @@ const char *res_interval_words(double low, double high, char *room)
     return room;
 }
 
+const char *res_share_words(double share, bool about, char *room)
+{
+    const double percent = 100 * share, whole = about ? 0.95 : 9.95;
+    if (percent < 0.05)
+        snprintf(room, RES_WORDS, "less than 0.1 %%");
+    else
+        snprintf(room, RES_WORDS, "%.*f %%", percent < whole, percent);
+    return room;
+}
+
 const char *res_factor_words(double factor, char *room)
 {
     snprintf(room, RES_WORDS, !isfinite(factor) ? "-" : factor < 99.995 ? "%.2fx" : "%.0fx", factor);

@@ -5,6 +5,8 @@
 #ifndef MALLAB_RESULTS_MEASURE_BASE_FIGURE_WORDS_H
 #define MALLAB_RESULTS_MEASURE_BASE_FIGURE_WORDS_H
 
+#include <stdbool.h>
+
 #define RES_WORDS 64u /* room for any of them */
 
 #define RES_WORDS_ROOM ((char[RES_WORDS]){0})
@@ -18,6 +20,12 @@ const char *res_ns_words(double ns, char *room);
 #define RES_INTERVAL(low, high) res_interval_words((low), (high), RES_WORDS_ROOM)
 const char *res_percent_words(double ratio, char *room);
 const char *res_interval_words(double low, double high, char *room);
+
+/* RES_ABOUT, RES_SHARE - shares as percent: "7 %", "0.7 %", "36 %", "less than 0.1 %", what one reading bears; with a digit more below
+ * 10 %. */
+#define RES_ABOUT(share) res_share_words((share), true, RES_WORDS_ROOM)
+#define RES_SHARE(share) res_share_words((share), false, RES_WORDS_ROOM)
+const char *res_share_words(double share, bool about, char *room);
 
 /* RES_FACTOR, RES_NUMBER, RES_DURATION - "1.49x"; "2,301"; "1.24 s" (res_text_duration). */
 #define RES_FACTOR(factor) res_factor_words((factor), RES_WORDS_ROOM)

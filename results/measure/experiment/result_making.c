@@ -139,6 +139,7 @@ static void take_process(const struct res_workload *from, struct res_result_work
             .rss_peak_bytes = known(process->rss_peak_bytes),
             .rss_anon_peak_bytes = known(process->rss_anon_peak_bytes),
             .ran_ns = known(process->ran_ns),
+            .ended = plain_unless_empty(process->ended),
         };
     }
     if (from->runs_on.name[0] != '\0') {

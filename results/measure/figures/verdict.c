@@ -16,6 +16,10 @@
 #define APART_FAULTS 1000.0 /* and by so many: less is the harness' own touching */
 #define APART_BYTES  4e6    /* likewise: the peak of a process is seen now and then only */
 #define IDLE_LESS    0.9    /* of the baseline's least; less is no difference worth a word */
+#define CPU_RUNS     3u     /* runs of the program that say more than its one recording */
+/* Without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
+#define IDLE_NS   1e9
+#define IDLE_PART 0.1
 
 static const struct res_result_entry *baseline_of(const struct res_result_workload *workload)
 {
@@ -32,11 +36,40 @@ double res_calls_ns(const struct res_result_workload *workload, const struct res
     return (isfinite(steady) ? steady : entry->figures.typical_ns_per_op) * ops;
 }
 
-double res_process_cpu_ns(const struct res_result_workload *workload)
+/* The one reading of its recording. */
+static double recorded_cpu_ns(const struct res_result_workload *workload)
 {
     const struct res_process *process = workload->process;
     const double cpu = process != NULL ? process->cpu_user_ns + process->cpu_system_ns : NAN;
     return cpu >= 1 ? cpu : NAN;
+}
+
+/* The control's, which is the baseline; NULL: too few ran, or they have other processes in them. A confirmation is of the first
+ * workload. */
+static const struct res_confirmed_figure *baseline_runs(const struct res_result *result,
+                                                        const struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < result->confirmed_count; i++) {
+        const struct res_confirmed *one = &result->confirmed[i];
+        if (one->is_control && one->failed == NULL && one->time.baseline_count >= CPU_RUNS &&
+            one->time.baseline_median >= 1 && workload == result->workloads && workload->processes <= 1)
+            return &one->time;
+    }
+    return NULL;
+}
+
+struct res_cpu res_process_cpu(const struct res_result *result, const struct res_result_workload *workload)
+{
+    const struct res_confirmed_figure *runs = baseline_runs(result, workload);
+    struct res_cpu cpu = {recorded_cpu_ns(workload), NAN, NAN};
+    if (runs == NULL || isnan(cpu.ns))
+        return cpu;
+    cpu.ns = runs->baseline_median;
+    for (size_t i = 0; i < runs->baseline_count; i++) {
+        cpu.least_ns = fmin(cpu.least_ns, runs->baseline[i]); /* NAN counts for nothing */
+        cpu.most_ns = fmax(cpu.most_ns, runs->baseline[i]);
+    }
+    return cpu;
 }
 
 static double rss_peak_of(const struct res_result_workload *workload)
@@ -44,6 +77,34 @@ static double rss_peak_of(const struct res_result_workload *workload)
     return workload->process != NULL && workload->process->rss_peak_bytes >= 1
                ? workload->process->rss_peak_bytes
                : NAN;
+}
+
+bool res_is_little_memory(const struct res_result_workload *workload, double bytes)
+{
+    return fabs(bytes) < RES_LITTLE_BYTES && !(fabs(bytes) >= RES_SAVING_WORTH * rss_peak_of(workload));
+}
+
+/* ---- at rest --------------------------------------------------------------------------------- */
+
+/* The longest time between the ends of two windows of calls, or behind the last; NAN: not known. */
+static double longest_pause_ns(const struct res_result_workload *workload)
+{
+    const json_t *times = json_object_get(workload->samples, "time_ns"), *value;
+    double before = 0, longest = NAN;
+    size_t index;
+    json_array_foreach(times, index, value)
+    {
+        longest = fmax(longest, json_number_value(value) - before);
+        before = json_number_value(value);
+    }
+    return fmax(longest, (double)workload->duration_ns - before);
+}
+
+static bool goes_on(const struct res_result_workload *workload)
+{
+    const char *ended = workload->process != NULL ? workload->process->ended : NULL;
+    return ended == NULL || strncmp(ended, "exit", 4) != 0 ||
+           longest_pause_ns(workload) >= fmax(IDLE_NS, IDLE_PART * (double)workload->duration_ns);
 }
 
 struct extremes {
@@ -67,7 +128,8 @@ static struct extremes idle_of(const struct res_result_entry *entry)
 double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     const struct res_result_entry *baseline = baseline_of(workload);
-    if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted)
+    if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted ||
+        !goes_on(workload))
         return NAN;
     const struct extremes own = idle_of(entry), base = idle_of(baseline);
     const bool differs = own.most < IDLE_LESS * base.least || IDLE_LESS * own.least > base.most;
@@ -81,10 +143,10 @@ static bool is_apart(double replayed, double process, double by)
     return replayed > APART * process && replayed > process + by;
 }
 
-static char *doubt_of_time(const struct res_result_workload *workload,
+static char *doubt_of_time(const struct res_result *result, const struct res_result_workload *workload,
                            const struct res_result_entry *baseline)
 {
-    const double calls = res_calls_ns(workload, baseline), cpu = res_process_cpu_ns(workload);
+    const double calls = res_calls_ns(workload, baseline), cpu = res_process_cpu(result, workload).ns;
     const struct res_process *process = workload->process;
     if (calls > cpu)
         return res_printf("the replay's calls take %s, all of the program took %s of CPU time",
@@ -200,7 +262,7 @@ static void save_time(const struct res_result *result, struct res_result_workloa
     if (entry != NULL && workload->no_trust_time == NULL)
         take(&workload->verdict->time, entry,
              res_calls_ns(workload, baseline) * (1 - entry->figures.time.ratio),
-             res_process_cpu_ns(workload));
+             res_process_cpu(result, workload).ns);
 }
 
 static void save_memory(const struct res_result *result, struct res_result_workload *workload,
@@ -213,8 +275,9 @@ static void save_memory(const struct res_result *result, struct res_result_workl
         const struct res_result_entry *entry = &workload->candidates[i];
         const double peak = baseline->figures.peak_bytes - entry->figures.peak_bytes;
         const double rest = res_rest_saved(workload, entry);
-        if (entry->failed == NULL && !is_contradicted(result, workload, entry, true) &&
-            entry->figures.peak.verdict == RES_LESS &&
+        if (entry->failed != NULL || is_contradicted(result, workload, entry, true))
+            continue;
+        if (entry->figures.peak.verdict == RES_LESS &&
             (verdict->peak.candidate == NULL || peak > verdict->peak.saved))
             take(&verdict->peak, entry, peak, rss_peak_of(workload));
         if (rest > 0 && (verdict->idle.candidate == NULL || rest > verdict->idle.saved))
@@ -248,13 +311,16 @@ static void fill(const struct res_result *result, struct res_result_workload *wo
     free(workload->no_trust_memory);
     workload->no_trust_time = workload->no_trust_memory = NULL;
     workload->share_time = workload->share_memory = workload->good_for = NAN;
+    workload->share_time_low = workload->share_time_high = NAN;
     if (baseline == NULL)
         return;
     workload->verdict = empty_verdict();
     workload->good_for = good_for(workload);
-    workload->no_trust_time = doubt_of_time(workload, baseline);
+    workload->no_trust_time = doubt_of_time(result, workload, baseline);
     workload->no_trust_memory = doubt_of_memory(workload, baseline);
-    workload->share_time = res_calls_ns(workload, baseline) / res_process_cpu_ns(workload);
+    workload->share_time = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).ns;
+    workload->share_time_low = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).most_ns;
+    workload->share_time_high = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).least_ns;
     workload->share_memory = baseline->figures.peak_bytes / rss_peak_of(workload);
     if (workload->share_time >= RES_SHARE_TIME || workload->share_memory >= RES_SHARE_MEMORY)
         workload->verdict->matters = 1;

@@ -4,7 +4,9 @@
  *             memory at the peak. With both below RES_SHARE_TIME and RES_SHARE_MEMORY no allocator matters, whatever the noise
  *   saving    the baseline's figure less a candidate's. Of time, in CPU time: the baseline's time in calls by the ratio. Only what is shown
  *             counts: by the verdict on time; on the peak likewise (held.h); at rest
- *             where each of a candidate's runs held less than each of the baseline's, by a tenth
+ *             where each of a candidate's runs held less than each of the baseline's, by a tenth, of a program that goes on living
+ *   goes on   was running or killed when its recording ended, or has a stretch without a call: a program that just ends is never at
+ *             rest. Where it is not known how it ended it counts as going on
  *   trust     the recorded process is what a replay is held against. More page faults than the whole process had, a larger heap
  *             than all its anonymous memory, more time than all its CPU time: these cannot be, so what is here is not what the program
  *             would see. The other way round the process' own code, stacks and files explain it
@@ -23,13 +25,22 @@
  * it had are dropped: they follow from the figures. */
 void res_verdicts_fill(struct res_result *result);
 
+/* A difference of memory below it, and below RES_SAVING_WORTH of the process where that is known, is no difference to anybody. */
+#define RES_LITTLE_BYTES 256e3
+bool res_is_little_memory(const struct res_result_workload *workload, double bytes);
+
 /* res_calls_ns - CPU time that an entry takes for all calls of a workload; NAN: not known. */
 double res_calls_ns(const struct res_result_workload *workload, const struct res_result_entry *entry);
 
-/* res_process_cpu_ns - of the recorded process; NAN: not known. */
-double res_process_cpu_ns(const struct res_result_workload *workload);
+/* res_process_cpu - processor time of the recorded process: the one reading of its recording, or the median of the baseline's runs of a
+ * confirmation, with the least and the most of them. NAN: not known. */
+struct res_cpu {
+    double ns, least_ns, most_ns;
+};
+struct res_cpu res_process_cpu(const struct res_result *result, const struct res_result_workload *workload);
 
-/* res_rest_saved - bytes that an entry holds less at rest than the baseline, below 0 when more; NAN: not shown. */
+/* res_rest_saved - bytes that an entry holds less at rest than the baseline, below 0 when more; NAN: not shown, or the
+ * program is never at rest. */
 double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry);
 
 #endif

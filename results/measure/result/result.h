@@ -183,6 +183,7 @@ struct res_result_entry {
 struct res_process {
     double cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
         ran_ns;
+    char *ended; /* "exit 0", "signal 15", "exec", "running"; NULL: not known */
 };
 
 /* The allocator that served the recorded program. */
@@ -241,7 +242,8 @@ struct res_result_workload {
     struct res_runs_on *runs_on;    /* likewise */
     uint64_t unseen_frees; /* objects over which others were made: a part of the program freed them unseen */
     double share_time, share_memory;
-    char *no_trust_time, *no_trust_memory; /* why a figure here is no ground for advice; NULL: it is one */
+    double share_time_low, share_time_high; /* by the runs of a confirmation; NAN: there is none */
+    char *no_trust_time, *no_trust_memory;  /* why a figure here is no ground for advice; NULL: it is one */
     double good_for;
     struct res_program_verdict *verdict;
     struct res_note *notes; /* on this workload */

@@ -353,6 +353,7 @@ static const struct res_field PROCESS_FIELDS[] = {
     RES_ROW_AS(WHOLE, OMITTED, "rss_peak_bytes", rss_peak_bytes, "resident at most"),
     RES_ROW_AS(WHOLE, OMITTED, "rss_anon_peak_bytes", rss_anon_peak_bytes, "of no file, at most"),
     RES_ROW_AS(WHOLE, OMITTED, "ran_ns", ran_ns, "how long it ran"),
+    RES_ROW_AS(TEXT, OMITTED, "ended", ended, "`exit 0`, `signal 15`, `exec` or `running`"),
 };
 static const struct res_described PROCESS = RES_DESCRIBE_WHOLLY("a process", PROCESS_FIELDS);
 #undef OWNER
@@ -437,6 +438,8 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(COUNT, OMITTED, "unseen_frees", unseen_frees, "objects that were freed past the recorder"),
     RES_ROW_AS(NUMBER, OMITTED, "share.time", share_time,
                "the baseline's time in calls over the CPU time of the process"),
+    RES_ROW_AS(NUMBER, OMITTED, "share.time_low", share_time_low, "over the most of a confirmation's runs"),
+    RES_ROW_AS(NUMBER, OMITTED, "share.time_high", share_time_high, "over the least"),
     RES_ROW_AS(NUMBER, OMITTED, "share.memory", share_memory,
                "the baseline's heap at its peak over the resident peak of the process"),
     RES_ROW_AS(TEXT, OMITTED, "trust.time", no_trust_time,

@@ -213,7 +213,7 @@ static json_t *workload_object(const struct res_result *result, const struct res
     json_object_set_new(control, "round_ratios", round_ratios(workload, &workload->control));
     json_object_set_new(object, "notes", notes_array(workload->notes, workload->note_count));
     set_words(object, "program_words", res_notes_program(workload));
-    set_words(object, "share_words", res_verdict_share(workload));
+    set_words(object, "share_words", res_verdict_share(result, workload));
     json_object_set_new(object, "columns", res_columns_json(result, workload));
     json_object_set_new(object, "candidates", candidates);
     json_object_set_new(object, "control", control);

@@ -49,6 +49,11 @@ char *res_notes_program(const struct res_result_workload *workload);
  * Returns  the caller's to free, fit for a terminal; NULL: nothing is to be set. */
 char *res_deploy_line(const struct res_result_entry *entry);
 
+/* res_notes_add_time_share - a share of the program's CPU time, in words: "about 7 %" of the one reading of its recording, or "5-8 %" where a
+ * confirmation ran it more often. */
+void res_notes_add_time_share(struct res_text *words, const struct res_result_workload *workload,
+                              double share);
+
 /* res_notes_live - why memory figures are not what they seem, for what of enum res_live is known. Static; NULL: all is
  * known. */
 const char *res_notes_live(int live);

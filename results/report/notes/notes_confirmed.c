@@ -6,6 +6,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/confirm/confirming.h"
+#include "results/measure/figures/verdict.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/noting.h"
@@ -90,7 +91,9 @@ static void say_withdrawn(struct res_noting *to, const struct res_confirmed *one
     if (replayed == NULL || replayed->failed != NULL)
         return;
     const bool time = replayed->figures.time.verdict == RES_LESS && one->time_verdict == RES_MORE,
-               peak = replayed->figures.peak.verdict == RES_LESS && one->peak_verdict == RES_MORE;
+               peak = (replayed->figures.peak.verdict == RES_LESS ||
+                       res_rest_saved(to->workload, replayed) > 0) &&
+                      one->peak_verdict == RES_MORE;
     if (time || peak)
         say(to, ": no longer advised for the %s that its replays save",
             time && peak ? "time and memory"

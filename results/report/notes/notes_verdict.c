@@ -16,6 +16,8 @@
 /* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
 #define MAPPED       0.1
 #define MAPPED_BYTES 16e6
+/* Of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
+#define OWN_SHARE 0.05
 /* Of the calls: so many objects that were freed unseen are a part of the program, and no accident. */
 #define UNSEEN 1e-3
 
@@ -24,12 +26,29 @@ static const struct res_result_entry *baseline_of(const struct res_noting *to)
     return &to->workload->candidates[0];
 }
 
-static void say_share(struct res_noting *to, double share)
+void res_notes_add_time_share(struct res_text *words, const struct res_result_workload *workload,
+                              double share)
 {
-    if (share < 0.0005)
-        say(to, "less than 0.1 %%");
+    const double low = share * workload->share_time_low / workload->share_time,
+                 high = share * workload->share_time_high / workload->share_time;
+    const char *least = RES_ABOUT(low), *most = RES_ABOUT(high);
+    if (!isfinite(low) || !isfinite(high))
+        res_text_printf(words, share < 0.0005 ? "%s" : "about %s", RES_ABOUT(share));
+    else if (strcmp(least, most) == 0 || low < 0.0005)
+        res_text_printf(words, "%s%s", strcmp(least, most) == 0 ? "" : "up to ", most);
     else
-        say(to, share < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * share);
+        res_text_printf(words, "%.*s-%s", (int)strcspn(least, " "), least, most);
+}
+
+/* Of the program, or of the time in malloc where its whole is not known. */
+static void say_time_part(struct res_noting *to, double part)
+{
+    const double share = part * to->workload->share_time;
+    if (isfinite(share))
+        res_notes_add_time_share(&to->words, to->workload, share);
+    else
+        say(to, "%s", RES_SHARE(part));
+    say(to, " of %s", isfinite(share) ? "the program" : "the time in malloc");
 }
 
 static const struct res_result_entry *entry_of(const struct res_noting *to, const struct res_saving *saving)
@@ -51,18 +70,10 @@ static bool is_worth(const struct res_saving *saving, double whole)
     return saving->candidate != NULL && share_of(saving, whole) >= RES_SAVING_WORTH;
 }
 
-/* "6.1 % of the program", or "33 % of the heap". */
-static void say_part(struct res_noting *to, const struct res_saving *saving, double whole, const char *words)
+static bool is_worth_memory(const struct res_noting *to, const struct res_saving *saving)
 {
-    say_share(to, share_of(saving, whole));
-    say(to, " of %s", isfinite(saving->of_process) ? "the program" : words);
-}
-
-static void say_no_use(struct res_noting *to, const struct res_saving *saving, double whole,
-                       const char *words)
-{
-    say(to, "do not bother, %s saves ", saving->candidate);
-    say_part(to, saving, whole, words);
+    return is_worth(saving, baseline_of(to)->figures.peak_bytes) &&
+           !res_is_little_memory(to->workload, saving->saved);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -100,18 +111,17 @@ static void say_nobody_faster(struct res_noting *to)
         return;
     }
     if (of_process < RES_SAVING_WORTH) {
-        say(to, "do not bother, less than ");
-        say_share(to, of_process > 0.001 ? of_process : 0.001);
-        say(to, " of the program could be gained");
+        say(to, "do not bother, less than %s of the program could be gained",
+            RES_ABOUT(fmax(of_process, 0.001)));
         return;
     }
     say(to, "stay with %s, none is shown to be faster", baseline);
     if (!(hidden >= RES_LARGE_NOISE) && !(of_process >= RES_SAVING_WORTH))
         return;
     char *words = res_more_rounds_words(&more);
-    say(to, "; up to ");
-    say_share(to, isfinite(of_process) ? of_process : hidden);
-    say(to, " of %s may hide in the noise: %s", isfinite(of_process) ? "the program" : "that time", words);
+    say(to, "; up to %s of %s may hide in the noise: %s",
+        isfinite(of_process) ? RES_ABOUT(of_process) : RES_SHARE(hidden),
+        isfinite(of_process) ? "the program" : "that time", words);
     free(words);
 }
 
@@ -129,6 +139,31 @@ static void say_price_in_memory(struct res_noting *to, const struct res_result_e
         say(to, ", but %s more at the peak", FP_BYTES(more));
 }
 
+/* Who looks faster than the one that is named, and why it is not. */
+static void say_why_not_the_fastest(struct res_noting *to, const struct res_result_entry *named)
+{
+    const struct res_result_entry *first = named;
+    RES_EACH_CANDIDATE(entry, to->workload)
+    if (entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
+        entry->figures.time.ratio < first->figures.time.ratio)
+        first = entry;
+    const struct res_confirmed *confirmed = res_confirmed_named(to->result->confirmed,
+                                                                to->result->confirmed_count, first->name);
+    const double more = first->figures.peak_bytes - named->figures.peak_bytes;
+    if (first == named)
+        return;
+    if (confirmed != NULL && confirmed->time_verdict == RES_MORE)
+        say(to, "; %s is slower in the program itself", first->name);
+    else
+        say(to, "; %s is not shown to be faster and takes %s more", first->name, FP_BYTES(more));
+}
+
+static double two_digits(double ns)
+{
+    const double unit = pow(10, floor(log10(ns)) - 1);
+    return ns > 0 ? round(ns / unit) * unit : ns;
+}
+
 static void say_fastest(struct res_noting *to)
 {
     const struct res_saving *time = &to->workload->verdict->time;
@@ -136,13 +171,27 @@ static void say_fastest(struct res_noting *to)
     const double calls = res_calls_ns(to->workload, baseline_of(to));
     if (entry == NULL)
         return;
-    if (!is_worth(time, calls)) {
-        say_no_use(to, time, calls, "the time in malloc");
+    if (is_worth(time, calls))
+        say(to, "%s, %s of CPU less, ", time->candidate, RES_DURATION(two_digits(time->saved)));
+    else
+        say(to, "do not bother, %s saves ", time->candidate);
+    say_time_part(to, time->saved / calls);
+    if (!is_worth(time, calls))
         return;
-    }
-    say(to, "%s, %s of CPU less, ", time->candidate, RES_DURATION(time->saved));
-    say_part(to, time, calls, "the time in malloc");
     say_price_in_memory(to, entry);
+    say_why_not_the_fastest(to, entry);
+}
+
+/* A verdict takes more rounds than there are: who asked for enough is told what ended them. */
+static void say_few_rounds(struct res_noting *to)
+{
+    const uint64_t rounds = to->workload->rounds, asked = to->result->rounds_asked;
+    if (asked >= RES_ROUNDS_FOR_VERDICT)
+        say(to, "no verdict, stopped after %s of %s rounds: it takes %u", FP_GROUPED(rounds),
+            FP_GROUPED(asked), RES_ROUNDS_FOR_VERDICT);
+    else
+        say(to, "no verdict from %s round%s, it takes %u (-n 10)", FP_GROUPED(rounds), rounds == 1 ? "" : "s",
+            RES_ROUNDS_FOR_VERDICT);
 }
 
 static void note_time(struct res_noting *to)
@@ -155,15 +204,13 @@ static void note_time(struct res_noting *to)
     say(to, "time: ");
     if (workload->share_time < RES_SHARE_TIME) {
         say(to, "does not matter, all calls take ");
-        say_share(to, workload->share_time);
-        say(to, " of the program");
+        say_time_part(to, 1);
     } else if (workload->no_trust_time != NULL) {
         say(to, "not trustworthy here: %s", workload->no_trust_time);
     } else if (rivals(to, RES_MORE, true) == 0) {
         say(to, "nothing to compare %s with", to->result->baseline);
     } else if (workload->rounds < RES_ROUNDS_FOR_VERDICT) {
-        say(to, "no verdict from %s round%s, it takes %u (-n 10)", FP_GROUPED(workload->rounds),
-            workload->rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT);
+        say_few_rounds(to);
     } else if (workload->verdict->time.candidate == NULL) {
         say_nobody_faster(to);
     } else {
@@ -180,25 +227,26 @@ static void say_price_in_time(struct res_noting *to, const struct res_result_ent
     if (time->verdict != RES_MORE || to->workload->no_trust_time != NULL ||
         (isfinite(of_process) ? of_process : more) < RES_SAVING_WORTH)
         return;
-    say(to, ", but ");
-    say_share(to, isfinite(of_process) ? of_process : more);
-    say(to, " more time%s", isfinite(of_process) ? " of the program" : " in malloc");
+    say(to, ", but more time, ");
+    say_time_part(to, more);
 }
 
 static void say_saver(struct res_noting *to, const struct res_saving *saving, const char *label)
 {
     const struct res_result_entry *entry = entry_of(to, saving);
-    const double whole = baseline_of(to)->figures.peak_bytes;
+    const double share = share_of(saving, baseline_of(to)->figures.peak_bytes);
+    const bool worth = is_worth_memory(to, saving);
     say(to, "%s: ", label);
     if (entry == NULL) {
         say(to, "stay with %s", to->result->baseline);
-    } else if (!is_worth(saving, whole)) {
-        say_no_use(to, saving, whole, "the heap");
-    } else {
-        say(to, "%s, %s less, ", saving->candidate, FP_BYTES(saving->saved));
-        say_part(to, saving, whole, "the heap at its peak");
-        say_price_in_time(to, entry);
+        return;
     }
+    say(to, worth ? "%s, %s less, " : "do not bother, %s saves %s, ", saving->candidate,
+        FP_BYTES(saving->saved));
+    say(to, "%s of %s", RES_SHARE(share),
+        isfinite(saving->of_process) ? "the program" : "the heap at its peak");
+    if (worth)
+        say_price_in_time(to, entry);
 }
 
 static bool has_memory(const struct res_noting *to)
@@ -216,9 +264,8 @@ static void note_memory(struct res_noting *to)
     if (verdict == NULL || verdict->matters == 0 || rivals(to, RES_MORE, true) == 0 || !has_memory(to))
         return;
     if (workload->share_memory < RES_SHARE_MEMORY) {
-        say(to, "memory: does not matter, the heap is ");
-        say_share(to, workload->share_memory);
-        say(to, " of the program's");
+        say(to, "memory: does not matter, the heap is %s of the program's",
+            RES_SHARE(workload->share_memory));
     } else if (workload->no_trust_memory != NULL) {
         say(to, "memory: not trustworthy here: %s", workload->no_trust_memory);
     } else if (workload->live != RES_LIVE_KNOWN) {
@@ -287,10 +334,8 @@ static void note_matters(struct res_noting *to)
     if (workload->verdict->matters != 0)
         return;
     say(to, "it does not matter here: malloc takes ");
-    say_share(to, workload->share_time);
-    say(to, " of the CPU time and ");
-    say_share(to, workload->share_memory);
-    say(to, " of the memory");
+    res_notes_add_time_share(&to->words, workload, workload->share_time);
+    say(to, " of the CPU time and %s of the memory", RES_SHARE(workload->share_memory));
 }
 
 /* Programs that bring an allocator of their own for small objects. */
@@ -316,15 +361,16 @@ static void note_own(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     const char *program = workload->program != NULL ? workload->program : "";
-    if (workload->verdict == NULL || !(workload->share_time < RES_SHARE_TIME ||
-                                       workload->share_memory < RES_SHARE_MEMORY || is_small_part(workload)))
+    const bool is_little = workload->share_time < RES_SHARE_TIME ||
+                           workload->share_memory < RES_SHARE_MEMORY || is_small_part(workload);
+    if (workload->verdict == NULL || !(is_little || workload->share_time < OWN_SHARE))
         return;
     for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
         if (strncmp(program, OWN[i].program, strlen(OWN[i].program)) == 0) {
             say(to, "%s", OWN[i].words);
             return;
         }
-    const double mapped = is_small_part(workload)
+    const double mapped = is_little && is_small_part(workload)
                               ? workload->process->rss_anon_peak_bytes - baseline_of(to)->figures.peak_bytes
                               : 0;
     if (mapped > MAPPED_BYTES)
@@ -375,12 +421,12 @@ size_t res_notes_tried(const struct res_result *result, const struct res_result_
     if (verdict == NULL || verdict->matters == 0)
         return 0;
     const struct res_saving *savings[] = {&verdict->time, &verdict->peak, &verdict->idle};
-    const double peak = baseline_of(&to)->figures.peak_bytes;
-    const double wholes[] = {res_calls_ns(workload, baseline_of(&to)), peak, peak};
     /* Who has freed all before the end is no service at rest. */
     for (size_t i = 0; i < (res_is_torn_down(workload) ? 2u : 3u); i++) {
         const struct res_result_entry *entry = entry_of(&to, savings[i]);
-        bool told = entry == NULL || !is_worth(savings[i], wholes[i]);
+        const bool worth = i == 0 ? is_worth(savings[0], res_calls_ns(workload, baseline_of(&to)))
+                                  : is_worth_memory(&to, savings[i]);
+        bool told = entry == NULL || !worth;
         for (size_t k = 0; k < count && !told; k++)
             told = ret_entries[k] == entry;
         if (!told)

@@ -476,7 +476,8 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-static void md_head(struct res_text *text, const struct res_result_workload *workload)
+static void md_head(struct res_text *text, const struct res_result *result,
+                    const struct res_result_workload *workload)
 {
     char *program = res_notes_program(workload);
     res_text_printf(text, "### ");
@@ -486,7 +487,7 @@ static void md_head(struct res_text *text, const struct res_result_workload *wor
         res_markdown_add(text, program);
         res_text_printf(text, ")");
     }
-    char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
+    char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
     res_text_printf(text, "\n\n");
     res_markdown_add(text, head);
     res_text_printf(text, ". ");
@@ -506,7 +507,7 @@ static void md_workload(struct res_text *text, const struct res_result *result,
                         const struct res_result_workload *workload)
 {
     struct res_grid grid;
-    md_head(text, workload);
+    md_head(text, result, workload);
     res_notes_markdown(text, workload->notes, workload->note_count);
     res_text_printf(text, "\n");
     columns_fill(&grid, result, workload, RES_BLOCK_BOTH, true);

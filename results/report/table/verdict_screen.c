@@ -39,49 +39,57 @@ char *res_verdict_head(const struct res_result_workload *workload)
 {
     const struct res_runs_on *runs_on = workload->runs_on;
     const char *version = runs_on != NULL && runs_on->version != NULL ? runs_on->version : "";
+    const uint64_t made_before = workload->inherited_ops < workload->ops ? workload->inherited_ops : 0;
+    const uint64_t calls = workload->ops - made_before;
     struct res_text words = {0};
-    res_text_printf(
-        &words, "%s call%s, %s thread%s, %s, %s live at most", FP_GROUPED(workload->ops),
-        workload->ops == 1 ? "" : "s", FP_GROUPED(workload->threads), workload->threads == 1 ? "" : "s",
-        workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns) : "without recorded time",
-        FP_BYTES((double)workload->live_peak_bytes));
+    res_text_printf(&words, "%s call%s, %s thread%s, %s, at most %s asked for", FP_GROUPED(calls),
+                    calls == 1 ? "" : "s", FP_GROUPED(workload->threads), workload->threads == 1 ? "" : "s",
+                    workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns)
+                                              : "without recorded time",
+                    FP_BYTES((double)workload->live_peak_bytes));
     if (runs_on != NULL && runs_on->name != NULL)
         res_text_printf(&words, ", runs on %s%s%.*s", runs_on->name, runs_on->version != NULL ? " " : "",
                         (int)strcspn(version, "-"), version); /* not "5.3.0-0-g54eaed1d8b56" */
     return words.text;
 }
 
-static void add_percent(struct res_text *words, double share)
+/* "36 ms of 340-520 ms CPU (7-11 %)", "36 ms of 356 ms CPU (about 10 %)" */
+static void add_time_share(struct res_text *words, const struct res_result *result,
+                           const struct res_result_workload *workload)
 {
-    res_text_printf(words, share < 0.0995 ? " (%.1f %%)" : " (%.0f %%)", 100 * share);
+    const struct res_cpu cpu = res_process_cpu(result, workload);
+    res_text_printf(words, "%s of ", RES_DURATION(res_calls_ns(workload, &workload->candidates[0])));
+    if (isfinite(cpu.least_ns))
+        res_text_printf(words, "%s to %s CPU (", RES_DURATION(cpu.least_ns), RES_DURATION(cpu.most_ns));
+    else
+        res_text_printf(words, "%s CPU (", RES_DURATION(cpu.ns));
+    res_notes_add_time_share(words, workload, workload->share_time);
+    res_text_printf(words, ")");
 }
 
-char *res_verdict_share(const struct res_result_workload *workload)
+char *res_verdict_share(const struct res_result *result, const struct res_result_workload *workload)
 {
     struct res_text words = {0};
-    const struct res_result_entry *baseline = &workload->candidates[0];
     const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
     if (!has_time && !has_memory)
         return res_strdup("malloc's share is not recorded: per cent are of its time and of the heap");
     res_text_printf(&words, "malloc takes ");
-    if (has_time) {
-        res_text_printf(&words, "%s of %s CPU", RES_DURATION(res_calls_ns(workload, baseline)),
-                        RES_DURATION(res_process_cpu_ns(workload)));
-        add_percent(&words, workload->share_time);
-    }
+    if (has_time)
+        add_time_share(&words, result, workload);
     if (has_memory) {
         const double rss = workload->process->rss_peak_bytes;
         const struct res_bytes_unit unit = res_bytes_unit_of(rss);
-        res_text_printf(&words, "%sheap %s of %s %s", has_time ? ", its " : "for its ",
-                        RES_IN_UNIT(workload->share_memory * rss, unit), RES_IN_UNIT(rss, unit), unit.name);
-        add_percent(&words, workload->share_memory);
+        res_text_printf(&words, "%sheap %s of %s %s (%s)", has_time ? ", its " : "for its ",
+                        RES_IN_UNIT(workload->share_memory * rss, unit), RES_IN_UNIT(rss, unit), unit.name,
+                        RES_SHARE(workload->share_memory));
     }
     return words.text;
 }
 
-static void add_head(struct res_text *text, const struct res_result_workload *workload)
+static void add_head(struct res_text *text, const struct res_result *result,
+                     const struct res_result_workload *workload)
 {
-    char *head = res_verdict_head(workload), *share = res_verdict_share(workload);
+    char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
     const char *lacks = res_notes_recorded(workload);
     add_title(text, workload);
     res_text_printf(text, "%s\n%s\n", head, share);
@@ -156,7 +164,10 @@ static void add_memory_change(struct res_grid *grid, const struct res_result_wor
     const struct res_difference held = entry->figures.peak;
     const double saved = res_rest_saved(workload, entry);
     const double rest = baseline->figures.idle_bytes;
-    const bool is_shown = held.verdict == RES_LESS || held.verdict == RES_MORE;
+    const double peak = entry->figures.peak_bytes - baseline->figures.peak_bytes;
+    const bool is_little = res_is_little_memory(workload, peak);
+    const bool differs = held.verdict == RES_LESS || held.verdict == RES_MORE;
+    const bool is_shown = differs && !is_little;
     struct res_text words = {0};
     if (entry == baseline || entry->failed != NULL) {
         res_grid_add(grid, "");
@@ -164,12 +175,14 @@ static void add_memory_change(struct res_grid *grid, const struct res_result_wor
     }
     if (is_shown)
         add_change(&words, "peak", held.ratio);
-    if (isfinite(saved) && rest > 0)
+    if (isfinite(saved) && rest > 0 && !res_is_little_memory(workload, saved))
         add_change(&words, is_shown ? ", rest" : "rest", 1 - saved / rest);
     if (words.text != NULL)
         res_grid_add(grid, words.text);
     else if (entry->resident_clock == RES_CLOCK_RECORDED && !entry->predicted)
         res_grid_add(grid, "not predicted");
+    else if (differs)
+        res_grid_add(grid, "does not matter");
     else
         res_grid_add(grid, res_verdict_shown(held.verdict, held.interval.low, held.interval.high));
     if (is_shown)
@@ -229,7 +242,7 @@ static void add_table(struct res_text *text, const struct res_result *result,
 void res_verdict_screen(struct res_text *text, const struct res_result *result,
                         const struct res_result_workload *workload, const struct res_style *style)
 {
-    add_head(text, workload);
+    add_head(text, result, workload);
     add_table(text, result, workload, style);
     res_text_printf(text, "\n");
     res_notes_screen(text, workload->notes, workload->note_count);

@@ -12,6 +12,6 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
 
 /* res_verdict_head - its first lines, as words: "1,580,000 calls, 6 threads, ...", and "malloc takes ...". The caller's to free. */
 char *res_verdict_head(const struct res_result_workload *workload);
-char *res_verdict_share(const struct res_result_workload *workload);
+char *res_verdict_share(const struct res_result *result, const struct res_result_workload *workload);
 
 #endif
