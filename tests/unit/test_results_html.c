@@ -1,4 +1,6 @@
 /* test_results_html.c - what reaches the page: nothing that ends its element, no raw sample, and every peak. */
+#include <math.h>
+
 #include "results/measure/result/result.h"
 #include "results/report/html/html.h"
 #include "unit/harness.h"
@@ -107,6 +109,32 @@ TEST(raw_samples_stay_in_the_result)
     json_decref(result);
 }
 
+/* Of each round over the baseline of the same round, which is the mean of both its runs; without the floor. */
+TEST(rounds_are_paired)
+{
+    json_t *data, *result = result_of(2, 0);
+    json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    json_t *other = entry_of(json_array());
+    json_object_set_new(other, "name", json_string("other"));
+    json_array_append_new(json_object_get(workload, "candidates"), other);
+    json_t *const entries[] = {json_array_get(json_object_get(workload, "candidates"), 0),
+                               json_object_get(workload, "control"), other};
+    static const double NS[3][2] = {{10, 40}, {20, 40}, {20, 20}};
+    for (size_t i = 0; i < 3; i++) {
+        json_object_set_new(entries[i], "runs", json_array());
+        for (size_t round = 0; round < 2; round++)
+            json_array_append_new(json_object_get(entries[i], "runs"),
+                                  json_pack("{s:f, s:[i]}", "ns_per_op", NS[i][round], "batch_ns", 1));
+    }
+    json_t *shown = json_array_get(json_object_get(workload_of(result, &data), "candidates"), 1);
+    json_t *ratios = json_object_get(shown, "round_ratios");
+    CHECK_U64(json_array_size(ratios), 2);
+    CHECK(fabs(json_number_value(json_array_get(ratios, 0)) - 1.41421356) < 1e-6);
+    CHECK(fabs(json_number_value(json_array_get(ratios, 1)) - 0.5) < 1e-6);
+    json_decref(data);
+    json_decref(result);
+}
+
 TEST(a_long_series_is_bounded_and_keeps_its_peak)
 {
     for (size_t peak_at = 0; peak_at < 54321; peak_at += 54320 / 5) {
@@ -135,4 +163,4 @@ TEST(a_long_series_is_bounded_and_keeps_its_peak)
 
 RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(what_is_not_seen_is_spelled_out),
           T(raw_samples_stay_in_the_result), T(a_search_leaves_its_samples_and_brings_its_sentences),
-          T(a_history_is_on_its_page), T(a_long_series_is_bounded_and_keeps_its_peak))
+          T(a_history_is_on_its_page), T(rounds_are_paired), T(a_long_series_is_bounded_and_keeps_its_peak))

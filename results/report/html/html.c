@@ -20,13 +20,14 @@
 
 /* ---- resident over time --------------------------------------------------------------------- */
 
-/* Median over the rounds, at each sample; NAN where no run has a sample. The runs are those that the resident figures are
- * of: of the memory pass, where there was one. */
+/* Median over the rounds, at each sample, and what was held from the start; NAN where no run has a sample. The runs are
+ * those that the resident figures are of: of the memory pass, where there was one. */
 static double *median_series(const struct res_result_entry *entry, size_t count)
 {
     const struct res_run *runs = entry->memory_count > 0 ? entry->memory_runs : entry->runs;
     const size_t run_count = entry->memory_count > 0 ? entry->memory_count : entry->run_count;
     const size_t rounds = run_count < ROUNDS_MAX ? run_count : ROUNDS_MAX;
+    const double start = isfinite(entry->figures.own_start_bytes) ? entry->figures.own_start_bytes : 0;
     double *series = res_calloc(count + 1, sizeof *series);
     double *samples = res_calloc(rounds + 1, sizeof *samples);
     for (size_t i = 0; i < count; i++) {
@@ -37,7 +38,7 @@ static double *median_series(const struct res_result_entry *entry, size_t count)
             if (json_is_number(value))
                 samples[sample_count++] = json_number_value(value);
         }
-        series[i] = sample_count > 0 ? res_median(samples, sample_count) : NAN;
+        series[i] = sample_count > 0 ? start + res_median(samples, sample_count) : NAN;
     }
     free(samples);
     return series;

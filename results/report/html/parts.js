@@ -15,8 +15,7 @@ function residentSection(workload) {
   });
   const hasTime = times[times.length - 1] > times[0];
   const x = hasTime ? times : times.map((_, at) => at);
-  return section("Resident memory over recorded time", "Median of the rounds at each window's end, over what the program had asked for and not yet "
-    + "freed. Drag to zoom, click a name to hide its line.",
+  return section("Resident memory over recorded time", "Median of the rounds, with what is held from the start, over what the program had asked for and not yet freed. Drag to zoom, click a name to hide its line.",
     chart({title: "Resident memory over recorded time", caption: false, x, series: lines, yText: bytesText,
       xText: hasTime ? timeText : (value) => `window ${Math.round(value) + 1}`, xLabel: hasTime ? "recorded time" : "window"}),
     series.windows > times.length ? element("p", {class: "explain"}, `${wholeText(series.windows)} windows, drawn by the least `
@@ -156,7 +155,7 @@ function latencySection(workload) {
 // ---- what is resident beyond the live bytes, and what it takes from the kernel.
 
 const WASTE = [["live_bytes", "live"], ["rounding_bytes", "rounding"], ["metadata_bytes", "books"], ["cached_bytes", "cached"],
-  ["rest_bytes", "rest"]];
+  ["rest_bytes", "rest"], ["start_bytes", "from the start"]];
 
 function wasteSection(workload) {
   const rows = [];
@@ -166,6 +165,8 @@ function wasteSection(workload) {
       // Results of former versions: free memory below 0 was no figure, nor what it made of the rest.
       for (const part of ["cached_bytes", "metadata_bytes"])
         if (waste[part] < 0) [waste.rest_bytes, waste[part]] = [waste.rest_bytes + waste[part], null];
+      const start = objectOf(entry.resident).own_start_bytes;
+      if (isNumber(start)) [waste.start_bytes, waste.resident_bytes] = [start, waste.resident_bytes + start];
       if (isNumber(waste.resident_bytes)) rows.push({entry, words, waste});
     }
   if (rows.length === 0)
@@ -186,9 +187,8 @@ function wasteSection(workload) {
     return made;
   };
   const [unit, text] = oneUnit(rows.map(({waste}) => waste.resident_bytes), BYTE_UNITS);
-  return section("Where memory goes", `In ${unit}. What is resident, split as far as the allocator tells: live bytes, rounding up to what it hands out, its own books, free memory `
-    + "that it keeps, and the rest. Near the live peak: where live bytes are highest among the moments at which all threads rest, so live may be less than at the peak. "
-    + "The mark on a bar is what is resident: where the parts reach beyond it they are not all in memory, and there is no rest. A dash: not told, or not known.",
+  return section("Where memory goes", `In ${unit}, as far as the allocator tells. Near the live peak: the highest among the moments at which all threads rest. The mark on a bar is what is resident: `
+    + "where the parts reach beyond it they are not all in memory, and there is no rest.",
     plainTable("Waste", ["Candidate", "", ...WASTE.map(([, words], part) =>
       element("span", {}, element("span", {class: `key waste${part}`, "aria-hidden": "true"}), words)), "resident", "split"],
     rows.map(({entry, words, waste}) => [String(entry.name), words, ...WASTE.map(([key]) => (key === "rest_bytes" && waste[key] < 0 ? DASH : text(waste[key]))),
