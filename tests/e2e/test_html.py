@@ -225,6 +225,20 @@ class Page(Lab):
         """Nothing makes the page wider than it is (a phone's innerWidth would grow along): what is wider scrolls in a box of its own."""
         self.assertEqual(page.run("document.documentElement.scrollWidth"), width)
 
+    def judge_words(self, page):
+        """No word in a drawing lies on another or beyond the drawing's edge; with everything open."""
+        page.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        page.settle()
+        self.assertEqual(page.run("""[...document.querySelectorAll('svg.drawing')].flatMap((svg) => {
+            const whole = svg.getBoundingClientRect(), found = [];
+            const words = [...svg.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect()]);
+            words.forEach(([one, box], at) => {
+              if (box.left < whole.left - 1 || box.right > whole.right + 1 || box.bottom > whole.bottom + 1) found.push(`${one} is cut`);
+              for (const [other, beside] of words.slice(at + 1))
+                if (box.left < beside.right - .5 && beside.left < box.right - .5 && box.top < beside.bottom - 2 && beside.top < box.bottom - 2) found.push(`${one} on ${other}`);
+            });
+            return found; })"""), [])
+
     def test_phone_and_paper(self):
         path = self.page(html_result.result(NAMES, windows=300), html_result.result(["glibc", "a-very-long-name-of-a-candidate" * 4], windows=300, workload="x" * 200))
         page = self.browser
@@ -234,9 +248,10 @@ class Page(Lab):
         self.assertEqual(page.run("document.querySelectorAll('.result').length"), 2)
         self.assertTrue(page.run("[...document.querySelectorAll('.scroll')].every((box) => getComputedStyle(box).overflowX === 'auto')"))
         self.assertTrue(page.run("(() => { const box = document.querySelector('.scroll'); return box.scrollWidth > box.clientWidth; })()"))
-        page.open(path, width=420, height=1600)
-        page.settle()
-        self.judge_width(page, 420)
+        for width in (420, 800, 1400):
+            page.open(path, width=width, height=1600)
+            self.judge_words(page)
+            self.judge_width(page, width)
         page.paper(self.place / "paper.pdf")
         self.assertEqual((self.place / "paper.pdf").read_bytes()[:5], b"%PDF-")
         self.judge_quiet(page, path)
@@ -408,7 +423,7 @@ class Page(Lab):
         self.judge_theme(page)
         self.judge_quiet(page, path)
         page.open(path, width=360, height=780)
-        page.settle()
+        self.judge_words(page)
         self.judge_width(page, 360)
 
     def judge_history_table(self, page, history):
@@ -554,7 +569,7 @@ class Page(Lab):
                          "mallab tune -a glibc,jemalloc -b glibc --memory peak --budget 300000ms --seed 7 web.wl")
         self.judge_quiet(page, path)
         page.open(path, width=360, height=780)
-        page.settle()
+        self.judge_words(page)
         self.judge_width(page, 360)
 
     def test_a_search_that_was_not_confirmed_claims_nothing(self):

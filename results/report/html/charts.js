@@ -84,12 +84,12 @@ function axes(place) {
     const x = place.x.at(value), half = words.length * 3.4;
     made.push(line(place.isRatio && value === 1 ? "axis" : "grid", x, place.top, x, place.bottom));
     if (x - half < free || words === "") continue;
-    made.push(label("tick middle", Math.min(x, place.right + 8 - half), place.bottom + 16, words));
+    made.push(label("tick middle", Math.min(x, place.right + 8 - half), place.bottom + 18, words));
     free = x + half + 6;
   }
   for (const [value, words] of place.y ? place.y.ticks : [])
     made.push(line(value === place.one ? "axis" : "grid", place.left, place.y.at(value), place.right, place.y.at(value)), label("tick end", place.left - 8, place.y.at(value) + 4, words));
-  if (place.xLabel) made.push(label("tick middle", (place.left + place.right) / 2, place.bottom + 33, place.xLabel));
+  if (place.xLabel) made.push(label("tick middle", (place.left + place.right) / 2, place.bottom + 36, place.xLabel));
   return made;
 }
 
@@ -187,7 +187,7 @@ function pointsShown(settings, made) {
 
 function drawChart(settings, made, width) {
   const height = Math.min(340, Math.max(220, Math.round(width * 0.4))), id = `clip-${made.number}`;
-  const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 40 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null,
+  const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 42 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null,
     isRatio: settings.xKind === "ratio"};
   place.x = scaleOf(settings.xKind ?? "linear", made.view, place.left, place.right, width / (settings.isBars ? 46 : 90), settings.xText);
   if (settings.isBars) place.x.ticks = place.x.ticks.filter(([at]) => Number.isInteger(at));

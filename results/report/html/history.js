@@ -118,7 +118,7 @@ function historyChart(drawing, title, settings) {
   if (lines.length === 0) return null;
   const x = results.map((result) => result.x), span = x[x.length - 1] - x[0];
   return chart({title, x, xKind: "date", yKind: settings.kind, isPoints: true, pad: span > 0 ? span * 0.03 : 43200, series: lines, yText: settings.text, xText: String,
-    xLabel: `${dateText(x[0] * 1e9)} to ${dateText(x[x.length - 1] * 1e9)} UTC`, yLabel: settings.words,
+    xLabel: `${[...new Set([x[0], x[x.length - 1]].map((seconds) => dateText(seconds * 1e9).slice(0, 10)))].join(" to ")} UTC`, yLabel: settings.words,
     told: (at, index) => {
       const line = lines[index], point = line.points[at], interval = settings.low && isNumber(line.lows[at]) && isNumber(line.highs[at])
         ? ` (${settings.text(line.lows[at])} to ${settings.text(line.highs[at])})` : "";

@@ -117,7 +117,7 @@ function drawMap(map, width) {
   const every = Math.max(1, Math.ceil(22 / tall)), shade = Math.min(52, (width - 100) / SHADES);
   const named = evenWhole(bottom, top).filter((row) => (row - bottom) % every === 0 && isNumber(map.row_low_ns[row]));
   const keyWords = (part) => wholeText(Math.ceil((most + 1) ** (part / SHADES)));
-  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${key + 14}`}, drawn("rect", {class: "map", x: place.left, y: place.top, width: place.right - place.left, height: place.bottom - place.top}),
+  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${key + 18}`}, drawn("rect", {class: "map", x: place.left, y: place.top, width: place.right - place.left, height: place.bottom - place.top}),
     ...words.map((d, at) => drawn("path", {class: `shade s${at}`, d})), ...axes(place),
     ...named.map((row) => label("tick end", place.left - 8, place.top + (top - row + 1) * tall, timeText(map.row_low_ns[row]))),
     label("tick", 4, key + 4, "calls"), ...words.map((_, at) => drawn("rect", {class: `shade s${at}`, x: 66 + at * shade, y: key - 6, width: shade, height: 8})),

@@ -31,7 +31,7 @@ function rowOf({name, time, ratios, isControl}, place, top) {
   const middle = isNumber(time.ratio) ? [drawn("rect", {class: "middle", x: inside(time.ratio) - 1.5, y: y - 9, width: 3, height: 18})] : [];
   const word = shownWord(time.verdict, time.ratio_low, time.ratio_high), [judged, sign] = VERDICTS[word] || ["open", "?"];
   const words = isNumber(time.ratio) ? `${percentText(time.ratio)}${isControl || !isNamed(word) ? "" : ` ${sign} ${word}`}` : "";
-  const room = Math.max(8, Math.floor((right - left) / 8) - words.length);
+  const room = Math.max(8, Math.floor((right - left) / 9) - words.length);
   return drawn("g", {class: isControl ? "row control" : "row"}, line("grid", left, top, right, top), ...ridgeOf(ratios, place, y), ...dots, ...range, ...middle,
     drawn("text", {class: "name", x: left, y: top + 13}, name.length > room ? `${name.slice(0, room)}…` : name,
       drawn("tspan", {class: `change ${isControl ? "open" : judged}`, dx: 8}, words)));
