@@ -161,6 +161,26 @@ TEST(a_long_series_is_bounded_and_keeps_its_peak)
     }
 }
 
+/* Verdict and figures stand in the page itself, and nothing of a name is a mark. */
+TEST(without_scripts_the_page_has_the_text)
+{
+    json_t *json = result_of(3, 1);
+    json_t *workload = json_array_get(json_object_get(json, "workloads"), 0);
+    json_object_set_new(workload, "name", json_string("</pre></noscript><script>x&y"));
+    const struct res_html_source source = {.name = "r.json", .result = typed(json)};
+    char *page = res_html(&source, 1);
+    const char *text = strstr(page, "<pre>"), *end = strstr(page, "</pre></noscript>");
+    CHECK(text != NULL && end > text);
+    CHECK(strstr(page, "x&y") == NULL &&
+          strstr(text, "&#60;/pre&#62;&#60;/noscript&#62;&#60;script&#62;x&#38;y") != NULL);
+    const char *baseline = strstr(text, "\nglibc ");
+    CHECK(baseline != NULL && baseline < end && strstr(text, "VERDICT ") < end);
+    CHECK(strstr(end + 1, "</noscript>") == strstr(end, "</noscript>"));
+    free(page);
+    json_decref(json);
+}
+
 RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(what_is_not_seen_is_spelled_out),
           T(raw_samples_stay_in_the_result), T(a_search_leaves_its_samples_and_brings_its_sentences),
-          T(a_history_is_on_its_page), T(rounds_are_paired), T(a_long_series_is_bounded_and_keeps_its_peak))
+          T(a_history_is_on_its_page), T(without_scripts_the_page_has_the_text), T(rounds_are_paired),
+          T(a_long_series_is_bounded_and_keeps_its_peak))

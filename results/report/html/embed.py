@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 SCRIPTS = ["elements.js", "table.js", "charts.js", "rounds.js", "parts.js", "sections.js", "tune.js", "history.js", "report.js"]
-GAP = "@DATA@"
+GAPS = ["@TEXT@", "@DATA@"]
 
 
 def source_of(text):
@@ -32,14 +32,17 @@ def page_of(here):
 
 def main():
     text = page_of(pathlib.Path(sys.argv[2]))
-    assert text.count(GAP) == 1
-    gap = len(text.split(GAP)[0].encode())
-    page = text.replace(GAP, "").encode()
+    gaps = []
+    for gap in GAPS:
+        assert text.count(gap) == 1
+        gaps.append(len(text.split(gap)[0].encode()))
+        text = text.replace(gap, "")
+    page = text.encode()
     numbers = [str(byte) if byte < 128 else f"(char){byte}" for byte in page + b"\0"]
     lines = [",".join(numbers[i:i + 40]) for i in range(0, len(numbers), 40)]
     pathlib.Path(sys.argv[1]).write_text("/* Made by results/report/html/embed.py. */\n#include <stddef.h>\n"
-                   "extern const char res_html_page[];\nextern const size_t res_html_page_length, res_html_page_gap;\n"
-                   f"const size_t res_html_page_length = {len(page)};\nconst size_t res_html_page_gap = {gap};\n"
+                   "extern const char res_html_page[];\nextern const size_t res_html_page_length, res_html_page_gaps[];\n"
+                   f"const size_t res_html_page_length = {len(page)};\nconst size_t res_html_page_gaps[] = {{{gaps[0]}, {gaps[1]}}};\n"
                    "const char res_html_page[] = {\n" + ",\n".join(lines) + "};\n")
 
 

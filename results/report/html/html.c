@@ -307,7 +307,7 @@ json_t *res_html_data(const struct res_html_source *sources, size_t count)
 /* Made by embed.py. */
 extern const char res_html_page[];
 extern const size_t res_html_page_length;
-extern const size_t res_html_page_gap; /* offset at which the data go */
+extern const size_t res_html_page_gaps[]; /* offsets at which text and data go */
 
 /* The character that an escape stands for, of one beyond 16 bits its half; 0: an escape of two bytes. */
 static uint32_t escaped_character(const char *escape)
@@ -350,26 +350,51 @@ char *res_html_escaped(const json_t *data)
     return text.text;
 }
 
-/* Takes over the reference. */
-static char *page_of(json_t *data)
+/* Text of an element: lines as on the screen, for who has no scripts. */
+static void add_text(struct res_text *page, const char *text)
 {
-    struct res_text text = {0};
+    static const char MARKS[] = "<>&";
+    while (*text != '\0') {
+        const size_t harmless = strcspn(text, MARKS);
+        res_text_add(page, text, harmless);
+        text += harmless;
+        if (*text != '\0')
+            res_text_printf(page, "&#%d;", *text++);
+    }
+}
+
+/* Takes over the reference, and the text. */
+static char *page_of(json_t *data, char *text)
+{
+    struct res_text page = {0};
+    const size_t *gaps = res_html_page_gaps;
     char *escaped = res_html_escaped(data);
-    res_text_add(&text, res_html_page, res_html_page_gap);
-    res_text_add(&text, escaped, strlen(escaped));
-    res_text_add(&text, res_html_page + res_html_page_gap, res_html_page_length - res_html_page_gap);
+    res_text_add(&page, res_html_page, gaps[0]);
+    add_text(&page, text);
+    res_text_add(&page, res_html_page + gaps[0], gaps[1] - gaps[0]);
+    res_text_add(&page, escaped, strlen(escaped));
+    res_text_add(&page, res_html_page + gaps[1], res_html_page_length - gaps[1]);
     free(escaped);
+    free(text);
     json_decref(data);
-    return text.text;
+    return page.text;
 }
 
 char *res_html(const struct res_html_source *sources, size_t count)
 {
-    return page_of(res_html_data(sources, count));
+    const struct res_style style = {.utf8 = true};
+    struct res_text text = {0};
+    for (size_t i = 0; i < count; i++) {
+        char *table = res_table_text(sources[i].result, &style);
+        res_text_printf(&text, "%s%s", i > 0 ? "\n" : "", table);
+        free(table);
+    }
+    return page_of(res_html_data(sources, count), text.text != NULL ? text.text : res_strdup(""));
 }
 
 char *res_html_history(const json_t *history)
 {
     return page_of(json_pack("{s:s, s:s, s:O}", "schema", "mallab-report/1", "mallab_version", MALLAB_VERSION,
-                             "history", history));
+                             "history", history),
+                   res_strdup("The same as text: mallab report DIR"));
 }
