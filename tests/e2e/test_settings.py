@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Settings of candidates: in force and read back from the allocator, or the run fails and names them."""
 
+import json
+
 import lab
 
 
@@ -56,6 +58,16 @@ class Settings(lab.Lab):
         lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 20_000, 5]).check_returncode()
         settings = self.settings("glibc+mmap_threshold=262144+top_pad=4194304")
         self.assertEqual(settings["glibc.malloc.mmap_threshold"]["from"], "measured")
+
+    def test_nothing_is_walked_for_a_proof(self):
+        lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 20_000, 5]).check_returncode()
+        for setting in ("tcache_count=0", "tcache_count=7", "tcache_count=512", "mmap_threshold=65536", "mmap_threshold=33554432",
+                        "arena_max=1"):
+            proof = lab.run([lab.BUILD / "mallab-replay-glibc", "--json", "--setting", "GLIBC_TUNABLES", self.workload],
+                            env={"GLIBC_TUNABLES": f"glibc.malloc.{setting}", "LD_PRELOAD": str(lab.PROGRAMS / "libwalking.so")})
+            self.assertEqual(proof.returncode, 0, proof.stderr)
+            (found,) = json.loads(proof.stdout)["proof"]["settings"].values()
+            self.assertEqual(found["from"], "the loader" if "arena" in setting else "measured")
 
     def test_glibc_refuses(self):
         self.refused("glibc+arenamax=2", "no setting 'arenamax'", "did you mean 'arena_max'?")

@@ -295,8 +295,7 @@ TEST(a_run_that_hangs_is_ended)
     setup.options.rounds = 1;
     res_experiment_run(&setup.options, &experiment);
     const char *failed = experiment.trials[0].entries[1].failed;
-    CHECK(failed != NULL &&
-          strcmp(failed, "stopped by mallab after 300 ms without a result (--timeout)") == 0);
+    CHECK(failed != NULL && strcmp(failed, "gave no answer in 300 ms (--timeout)") == 0);
     res_experiment_release(&experiment);
     setup_release(&setup);
 }

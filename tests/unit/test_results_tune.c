@@ -263,6 +263,30 @@ TEST(of_equals_the_one_with_fewer_settings_is_on_the_front)
     res_tune_confirmation_release(&confirmation);
 }
 
+/* Ten per cent of a heap of 40 kB is one page: nobody sets a variable for it. */
+TEST(some_pages_are_no_saving)
+{
+    for (int large = 0; large < 2; large++) {
+        struct res_tune_confirmation confirmation;
+        struct res_tune_judgement judgements[2];
+        res_tune_confirmation_init(&confirmation, 1, 12);
+        confirmation.memory_apart = true;
+        for (size_t entry = 0; entry < 3; entry++) {
+            struct res_tune_entry *one = &confirmation.entries[entry];
+            one->settings = entry == 1;
+            for (size_t round = 0; round < 12; round++)
+                one->times[one->time_count++] = 20 + 0.01 * (double)((round * 7 + entry * 3) % 12);
+            for (size_t round = 0; round < 5; round++)
+                one->memories[one->memory_count++] = (large ? 4e6 : 4e4) * (entry == 1 ? 0.9 : 1) +
+                                                     (double)((round * 3 + entry) % 5);
+        }
+        res_tune_judge(&confirmation, judgements);
+        CHECK(judgements[1].memory.verdict == (large ? RES_LESS : RES_SAME));
+        CHECK(judgements[1].on_front == (bool)large);
+        res_tune_confirmation_release(&confirmation);
+    }
+}
+
 /* Whole runs that noise has all over the place, and steady times that tell the two apart: the latter decide, as they do against the default. */
 TEST(finalists_are_compared_by_steady_times)
 {
@@ -496,7 +520,7 @@ RUN_TESTS(T(settings_that_help_are_found_together), T(a_trade_leaves_the_default
           T(of_several_allocators_the_best_setting_is_found),
           T(what_does_nothing_is_taken_off_also_without_time),
           T(of_equals_the_one_with_fewer_settings_is_on_the_front), T(finalists_are_compared_by_steady_times),
-          T(noise_alone_is_called_better_in_at_most_one_search_of_twenty),
+          T(some_pages_are_no_saving), T(noise_alone_is_called_better_in_at_most_one_search_of_twenty),
           T(where_all_settings_harm_one_is_confirmed_as_harmful), T(what_fails_is_dropped_with_its_reason),
           T(all_failing_is_an_end_with_a_reason), T(the_budget_is_kept),
           T(what_a_slow_start_reserved_is_used), T(a_budget_that_is_too_short_says_what_would_do),

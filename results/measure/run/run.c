@@ -418,8 +418,7 @@ static char *reason_of(const struct replay *replay, const struct res_run_request
     char *line = last_line(&replay->said);
     char *reason = NULL;
     if (replay->end == FP_PROCESS_LATE)
-        reason = res_printf("stopped by mallab after %s without a result%s",
-                            res_text_duration((double)request->timeout_ns, span),
+        reason = res_printf(RES_NO_ANSWER " in %s%s", res_text_duration((double)request->timeout_ns, span),
                             request->timeout_asked ? " (--timeout)" : "");
     else if (replay->end != FP_PROCESS_ENDED)
         reason = res_strdup("printed more than a result can be");

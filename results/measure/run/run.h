@@ -12,6 +12,7 @@
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/run/control_group.h"
 
+#define RES_NO_ANSWER      "gave no answer" /* so begins the reason of a run that was stopped for its time */
 #define RES_RUN_OUTPUT_MAX (512u * 1024u * 1024u) /* bytes of JSON that a run may print */
 
 /* One process of a group (member_runs.h); strings borrowed. */

@@ -58,6 +58,16 @@ static size_t count_of(const struct res_tune_entry *entry, enum figure figure)
     return figure == FIGURE_TIME ? entry->time_count : entry->memory_count;
 }
 
+/* Whether anybody would set a variable for it. */
+static bool is_worth(const struct res_tune_entry *own, const struct res_tune_entry *other, enum figure figure,
+                     double ratio)
+{
+    if (!(fabs(ratio - 1) >= RES_TUNE_WORTH))
+        return false;
+    return figure == FIGURE_TIME || fabs(res_median(own->memories, own->memory_count) -
+                                         res_median(other->memories, other->memory_count)) >= RES_TUNE_BYTES;
+}
+
 struct comparison {
     struct res_difference difference; /* without a verdict */
     double p;
@@ -143,7 +153,7 @@ static struct comparison judge(const struct res_tune_confirmation *confirmation,
         *verdict = RES_UNDECIDED;
     if (*verdict != RES_LESS && *verdict != RES_MORE)
         return found;
-    if (fabs(found.difference.ratio - 1) < RES_TUNE_WORTH)
+    if (!is_worth(entry, zero, figure, found.difference.ratio))
         *verdict = RES_SAME;
     else if (!(found.p < res_tune_level(confirmation->entry_count - 2)))
         *verdict = RES_UNDECIDED;
@@ -165,7 +175,7 @@ static struct order order_of(const struct res_tune_confirmation *confirmation, s
     const struct comparison found = compare_any(confirmation, own, other, figure);
     const double ratio = found.difference.ratio;
     const bool differs = found.p < res_tune_level(confirmation->entry_count - 2) &&
-                         fabs(ratio - 1) >= RES_TUNE_WORTH;
+                         is_worth(&confirmation->entries[own], &confirmation->entries[other], figure, ratio);
     return (struct order){
         .better = differs && ratio < 1,
         .no_loss = (differs && ratio < 1) || found.difference.interval.high <= 1 + RES_PARETO_MARGIN,

@@ -3,7 +3,7 @@
  *   confirmation  the samples of the default, the finalists and the control, paired by rounds; none is of the search
  *   verdict       that of the product (res_judge: at least 8 rounds, interval, control, quiet and typical agree), and stricter: a
  *                 difference must also be significant among all that were tested, two figures a finalist (significance.h),
- *                 else it is `undecided`; and one below RES_TUNE_WORTH is `same`
+ *                 else it is `undecided`; and one below RES_TUNE_WORTH or RES_TUNE_BYTES is `same`
  *   front         what nothing beats on both figures. A finalist has to be better than the default in one of them, by
  *                 verdict; the default is on it unless a finalist is better in one and in the other better too, or by its interval at most
  *                 RES_PARETO_MARGIN (pareto.h) worse.

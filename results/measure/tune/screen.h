@@ -12,7 +12,8 @@
 
 #include "results/measure/tune/space.h"
 
-#define RES_TUNE_WORTH 0.01 /* a share of time or memory below which nobody sets a variable */
+#define RES_TUNE_WORTH 0.01    /* a share of time or memory below which nobody sets a variable */
+#define RES_TUNE_BYTES 65536.0 /* likewise of memory; less is some pages */
 
 /* The default's own samples, in the order in which they were taken: logarithms of figures. */
 struct res_tune_default {

@@ -217,7 +217,7 @@ char *res_tune_tried(const struct res_tuned *tune)
         {RES_TUNE_DOMINATED, "beaten on time and memory together"},
         {RES_TUNE_OUTRANKED, "outranked by others"},
         {RES_TUNE_SIMPLIFIED, "no better than a part of their settings"},
-        {RES_TUNE_FAILED, "failed"},
+        {RES_TUNE_FAILED, "gave no figures"},
         {RES_TUNE_UNTRIED, "not tried for want of time"},
     };
     struct res_text text = {0};
@@ -404,7 +404,8 @@ static void add_failed(struct res_text *text, const struct res_tuned *tune)
         if (point->failed == NULL || told++ >= 3)
             continue;
         char *words = res_printf("%s: %s", point->name != NULL ? point->name : "?", point->failed);
-        res_lines_add(text, "failed", words);
+        const bool hung = strncmp(point->failed, RES_NO_ANSWER, strlen(RES_NO_ANSWER)) == 0;
+        res_lines_add(text, hung ? "no answer" : "failed", words);
         free(words);
     }
     if (told > 3) {
