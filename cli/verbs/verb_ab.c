@@ -16,7 +16,6 @@
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
 #include "cli/verbs/confirm_step.h"
-#include "cli/verbs/disturbance_warnings.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
@@ -385,12 +384,10 @@ static int run_experiment(struct ab *ab)
     /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
     signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
-    const size_t told = cli_warn_of(&CLI_AB, &settings->answer, &disturbances, 0);
     cli_progress_begin(&ab->progress, settings->answer.progress);
     res_experiment_run(&options, &experiment);
     cli_progress_end(&ab->progress);
     res_disturbances_end(&disturbances);
-    (void)cli_warn_of(&CLI_AB, &settings->answer, &disturbances, told);
     if (!settings->answer.quiet)
         tell_said(&experiment);
     const bool failed = any_failed(&experiment);

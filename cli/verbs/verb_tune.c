@@ -12,7 +12,6 @@
 #include "cli/options/measure_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
-#include "cli/verbs/disturbance_warnings.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
@@ -233,13 +232,11 @@ static int run_search(struct tune *tune)
     /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
     signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
-    const size_t told = cli_warn_of(&CLI_TUNE, &settings->answer, &disturbances, 0);
     res_tune_space_init(&space, tune->choice.candidates, tune->choice.candidate_count, &random);
     cli_progress_begin(&tune->progress, settings->answer.progress);
     res_tune_run(&space, &evaluator, seed, settings->budget_ns, &search);
     cli_progress_end(&tune->progress);
     res_disturbances_end(&disturbances);
-    (void)cli_warn_of(&CLI_TUNE, &settings->answer, &disturbances, told);
     const int code = tell(tune, &search, &replays, &disturbances);
     res_disturbances_release(&disturbances);
     res_tune_search_release(&search);

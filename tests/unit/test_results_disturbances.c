@@ -5,7 +5,7 @@
 
 static void make_quiet(void)
 {
-    put("/proc/loadavg", "0.01 0.10 0.20 1/100 200\n");
+    put("/proc/loadavg", "39.5 30 20 1/100 200\n"); /* of who waited for a disk: it says nothing */
     put("/proc/pressure/cpu", "some avg10=0.00 avg60=9.00 avg300=9.00 total=1000\n");
     put("/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 500 kB\n");
     put("/proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1 1 1 1\n");
@@ -56,8 +56,6 @@ TEST(everything_wrong_before)
 {
     struct res_disturbances disturbances;
     make_quiet();
-    put("/proc/loadavg", "5000.5 4 4 9/100 200\n");
-    put("/proc/pressure/cpu", "some avg10=33.00 avg60=9.00 avg300=9.00 total=1000\n");
     put("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 50 kB\n");
     put("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
     put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
@@ -65,8 +63,12 @@ TEST(everything_wrong_before)
     put("/sys/class/power_supply/BAT0/status", "Discharging\n");
     res_disturbances_begin(&disturbances, root);
     CHECK_STR(found(&disturbances),
-              "governor before, turbo before, load before, pressure before, memory before, "
-              "huge_pages before, battery before");
+              "governor before, turbo before, memory before, huge_pages before, battery before");
+    struct res_result result;
+    res_described_init(&RES_RESULT, &result);
+    res_disturbances_give(&disturbances, &result);
+    CHECK_U64(result.disturbance_count, 0); /* they are the same for all runs */
+    res_result_release(&result);
     res_disturbances_release(&disturbances);
     put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
     make_quiet();
@@ -90,11 +92,56 @@ TEST(everything_wrong_meanwhile)
     res_disturbances_release(&disturbances);
 }
 
+TEST(who_waits_is_known_without_pressure)
+{
+    struct res_disturbances disturbances;
+    make_quiet();
+    put("/proc/pressure/cpu", "");
+    put("/proc/schedstat",
+        "version 15\ntimestamp 1\ncpu0 0 0 1 2 3 4 5 600 7\ndomain0 3 1 2\ncpu1 0 0 1 2 3 4 5 600 7\n");
+    res_disturbances_begin(&disturbances, root);
+    CHECK(disturbances.pressed_us == 1.2);
+    put("/proc/schedstat", "version 15\ncpu0 0 0 1 2 3 4 5 600 7\ncpu1 0 0 1 2 3 4 5 9000000000000 7\n");
+    res_disturbances_end(&disturbances);
+    CHECK_STR(found(&disturbances), "pressure during");
+    res_disturbances_release(&disturbances);
+    put("/proc/schedstat", "");
+}
+
+/* Slow and fast rounds by turns; the harness' own code is the same in all. */
+TEST(slow_phases_of_the_host_show_in_the_harness)
+{
+    for (int slow = 0; slow < 2; slow++) {
+        struct res_disturbances disturbances;
+        struct res_run runs[12] = {0};
+        struct res_result_entry floor = {.runs = runs, .run_count = 12};
+        struct res_result_workload workload = {.floor = &floor};
+        struct res_result result = {.workloads = &workload, .workload_count = 1};
+        for (size_t i = 0; i < 12; i++)
+            runs[i].ns_per_op = i % 3 == 2 && slow ? 3.0 : 2.0 + 0.01 * (double)i;
+        make_quiet();
+        res_disturbances_begin(&disturbances, root);
+        res_disturbances_give(&disturbances, &result);
+        CHECK_U64(result.disturbance_count, slow);
+        if (slow) {
+            CHECK_STR(result.disturbances[0].kind, "host");
+            CHECK_STR(result.disturbances[0].text,
+                      "the host had slow phases: half of the harness' own runs took 33 % longer");
+        }
+        result.workload_count = 0; /* this test's */
+        result.workloads = NULL;
+        res_described_release(&RES_RESULT, &result);
+        res_disturbances_release(&disturbances);
+    }
+}
+
 static const struct harness_test TESTS[] = {
     T(a_quiet_machine_has_none),
     T(a_machine_that_tells_nothing_has_none),
     T(everything_wrong_before),
     T(everything_wrong_meanwhile),
+    T(who_waits_is_known_without_pressure),
+    T(slow_phases_of_the_host_show_in_the_harness),
 };
 
 int main(int argc, char **argv)

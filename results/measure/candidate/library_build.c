@@ -14,9 +14,10 @@
 
 #include "footprint/base/support.h"
 
-#define FILE_BYTES_MAX (UINT64_C(256) << 20) /* the largest allocator known, with debug information, takes a tenth */
-#define ID_BYTES_MAX   64u                   /* SHA-1 is 20 */
-#define DIGITS_SHOWN   12                    /* of an id or digest in a message */
+#define FILE_BYTES_MAX                                                                                       \
+    (UINT64_C(256) << 20) /* the largest allocator known, with debug information, takes a tenth */
+#define ID_BYTES_MAX 64u  /* SHA-1 is 20 */
+#define DIGITS_SHOWN 12   /* of an id or digest in a message */
 
 /* ---- the note -------------------------------------------------------------------------------- */
 

@@ -17,16 +17,17 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/result/result.h"
+#include "results/measure/statistics/statistics.h"
 
 #define RES_MACHINE_VARIABLE "MALLAB_MACHINE"
 
-/* A quarter of the processors busy with something else already costs rounds their turn. */
-#define LOAD_PER_PROCESSOR 0.25
 /* Percent of the time in which some thread waited for a processor. Replays run no more threads than there are. */
 #define PRESSURE_PERCENT 5.0
 /* Percent of all processor time. Differences of 1-3 % are what is looked for. */
 #define STOLEN_PERCENT 1.0
 #define OTHERS_PERCENT 5.0
+/* Percent by which the slower half of the harness' own runs, which do the same, took longer than the faster one. */
+#define PHASES_PERCENT 5.0
 /* Percent of memory. The kernel begins to reclaim before the last page is gone. */
 #define AVAILABLE_PERCENT 10.0
 
@@ -62,12 +63,25 @@ static double number_after(const char *text, const char *key)
     return NAN;
 }
 
+/* For how long threads that could run waited for a processor, since the kernel began: of /proc/pressure; else, summed over
+ * them, of /proc/schedstat, whose eighth number of each processor it is, in ns. NAN: neither tells. */
 static double pressed_us(const struct res_disturbances *disturbances)
 {
-    char text[512];
+    static char text[65536];
+    double waited_ns = NAN;
     read_text(disturbances, "/proc/pressure/cpu", text, sizeof text);
     const char *total = strncmp(text, "some ", 5) == 0 ? strstr(text, "total=") : NULL;
-    return total != NULL ? strtod(total + 6, NULL) : NAN;
+    if (total != NULL)
+        return strtod(total + 6, NULL);
+    read_text(disturbances, "/proc/schedstat", text, sizeof text);
+    for (const char *line = strstr(text, "\ncpu"); line != NULL; line = strstr(line + 1, "\ncpu")) {
+        char *at = (char *)(uintptr_t)line + strcspn(line, " ");
+        double number = NAN;
+        for (int column = 0; column < 8; column++)
+            number = strtod(at, &at);
+        waited_ns = isfinite(waited_ns) ? waited_ns + number : number;
+    }
+    return waited_ns / 1e3;
 }
 
 static double swapped_pages(const struct res_disturbances *disturbances)
@@ -139,24 +153,6 @@ static void look_at_frequency(struct res_disturbances *disturbances)
             "echo 0 > /sys/devices/system/cpu/cpufreq/boost");
 }
 
-static void look_at_load(struct res_disturbances *disturbances)
-{
-    char text[512];
-    read_text(disturbances, "/proc/loadavg", text, sizeof text);
-    const double load = text[0] != '\0' ? strtod(text, NULL) : 0;
-    if (load > LOAD_PER_PROCESSOR * get_nprocs())
-        add(disturbances, "load", "before", load, "threads",
-            res_printf("the load is %.1f on %d processors", load, get_nprocs()),
-            "end what else runs, or wait for it");
-    read_text(disturbances, "/proc/pressure/cpu", text, sizeof text);
-    const char *some = strncmp(text, "some ", 5) == 0 ? strstr(text, "avg10=") : NULL;
-    const double percent = some != NULL ? strtod(some + 6, NULL) : 0;
-    if (percent > PRESSURE_PERCENT)
-        add(disturbances, "pressure", "before", percent, "percent",
-            res_printf("threads waited for a processor in %.0f %% of the last 10 s", percent),
-            "end what else runs, or wait for it");
-}
-
 static void look_at_memory(struct res_disturbances *disturbances, const char *when)
 {
     char text[4096];
@@ -206,7 +202,6 @@ void res_disturbances_begin(struct res_disturbances *disturbances, const char *r
 {
     *disturbances = (struct res_disturbances){.root = res_strdup(root)};
     look_at_frequency(disturbances);
-    look_at_load(disturbances);
     look_at_memory(disturbances, "before");
     look_at_huge_pages(disturbances);
     look_at_power(disturbances);
@@ -269,19 +264,56 @@ void res_disturbances_end(struct res_disturbances *disturbances)
     look_at_memory(disturbances, "after");
 }
 
+/* ---- the host's phases ----------------------------------------------------------------------- */
+
+/* The replay without an allocator does the same in every round: where its runs fall into slow and fast ones, it was the machine. */
+static double phases_percent(const struct res_result_entry *floor)
+{
+    const size_t count = floor != NULL && floor->failed == NULL ? floor->run_count : 0;
+    double *times = res_calloc(count + 1, sizeof *times);
+    for (size_t i = 0; i < count; i++)
+        times[i] = floor->runs[i].ns_per_op;
+    const double middle = count >= RES_ROUNDS_FOR_VERDICT ? res_median(times, count) : NAN;
+    double sums[2] = {0, 0};
+    size_t counts[2] = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        const bool slow = times[i] > middle;
+        sums[slow] += times[i];
+        counts[slow]++;
+    }
+    free(times);
+    return 100 * (sums[1] / (double)counts[1] / (sums[0] / (double)counts[0]) - 1);
+}
+
+static void look_at_phases(struct res_disturbances *disturbances, const struct res_result *result)
+{
+    double percent = 0;
+    for (size_t i = 0; i < result->workload_count; i++)
+        percent = fmax(percent, phases_percent(result->workloads[i].floor)); /* not of NAN */
+    if (percent > PHASES_PERCENT)
+        add(disturbances, "host", "during", percent, "percent",
+            res_printf("the host had slow phases: half of the harness' own runs took %.0f %% longer",
+                       percent),
+            "measure for longer, or on a machine that is not shared");
+}
+
 void res_disturbances_give(struct res_disturbances *disturbances, struct res_result *result)
 {
-    result->disturbances = disturbances->list;
-    result->disturbance_count = disturbances->count;
-    disturbances->list = NULL;
-    disturbances->count = 0;
+    look_at_phases(disturbances, result);
+    result->disturbances = res_calloc(disturbances->count + 1, sizeof *result->disturbances);
+    for (size_t i = 0; i < disturbances->count; i++) {
+        struct res_disturbance *one = &disturbances->list[i];
+        if (strcmp(one->when, "before") == 0)
+            continue; /* it lasts: it is the same for all runs */
+        result->disturbances[result->disturbance_count++] = *one;
+        *one = (struct res_disturbance){0};
+    }
 }
 
 void res_disturbances_release(struct res_disturbances *disturbances)
 {
-    struct res_result owner = {0};
+    struct res_result owner = {.disturbances = disturbances->list, .disturbance_count = disturbances->count};
     free(disturbances->root);
-    res_disturbances_give(disturbances, &owner);
     res_described_release(&RES_RESULT, &owner);
     *disturbances = (struct res_disturbances){0};
 }

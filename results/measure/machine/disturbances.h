@@ -1,10 +1,11 @@
 /* disturbances.h - what of the machine's state or doings disturbs a measurement, looked at once before an experiment
  * and once after it; and what the machine is.
  *
- *   before   a governor other than `performance`, turbo, load, pressure on the processors (PSI), huge pages for
- *            everyone, little free memory, running on battery
- *   after    what happened meanwhile: time stolen by the hypervisor, processors used by others than our own runs,
- *            pressure, swapping; and free memory again
+ *   before   what lasts, for `mallab doctor`: a governor other than `performance`, turbo, huge pages for everyone, little free
+ *            memory, running on battery. It is the same for all runs of an experiment, so a result is not told
+ *   during   what happened meanwhile: time stolen by the hypervisor, processors used by others than our own runs,
+ *            threads that waited for one, swapping; the host's slow phases, which the harness' own runs show
+ *   after    free memory again
  *
  * Of each, `text` says what was seen, `remedy` what to do about it.
  * What the kernel does not tell (no cpufreq, no PSI) is no disturbance. Thresholds stand in the .c file, each with
@@ -34,7 +35,7 @@ void res_disturbances_begin(struct res_disturbances *disturbances, const char *r
 /* res_disturbances_end - look again, and add what happened since. Our own children must have been waited for. */
 void res_disturbances_end(struct res_disturbances *disturbances);
 
-/* res_disturbances_give - hand the list to a result. */
+/* res_disturbances_give - hand to a result, which has its runs, what disturbed them: the host's phases too. */
 void res_disturbances_give(struct res_disturbances *disturbances, struct res_result *result);
 
 void res_disturbances_release(struct res_disturbances *disturbances);

@@ -65,7 +65,7 @@ bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *re
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-/* What `ab` warns of. An interleaved experiment evens out what lasts (turbo, huge pages), not what comes and goes. */
+/* What disturbs `ab`. An interleaved experiment evens out what lasts (turbo, huge pages), not what comes and goes. */
 static const struct {
     const char *kind; /* of disturbances.c */
     const char *name;
@@ -78,8 +78,6 @@ static const struct {
      "performance", "the clock rate follows the load: runs that begin on an idle processor are slower"},
     {"turbo", "turbo", RES_DOCTOR_NOTE, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "off",
      "the clock rate drops as the processor warms up; interleaved rounds even most of it out"},
-    {"load", "load", RES_DOCTOR_BAD, "/proc/loadavg", "other programs leave the processors alone",
-     "replays lose their turn and their caches to other programs"},
     {"pressure", "waiting", RES_DOCTOR_BAD, "/proc/pressure/cpu", "nobody waits for a processor",
      "what waits for a processor is measured as slow"},
     {"others", "other programs", RES_DOCTOR_BAD, "/proc/stat", "they used next to no processor time just now",
@@ -105,7 +103,7 @@ static bool exists(const struct res_doctor *doctor, const char *path)
     return is_there;
 }
 
-/* The one seen last: of pressure there are a before and a during. */
+/* The one seen last: of memory there are a before and an after. */
 static const struct res_disturbance *disturbance_of(const struct res_disturbances *disturbances,
                                                     const char *kind)
 {

@@ -454,7 +454,7 @@ static void note_try(struct res_noting *to)
 /* What disturbed most: one line of it, the rest is told with details. */
 static void say_disturbed(struct res_noting *to)
 {
-    static const char *const KINDS[] = {"others", "steal", "pressure", "load"};
+    static const char *const KINDS[] = {"steal", "host", "others", "pressure", "swapping", "memory"};
     for (size_t kind = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++) {
         for (size_t i = to->result->disturbance_count; i > 0; i--) {
             const struct res_disturbance *one = &to->result->disturbances[i - 1];
