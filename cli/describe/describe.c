@@ -56,7 +56,7 @@ static json_t *words_array(const char *words)
     return array;
 }
 
-uint64_t cli_processes_of(const struct conv_survey *survey)
+static uint64_t processes_of(const struct conv_survey *survey)
 {
     uint64_t chosen = 0;
     if (survey->kind != CONV_KIND_RECORDING)
@@ -86,7 +86,7 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"events", survey->events},
         {"ops", survey->ops},
         {"threads", survey->threads},
-        {"processes", cli_processes_of(survey)},
+        {"processes", processes_of(survey)},
         {"forks", survey->forks},
         {"thread_exits", survey->thread_exits},
         {"duration_ns", survey->duration_ns},
@@ -189,38 +189,55 @@ static void line(const char *name, const char *format, ...) __attribute__((forma
 static void line(const char *name, const char *format, ...)
 {
     va_list list;
-    printf("%-16s", name);
+    char *words = NULL;
     va_start(list, format);
-    vprintf(format, list);
+    const int length = vasprintf(&words, format, list);
     va_end(list);
-    putchar('\n');
-}
-
-/* before: words of ours. */
-static void print_plain(const char *name, const char *before, const char *value)
-{
-    char *plain = res_text_plain(value);
-    line(name, "%s%s", before, plain);
+    char *plain = res_text_plain(length >= 0 ? words : ""); /* some of it is of the input */
+    printf("%-16s%s\n", name, plain);
     free(plain);
+    if (length >= 0)
+        free(words);
 }
 
-static void print_start(uint64_t start_unix_ns)
+static void print_file(const struct conv_survey *survey, const char *path)
 {
-    const time_t seconds = (time_t)(start_unix_ns / 1000000000u);
-    struct tm parts;
-    char words[64];
-    if (start_unix_ns != 0 && localtime_r(&seconds, &parts) != NULL &&
-        strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S %z", &parts) > 0)
-        line("started", "%s", words);
-}
-
-/* Nobody knows what part of the file a selection takes. */
-static void print_events(const struct conv_survey *survey)
-{
-    if (survey->bytes_per_event > 0)
-        line("events", "%s, %.2f bytes each", FP_GROUPED(survey->events), survey->bytes_per_event);
+    char *processes;
+    if (processes_of(survey) != 1)
+        processes = res_printf(" and its tree, %s processes", FP_GROUPED(processes_of(survey)));
+    else if (survey->process_id != 0)
+        processes = res_printf(", process %u", survey->process_id);
     else
-        line("events", "%s", FP_GROUPED(survey->events));
+        processes = res_strdup("");
+    line("file", "%s: %s%s%s%s", path, conv_kind_name(survey->kind), survey->program[0] != '\0' ? " of " : "",
+         survey->program, processes);
+    free(processes);
+}
+
+static void print_when(const struct conv_survey *survey)
+{
+    const time_t seconds = (time_t)(survey->start_unix_ns / 1000000000u);
+    struct tm parts;
+    char words[64] = "", span[32];
+    if (survey->start_unix_ns != 0 && localtime_r(&seconds, &parts) != NULL)
+        (void)strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S %z", &parts); /* fits */
+    if (survey->duration_ns > 0)
+        line("recorded", "%s%s%s", words, words[0] != '\0' ? ", for " : "for ",
+             res_text_duration((double)survey->duration_ns, span));
+    else if (words[0] != '\0')
+        line("recorded", "%s", words);
+}
+
+static void print_counts(const struct conv_survey *survey)
+{
+    const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
+    const uint64_t calls = is_workload ? survey->ops : survey->events;
+    line("calls", "%s%s by %s thread%s", FP_GROUPED(calls), is_workload ? " ops" : "",
+         FP_GROUPED(survey->threads), survey->threads == 1 ? "" : "s");
+    line("memory", "%s requested; at most %s live, %s object%s%s", FP_BYTES(survey->requested_bytes),
+         FP_BYTES(survey->live_bytes_peak), FP_GROUPED(survey->live_objects_peak),
+         survey->live_objects_peak == 1 ? "" : "s",
+         processes_of(survey) > 1 ? " (sums of each process' peak)" : "");
 }
 
 static void print_calls(const char *name, const uint64_t *counts, uint64_t total)
@@ -294,7 +311,7 @@ static void print_sizes(const struct conv_survey *survey, bool utf8)
 }
 
 /* Pauses were asked for, so they are not irregular. A footprint alone knows only where its threads noticed one. */
-void cli_pauses_print(const struct conv_survey *survey)
+static void print_pauses(const struct conv_survey *survey)
 {
     char span[32];
     if (survey->pauses > 0)
@@ -305,7 +322,7 @@ void cli_pauses_print(const struct conv_survey *survey)
              FP_GROUPED(survey->irregular[CONV_PAUSES]), survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
 }
 
-void cli_losses_print(const struct conv_survey *survey)
+static void print_losses(const struct conv_survey *survey)
 {
     bool lost = false;
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
@@ -337,55 +354,12 @@ void cli_losses_print(const struct conv_survey *survey)
     }
 }
 
-/* One program stands for several; it need not be the one that was started. */
-static void print_program(const struct conv_survey *survey)
-{
-    bool others = false;
-    if (survey->program[0] == '\0')
-        return;
-    char *plain = res_text_plain(survey->program);
-    for (size_t i = 0; survey->kind == CONV_KIND_RECORDING && i < survey->process_count; i++)
-        others = others ||
-                 (survey->processes[i].chosen && strcmp(survey->processes[i].name, survey->program) != 0);
-    line("program", "%s%s", plain, others ? ", of the process with most calls" : "");
-    free(plain);
-}
-
 const char *cli_live_words(enum conv_liveness live)
 {
     return live == CONV_LIVE_PAUSED ? "what was made or released in pauses is not known: live bytes, and a "
                                       "replay's memory, are not exact"
                                     : "what was live when it begins is not known: live bytes, and a replay's "
                                       "memory, are lower bounds";
-}
-
-/* Where earlier windows are gone, the duration is not the whole time of recording. */
-static void print_duration(const struct conv_survey *survey)
-{
-    char one[32], two[32];
-    if (survey->duration_ns > 0 && survey->begin_ns > 0)
-        line("duration", "%s, from %s after recording began",
-             res_text_duration((double)survey->duration_ns, one),
-             res_text_duration((double)survey->begin_ns, two));
-    else
-        line("duration", "%s",
-             survey->duration_ns > 0 ? res_text_duration((double)survey->duration_ns, one) : "not recorded");
-}
-
-static void print_live(const struct conv_survey *survey)
-{
-    const bool is_sum = cli_processes_of(survey) > 1;
-    line("live at peak", "%s; most objects %s%s", FP_BYTES(survey->live_bytes_peak),
-         FP_GROUPED(survey->live_objects_peak), is_sum ? " (sums: each process at its own peak)" : "");
-    line("live at end", "%s in %s object%s", FP_BYTES(survey->live_bytes_end),
-         FP_GROUPED(survey->live_objects_end), survey->live_objects_end == 1 ? "" : "s");
-    if (survey->live != CONV_LIVE_KNOWN)
-        line("live", "%s", cli_live_words(survey->live));
-    if (survey->inherited_objects > 0)
-        line("inherited",
-             "%s in %s object%s alive before: the parent's, of earlier windows, made before the section",
-             FP_BYTES(survey->inherited_bytes), FP_GROUPED(survey->inherited_objects),
-             survey->inherited_objects == 1 ? "" : "s");
 }
 
 /* All pages of an object count as used where no recorder noted it, or where it outlived a killed program. */
@@ -403,17 +377,22 @@ static void print_large(const struct conv_survey *survey)
              100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
 }
 
-static void print_usage(const struct conv_survey *survey)
+static void print_usage(const struct conv_survey *survey, bool detailed)
 {
-    char *words = cli_usage_words(survey->usage, true);
-    char span[32];
-    const uint64_t ran_ns = survey->usage != NULL ? fp_usage_ran_ns(survey->usage) : FP_USAGE_UNKNOWN;
+    char *words = cli_usage_words(survey->usage, detailed);
     if (*words != '\0')
-        line(cli_processes_of(survey) > 1 ? "processes" : "process", "%s%s", words,
-             cli_processes_of(survey) > 1 ? " (sums)" : "");
-    if (ran_ns != FP_USAGE_UNKNOWN)
-        line("ran", "%s", res_text_duration((double)ran_ns, span));
+        line(processes_of(survey) > 1 ? "processes" : "process", "%s%s", words,
+             processes_of(survey) > 1 ? " (sums)" : "");
     free(words);
+}
+
+static bool is_irregular(const struct conv_survey *survey)
+{
+    bool found = fp_loss_sum(survey->lost) > 0 || survey->lost_marks > 0;
+    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
+        found = found || (survey->irregular[i] > 0 && i != CONV_PAUSES &&
+                          (conv_irregularity_is_loss(i) || conv_irregularity_is_defect(i)));
+    return found;
 }
 
 static void print_unrecorded(const struct conv_survey *survey)
@@ -430,50 +409,70 @@ static void print_unrecorded(const struct conv_survey *survey)
     json_decref(unrecorded);
 }
 
-void cli_survey_print_all(const struct conv_survey *survey, const char *path, bool utf8)
+static void print_inherited(const struct conv_survey *survey)
+{
+    if (survey->inherited_objects > 0)
+        line("inherited",
+             "%s in %s object%s alive before: the parent's, of earlier windows, made before the section",
+             FP_BYTES(survey->inherited_bytes), FP_GROUPED(survey->inherited_objects),
+             survey->inherited_objects == 1 ? "" : "s");
+    if (survey->inherited_why[0] != '\0')
+        line("inherited", "not all is known: %s", survey->inherited_why);
+}
+
+/* Where earlier windows are gone, recording began before what is here. */
+static void print_details(const struct conv_survey *survey, bool utf8)
 {
     const bool is_workload = survey->kind == CONV_KIND_WORKLOAD;
-    print_plain("file", "", path);
-    if (survey->file_bytes > 0)
-        line("kind", "%s, %s", conv_kind_name(survey->kind), FP_BYTES(survey->file_bytes));
-    else
-        line("kind", "%s", conv_kind_name(survey->kind)); /* a pipe's text */
-    print_program(survey);
-    cli_selection_print(&survey->selected);
-    print_start(survey->start_unix_ns);
-    print_duration(survey);
-    cli_pauses_print(survey);
-    if (survey->stop_words != NULL)
-        line("stopped", "%s", survey->stop_words);
-    if (!is_workload)
-        print_events(survey);
-    else
-        line("ops", "%s, %.2f bytes each", FP_GROUPED(survey->ops),
-             survey->ops > 0 ? (double)survey->file_bytes / (double)survey->ops : 0.0);
-    if (cli_processes_of(survey) != 1)
-        line("processes", "%s", FP_GROUPED(cli_processes_of(survey)));
+    const uint64_t calls = is_workload ? survey->ops : survey->events;
+    const uint64_t ran_ns = survey->usage != NULL ? fp_usage_ran_ns(survey->usage) : FP_USAGE_UNKNOWN;
+    const double bytes_each = is_workload ? calls > 0 ? (double)survey->file_bytes / (double)calls : 0
+                                          : survey->bytes_per_event;
+    char span[32];
+    if (survey->file_bytes > 0) /* a pipe's text has none */
+        line("size", "%s, %.2f bytes a call", FP_BYTES(survey->file_bytes), bytes_each);
+    if (survey->begin_ns > 0)
+        line("begins", "%s after recording began", res_text_duration((double)survey->begin_ns, span));
+    if (ran_ns != FP_USAGE_UNKNOWN)
+        line("ran", "%s", res_text_duration((double)ran_ns, span));
     if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
         line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
              survey->process_count, survey->process_id);
-    line("threads", "%s", FP_GROUPED(survey->threads));
-    line("requested", "%s", FP_BYTES(survey->requested_bytes));
     line("largest", "%s", FP_BYTES(survey->largest_size));
-    print_live(survey);
+    line("live at end", "%s in %s object%s", FP_BYTES(survey->live_bytes_end),
+         FP_GROUPED(survey->live_objects_end), survey->live_objects_end == 1 ? "" : "s");
+    print_inherited(survey);
     print_large(survey);
-    print_usage(survey);
-    if (survey->inherited_why[0] != '\0')
-        print_plain("inherited", "not all is known: ", survey->inherited_why);
-    print_plain("complete",
-                survey->complete ? "yes" : "no: ", survey->complete ? "" : survey->incomplete_why);
-    if (survey->lacks[0] != '\0')
-        print_plain("lacks", "", survey->lacks);
-    cli_losses_print(survey);
     if (survey->events_removed > 0)
         line("removed", "%s calls, with the windows that are not kept", FP_GROUPED(survey->events_removed));
     print_unrecorded(survey);
-    print_calls("calls", is_workload ? survey->ops_by_call : survey->events_by_call,
-                is_workload ? survey->ops : survey->events);
+    print_calls("by call", is_workload ? survey->ops_by_call : survey->events_by_call, calls);
     print_sizes(survey, utf8);
     cli_threads_print(survey);
     cli_survey_lists_print(survey);
+}
+
+void cli_survey_print(const struct conv_survey *survey, const char *path, bool details, bool utf8)
+{
+    print_file(survey, path);
+    print_when(survey);
+    print_counts(survey);
+    print_usage(survey, details);
+    line("complete", "%s%s",
+         survey->complete ? "yes, nothing lost" : "no: ", survey->complete ? "" : survey->incomplete_why);
+    cli_selection_print(&survey->selected);
+    if (survey->stop_words != NULL)
+        line("stopped", "%s", survey->stop_words);
+    if (survey->lacks[0] != '\0')
+        line("lacks", "%s", survey->lacks);
+    if (survey->live != CONV_LIVE_KNOWN)
+        line("live", "%s", cli_live_words(survey->live));
+    if (details || is_irregular(survey) || !conv_survey_knows_losses(survey) ||
+        survey->recording_state == CONV_RECORDING_GOING_ON)
+        print_losses(survey);
+    print_pauses(survey);
+    if (details)
+        print_details(survey, utf8);
+    else
+        cli_programs_print(survey);
 }

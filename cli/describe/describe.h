@@ -9,15 +9,11 @@
 
 #include "convert/convert.h"
 
-/* cli_survey_print_all - all that is known, as aligned text on stdout.
- * path  as the user gave it. utf8: draw the histogram with blocks, else with '#'. */
-void cli_survey_print_all(const struct conv_survey *survey, const char *path, bool utf8);
-
-/* cli_processes_of - how many processes the survey is of.
- * cli_pauses_print, cli_losses_print - the lines on pauses, and on what is lost or irregular. */
-uint64_t cli_processes_of(const struct conv_survey *survey);
-void cli_pauses_print(const struct conv_survey *survey);
-void cli_losses_print(const struct conv_survey *survey);
+/* cli_survey_print - six lines on stdout, and one for each thing that is out of the ordinary: a selection, a pause, a loss. Behind
+ * them the programs of a recording. Nothing is said of what is not known.
+ * path     as the user gave it.
+ * details  all that is known, behind these lines. utf8: draw its histogram with blocks, else with '#'. */
+void cli_survey_print(const struct conv_survey *survey, const char *path, bool details, bool utf8);
 
 /* cli_survey_json - what an input holds, with the keys that DESIGN promises for `info --json`. A new reference. */
 json_t *cli_survey_json(const struct conv_survey *survey);

@@ -10,7 +10,6 @@
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
-#include "cli/describe/describe_brief.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
@@ -220,14 +219,6 @@ static int tell_error(const struct conv_error *error)
     return conv_error_exit_code(error);
 }
 
-static void print_survey(const struct settings *settings, const struct conv_survey *survey)
-{
-    if (settings->details)
-        cli_survey_print_all(survey, settings->path, cli_locale_is_utf8());
-    else
-        cli_survey_print_brief(survey, settings->path);
-}
-
 static int tell_survey(const struct settings *settings, struct conv_error *error)
 {
     struct conv_survey survey = {0};
@@ -241,7 +232,7 @@ static int tell_survey(const struct settings *settings, struct conv_error *error
     if (settings->answer.json)
         code = cli_print_json(cli_survey_json(&survey));
     else
-        print_survey(settings, &survey);
+        cli_survey_print(&survey, settings->path, settings->details, cli_locale_is_utf8());
     conv_survey_release(&survey);
     return code;
 }

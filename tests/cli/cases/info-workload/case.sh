@@ -6,5 +6,5 @@ while [ "$i" -lt 40 ]; do
 done >trace.txt
 printf '8: memalign 0x9000 64 5000\n8: free 0x9000\n8: thread_done 0x0\n' >>trace.txt
 "$MALLAB" convert -q --from android trace.txt
-"$MALLAB" info --details trace.wl | sed '/^kind\|^ops \|^started/s/ [0-9].*//'
+"$MALLAB" info --details trace.wl | sed '/^size/s/ [0-9].*//'
 "$MALLAB" info trace.wl

@@ -16,7 +16,7 @@ END
 # Whether the calls after it found room in what there was is chance; as is whether the command still runs when its
 # death is seen, which is then said at once (tests/e2e/test_stops.py).
 sed '/not whole/d; /ended early/d' said >&2
-"$MALLAB" info --details out | grep '^kind\|600,000' | sed 's/recording, .*/recording/'
+"$MALLAB" info --details out | grep '^file\|600,000' | sed 's/recording .*/recording/'
 "$MALLAB" info --json out | grep '"recording_state"' 
 "$MALLAB" convert -q -o out.wl out
 "$MALLAB" info --details out.wl | grep '^complete'

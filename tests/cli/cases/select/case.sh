@@ -11,7 +11,7 @@ say convert -o section.wl --from-time 20ms --to-time 40ms trace.txt
 say convert -o sample.wl --sample 1/4 trace.txt
 say convert -o parts.wl --threads 7-8 --from-time 50% --sample 50% --head 5 trace.txt
 for workload in threads section sample parts; do
-    "$MALLAB" info --details "$workload.wl" | grep -E '^(selected|sampled|inherited|irregular|ops|live at|   +[0-9]*: )' | sed 's/, [0-9.]* bytes each//'
+    "$MALLAB" info --details "$workload.wl" | grep -E '^(selected|sampled|inherited|irregular|calls|memory|live at|   +[0-9]*: )'
 done
 "$MALLAB" info --json --threads 7 trace.txt | grep -A 8 -E '"selection"'
 for wrong in '--threads 7,12' '--from-time 2m'; do
