@@ -16,8 +16,7 @@
 #include "footprint/wl/workload.h"
 #include "results/measure/base/lives.h"
 
-#define ENDING       ".wl"
-#define COURSE_STEPS 512u /* of the live bytes of a member over its time */
+#define ENDING ".wl"
 
 static int is_workload_name(const struct dirent *entry)
 {
@@ -104,69 +103,41 @@ static uint64_t meta_number(const struct wl_reader *reader, const char *key)
     return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
-/* Live bytes while a workload is read. */
-struct course {
-    struct res_life *life; /* a moment for each step; each has the most of its step */
-    uint64_t *sizes;       /* of the objects, by their ids */
-    uint64_t live_bytes, begin_ns, span_ns;
-};
-
-static uint64_t bytes_of(const struct wl_op *op)
+static void add_moment(struct res_life *life, uint64_t time_ns, uint64_t bytes)
 {
-    const bool counted = op->call == FP_CALL_CALLOC || op->call == FP_CALL_REALLOCARRAY;
-    uint64_t bytes;
-    return __builtin_mul_overflow(op->size, counted ? (uint64_t)op->count : 1, &bytes) ? 0 : bytes;
-}
-
-static void take_live(struct course *course, const struct wl_op *op)
-{
-    const enum fp_call_kind kind = fp_call_kind_of(op->call);
-    const uint64_t bytes = kind == FP_KIND_RELEASE ? 0 : bytes_of(op);
-    if (kind == FP_KIND_NONE || op->id == 0)
-        return;
-    course->live_bytes += bytes - course->sizes[op->id];
-    course->sizes[op->id] = bytes;
-}
-
-static void take_step(struct course *course, uint64_t time_ns)
-{
-    struct res_life *life = course->life;
-    const uint64_t after_ns = time_ns > course->begin_ns ? time_ns - course->begin_ns : 0;
-    const uint64_t step = after_ns < course->span_ns
-                              ? (uint64_t)((__uint128_t)after_ns * COURSE_STEPS / course->span_ns)
-                              : COURSE_STEPS - 1;
-    while (life->count <= step) {
-        life->time_ns[life->count] = (double)course->begin_ns +
-                                     (double)course->span_ns * (double)life->count / (COURSE_STEPS - 1);
-        life->value[life->count++] = (double)course->live_bytes;
+    const size_t last = life->count > 0 ? life->count - 1 : 0;
+    if ((life->count & (life->count - 1)) == 0) { /* there was room up to a power of 2 */
+        life->time_ns = res_realloc(life->time_ns, 2 * life->count + 1, sizeof *life->time_ns);
+        life->value = res_realloc(life->value, 2 * life->count + 1, sizeof *life->value);
     }
-    if (life->value[step] < (double)course->live_bytes)
-        life->value[step] = (double)course->live_bytes;
+    life->time_ns[life->count] = life->count > 0 ? fmax(life->time_ns[last], (double)time_ns)
+                                                 : (double)time_ns;
+    life->value[life->count++] = (double)bytes;
 }
 
-/* What a process inherits stands before it begins, at time 0. Returns false where the file is damaged, which its replay
- * tells. */
-static bool read_windows(struct wl_reader *reader, uint64_t inherited, struct course *course)
+/* Live bytes over time, by its windows: each one's peak in the middle. What a process inherits stands before its first own call,
+ * and is no moment of it. Returns false where the file is damaged, which its replay tells. */
+static bool read_windows(struct wl_reader *reader, struct part *part)
 {
-    const struct wl_summary *summary = wl_reader_summary(reader);
+    const uint64_t inherited = meta_number(reader, "inherited_objects");
     struct wl_window window;
-    uint64_t number = 0;
+    uint64_t live_bytes = meta_number(reader, "inherited_bytes");
     enum fp_status status;
-    while ((status = wl_reader_next(reader, &window)) == FP_OK)
-        for (uint32_t i = 0; i < window.op_count; i++, number++) {
-            const uint64_t time_ns = number >= inherited ? wl_window_time(&window, i) : 0;
-            if (number == inherited) {
-                course->begin_ns = time_ns;
-                course->span_ns = summary->duration_ns > time_ns ? summary->duration_ns - time_ns : 0;
-            }
-            if (number >= inherited)
-                take_step(course, time_ns); /* up to it nothing changed */
-            take_live(course, &window.ops[i]);
-            if (number >= inherited)
-                take_step(course, time_ns);
+    while ((status = wl_reader_next(reader, &window)) == FP_OK) {
+        const struct wl_facts *facts = &window.facts;
+        const uint64_t before = inherited > facts->first_op ? inherited - facts->first_op : 0;
+        if (before >= window.op_count)
+            continue;
+        if (part->live.count == 0) {
+            part->begin_ns = wl_window_time(&window, (uint32_t)before);
+            add_moment(&part->live, part->begin_ns, live_bytes);
         }
-    if (course->span_ns > 0)
-        take_step(course, course->begin_ns + course->span_ns);
+        add_moment(&part->live, facts->start_ns / 2 + facts->end_ns / 2, facts->live_bytes_peak);
+        add_moment(&part->live, facts->end_ns, facts->live_bytes);
+        live_bytes = facts->live_bytes;
+    }
+    if (part->live.count > 0)
+        add_moment(&part->live, wl_reader_summary(reader)->duration_ns, live_bytes);
     return status == FP_END;
 }
 
@@ -174,19 +145,12 @@ static bool read_live(const char *path, struct part *part)
 {
     struct fp_error error;
     struct wl_reader *reader;
-    struct course course = {.life = &part->live};
     if (wl_reader_open(path, &error, &reader) != FP_OK)
         return false;
     part->begin_unix_ns = meta_number(reader, "recorded_unix_ns");
     part->events = meta_number(reader, "process_events");
     part->all_events = meta_number(reader, "recording_events");
-    part->live.time_ns = res_calloc(COURSE_STEPS, sizeof *part->live.time_ns);
-    part->live.value = res_calloc(COURSE_STEPS, sizeof *part->live.value);
-    course.sizes = calloc((size_t)wl_reader_summary(reader)->id_max + 1, sizeof *course.sizes);
-    const bool read = course.sizes != NULL &&
-                      read_windows(reader, meta_number(reader, "inherited_objects"), &course);
-    part->begin_ns = course.begin_ns;
-    free(course.sizes);
+    const bool read = read_windows(reader, part);
     wl_reader_close(reader);
     return read;
 }
@@ -206,6 +170,8 @@ static void add_facts(struct res_workload *sum, const struct res_workload *one, 
         memcpy(sum->incomplete_why, one->incomplete_why, sizeof sum->incomplete_why);
     sum->complete = sum->complete && one->complete;
     sum->lost_known = sum->lost_known && one->lost_known;
+    if (strcmp(sum->runs_on.name, one->runs_on.name) != 0)
+        memset(&sum->runs_on, 0, sizeof sum->runs_on); /* not one and the same */
     if (strcmp(sum->live, conv_liveness_name(CONV_LIVE_KNOWN)) == 0)
         memcpy(sum->live, one->live, sizeof sum->live);
 }
