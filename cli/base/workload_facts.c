@@ -8,6 +8,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "convert/convert.h"
+#include "convert/open/usage_notes.h"
 #include "footprint/wl/workload.h"
 
 static uint64_t meta_number(const struct wl_reader *reader, const char *key)
@@ -23,24 +24,38 @@ static void copy_meta(const struct wl_reader *reader, const char *key, const cha
     snprintf(ret_text, size, "%s", value != NULL ? value : otherwise);
 }
 
-/* Workloads of imported traces, and older ones, have none of these. */
+static uint64_t known(uint64_t number)
+{
+    return number != FP_USAGE_UNKNOWN ? number : 0;
+}
+
+/* Workloads of imported traces have none of these. */
 static void take_process(const struct wl_reader *reader, struct res_workload *ret_workload)
 {
+    struct fp_usage usage;
+    (void)conv_usage_read(reader, &usage); /* where there is nothing, nothing is known */
     ret_workload->process = (struct res_process_facts){
-        .cpu_user_ns = meta_number(reader, "process_cpu_user_ns"),
-        .cpu_system_ns = meta_number(reader, "process_cpu_system_ns"),
-        .faults_minor = meta_number(reader, "process_faults_minor"),
-        .faults_major = meta_number(reader, "process_faults_major"),
-        .rss_peak_bytes = meta_number(reader, "process_rss_peak_bytes"),
-        .rss_anon_peak_bytes = meta_number(reader, "process_rss_anon_peak_bytes"),
-        .ran_ns = meta_number(reader, "process_ran_ns"),
+        .cpu_user_ns = known(usage.cpu_user_ns),
+        .cpu_system_ns = known(usage.cpu_system_ns),
+        .faults_minor = known(usage.faults_minor),
+        .faults_major = known(usage.faults_major),
+        .rss_peak_bytes = known(usage.rss_peak_bytes),
+        .rss_anon_peak_bytes = known(usage.rss_anon_peak_bytes),
+        .ran_ns = known(fp_usage_ran_ns(&usage)),
     };
-    copy_meta(reader, "process_ended", "", ret_workload->process.ended, sizeof ret_workload->process.ended);
-    copy_meta(reader, "runs_on_name", "", ret_workload->runs_on.name, sizeof ret_workload->runs_on.name);
-    copy_meta(reader, "runs_on_version", "", ret_workload->runs_on.version,
-              sizeof ret_workload->runs_on.version);
-    copy_meta(reader, "runs_on_how", "", ret_workload->runs_on.how, sizeof ret_workload->runs_on.how);
+    if (usage.ended != FP_ENDED_UNKNOWN && usage.code != FP_USAGE_UNKNOWN)
+        snprintf(ret_workload->process.ended, sizeof ret_workload->process.ended, "%s %llu",
+                 fp_ended_name(usage.ended), (unsigned long long)usage.code);
+    else if (usage.ended != FP_ENDED_UNKNOWN)
+        snprintf(ret_workload->process.ended, sizeof ret_workload->process.ended, "%s",
+                 fp_ended_name(usage.ended));
     ret_workload->unseen_frees = meta_number(reader, "irregular_lost_free");
+    if (usage.runs_on == FP_RUNS_ON_UNKNOWN)
+        return;
+    snprintf(ret_workload->runs_on.name, sizeof ret_workload->runs_on.name, "%s", usage.allocator);
+    snprintf(ret_workload->runs_on.version, sizeof ret_workload->runs_on.version, "%s", usage.version);
+    snprintf(ret_workload->runs_on.how, sizeof ret_workload->runs_on.how, "%s",
+             fp_runs_on_name(usage.runs_on));
 }
 
 int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/base/process_usage.h"
 #include "convert/base/source.h"
 #include "convert/open/usage_notes.h"
 #include "convert/select/selection_plan.h"
@@ -162,7 +163,8 @@ static void take_notes(const struct wl_reader *reader, struct conv_survey *surve
     survey->live = live_from(wl_reader_meta(reader, "live"));
     for (size_t i = 0; i < NOTES_LENGTH; i++)
         *(uint64_t *)(void *)((char *)survey + NOTES[i].at) = meta_number(reader, NOTES[i].key);
-    conv_usage_read(reader, survey);
+    struct fp_usage usage;
+    conv_usage_set(&survey->usage, conv_usage_read(reader, &usage) ? &usage : NULL);
     survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
     survey->lost_marks = meta_number(reader, "lost_calls");
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {

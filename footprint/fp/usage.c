@@ -79,6 +79,30 @@ uint64_t fp_usage_cpu_ns(const struct fp_usage *usage)
     return sum <= INT64_MAX ? sum : INT64_MAX;
 }
 
+void fp_usage_tell(const struct fp_usage *usage, struct fp_usage_texts *ret_texts)
+{
+    struct fp_usage copy = *usage;
+    const struct fp_meta words[] = {{"ended", fp_ended_name(usage->ended)},
+                                    {"how", fp_runs_on_name(usage->runs_on)},
+                                    {"allocator", usage->allocator},
+                                    {"version", usage->version},
+                                    {"library", usage->library}};
+    size_t count = 0;
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
+        const uint64_t number = *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]);
+        char *const digits = ret_texts->digits[count];
+        if (number > INT64_MAX)
+            continue; /* not known */
+        (void)snprintf(digits, sizeof ret_texts->digits[count], "%llu",
+                       (unsigned long long)number); /* fits */
+        ret_texts->items[count++] = (struct fp_meta){FP_USAGE_NUMBERS[i].key, digits};
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (words[i].value != NULL && words[i].value[0] != '\0')
+            ret_texts->items[count++] = words[i];
+    ret_texts->count = count;
+}
+
 static bool take_number(const char *value, uint64_t *number)
 {
     char *end;

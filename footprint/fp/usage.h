@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/meta.h"
+
 #define FP_USAGE_UNKNOWN    UINT64_MAX /* a number that nobody could tell */
 #define FP_USAGE_POINTS_MAX 256u
 
@@ -90,6 +92,16 @@ uint64_t fp_usage_ran_ns(const struct fp_usage *usage);
 
 /* fp_usage_cpu_ns - user and system together; FP_USAGE_UNKNOWN where either is. */
 uint64_t fp_usage_cpu_ns(const struct fp_usage *usage);
+
+/* fp_usage_tell - all that is known as texts by key, of which fp_usage_take makes it again; but for the points. Words are borrowed
+ * from the usage. */
+#define FP_USAGE_TEXTS_MAX 24u /* the numbers and five words */
+struct fp_usage_texts {
+    struct fp_meta items[FP_USAGE_TEXTS_MAX];
+    char digits[FP_USAGE_TEXTS_MAX][24];
+    size_t count;
+};
+void fp_usage_tell(const struct fp_usage *usage, struct fp_usage_texts *ret_texts);
 
 /* fp_usage_take - set what a key of text says; a key or a word that is not known here is passed over, as are numbers above INT64_MAX.
  * Returns  false for a number that is none. */

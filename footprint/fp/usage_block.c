@@ -1,42 +1,12 @@
 /* usage_block.c - the text of a usage, and the series behind it. */
 #include "footprint/fp/usage_block.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/meta.h"
 
-#define KIB         1024u
-#define NUMBERS_MAX 24u /* numbers and words of a usage; more would not fit describe() */
-#define DIGITS      24u
-
-/* ---- text --------------------------------------------------------------------------------------- */
-
-static enum fp_status describe(const struct fp_usage *usage, struct bytes *text)
-{
-    struct fp_usage copy = *usage;
-    char digits[NUMBERS_MAX][DIGITS];
-    struct fp_meta meta[NUMBERS_MAX];
-    size_t count = 0;
-    const struct fp_meta words[] = {{"ended", fp_ended_name(usage->ended)},
-                                    {"how", fp_runs_on_name(usage->runs_on)},
-                                    {"allocator", usage->allocator},
-                                    {"version", usage->version},
-                                    {"library", usage->library}};
-    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
-        const uint64_t number = *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]);
-        if (number > INT64_MAX)
-            continue;                                                              /* not known */
-        (void)snprintf(digits[count], DIGITS, "%llu", (unsigned long long)number); /* fits */
-        meta[count] = (struct fp_meta){FP_USAGE_NUMBERS[i].key, digits[count]};
-        count++;
-    }
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (words[i].value != NULL && words[i].value[0] != '\0')
-            meta[count++] = words[i];
-    return meta_encode(meta, count, text);
-}
+#define KIB 1024u
 
 /* ---- series ------------------------------------------------------------------------------------- */
 
@@ -102,7 +72,9 @@ enum fp_status usage_encode(const struct fp_usage *usage, struct bytes *text, st
 {
     if (usage->point_count > FP_USAGE_POINTS_MAX)
         return FP_ERR_LIMIT;
-    enum fp_status status = describe(usage, text);
+    struct fp_usage_texts texts;
+    fp_usage_tell(usage, &texts);
+    enum fp_status status = meta_encode(texts.items, texts.count, text);
     if (status == FP_OK)
         status = put_series(usage, series);
     if (status != FP_OK)
