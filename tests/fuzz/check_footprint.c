@@ -56,12 +56,40 @@ static void check_same_trailer(const struct fp_trailer *a, const struct fp_trail
                    a->lanes[i].is_main == b->lanes[i].is_main && a->lanes[i].marks == b->lanes[i].marks);
 }
 
+static void check_usage(const struct fp_usage *usage)
+{
+    struct fp_usage copy = *usage;
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
+        const uint64_t number = *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]);
+        FUZZ_CHECK(number <= INT64_MAX || number == FP_USAGE_UNKNOWN);
+    }
+    FUZZ_CHECK(fp_ended_name(usage->ended) != NULL && fp_runs_on_name(usage->runs_on) != NULL);
+    FUZZ_CHECK(usage->point_count <= FP_USAGE_POINTS_MAX &&
+               (usage->point_count > 0) == (usage->points != NULL));
+    for (uint32_t i = 0; i < usage->point_count; i++) {
+        const struct fp_usage_point *point = &usage->points[i];
+        FUZZ_CHECK(point->rss_bytes <= INT64_MAX && point->rss_anon_bytes <= INT64_MAX);
+        FUZZ_CHECK(i == 0 || (point->time_ns >= point[-1].time_ns && point->cpu_ns >= point[-1].cpu_ns));
+    }
+}
+
+static void check_same_usage(const struct fp_usage *a, const struct fp_usage *b)
+{
+    struct fp_usage one = *a, other = *b;
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
+        FUZZ_CHECK(*fp_usage_at(&one, &FP_USAGE_NUMBERS[i]) == *fp_usage_at(&other, &FP_USAGE_NUMBERS[i]));
+    FUZZ_CHECK(a->ended == b->ended && a->runs_on == b->runs_on && strcmp(a->allocator, b->allocator) == 0 &&
+               strcmp(a->version, b->version) == 0 && strcmp(a->library, b->library) == 0);
+    FUZZ_CHECK(a->point_count == b->point_count);
+    FUZZ_CHECK(a->point_count == 0 || memcmp(a->points, b->points, a->point_count * sizeof *a->points) == 0);
+}
+
 /* Every block that decodes is written, the damaged ones are left out. */
 static void write_again(struct fp_reader *reader, const char *path)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
-    const struct fp_writer_options options = {.process_id = info->process_id,
-                                              .start_unix_ns = info->start_unix_ns};
+    const struct fp_writer_options options = {
+        .process_id = info->process_id, .start_unix_ns = info->start_unix_ns, .usage = info->usage != NULL};
     struct fp_block_buffer buffer = {0};
     struct fp_writer *writer = NULL;
     FUZZ_CHECK(fp_writer_create(AT_FDCWD, path, &options, info->meta, info->meta_count, NULL, &writer) ==
@@ -78,6 +106,10 @@ static void write_again(struct fp_reader *reader, const char *path)
             FUZZ_CHECK(error->status == status && error->what != NULL);
             FUZZ_CHECK(error->offset >= info->blocks[i].offset && error->offset <= info->file_bytes);
         }
+    }
+    if (info->usage != NULL) {
+        check_usage(info->usage);
+        FUZZ_CHECK(fp_writer_usage(writer, info->usage) == FP_OK);
     }
     if (info->has_trailer)
         FUZZ_CHECK(fp_writer_finish(writer, &info->trailer, NULL) == FP_OK);
@@ -106,6 +138,9 @@ static void compare(struct fp_reader *reader, struct fp_reader *again)
         check_same_block(&blocks[0], &blocks[1]);
     }
     FUZZ_CHECK(written == second->block_count);
+    FUZZ_CHECK((first->usage == NULL) == (second->usage == NULL));
+    if (first->usage != NULL)
+        check_same_usage(first->usage, second->usage);
     if (first->has_trailer)
         check_same_trailer(&first->trailer, &second->trailer);
     fp_block_buffer_release(&buffers[0]);
