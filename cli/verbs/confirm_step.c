@@ -5,8 +5,10 @@
 
 #include "cli/base/interrupt.h"
 #include "cli/base/say.h"
+#include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "record/target.h"
+#include "results/measure/base/shell_line.h"
 #include "results/measure/confirm/confirm_command.h"
 #include "results/measure/confirm/confirm_service.h"
 
@@ -55,47 +57,100 @@ static int run_pairs(const struct cli_verb *verb, const struct cli_confirm_step 
     return say_failed(verb, result);
 }
 
-int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
-                        int exit_code, struct res_result *result)
-{
+/* A command that is about to run. */
+struct ready {
     struct rec_target target;
-    rec_target_find(command[0], &target);
-    if (target.code != 0) {
-        cli_say(verb, "%s", target.problem);
-        rec_target_release(&target);
-        return CLI_FAILED;
+    char *hyperfine;
+    struct res_confirm_command runs;
+};
+
+/* Returns false, told, where it cannot be run. ready_release drops it in any case. */
+static bool make_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                       int exit_code, struct ready *ret)
+{
+    *ret = (struct ready){.hyperfine = res_find_in_path("hyperfine", NULL)};
+    rec_target_find(command[0], &ret->target);
+    if (ret->target.code != 0) {
+        cli_say(verb, "%s", ret->target.problem);
+        return false;
     }
-    char *hyperfine = res_find_in_path("hyperfine", NULL);
-    if (hyperfine == NULL && !step->quiet)
-        cli_say(verb, "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
-    struct res_confirm_command runs = {
-        .path = target.path,
+    ret->runs = (struct res_confirm_command){
+        .path = ret->target.path,
         .arguments = command,
         .directory = cli_temporary_directory(verb),
-        .hyperfine = hyperfine,
+        .hyperfine = ret->hyperfine,
         .exit_code = exit_code,
         .timeout_ns = step->timeout_ns,
         .stop = &cli_stopped_by,
     };
+    return ret->runs.directory != NULL;
+}
+
+static void ready_release(struct ready *ready)
+{
+    free(ready->hyperfine);
+    rec_target_release(&ready->target);
+}
+
+uint64_t cli_confirm_once(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                          int exit_code)
+{
+    struct ready ready;
+    struct res_confirm_run ran = {0};
+    char *reason = NULL;
+    uint64_t once_ns = 0;
+    if (make_ready(verb, step, command, exit_code, &ready)) {
+        const struct res_confirm_runner runner = res_confirm_command_runner(&ready.runs);
+        const uint64_t begin_ns = fp_now_ns();
+        if (runner.run(runner.context, step->candidates[0], RES_CONFIRM_TIME, &ran, &reason) == RES_REAL_OK)
+            once_ns = fp_now_ns() - begin_ns; /* with what it takes to time it */
+    }
+    free(reason); /* told when the pairs run */
+    ready_release(&ready);
+    return once_ns;
+}
+
+int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                        int exit_code, struct res_result *result)
+{
+    struct ready ready;
     int code = CLI_FAILED;
-    if (runs.directory != NULL) {
-        code = run_pairs(verb, step, res_confirm_command_runner(&runs), result);
-        result->confirmation->timed_by = hyperfine != NULL ? RES_CONFIRMED_BY_HYPERFINE
-                                                           : RES_CONFIRMED_BY_WAIT4;
+    if (make_ready(verb, step, command, exit_code, &ready)) {
+        if (ready.hyperfine == NULL && !step->quiet)
+            cli_say(verb, "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
+        code = run_pairs(verb, step, res_confirm_command_runner(&ready.runs), result);
+        result->confirmation->timed_by = ready.hyperfine != NULL ? RES_CONFIRMED_BY_HYPERFINE
+                                                                 : RES_CONFIRMED_BY_WAIT4;
         for (char **word = command; *word != NULL; word++) {
             char *plain = res_text_plain(*word);
             res_texts_add(&result->confirmation->command, plain);
             free(plain);
         }
     }
-    free(hyperfine);
-    rec_target_release(&target);
+    ready_release(&ready);
     return code;
 }
 
 static char *plain(const char *line)
 {
     return line != NULL ? res_text_plain(line) : NULL;
+}
+
+char *cli_confirm_service_words(const struct cli_confirm_service *service)
+{
+    const struct {
+        const char *option, *line;
+    } all[] = {{"--start", service->start},
+               {"--ready", service->ready},
+               {"--load", service->load},
+               {"--stop", service->stop}};
+    struct res_text words = {0};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].line != NULL) {
+            res_shell_word(&words, all[i].option);
+            res_shell_word(&words, all[i].line);
+        }
+    return words.text;
 }
 
 int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,

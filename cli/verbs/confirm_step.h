@@ -30,4 +30,11 @@ int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_st
 int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
                         const struct cli_confirm_service *service, struct res_result *result);
 
+/* cli_confirm_once - what one run of a command under the baseline takes; 0: it failed, or was stopped. */
+uint64_t cli_confirm_once(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                          int exit_code);
+
+/* cli_confirm_service_words - its options as they are typed. The caller's to free; NULL: it has none. */
+char *cli_confirm_service_words(const struct cli_confirm_service *service);
+
 #endif

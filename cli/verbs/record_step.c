@@ -9,6 +9,7 @@
 #include "cli/base/say.h"
 #include "footprint/base/support.h"
 #include "record/record_report.h"
+#include "record/relay.h"
 #include "record/target.h"
 
 /* How the command ended, where the user has to know it. */
@@ -23,7 +24,7 @@ static void tell_end(const struct cli_verb *verb, const struct rec_recorded *rec
                 "when it "
                 "has ended",
                 (int)recorded->still_running, name);
-    else if (again)
+    else if (again || rec_relay_asked_to_end() != 0) /* whoever asked knows */
         return;
     else if (WIFSIGNALED(recorded->status))
         cli_say(verb, "'%s' was ended by signal %d; its recording is used", name, WTERMSIG(recorded->status));

@@ -23,6 +23,9 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+#include "record/relay.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/result_making.h"
@@ -33,10 +36,9 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
-#define DEFAULT_ROUNDS 10
-#define IDLE_NS        UINT64_C(60000000000)
-/* For the program itself, where nobody said for how long: as long as the replays took, within these. */
-#define CONFIRM_LEAST_NS UINT64_C(10000000000)
+#define DEFAULT_ROUNDS   10
+#define IDLE_NS          UINT64_C(60000000000)
+#define CONFIRM_LEAST_NS UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
 
 struct confirm {
     bool wanted;
@@ -122,7 +124,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
      .takes = "a time such as 90s or 5m",
      .help = "at last run CMD itself under the baseline and what is advised, as 'mallab confirm' does: for T "
-             "[as long as the replays took, 10s to 60s]"},
+             "[at most as long as the replays took, or 60s]"},
     {.group = cli_measure_place, .at = AT(measure)},
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure)},
@@ -190,7 +192,9 @@ struct ab {
     struct cli_prepared *prepared; /* of the workloads, in the same order */
     struct res_workload *workloads;
     size_t workload_count;
-    int status; /* of the command, as from waitpid */
+    int status;                          /* of the command, as from waitpid */
+    uint64_t command_ns;                 /* what it took, recorded */
+    char *command, *cut, *not_confirmed; /* as of struct res_asked */
     struct cli_progress progress;
 };
 
@@ -219,16 +223,36 @@ static int add_workload(struct ab *ab, const char *input, const char *named)
     return cli_prepared_facts(&CLI_AB, &ab->prepared[number], named, &ab->workloads[number]);
 }
 
+/* Ctrl-C ends the command, as many end in no other way, and what it did until then is compared. */
+static int record_command(struct ab *ab, char **ret_recording)
+{
+    const struct settings *settings = &ab->settings;
+    const uint64_t begin_ns = fp_now_ns();
+    const struct cli_record_step step = {
+        .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
+    const int code = cli_record_step(&CLI_AB, settings->command, &step, &ab->status, ret_recording);
+    const int asked = rec_relay_asked_to_end();
+    char span[32];
+    ab->command = res_shell_command(settings->command);
+    ab->command_ns = fp_now_ns() - begin_ns;
+    (void)res_text_duration((double)ab->command_ns, span);
+    if (asked == SIGINT && code == CLI_DONE) {
+        cli_say(&CLI_AB, "recording ended by Ctrl-C after %s: going on with it; again to stop", span);
+        ab->cut = res_printf("until Ctrl-C, %s", span);
+    } else if (asked != 0) {
+        cli_stopped_by = asked;
+    }
+    return code;
+}
+
 static int prepare_workloads(struct ab *ab)
 {
     const struct settings *settings = &ab->settings;
     char *recording = NULL;
     int code = cli_work_directory(&CLI_AB, settings->answer.keep, &ab->directory);
-    const struct cli_record_step step = {
-        .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
     if (code == CLI_DONE && settings->command != NULL)
-        code = cli_record_step(&CLI_AB, settings->command, &step, &ab->status, &recording);
-    if (code == CLI_DONE && recording != NULL)
+        code = record_command(ab, &recording);
+    if (code == CLI_DONE && recording != NULL && cli_stopped_by == 0)
         code = add_workload(ab, recording, settings->command[0]);
     free(recording);
     for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
@@ -277,29 +301,75 @@ static size_t advised_of(const struct cli_choice *choice, const struct res_resul
     return count;
 }
 
+/* How many of the candidates, those that save most time first, have the pairs that a verdict takes in time; with the baseline. */
+static size_t fit(size_t count, uint64_t run_ns, uint64_t most_ns)
+{
+    while (count > 1 && res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * run_ns > most_ns)
+        count--;
+    return count;
+}
+
+/* What is run, and for how long: at most as long as the replays took, or RES_CONFIRM_BUDGET_NS. A recorded run takes longer than
+ * others: where it is too long, another one tells. */
+static void plan_confirmation(struct ab *ab, uint64_t replays_ns, struct cli_confirm_step *step)
+{
+    const uint64_t said_ns = ab->settings.confirm.budget_ns, usual_ns = RES_CONFIRM_BUDGET_NS;
+    const uint64_t most_ns = said_ns > 0 ? said_ns : replays_ns > usual_ns ? replays_ns : usual_ns;
+    if (fit(step->candidate_count, ab->command_ns, most_ns) < step->candidate_count) {
+        const uint64_t once_ns = cli_confirm_once(&CLI_AB, step, ab->settings.command,
+                                                  fp_status_code(ab->status));
+        if (once_ns > 0 && once_ns < ab->command_ns)
+            ab->command_ns = once_ns;
+    }
+    size_t count = fit(step->candidate_count, ab->command_ns, most_ns);
+    if (count < 2 && said_ns > 0)
+        count = 2; /* as far as that time goes */
+    for (size_t i = count; count > 1 && i < step->candidate_count; i++)
+        cli_say(&CLI_AB, "--confirm: no time for %s: 8 pairs of its runs too would take %s",
+                step->candidates[i]->name,
+                RES_DURATION((double)res_confirm_runs(i, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns));
+    const uint64_t needed_ns = res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * ab->command_ns;
+    const uint64_t least_ns = replays_ns < CONFIRM_LEAST_NS ? CONFIRM_LEAST_NS : replays_ns;
+    step->candidate_count = count;
+    step->run_ns = ab->command_ns;
+    /* Runs differ: what barely fits may take longer. */
+    step->budget_ns = said_ns > 0                                      ? said_ns
+                      : needed_ns > least_ns / 2 || least_ns > most_ns ? most_ns
+                                                                       : least_ns;
+}
+
 /* replays_ns: what they took. Returns an exit code. */
-static int confirm(const struct ab *ab, uint64_t replays_ns, struct res_result *result)
+static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result)
 {
     const struct settings *settings = &ab->settings;
     const struct res_candidate *candidates[RES_TRIED_MAX + 1];
-    const uint64_t usual_ns = replays_ns < CONFIRM_LEAST_NS        ? CONFIRM_LEAST_NS
-                              : replays_ns > RES_CONFIRM_BUDGET_NS ? RES_CONFIRM_BUDGET_NS
-                                                                   : replays_ns;
-    const struct cli_confirm_step step = {
+    struct cli_confirm_step step = {
         .candidates = candidates,
         .candidate_count = advised_of(&ab->choice, result, candidates),
-        .budget_ns = settings->confirm.budget_ns > 0 ? settings->confirm.budget_ns : usual_ns,
         .seed = settings->measure.seed,
-        .run_ns = ab->workloads[0].duration_ns,
         .quiet = settings->answer.quiet,
         .progress = settings->answer.progress,
     };
     if (step.candidate_count < 2) {
-        if (!settings->answer.quiet)
-            cli_say(&CLI_AB, "--confirm: no candidate is advised, there is nothing to confirm");
+        result->asked.not_confirmed = "no other allocator is advised";
         return CLI_DONE;
     }
-    return cli_confirm_command(&CLI_AB, &step, settings->command, fp_status_code(ab->status), result);
+    if (ab->cut != NULL) {
+        result->asked.not_confirmed = "it ends by Ctrl-C only";
+        return CLI_DONE;
+    }
+    plan_confirmation(ab, replays_ns, &step);
+    result->asked.run_ns = ab->command_ns;
+    if (step.candidate_count < 2) {
+        ab->not_confirmed = res_printf(
+            "8 pairs of its runs take %s",
+            RES_DURATION((double)res_confirm_runs(1, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns));
+        result->asked.not_confirmed = ab->not_confirmed;
+        return CLI_DONE;
+    }
+    return cli_stopped_by == 0
+               ? cli_confirm_command(&CLI_AB, &step, settings->command, fp_status_code(ab->status), result)
+               : CLI_DONE;
 }
 
 /* ---- experiment ----------------------------------------------------------------------------- */
@@ -399,6 +469,8 @@ static int run_experiment(struct ab *ab)
         struct res_result result;
         res_result_of_experiment(&experiment, ab->choice.missing, ab->choice.missing_count, &result);
         res_disturbances_give(&disturbances, &result);
+        result.asked = (struct res_asked){
+            .command = ab->command, .run_ns = ab->cut == NULL ? ab->command_ns : 0, .cut = ab->cut};
         if (!experiment.stopped)
             res_profile_add(&result, &experiment);
         res_verdicts_fill(&result); /* which tells what to confirm */
@@ -422,6 +494,9 @@ static void ab_release(struct ab *ab)
         cli_prepared_release(&ab->prepared[i]);
     free(ab->prepared);
     free(ab->workloads);
+    free(ab->command);
+    free(ab->cut);
+    free(ab->not_confirmed);
     cli_choice_release(&ab->choice);
     cli_limit_release(&ab->limit);
 }
@@ -466,7 +541,9 @@ const struct cli_verb CLI_AB = {
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .completes = ":files wl fp",
-    .notes = "Ctrl-C ends the experiment; the rounds finished before are printed and kept.",
+    .notes =
+        "Ctrl-C ends the experiment; the rounds finished before are printed and kept. While CMD is recorded "
+        "it ends CMD.",
     .examples = "mallab ab -o result.json -- sqlite3 :memory: 'SELECT 1'",
     .exit_codes =
         "0 done, 1 failed, also when one candidate did, 2 misuse, 3 input unreadable, damaged or too "

@@ -17,6 +17,7 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/shell_line.h"
 #include "results/measure/experiment/result_making.h"
 #include "results/report/table/table.h"
 
@@ -128,6 +129,9 @@ static int run_program(const struct settings *settings, const struct cli_choice 
     };
     struct res_result result;
     res_result_of_experiment(&nothing, choice->missing, choice->missing_count, &result);
+    char *command = settings->command != NULL ? res_shell_command(settings->command) : NULL,
+         *service = cli_confirm_service_words(&settings->service);
+    result.asked = (struct res_asked){.command = command, .service = service};
     const int code = settings->command != NULL
                          ? cli_confirm_command(&CLI_CONFIRM, &step, settings->command, 0, &result)
                          : cli_confirm_service(&CLI_CONFIRM, &step, &settings->service, &result);
@@ -138,6 +142,8 @@ static int run_program(const struct settings *settings, const struct cli_choice 
         given = cli_result_give(&CLI_CONFIRM, &settings->answer, &result, res_table_text);
     }
     res_result_release(&result);
+    free(command);
+    free(service);
     return code != CLI_DONE ? code : given;
 }
 

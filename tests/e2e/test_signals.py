@@ -2,9 +2,11 @@
 """Every signal reaches the recorded command once: whoever sends it, to `mallab record`, to its process group, to all
 processes of a control group one by one, through timeout(1), a shell's job control or a terminal."""
 import fcntl
+import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import termios
@@ -129,6 +131,43 @@ class Signals(lab.Lab):
                 found = subprocess.run(["pkill", "-TERM", *flags, "-s", str(process.pid), pattern], check=False)
                 self.assertEqual(found.returncode, 0, "nobody was told")
                 self.assertEqual(self.count(process), 1)
+
+    def ab(self, script, number=signal.SIGINT):
+        """`mallab ab` of a program, to whose group a signal is sent, as a terminal does for Ctrl-C."""
+        process = subprocess.Popen([lab.BUILD / "mallab", "ab", "--progress", "-a", "glibc", "-n", "1000", "--force", "-o", "result.json", "--", "/usr/bin/python3",
+                                    "-c", script], cwd=self.place, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
+                                   | {"PYTHONMALLOC": "malloc"})
+        self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
+        self.assertIn(b"ready", self.until(process, rb"ready\n"))
+        os.killpg(process.pid, number)
+        return process
+
+    def until(self, process, pattern):
+        seen = b""
+        while not re.search(pattern, seen):
+            byte = process.stderr.read(1)
+            self.assertTrue(byte, seen)
+            seen += byte
+        return seen
+
+    def test_control_c_ends_a_recording_and_then_ab(self):
+        """The first one ends the program, as servers end in no other way, and ab goes on; the second one ends ab."""
+        forever = "print('ready', flush=True)\nwhile True: x = [str(i) for i in range(100)]"
+        for script in (f"import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\n{forever}",
+                       f"import sys\ntry:\n  {forever.replace(chr(10), chr(10) + '  ')}\nexcept KeyboardInterrupt: sys.exit(0)"):
+            process = self.ab(script)
+            self.assertRegex(self.until(process, rb"round ([2-9]|\d\d+),"), rb"mallab ab: recording ended by Ctrl-C after [\d.]+ m?s: going on with it; again to stop\n")
+            os.killpg(process.pid, signal.SIGINT)
+            output, _ = process.communicate(timeout=lab.PATIENCE_S)
+            self.assertEqual(process.returncode, -signal.SIGINT)
+            self.assertRegex(output, rb"\nrecorded +until Ctrl-C, [\d.]+ m?s\n")
+            self.assertIs(json.loads((self.place / "result.json").read_text())["stopped"], True)
+
+    def test_another_signal_ends_ab_with_its_program(self):
+        process = self.ab("print('ready', flush=True)\nwhile True: x = [str(i) for i in range(100)]", signal.SIGTERM)
+        output, said = process.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual((process.returncode, output), (-signal.SIGTERM, b""), said)
 
     @needs("bash")
     def test_job_control(self):

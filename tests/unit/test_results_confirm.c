@@ -181,13 +181,11 @@ TEST(no_pair_is_begun_that_would_end_late)
 
 TEST(what_it_would_take_is_told_before)
 {
-    uint64_t runs;
     /* One candidate: 6 runs for memory, 4 a round. */
-    CHECK_U64(res_confirm_estimate(1, 1000, 46000, &runs), 46000);
-    CHECK_U64(runs, 46);
-    CHECK_U64(res_confirm_estimate(1, 1000, 10, &runs), 38000); /* the least for a verdict */
-    CHECK_U64(res_confirm_estimate(1, 0, 46000, &runs), 0);
-    CHECK_U64(runs, 6 + 4 * RES_CONFIRM_PAIRS_MAX);
+    CHECK_U64(res_confirm_runs(1, 10), 46);
+    CHECK_U64(res_confirm_pairs(1, 1000, 46000), 10);
+    CHECK_U64(res_confirm_pairs(1, 1000, 10), 8); /* the least for a verdict */
+    CHECK_U64(res_confirm_pairs(1, 1, 46000), RES_CONFIRM_PAIRS_MAX);
 }
 
 TEST(a_result_with_it_is_read_as_it_was_written)

@@ -107,7 +107,7 @@ TEST(details_are_told_by_themselves)
         "{\"candidates\": [{\"name\": \"glibc\", \"placement\": {\"unavailable\": \"odd\"}}]}", 0, NULL);
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     struct res_text few = {0}, all = {0};
-    res_notes_screen(&few, known->notes, known->note_count);
+    res_notes_screen(&few, known->notes, known->note_count, NULL);
     res_notes_text(&all, known->notes, known->note_count, true, NULL);
     CHECK(strstr(few.text, "glibc was not measured") == NULL && strstr(few.text, "VERDICT   ") != NULL);
     CHECK(strstr(all.text, "placement   glibc was not measured: odd") != NULL);

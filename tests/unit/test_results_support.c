@@ -79,6 +79,24 @@ TEST(lines_to_paste_only_set_variables)
         CHECK(!res_shell_is_line(bad[i]));
 }
 
+TEST(a_command_is_as_it_was_typed)
+{
+    char plain[] = "make", option[] = "-j2", quoted[] = "it's $x", none[] = "", lines[] = "a\nb",
+         full[RES_COMMAND_BYTES + 1];
+    char *const short_one[] = {plain, option, quoted, none, NULL},
+                *const script[] = {plain, lines, option, NULL}, *const long_one[] = {plain, full, NULL};
+    memset(full, 'x', sizeof full);
+    full[sizeof full - 1] = '\0';
+    char *line = res_shell_command(short_one), *cut = res_shell_command(script),
+         *longer = res_shell_command(long_one);
+    CHECK_STR(line, "make -j2 'it'\\''s $x' ''");
+    CHECK_STR(cut, "make ...");
+    CHECK_STR(longer, "make ...");
+    free(line);
+    free(cut);
+    free(longer);
+}
+
 TEST(columns_count_characters)
 {
     CHECK_U64(res_text_columns("abc"), 3);
@@ -107,5 +125,5 @@ TEST(programs_are_found_in_the_first_directory_that_has_them)
 }
 
 RUN_TESTS(T(what_drives_turns_or_hides_is_spelled_out), T(no_cell_is_a_formula),
-          T(lines_to_paste_only_set_variables), T(columns_count_characters),
+          T(lines_to_paste_only_set_variables), T(a_command_is_as_it_was_typed), T(columns_count_characters),
           T(durations_have_the_unit_that_fits), T(programs_are_found_in_the_first_directory_that_has_them))

@@ -23,6 +23,7 @@
 #define TREE_MAX   32768u             /* processes of the machine: the highest id by default */
 #define MAPS_BYTES (1u << 20)
 #define END_NS     UINT64_C(10000000000) /* for SIGTERM to do */
+#define LIVES_NS   UINT64_C(200000000)   /* a service, at the least */
 
 /* One run under way. */
 struct run {
@@ -32,6 +33,7 @@ struct run {
     struct fp_process process; /* what the start is */
     double beside_ns;          /* processor time of ready, load and stop */
     double tree_ns, peak_bytes;
+    bool is_loaded;     /* the load has ended well */
     bool lacks_library; /* the process with most memory has not loaded it */
 };
 
@@ -219,10 +221,23 @@ static bool has_ended(struct run *run, char **ret_reason)
     if (code == 0 && left > 0)
         return false;
     char *end = res_command_end_words(code), *words = last_words(run->errors);
-    *ret_reason = res_printf("the service ended %s before it was ready: %s", end, words);
+    *ret_reason = res_printf("the service ended %s before %s: %s", end,
+                             !run->is_loaded ? "it was ready"
+                             : code == 0     ? "its load did, which --stop is for"
+                                             : "its load did",
+                             words);
     free(end);
     free(words);
     return true;
+}
+
+/* Likewise once the load has ended. One that asks nothing of the service may end before a start that fails has had time to. */
+static bool has_ended_soon(struct run *run, uint64_t begin_ns, char **ret_reason)
+{
+    const uint64_t lived_ns = fp_now_ns() - begin_ns;
+    run->is_loaded = true;
+    (void)fp_process_ends_within(&run->process, lived_ns < LIVES_NS ? LIVES_NS - lived_ns : 0);
+    return has_ended(run, ret_reason);
 }
 
 /* Try a line until it succeeds. */
@@ -347,6 +362,8 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
         return state;
     state = load(run, ret_reason);
     const double wall_ns = (double)(fp_now_ns() - begin_ns);
+    if (state == RES_REAL_OK && has_ended_soon(run, begin_ns, ret_reason))
+        state = RES_REAL_FAILED;
     if (state == RES_REAL_OK)
         read_tree(run, candidate->path);
     end(run, state == RES_REAL_OK);

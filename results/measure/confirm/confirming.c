@@ -276,14 +276,16 @@ void res_confirm_run(const struct res_confirm_options *options, struct res_resul
     free(state.entries);
 }
 
-uint64_t res_confirm_estimate(size_t candidates, uint64_t run_ns, uint64_t budget_ns, uint64_t *ret_runs)
+uint64_t res_confirm_runs(size_t candidates, uint64_t pairs)
 {
-    const uint64_t memory = RES_ROUNDS_FOR_MEMORY * (candidates + 1), round = 2 * (candidates + 1);
-    const uint64_t most = run_ns > 0 ? budget_ns / run_ns : UINT64_MAX;
-    uint64_t pairs = most > memory ? (most - memory) / round : 0;
-    pairs = pairs < RES_ROUNDS_FOR_VERDICT  ? RES_ROUNDS_FOR_VERDICT
-            : pairs > RES_CONFIRM_PAIRS_MAX ? RES_CONFIRM_PAIRS_MAX
-                                            : pairs;
-    *ret_runs = memory + pairs * round;
-    return *ret_runs * run_ns;
+    return (RES_ROUNDS_FOR_MEMORY + 2 * pairs) * (candidates + 1);
+}
+
+uint64_t res_confirm_pairs(size_t candidates, uint64_t run_ns, uint64_t budget_ns)
+{
+    const uint64_t looks = res_confirm_runs(candidates, 0), most = budget_ns / run_ns;
+    const uint64_t pairs = most > looks ? (most - looks) / (2 * (candidates + 1)) : 0;
+    return pairs < RES_ROUNDS_FOR_VERDICT  ? RES_ROUNDS_FOR_VERDICT
+           : pairs > RES_CONFIRM_PAIRS_MAX ? RES_CONFIRM_PAIRS_MAX
+                                           : pairs;
 }

@@ -59,11 +59,13 @@ struct res_confirm_options {
  * far as pairs are whole; what words there are of the command is the caller's to add. */
 void res_confirm_run(const struct res_confirm_options *options, struct res_result *result);
 
-/* res_confirm_estimate - what so many candidates beside the baseline would take.
- * run_ns     of one run.
- * ret_runs   how often the program would run in all. Returns the time in ns, which is not above the budget but for the
- *            least that a verdict takes. */
-uint64_t res_confirm_estimate(size_t candidates, uint64_t run_ns, uint64_t budget_ns, uint64_t *ret_runs);
+/* res_confirm_runs - how often the program would run for so many pairs of so many candidates beside the baseline, looks at memory
+ * included. */
+uint64_t res_confirm_runs(size_t candidates, uint64_t pairs);
+
+/* res_confirm_pairs - how many pairs a time would hold, within the least that a verdict takes and RES_CONFIRM_PAIRS_MAX.
+ * run_ns  of one run, > 0. */
+uint64_t res_confirm_pairs(size_t candidates, uint64_t run_ns, uint64_t budget_ns);
 
 /* res_confirm_judge - the figures and verdicts of samples that are there.
  * control  NULL: one is the control itself, which differs from the baseline by noise alone. */

@@ -271,6 +271,16 @@ struct res_missing_candidate {
     char *name, *reason;
 };
 
+/* The program as its user gave it, for lines to paste. It is in no file: a result comes from anywhere, and is not to name commands
+ * that others then run. All borrowed. */
+struct res_asked {
+    const char *command; /* for sh(1); NULL: not known */
+    const char *service; /* "--start LINE --load LINE" with its lines; NULL: it is none */
+    uint64_t run_ns;     /* what one run of the command took; 0: not known */
+    const char *cut;     /* how the recording was ended before the program did so itself; NULL: it was not */
+    const char *not_confirmed; /* why the program was not run again although that was asked for */
+};
+
 struct res_result {
     char *schema, *mallab_version, *baseline;
     char *label, *commit; /* what the user calls it; of the sources that it measured */
@@ -300,6 +310,7 @@ struct res_result {
     struct res_confirmed *confirmed;       /* the control last */
     size_t confirmed_count;
     struct res_tuned *tune; /* of a search (tuned.h); NULL: it is none */
+    struct res_asked asked;
     json_t *rest;
 };
 

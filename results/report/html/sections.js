@@ -4,7 +4,8 @@
 function notesOf(notes) {
   const rows = listOf(notes).map(objectOf).filter((note) => isNamed(note.text) && note.severity !== "advice");
   return rows.length === 0 ? null : element("ul", {class: "notes"}, rows.map((note) =>
-    element("li", {class: note.severity === "warning" ? "warning" : null}, element("strong", {}, `${note.label}: `), note.text)));
+    element("li", {class: note.severity === "warning" ? "warning" : null}, element("strong", {}, `${note.label}: `), note.text,
+      ...(isNamed(note.detail) ? [": ", element("code", {class: "command whole", tabindex: "0"}, note.detail)] : []))));
 }
 
 // Notes before the verdict stand above everything: nothing below counts without them.

@@ -7,6 +7,7 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
 #include "results/measure/figures/verdict.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/noting.h"
@@ -58,6 +59,9 @@ static void note_incomplete(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     const char *why = workload->incomplete_why != NULL ? workload->incomplete_why : "not known why";
+    const char *cut = to->result->asked.cut;
+    if (cut != NULL && workload == to->result->workloads)
+        say(to, "%s%s", cut, workload->complete ? "" : "; ");
     if (workload->complete)
         return;
     say(to, "the recording is not whole: %s", why);
@@ -331,8 +335,19 @@ void res_notes_text(struct res_text *text, const struct res_note *notes, size_t 
     }
 }
 
+/* What it is for stands behind it as a shell's comment, where there is room. */
+static void add_command(struct res_text *text, const char *label, const struct res_note *note)
+{
+    const size_t columns = res_text_columns(note->detail) + res_text_columns(note->text) + sizeof " # " - 1;
+    const bool fits = RES_SCREEN_LABEL_COLUMNS + columns <= RES_SCREEN_COLUMNS;
+    res_text_printf(text, "%-*s%s%s%s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail, fits ? " # " : "",
+                    fits ? note->text : "");
+    if (!fits)
+        res_lines_screen(text, "", note->text);
+}
+
 /* The label of a line of several notes stands before the first. */
-void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count)
+void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command)
 {
     const char *before = "";
     for (size_t i = 0; i < count; i++) {
@@ -341,8 +356,12 @@ void res_notes_screen(struct res_text *text, const struct res_note *notes, size_
             continue;
         const bool is_verdict = strcmp(note->label, RES_VERDICT_LABEL) == 0;
         const char *label = strcmp(before, note->label) == 0 ? "" : is_verdict ? "VERDICT" : note->label;
-        if (note->detail != NULL) /* never broken: it is to be taken with the mouse */
-            res_text_printf(text, "%-*s%s COMMAND\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail);
+        /* Never broken: it is to be taken with the mouse. */
+        if (note->detail != NULL && res_shell_is_line(note->detail))
+            res_text_printf(text, "%-*s%s %s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail,
+                            command != NULL ? command : "COMMAND");
+        else if (note->detail != NULL)
+            add_command(text, label, note);
         else
             res_lines_screen(text, label, note->text);
         before = note->label;
@@ -357,8 +376,8 @@ void res_notes_markdown(struct res_text *text, const struct res_note *notes, siz
         if (note->details || is_told_above(note))
             continue;
         if (note->detail != NULL) {
-            /* No mark of Markdown counts in a block of code, and a line of it begins with a variable's name. */
-            res_text_printf(text, "\nTo try ");
+            /* No mark of Markdown counts in a block of code, and its line begins with the name of a variable or our own. */
+            res_text_printf(text, res_shell_is_line(note->detail) ? "\nTo try " : "\nTo confirm it, ");
             res_markdown_add(text, note->text);
             res_text_printf(text, ":\n\n```sh\n%s\n```\n", note->detail);
             is_list = false;

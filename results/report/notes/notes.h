@@ -27,8 +27,9 @@ size_t res_notes_tried(const struct res_result *result, const struct res_result_
 void res_notes_text(struct res_text *text, const struct res_note *notes, size_t count, bool details,
                     const char *label);
 
-/* res_notes_screen - those without details on the screen that answers (verdict_screen.h). */
-void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count);
+/* res_notes_screen - those without details on the screen that answers (verdict_screen.h).
+ * command  behind what is to be pasted; NULL: not known. */
+void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command);
 
 /* res_notes_markdown - the same without details: a list, and what is to be pasted as a block of code. */
 void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count);

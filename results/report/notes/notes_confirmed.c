@@ -5,11 +5,14 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
 #include "results/measure/confirm/confirming.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/noting.h"
+
+#define OPEN_MAX 16u /* candidates that a command names */
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -46,12 +49,14 @@ static void say_time(struct res_noting *to, const struct res_confirmed *one)
         digits_of(whole), whole, unit.name);
 }
 
-/* What its runs would have shown. */
+/* What its runs would have shown; NAN: there are too few to know. */
 static double resolution_of(const struct res_confirmed *one, const struct res_confirmed *control)
 {
     const struct res_interval own = one->time.interval, noise = control->time.interval;
+    if (!isfinite(noise.high - noise.low))
+        return NAN;
     const double strays = fmax((noise.high - noise.low) / 2, fabs(control->time.ratio - 1));
-    return fmax((own.high - own.low) / 2, strays);
+    return isfinite(own.high - own.low) ? fmax((own.high - own.low) / 2, strays) : NAN;
 }
 
 static const struct res_confirmed *control_of(const struct res_result *result)
@@ -62,16 +67,21 @@ static const struct res_confirmed *control_of(const struct res_result *result)
     return NULL;
 }
 
-static void say_too_few(struct res_noting *to, const struct res_confirmed *one)
+static void say_resolution(struct res_noting *to, double resolution)
 {
-    const struct res_result *result = to->result;
-    const double run_ns = result->confirmation != NULL ? result->confirmation->run_ns : NAN;
-    uint64_t runs = 2 * result->confirmed_count * RES_ROUNDS_FOR_VERDICT +
-                    result->confirmed_count * RES_ROUNDS_FOR_MEMORY;
+    say(to, "its runs resolve %.*f %%", resolution < 0.00995, 100 * resolution);
+}
+
+static void say_too_few(struct res_noting *to, const struct res_confirmed *one,
+                        const struct res_confirmed *control)
+{
+    const double resolution = resolution_of(one, control);
     say(to, "time not shown: %s of %u pairs of runs that a verdict takes",
         one->runs == 0 ? "none" : FP_GROUPED(one->runs), RES_ROUNDS_FOR_VERDICT);
-    if (isfinite(run_ns))
-        say(to, " (%s runs, about %s)", FP_GROUPED(runs), RES_DURATION((double)runs * run_ns));
+    if (isfinite(resolution)) {
+        say(to, ", ");
+        say_resolution(to, resolution);
+    }
 }
 
 static void say_peak(struct res_noting *to, const struct res_confirmed *one)
@@ -111,13 +121,68 @@ static void say_one(struct res_noting *to, const struct res_confirmed *one,
     }
     if (one->time_verdict == RES_LESS || one->time_verdict == RES_MORE)
         say_time(to, one);
-    else if (one->time_verdict == RES_SAME)
-        say(to, "time not shown: its runs resolve %.*f %%", resolution_of(one, control) < 0.00995,
-            100 * resolution_of(one, control));
-    else
-        say_too_few(to, one);
+    else if (one->time_verdict == RES_SAME) {
+        say(to, "time not shown: ");
+        say_resolution(to, resolution_of(one, control));
+    } else
+        say_too_few(to, one, control);
     say_peak(to, one);
     say_withdrawn(to, one);
+}
+
+/* ---- commands to run ------------------------------------------------------------------------- */
+
+/* A name that a shell takes as it is: a result is a file from anywhere. */
+static bool is_plain(const char *name)
+{
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+=:/@%-")] ==
+           '\0';
+}
+
+/* A recording that lasted longer is of a service. */
+#define COMMAND_MOST_NS 600e9
+
+static bool is_service(const struct res_asked *asked, double run_ns)
+{
+    return asked->service != NULL || asked->cut != NULL || run_ns > COMMAND_MOST_NS;
+}
+
+/* "mallab confirm -n 20 -a glibc,mimalloc -- make". pairs 0: as many as its time holds. The caller's to free; NULL where a name is
+ * none that can be pasted. */
+static char *confirm_command(const struct res_result *result, const char *const *names, size_t count,
+                             uint64_t pairs, double run_ns)
+{
+    const struct res_asked *asked = &result->asked;
+    struct res_text line = {0};
+    bool plain = is_plain(result->baseline);
+    for (size_t i = 0; i < count; i++)
+        plain = plain && is_plain(names[i]);
+    if (!plain)
+        return NULL;
+    res_text_printf(&line, "mallab confirm");
+    if (pairs > 0)
+        res_text_printf(&line, " -n %llu", (unsigned long long)pairs);
+    if (strcmp(result->baseline, "glibc") != 0)
+        res_text_printf(&line, " -b %s", result->baseline);
+    res_text_printf(&line, " -a %s", result->baseline);
+    for (size_t i = 0; i < count; i++)
+        res_text_printf(&line, ",%s", names[i]);
+    if (asked->service != NULL) {
+        res_text_printf(&line, " %s", asked->service);
+    } else if (is_service(asked, run_ns)) {
+        res_text_printf(&line, " --start");
+        res_shell_word(&line, asked->command != NULL ? asked->command : "LINE");
+        res_text_printf(&line, " --load LINE");
+    } else {
+        res_text_printf(&line, " -- %s", asked->command != NULL ? asked->command : "CMD");
+    }
+    return line.text;
+}
+
+static void say_runs(struct res_noting *to, size_t count, uint64_t pairs, double run_ns)
+{
+    const uint64_t runs = res_confirm_runs(count, pairs);
+    say(to, "%s runs of it, %s", FP_GROUPED(runs), RES_DURATION((double)runs * run_ns));
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -134,6 +199,8 @@ static void note_shown(struct res_noting *to)
 {
     const struct res_result *result = to->result;
     const struct res_confirmed *control = control_of(result);
+    if (result->asked.not_confirmed != NULL && to->workload != NULL)
+        say(to, "not in the program itself: %s", result->asked.not_confirmed);
     if (!is_told_here(to) || control == NULL)
         return;
     if (control->failed != NULL) {
@@ -157,9 +224,9 @@ static void note_runs(struct res_noting *to)
     const struct res_confirmed *control = control_of(to->result);
     if (!is_told_here(to) || control == NULL)
         return;
-    say(to, "the program ran %s times in %s%s; user and system time by %s", FP_GROUPED(about->runs),
-        RES_DURATION(fmax(about->elapsed_ns, 0)), about->stopped ? ", when it was stopped" : "",
-        BY[about->timed_by]);
+    say(to, "the program ran %s time%s in %s%s; user and system time by %s", FP_GROUPED(about->runs),
+        about->runs == 1 ? "" : "s", RES_DURATION(fmax(about->elapsed_ns, 0)),
+        about->stopped ? ", when it was stopped" : "", BY[about->timed_by]);
     if (isfinite(control->time.interval.low))
         say(to, "; %s against itself %s %s", control->candidate, RES_PERCENT(control->time.ratio),
             RES_INTERVAL(control->time.interval.low, control->time.interval.high));
@@ -178,8 +245,75 @@ static void note_runs_beside(struct res_noting *to)
         note_runs(to);
 }
 
+/* ---- what would decide ----------------------------------------------------------------------- */
+
+#define PATIENCE_NS 900e9 /* a longer time is not advised but for the least that a verdict takes */
+#define PAIRS_MAX   1000u /* of -n */
+
+/* Those of which no verdict on time is there, or one that its runs could not have told from nothing. */
+struct open {
+    const char *names[OPEN_MAX];
+    size_t count;
+    bool too_few;
+    double
+        spread; /* what one pair resolves, of the widest: with n of them it is less by the root of n; NAN: not known */
+};
+
+static struct open open_of(const struct res_result *result, const struct res_confirmed *control)
+{
+    struct open open = {.count = 0, .spread = 0};
+    for (size_t i = 0; i < result->confirmed_count && open.count < OPEN_MAX; i++) {
+        const struct res_confirmed *one = &result->confirmed[i];
+        const bool is_open = one->time_verdict != RES_LESS && one->time_verdict != RES_MORE;
+        if (one->is_control || one->failed != NULL || !is_open)
+            continue;
+        const double spread = resolution_of(one, control) * sqrt((double)one->runs);
+        open.names[open.count++] = one->candidate;
+        open.too_few = open.too_few || one->runs < RES_ROUNDS_FOR_VERDICT;
+        open.spread = isnan(spread) || isnan(open.spread) ? NAN : fmax(open.spread, spread);
+    }
+    return open;
+}
+
+/* How many pairs are worth their time: those that show 2 % if there is time for it, else 5 or 10 %; 0: none would. */
+static uint64_t pairs_for(const struct open *open, double run_ns)
+{
+    static const double WIDTHS[] = {0.02, 0.05, 0.1};
+    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0]; i++) {
+        const double pairs = fmax(ceil(pow(open->spread / WIDTHS[i], 2)), RES_ROUNDS_FOR_VERDICT);
+        if (pairs <= PAIRS_MAX &&
+            (double)res_confirm_runs(open->count, (uint64_t)pairs) * run_ns <= PATIENCE_NS)
+            return (uint64_t)pairs;
+    }
+    return open->too_few ? RES_ROUNDS_FOR_VERDICT : 0;
+}
+
+static void note_decides(struct res_noting *to)
+{
+    const struct res_result *result = to->result;
+    const struct res_confirmed *control = control_of(result);
+    if (!is_told_here(to) || control == NULL || control->failed != NULL)
+        return;
+    const struct open open = open_of(result, control);
+    const double run_ns = result->confirmation->run_ns;
+    const uint64_t pairs = pairs_for(&open, run_ns);
+    const bool is_more = (double)pairs > 1.25 * (double)control->runs; /* else those that ran did as well */
+    if (open.count == 0 || pairs == 0 || !(open.too_few || is_more) || !(run_ns > 0) || !(run_ns < 1e15))
+        return;
+    char *command = confirm_command(result, open.names, open.count, pairs, run_ns);
+    if (command == NULL)
+        return;
+    say_runs(to, open.count, pairs, run_ns);
+    if (isfinite(open.spread) && open.spread > 0) {
+        const double shown = open.spread / sqrt((double)pairs);
+        say(to, ", to resolve %.*f %%", shown < 0.00995, 100 * shown);
+    }
+    res_note_end_with(to, command);
+}
+
 const struct res_note_row RES_CONFIRMED_ROWS[] = {
     {"shown", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_shown},
+    {"decides", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_decides},
     {"runs", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_runs_alone},
     {"runs", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_runs_beside},
     {0},
@@ -187,42 +321,29 @@ const struct res_note_row RES_CONFIRMED_ROWS[] = {
 
 /* ---- what would confirm ---------------------------------------------------------------------- */
 
-/* A name that a shell takes as it is: a result is a file from anywhere. */
-static bool is_plain(const char *name)
-{
-    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+=:/@%-")] ==
-           '\0';
-}
-
-/* A recording that lasted longer is of a service. */
-#define COMMAND_MOST_NS 600e9
-
 static void note_confirm(struct res_noting *to)
 {
     const struct res_result *result = to->result;
     const struct res_result_workload *workload = to->workload;
     const struct res_result_entry *entries[RES_TRIED_MAX];
+    const char *names[RES_TRIED_MAX];
     const size_t count = res_notes_tried(result, workload, entries);
-    const double ran_ns = workload->process != NULL && workload->process->ran_ns > 0
+    const double ran_ns = result->asked.run_ns > 0 ? (double)result->asked.run_ns
+                          : workload->process != NULL && workload->process->ran_ns > 0
                               ? workload->process->ran_ns
                               : (double)workload->duration_ns;
-    bool plain = is_plain(result->baseline);
-    uint64_t runs;
     for (size_t i = 0; i < count; i++)
-        plain = plain && is_plain(entries[i]->name);
-    if (result->confirmation != NULL || count == 0 || !plain || !(ran_ns > 0) || !(ran_ns < 1e15))
+        names[i] = entries[i]->name;
+    if (result->confirmation != NULL || count == 0 || !(ran_ns > 0) || !(ran_ns < 1e15))
         return;
-    const uint64_t elapsed_ns = res_confirm_estimate(count, (uint64_t)ran_ns, RES_CONFIRM_BUDGET_NS, &runs);
-    say(to, "'mallab confirm ");
-    if (strcmp(result->baseline, "glibc") != 0)
-        say(to, "-b %s ", result->baseline);
-    say(to, "-a %s", result->baseline);
-    for (size_t i = 0; i < count; i++)
-        say(to, ",%s", entries[i]->name);
-    if (ran_ns > COMMAND_MOST_NS)
-        say(to, " --start LINE --load LINE' runs the service itself");
+    char *command = confirm_command(result, names, count, 0, ran_ns);
+    if (command == NULL)
+        return;
+    if (is_service(&result->asked, ran_ns))
+        say(to, "runs the service itself");
     else
-        say(to, " -- CMD', %s runs of it, %s", FP_GROUPED(runs), RES_DURATION((double)elapsed_ns));
+        say_runs(to, count, res_confirm_pairs(count, (uint64_t)ran_ns, RES_CONFIRM_BUDGET_NS), ran_ns);
+    res_note_end_with(to, command);
 }
 
 const struct res_note_row RES_CONFIRM_ROWS[] = {

@@ -17,6 +17,7 @@
 #include "results/report/grid/grid.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
+#include "results/report/table/confirm_screen.h"
 #include "results/report/table/verdict_screen.h"
 
 /* All columns side by side would be wider than a page: time stands above memory there, each with the names. */
@@ -465,10 +466,12 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         res_text_add(&text, "\n", 1);
         res_notes_text(&text, workload->notes, workload->note_count, true, NULL);
     }
+    if (result->workload_count == 0 && result->confirmation != NULL)
+        res_confirm_screen(&text, result, style);
     if (style->details)
         res_notes_text(&text, result->notes, result->note_count, true, NULL);
     if (result->workload_count > 0 || result->confirmation != NULL)
-        res_notes_screen(&text, result->notes, result->note_count);
+        res_notes_screen(&text, result->notes, result->note_count, result->asked.command);
     if (result->workload_count > 0 && !style->details)
         res_lines_screen(&text, "more", "--details, -o FILE, mallab report --format html FILE");
     return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");
@@ -525,6 +528,8 @@ char *res_table_markdown(const struct res_result *result)
             res_text_printf(&text, "\n");
         md_workload(&text, result, &result->workloads[i]);
     }
+    if (result->workload_count == 0 && result->confirmation != NULL)
+        res_confirm_markdown(&text, result);
     res_notes_markdown(&text, result->notes, result->note_count);
     return text.text != NULL ? text.text : res_strdup("\n");
 }

@@ -245,5 +245,5 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
     add_head(text, result, workload);
     add_table(text, result, workload, style);
     res_text_printf(text, "\n");
-    res_notes_screen(text, workload->notes, workload->note_count);
+    res_notes_screen(text, workload->notes, workload->note_count, result->asked.command);
 }
