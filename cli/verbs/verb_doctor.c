@@ -285,11 +285,10 @@ static double floor_percent(const struct res_difference *difference)
 
 static json_t *noise_object(const struct res_figures *figures, double percent)
 {
-    return json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "candidate", "glibc", "rounds", ROUNDS,
-                     "ops", OPS, "quiet_ns_per_op", figures->quiet_ns_per_op, "typical_ns_per_op",
-                     figures->typical_ns_per_op, "ratio", figures->time.ratio, "ratio_low",
-                     figures->time.interval.low, "ratio_high", figures->time.interval.high, "floor_percent",
-                     percent);
+    return json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f}", "candidate", "glibc", "rounds", ROUNDS,
+                     "ops", OPS, "steady_ns_per_op", figures->steady_ns_per_op, "ratio", figures->time.ratio,
+                     "ratio_low", figures->time.interval.low, "ratio_high", figures->time.interval.high,
+                     "floor_percent", percent);
 }
 
 static int judge(struct res_doctor *doctor, const struct res_experiment *experiment, json_t **ret_noise)

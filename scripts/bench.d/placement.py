@@ -1,7 +1,7 @@
 """Does the placement figure tell what a program gains beyond its time in allocator calls? docs/fidelity.md has what came out.
 
 For each program and candidate: what the real program's processor time changes against glibc (least of interleaved rounds), what
-the replay predicts (quiet ns per op, times ops), and models of the rest, fitted on other programs."""
+the replay predicts (steady ns per op, times ops), and models of the rest, fitted on other programs."""
 import os
 import random
 import statistics
@@ -79,12 +79,12 @@ class Placement:
         program, workload, real = Program(name), self.replayed(command, env), self.real_seconds(command, env)
         entries = {entry["name"]: entry for entry in workload["candidates"]}
         base, base_ns, ops = entries["glibc"], real["glibc"] * 1e9, workload["ops"]
-        own_ns = max(base_ns - base["time"]["quiet_ns_per_op"] * ops, 0)
+        own_ns = max(base_ns - base["time"]["steady_ns_per_op"] * ops, 0)
         program.noise = abs(real["control"] / real["glibc"] - 1)
         for candidate in self.libraries:
             entry = entries[candidate]
             program.real[candidate] = 1 - real[candidate] / real["glibc"]
-            program.calls[candidate] = (base["time"]["quiet_ns_per_op"] - entry["time"]["quiet_ns_per_op"]) * ops / base_ns
+            program.calls[candidate] = (base["time"]["steady_ns_per_op"] - entry["time"]["steady_ns_per_op"]) * ops / base_ns
             weights = {"ops": ops / base_ns, "own": own_ns / base_ns}
             for model, (key, weight) in MODELS.items():
                 if key:

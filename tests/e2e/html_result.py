@@ -31,8 +31,7 @@ def entry(name, at, windows):
     verdicts = ("same", "faster", "same", "slower", "undecided"), ("same", "more", "undecided", "more", "less")
     curve = [int(live * factor * (1 - math.exp(-5 * i / windows)) * (1 + .1 * math.sin(i * 40 / windows + at))) for i in range(windows)]
     return {"name": name, "version": f"{at}.2", "library": f"/lib/{name}.so", "environment": {"MALLOC_CONF": "a:b"} if at else {}, "failed": None,
-            "time": {"quiet_ns_per_op": 20 * ratio, "typical_ns_per_op": 22 * ratio, "typical_ns_per_op_deviation": .4, "quiet_ratio": ratio,
-                     "ratio": ratio, "ratio_low": ratio * .96, "ratio_high": ratio * 1.05, "verdict": verdicts[0][at % 5]},
+            "time": {"steady_ns_per_op": 22 * ratio, "ratio": ratio, "ratio_low": ratio * .96, "ratio_high": ratio * 1.05, "verdict": verdicts[0][at % 5]},
             "resident": {"peak_bytes": int(live * factor), "peak_bytes_deviation": 0, "mean_bytes": int(live * factor * .7),
                          "end_bytes": int(live * factor * .4), "idle_bytes": int(live * factor * .3), "peak_ratio": factor / 1.12,
                          "peak_ratio_low": factor / 1.14, "peak_ratio_high": factor / 1.10, "peak_verdict": verdicts[1][at % 5]},
@@ -44,7 +43,7 @@ def entry(name, at, windows):
 
 def floor():
     made = entry("none", 0, 2)
-    made["time"].update(quiet_ns_per_op=2.0, typical_ns_per_op=2.1)
+    made["time"].update(steady_ns_per_op=2.1)
     return made
 
 
@@ -116,7 +115,7 @@ def days(count, names=("glibc", "jemalloc", "tcmalloc")):
             if at == 2 and day >= count * 5 // 6:
                 entry["environment"] = {"TCMALLOC_RELEASE_RATE": "10", "A": "1"}
             time, resident = entry["time"], entry["resident"]
-            for key in ("ratio", "ratio_low", "ratio_high", "quiet_ratio", "typical_ns_per_op", "quiet_ns_per_op"):
+            for key in ("ratio", "ratio_low", "ratio_high", "steady_ns_per_op"):
                 time[key] *= slower * (wobble if at else 1)
             for key in ("peak_bytes", "mean_bytes"):
                 resident[key] = int(resident[key] * larger * (1 + .002 * math.sin(day + at)))

@@ -5,7 +5,7 @@ import json
 import lab
 
 MACHINE = ("kernel", "cpus", "libc")
-TIME = ("quiet_ns_per_op", "typical_ns_per_op", "ratio", "ratio_low", "ratio_high", "verdict")
+TIME = ("steady_ns_per_op", "ratio", "ratio_low", "ratio_high", "verdict")
 RESIDENT = ("peak_bytes", "mean_bytes", "end_bytes", "idle_bytes")
 VERDICTS = ("faster", "slower", "same", "undecided")
 

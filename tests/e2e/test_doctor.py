@@ -53,7 +53,7 @@ class Doctor(lab.Lab):
         self.assertLessEqual(noise["ratio"], noise["ratio_high"])
         self.assertAlmostEqual(noise["floor_percent"],
                                100 * max(1 - noise["ratio_low"], noise["ratio_high"] - 1), places=6)
-        self.assertGreater(noise["typical_ns_per_op"], 0)
+        self.assertGreater(noise["steady_ns_per_op"], 0)
         self.assertEqual(os.listdir(self.place), [])
 
     def test_what_is_missing(self):

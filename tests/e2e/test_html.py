@@ -437,7 +437,7 @@ class Page(Lab):
         # What moved and what changed lead to the rows of their results.
         for link, row in page.run("[...document.querySelectorAll('.advice a, .changes-list a')].map((link) => [link.textContent, document.querySelector(link.hash).closest('tr').querySelector('th').textContent])"):
             self.assertEqual(link, row[:16])
-        self.assertTrue(rows[1][2].startswith(f"{newest['typical_ns_per_op']:.1f}"), rows[1])
+        self.assertTrue(rows[1][2].startswith(f"{newest['steady_ns_per_op']:.1f}"), rows[1])
         self.assertTrue(rows[1][3].startswith(f"−{100 * (1 - newest['ratio']):.1f} %"), rows[1])
         self.assertTrue(rows[1][4].startswith(f"{newest['resident_peak_bytes'] / 1e6:.2f}"), rows[1])
         self.assertTrue(rows[1][-1].startswith(newest["file"]), rows[1])

@@ -24,20 +24,20 @@ struct outcomes {
 static void judge(const struct res_trial *trial, size_t candidate, double limit, uint64_t seed,
                   struct outcomes *outcomes)
 {
-    enum { BASELINE, CANDIDATE, CONTROL, COUNT };
-    const size_t places[COUNT] = {0, candidate, trial->candidate_count};
+    enum { BASELINE, CANDIDATE, COUNT };
+    const size_t places[COUNT] = {0, candidate};
+    const struct res_interval no_noise = {1, 1};
     struct res_series series[COUNT];
     const char *why;
     for (size_t i = 0; i < COUNT; i++)
         series[i] = trial_series(trial, places[i]);
     const struct res_estimate estimate = res_estimate_paired(&series[CANDIDATE], &series[BASELINE], seed);
-    const struct res_estimate aa = res_estimate_paired(&series[CONTROL], &series[BASELINE], seed);
-    const struct res_tails tails = res_limit_paired(&series[CANDIDATE], &series[BASELINE], limit, seed);
-    outcomes->by_gate[res_judge_limit(&estimate, limit, res_estimate_noise(&aa), tails, &why)]++;
+    const struct res_tails tails = res_limit_paired(&series[CANDIDATE], &series[BASELINE], limit);
+    outcomes->by_gate[res_judge_limit(&estimate, limit, no_noise, tails, &why)]++;
     outcomes->above += tails.above <= RES_P_VALUE_MOST;
     outcomes->below += tails.below <= RES_P_VALUE_MOST;
     for (size_t i = 0; i < COUNT; i++)
-        trial_series_drop(&series[i]);
+        res_series_release(&series[i]);
 }
 
 struct cases {

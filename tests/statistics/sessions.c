@@ -91,11 +91,11 @@ static struct res_session session_of(const struct res_trial *trial, bool alone)
 
 static void session_drop(struct res_session *session)
 {
-    trial_series_drop(&session->own);
-    trial_series_drop(&session->baseline);
-    trial_series_drop(&session->control);
-    trial_series_drop(&session->controlled);
-    trial_series_drop(&session->harness);
+    res_series_release(&session->own);
+    res_series_release(&session->baseline);
+    res_series_release(&session->control);
+    res_series_release(&session->controlled);
+    res_series_release(&session->harness);
 }
 
 struct outcomes {

@@ -9,13 +9,11 @@ static struct res_series series_of(const struct res_entry *entry)
 {
     struct res_series series = {.values = res_calloc(entry->run_count, sizeof *series.values),
                                 .count = entry->run_count,
-                                .batches = res_calloc(entry->run_count, sizeof *series.batches),
-                                .batch_count = entry->runs[0].batch_count,
+                                .time = res_run_batches_of(entry->runs, entry->run_count),
+                                .is_control = entry->is_control,
                                 .ops = (double)entry->runs[0].ops};
-    for (size_t i = 0; i < entry->run_count; i++) {
+    for (size_t i = 0; i < entry->run_count; i++)
         series.values[i] = entry->runs[i].ns_per_op;
-        series.batches[i] = entry->runs[i].batch_ns;
-    }
     return series;
 }
 
@@ -26,16 +24,10 @@ struct res_series trial_floor_series(const struct res_trial *trial)
 
 struct res_series trial_series(const struct res_trial *trial, size_t entry)
 {
-    struct res_series series = series_of(&trial->entries[entry]), floor = trial_floor_series(trial);
-    const struct res_batches batches = res_series_batches(&floor);
-    series.floor_ns = res_steady_ns(&batches);
-    trial_series_drop(&floor);
+    const struct res_entry *floor = res_trial_floor(trial), *control = res_trial_control(trial);
+    struct res_series series = series_of(&trial->entries[entry]);
+    series.floor = res_run_batches_of(floor->runs, floor->run_count);
+    if (entry == 0)
+        series.control = res_run_batches_of(control->runs, control->run_count);
     return series;
-}
-
-void trial_series_drop(struct res_series *series)
-{
-    free(series->values);
-    free(series->batches);
-    *series = (struct res_series){0};
 }

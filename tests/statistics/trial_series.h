@@ -5,10 +5,9 @@
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/figures/metric.h"
 
-/* trial_series - time of an entry. Its batches are the trial's: released by trial_series_drop, while the trial is there. */
+/* trial_series - time of an entry. Its batches are the trial's, which must stay. */
 struct res_series trial_series(const struct res_trial *trial, size_t entry);
 /* trial_floor_series - of the floor, nothing subtracted. */
 struct res_series trial_floor_series(const struct res_trial *trial);
-void trial_series_drop(struct res_series *series);
 
 #endif

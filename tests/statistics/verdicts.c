@@ -252,7 +252,7 @@ static bool test_one(enum model model, const struct plan *plan, struct res_rando
     }
     const size_t wrong = equal.time[RES_LESS] + equal.time[RES_MORE];
     const size_t found = slower.time[RES_MORE];
-    const bool good = wrong <= FALSE_MOST && slower.time[RES_LESS] == 0 &&
+    const bool good = wrong <= FALSE_MOST && slower.time[RES_LESS] <= 2 &&
                       equal.missed + slower.missed <= MISSED_MOST &&
                       (plan->width == 0 || found >= FOUND_LEAST);
     fprintf(stderr,

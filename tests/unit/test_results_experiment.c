@@ -121,11 +121,9 @@ TEST(figures_are_net_of_the_floor)
     const struct res_figures fast = res_figures_of(trial, &trial->entries[1], 42);
     const struct res_figures control = res_figures_of(trial, res_trial_control(trial), 42);
     const struct res_figures floor = res_figures_of(trial, res_trial_floor(trial), 42);
-    near("typical of base", base.typical_ns_per_op, 20);
-    near("typical of fast", fast.typical_ns_per_op, 10);
-    near("quiet of base", base.quiet_ns_per_op, (220 - 20) / 10.0);
-    near("quiet of fast", fast.quiet_ns_per_op, (120 - 20) / 10.0);
-    near("quiet of the floor", floor.quiet_ns_per_op, 2);
+    near("steady of base", base.steady_ns_per_op, (220 - 20) / 10.0);
+    near("steady of fast", fast.steady_ns_per_op, (120 - 20) / 10.0);
+    near("steady of the floor", floor.steady_ns_per_op, 2);
     near("ratio", fast.time.ratio, 0.5);
     near("low end", fast.time.interval.low, 0.5);
     near("control", control.time.ratio, 1);
@@ -153,21 +151,11 @@ TEST(of_few_rounds_there_is_a_ratio_and_no_interval)
         const struct res_figures fast = res_figures_of(trial, &trial->entries[1], 42);
         near("ratio", fast.time.ratio, 0.5);
         CHECK(isfinite(fast.time.interval.low) == (rounds == RES_ROUNDS_FOR_INTERVAL));
-        CHECK(isfinite(fast.typical.interval.high) == (rounds == RES_ROUNDS_FOR_INTERVAL));
         CHECK(isfinite(fast.peak.interval.low) == (rounds == RES_ROUNDS_FOR_INTERVAL));
         CHECK_U64(fast.time.verdict, RES_UNDECIDED);
         res_experiment_release(&experiment);
         setup_release(&setup);
     }
-}
-
-TEST(the_difference_is_of_the_figure_that_is_compared)
-{
-    const struct res_figures base = {.steady_ns_per_op = 100, .typical_ns_per_op = 170},
-                             steady = {.steady_ns_per_op = 90, .typical_ns_per_op = 150},
-                             whole = {.steady_ns_per_op = NAN, .typical_ns_per_op = 150};
-    near("steady", res_figures_slower_ns(&steady, &base), -10);
-    near("typical", res_figures_slower_ns(&whole, &base), -20);
 }
 
 /* A candidate that answers otherwise when it is told recorded time, as its last run too. */
@@ -214,7 +202,7 @@ TEST(memory_is_of_its_own_pass)
     CHECK_U64(trial->entries[1].run_count, 8);
     CHECK_U64(trial->entries[1].memory_count, 3);
     CHECK_U64(res_trial_floor(trial)->memory_count, 0);
-    near("time", other.typical_ns_per_op, 20); /* and nothing of the 9000 of the memory pass */
+    near("time", other.steady_ns_per_op, 20); /* and nothing of the 9000 of the memory pass */
     near("peak", base.peak_bytes, 100);
     near("peak of the other", other.peak_bytes, 50);
     near("ratio of peaks", other.peak.ratio, 0.5);
@@ -459,7 +447,6 @@ TEST(what_a_run_prints_is_checked)
 static const struct harness_test TESTS[] = {
     T(figures_are_net_of_the_floor),
     T(of_few_rounds_there_is_a_ratio_and_no_interval),
-    T(the_difference_is_of_the_figure_that_is_compared),
     T(memory_is_of_its_own_pass),
     T(without_recorded_time_memory_is_of_the_timed_runs),
     T(a_failing_candidate_says_why_and_stops_no_other),

@@ -40,9 +40,7 @@ static json_t *entry(const char *name, const char *version, double ns, double ra
                      double peak_half)
 {
     json_t *time = difference("", ratio, half), *resident = difference("peak_", peak, peak_half);
-    json_object_set_new(time, "quiet_ns_per_op", json_real(ns * ratio));
-    json_object_set_new(time, "typical_ns_per_op", json_real(ns * ratio * 1.5));
-    json_object_set_new(time, "quiet_ratio", json_real(ratio));
+    json_object_set_new(time, "steady_ns_per_op", json_real(ns * ratio));
     json_object_set_new(resident, "peak_bytes", json_real(1e6 * peak));
     json_object_set_new(resident, "mean_bytes", json_real(5e5 * peak));
     json_object_set_new(resident, "rounds", json_integer(3));
@@ -331,7 +329,7 @@ TEST(figures_that_are_none)
     struct res_history history = {0};
     const struct day day = {.number = 1};
     const struct res_style style = {0};
-    static const char *const keys[] = {"ratio", "ratio_low", "quiet_ratio", "quiet_ns_per_op"};
+    static const char *const keys[] = {"ratio", "ratio_low", "steady_ns_per_op"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         json_t *result = result_of(&day);
         json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
@@ -346,7 +344,7 @@ TEST(figures_that_are_none)
     res_history_finish(&history);
     char *text = res_history_text(&history, &style), *csv = res_history_csv(&history);
     json_t *document = written(&history);
-    CHECK_STR(moves(document, "time_moved"), "- - - -");
+    CHECK_STR(moves(document, "time_moved"), "- - -");
     CHECK(strlen(text) > 0 && strlen(csv) > 0);
     free(text);
     free(csv);

@@ -81,22 +81,32 @@ static struct res_batches drawn(struct table *table, double effect, struct res_r
     return (struct res_batches){.rounds = table->rows, .round_count = ROUNDS, .batch_count = BATCHES};
 }
 
+static struct res_tails tails_at(const struct res_batches *other, const struct res_batches *base,
+                                 double limit)
+{
+    static uint64_t ns[BATCHES];
+    static const uint64_t *const rows[] = {ns};
+    const struct res_batches floor = {.rounds = rows, .round_count = 1, .batch_count = BATCHES};
+    for (size_t batch = 0; batch < BATCHES; batch++)
+        ns[batch] = 100000;
+    const struct res_steady_sides sides = {.other = other, .base = base, .floor = &floor};
+    return res_logarithm_tails(res_steady_logarithm(&sides), limit);
+}
+
 TEST(the_limit_is_of_net_times)
 {
     struct res_random random = res_random_from(3);
     struct table tables[2];
     const struct res_batches base = drawn(&tables[0], 1, &random), other = drawn(&tables[1], 1.1, &random);
-    const double floor_ns = 1e5 * BATCHES;
-    CHECK(res_steady_tails(&other, &base, floor_ns, 1.09, 1).above < 0.002); /* gross it is +9 % */
-    CHECK(res_steady_tails(&other, &base, floor_ns, 1.11, 1).below < 0.002);
-    CHECK(res_steady_tails(&other, &base, floor_ns, 1.11, 1).above > 0.99);
-    CHECK(res_steady_tails(&other, &base, floor_ns, 1000, 1).below < 0.002); /* a 1000th is below the floor */
-    const struct res_tails sure = res_steady_tails(&other, &base, floor_ns, 0.5, 1);
-    CHECK(sure.above < 0.0005 && sure.above >= pow(2, -ROUNDS)); /* no swap as far: bounded, not 1 of 2001 */
-    CHECK(res_steady_tails(&other, &base, floor_ns, 0, 1).above == 1);
+    CHECK(tails_at(&other, &base, 1.09).above < 0.002); /* gross it is +9 % */
+    CHECK(tails_at(&other, &base, 1.11).below < 0.002);
+    CHECK(tails_at(&other, &base, 1.11).above > 0.99);
+    CHECK(tails_at(&other, &base, 1000).below < 0.002); /* a 1000th is below the floor */
+    CHECK(tails_at(&other, &base, 0.5).above < 0.0005);
+    CHECK(tails_at(&other, &base, 0).above == 1);
     struct res_batches cut = base;
     cut.batch_count--;
-    CHECK(res_steady_tails(&other, &cut, floor_ns, 1.05, 1).above == 1);
+    CHECK(tails_at(&other, &cut, 1.05).above == 1);
 }
 
 TEST(at_the_limit_each_side_comes_once_in_twenty)
@@ -107,7 +117,7 @@ TEST(at_the_limit_each_side_comes_once_in_twenty)
         struct table tables[2];
         const struct res_batches base = drawn(&tables[0], 1, &random);
         const struct res_batches other = drawn(&tables[1], 1.03, &random);
-        const struct res_tails tails = res_steady_tails(&other, &base, 1e5 * BATCHES, 1.03, experiment);
+        const struct res_tails tails = tails_at(&other, &base, 1.03);
         above += tails.above <= RES_P_VALUE_MOST;
         below += tails.below <= RES_P_VALUE_MOST;
     }
@@ -120,13 +130,13 @@ TEST(metrics_have_the_test_of_their_estimate)
 {
     double ratios[] = {1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
     struct res_series other = {.values = ratios, .count = 8}, base = {.values = ones, .count = 8};
-    CHECK(res_limit_paired(&other, &base, 1.01, 1).above == 1 / 256.0);
+    CHECK(res_limit_paired(&other, &base, 1.01).above == 1 / 256.0);
     CHECK(res_limit_value(&other, 1.055).above == res_sign_tails(ratios, 8, 1.055).above);
     CHECK(res_limit_value(&base, 0).above == 1 / 256.0);
     other.of_passes = base.of_passes = true;
-    CHECK(NEAR(res_limit_paired(&other, &base, 1.01, 1).above, res_student_tails(ratios, 8, 1.01).above));
+    CHECK(NEAR(res_limit_paired(&other, &base, 1.01).above, res_student_tails(ratios, 8, 1.01).above));
     base.count = 0;
-    CHECK(res_limit_paired(&other, &base, 1.01, 1).above == 1);
+    CHECK(res_limit_paired(&other, &base, 1.01).above == 1);
     const struct res_estimate none = {.value = NAN, .interval = {NAN, NAN}};
     CHECK(res_limit_unpaired(&other, &base, &none, 1.01, 1).above == 1);
 }
@@ -167,8 +177,6 @@ static enum res_verdict judge(const double *own, const double *base, const doubl
     const struct res_comparison comparison = {
         .ratio = res_median(ratios, passes),
         .interval = res_student_ratio(ratios, passes),
-        .quiet_ratio = NAN,
-        .typical = {NAN, NAN},
         .rounds = passes,
         .rounds_needed = RES_ROUNDS_FOR_MEMORY,
         .worth = RES_MEMORY_WORTH,

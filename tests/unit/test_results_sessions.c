@@ -18,21 +18,23 @@
 /* The net time is `net` times the floor's first one; all of it on a machine that is slower by a factor. */
 static struct res_series series_of(double net, double slower, struct res_random *random)
 {
-    struct res_series series = {.values = res_calloc(ROUNDS, sizeof *series.values),
-                                .count = ROUNDS,
-                                .batches = res_calloc(ROUNDS, sizeof *series.batches),
-                                .batch_count = BATCHES,
-                                .floor_ns = FLOOR * BATCHES * slower,
-                                .ops = 1000};
+    struct res_series series = {
+        .values = res_calloc(ROUNDS, sizeof *series.values), .count = ROUNDS, .ops = 1000};
+    struct res_run runs[ROUNDS] = {0}, floor = {.batch_count = BATCHES};
+    floor.batch_ns = res_calloc(BATCHES, sizeof *floor.batch_ns);
+    for (size_t batch = 0; batch < BATCHES; batch++)
+        floor.batch_ns[batch] = (uint64_t)(FLOOR * slower);
     for (size_t round = 0; round < ROUNDS; round++) {
         uint64_t *batches = res_calloc(BATCHES, sizeof *batches);
-        series.batches[round] = batches;
+        runs[round] = (struct res_run){.batch_ns = batches, .batch_count = BATCHES};
         for (size_t batch = 0; batch < BATCHES; batch++) {
             const double jitter = 1 + (double)res_random_below(random, 1000) * 1e-6;
             batches[batch] = (uint64_t)(FLOOR * (1 + net) * slower * jitter);
             series.values[round] += (double)batches[batch] / series.ops;
         }
     }
+    series.time = res_run_batches_of(runs, ROUNDS);
+    series.floor = res_run_batches_of(&floor, 1);
     return series;
 }
 
@@ -51,8 +53,10 @@ static struct res_session session_of(double candidate, double slower, double flo
 /* The batches are this test's. */
 static void drop(struct res_series *series)
 {
-    for (size_t i = 0; series->batches != NULL && i < series->count; i++)
-        free((void *)(uintptr_t)series->batches[i]);
+    for (size_t i = 0; i < series->time.batches.round_count; i++)
+        free((void *)(uintptr_t)series->time.rounds[i]);
+    for (size_t i = 0; i < series->floor.batches.round_count; i++)
+        free((void *)(uintptr_t)series->floor.rounds[i]);
     res_series_release(series);
 }
 

@@ -47,17 +47,6 @@ TEST(samples_are_left_as_they_were)
     CHECK_NEAR(samples[2], 2, 0);
 }
 
-TEST(quiet_takes_the_least_of_each_batch)
-{
-    const uint64_t first[] = {10, 50, 30};
-    const uint64_t second[] = {20, 40, 30};
-    const uint64_t third[] = {90, 90, 29};
-    const uint64_t *rounds[] = {first, second, third};
-    CHECK_NEAR(res_quiet_ns(rounds, 3, 3), 10 + 40 + 29, 0);
-    CHECK_NEAR(res_quiet_ns(rounds, 1, 3), 90, 0);
-    CHECK_NEAR(res_quiet_ns(rounds, 3, 0), 0, 0);
-}
-
 TEST(shuffles_are_repeated_by_their_seed_and_favour_nobody)
 {
     unsigned first_of[5] = {0};
@@ -140,7 +129,6 @@ static struct res_comparison simulated(double effect, double sigma, size_t round
     return (struct res_comparison){
         .ratio = res_median(ratios, rounds),
         .interval = res_bootstrap_median(ratios, rounds, seed),
-        .quiet_ratio = effect,
         .rounds = rounds,
         .has_control = true,
         .control = res_bootstrap_median(control, rounds, seed),
@@ -164,13 +152,12 @@ TEST(equal_candidates_are_seldom_told_apart_and_real_differences_mostly)
     CHECK(found_slower >= 56);
 }
 
-static enum res_verdict judged(double ratio, double low, double high, double quiet, size_t rounds,
-                               double control_low, double control_high)
+static enum res_verdict judged(double ratio, double low, double high, size_t rounds, double control_low,
+                               double control_high)
 {
     const struct res_comparison comparison = {
         .ratio = ratio,
         .interval = {low, high},
-        .quiet_ratio = quiet,
         .rounds = rounds,
         .has_control = control_low > 0,
         .control = {control_low, control_high},
@@ -180,18 +167,16 @@ static enum res_verdict judged(double ratio, double low, double high, double qui
 
 TEST(verdicts_follow_their_rules)
 {
-    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 10, 0.99, 1.01), RES_LESS);
-    CHECK_U64(judged(1.2, 1.1, 1.3, 1.2, 10, 0.99, 1.01), RES_MORE);
-    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 7, 0.99, 1.01), RES_UNDECIDED);  /* too few rounds */
-    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 8, 0.99, 1.01), RES_LESS);       /* just enough */
-    CHECK_U64(judged(0.98, 0.95, 1.01, 0.9, 10, 0.999, 1.001), RES_SAME); /* contains 1 */
-    CHECK_U64(judged(1.02, 1.01, 1.03, 1.02, 10, 0.96, 1.04), RES_SAME);  /* inside the noise */
-    CHECK_U64(judged(1.02, 1.01, 1.03, 1.02, 10, 0.96, 1.0), RES_SAME);   /* noise has no sign */
-    CHECK_U64(judged(1.06, 1.01, 1.09, 1.06, 10, 0.96, 1.04), RES_MORE);
-    CHECK_U64(judged(0.8, 0.7, 0.9, 1.05, 10, 0.99, 1.01), RES_UNDECIDED); /* quiet says the opposite */
-    CHECK_U64(judged(0.8, 0.7, 0.9, NAN, 10, 0.99, 1.01), RES_LESS);       /* there is no quiet figure */
-    CHECK_U64(judged(0.8, 0.7, 0.9, 0.8, 10, 0, 0), RES_LESS);             /* no control */
-    CHECK_U64(judged(NAN, NAN, NAN, NAN, 10, 0.99, 1.01), RES_UNDECIDED);
+    CHECK_U64(judged(0.8, 0.7, 0.9, 10, 0.99, 1.01), RES_LESS);
+    CHECK_U64(judged(1.2, 1.1, 1.3, 10, 0.99, 1.01), RES_MORE);
+    CHECK_U64(judged(0.8, 0.7, 0.9, 7, 0.99, 1.01), RES_UNDECIDED);  /* too few rounds */
+    CHECK_U64(judged(0.8, 0.7, 0.9, 8, 0.99, 1.01), RES_LESS);       /* just enough */
+    CHECK_U64(judged(0.98, 0.95, 1.01, 10, 0.999, 1.001), RES_SAME); /* contains 1 */
+    CHECK_U64(judged(1.02, 1.01, 1.03, 10, 0.96, 1.04), RES_SAME);   /* inside the noise */
+    CHECK_U64(judged(1.02, 1.01, 1.03, 10, 0.96, 1.0), RES_SAME);    /* noise has no sign */
+    CHECK_U64(judged(1.06, 1.01, 1.09, 10, 0.96, 1.04), RES_MORE);
+    CHECK_U64(judged(0.8, 0.7, 0.9, 10, 0, 0), RES_LESS); /* no control */
+    CHECK_U64(judged(NAN, NAN, NAN, 10, 0.99, 1.01), RES_UNDECIDED);
 }
 
 TEST(few_ratios_have_the_interval_of_student)
@@ -214,7 +199,6 @@ TEST(memory_may_need_fewer_rounds)
 {
     struct res_comparison comparison = {.ratio = 0.8,
                                         .interval = {0.79, 0.81},
-                                        .quiet_ratio = NAN,
                                         .rounds = RES_ROUNDS_FOR_MEMORY,
                                         .has_control = true,
                                         .control = {0.99, 1.01}};
@@ -235,9 +219,8 @@ TEST(verdicts_have_words_for_time_and_for_memory)
 }
 
 RUN_TESTS(T(quantiles_are_those_of_definition_7), T(medians_and_spreads_of_known_samples),
-          T(samples_are_left_as_they_were), T(quiet_takes_the_least_of_each_batch),
-          T(shuffles_are_repeated_by_their_seed_and_favour_nobody), T(random_numbers_are_splitmix64),
-          T(bootstrap_repeats_by_seed_and_covers_the_truth),
+          T(samples_are_left_as_they_were), T(shuffles_are_repeated_by_their_seed_and_favour_nobody),
+          T(random_numbers_are_splitmix64), T(bootstrap_repeats_by_seed_and_covers_the_truth),
           T(bootstrap_of_one_or_equal_samples_is_that_sample),
           T(equal_candidates_are_seldom_told_apart_and_real_differences_mostly),
           T(verdicts_follow_their_rules), T(few_ratios_have_the_interval_of_student),

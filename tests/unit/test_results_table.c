@@ -13,11 +13,10 @@
 /* ratio: of time and of peak memory. */
 static json_t *entry_of(const char *name, double ratio, const char *time_verdict, const char *peak_verdict)
 {
-    return json_pack("{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f, s:f}, s:{s:f, s:f, s:s}, s:[]}", "name", name,
+    return json_pack("{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:f, s:f, s:s}, s:[]}", "name", name,
                      "version", "1", "time", "ratio", ratio, "ratio_low", ratio - 0.001, "ratio_high",
-                     ratio + 0.001, "verdict", time_verdict, "typical_ns_per_op", 20 * ratio,
-                     "quiet_ns_per_op", 20 * ratio, "resident", "peak_bytes", 1e7 * ratio, "peak_ratio",
-                     ratio, "peak_verdict", peak_verdict, "runs");
+                     ratio + 0.001, "verdict", time_verdict, "steady_ns_per_op", 20 * ratio, "resident",
+                     "peak_bytes", 1e7 * ratio, "peak_ratio", ratio, "peak_verdict", peak_verdict, "runs");
 }
 
 static char *table_of(double ratio, const char *time_verdict, const char *peak_verdict)
@@ -87,8 +86,6 @@ static char *wide_table_of(const char *name, const char *version)
         json_object_set_new(candidate, "version", json_string(version));
         json_object_set_new(candidate, "latency",
                             json_pack("{s:f, s:f}", "p99_ns", 935.4, "p99_9_ns", 3075.0));
-        json_object_set_new(json_object_get(candidate, "time"), "typical_ns_per_op_deviation",
-                            json_real(10.25));
     }
     json_t *result = json_pack(
         "{s:s, s:s, s:i, s:i, s:{}, s:[], s:[{s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:n}]}", "schema",

@@ -17,11 +17,10 @@ static json_t *even_entry_of(const char *name, double ratio, double half_width, 
     for (int i = 0; i < 10; i++)
         json_array_append_new(
             runs, json_pack("{s:f, s:I}", "ns_per_op", 20.0, "elapsed_ns", (json_int_t)1000000000));
-    return json_pack("{s:s, s:I, s:{s:f, s:f, s:f, s:s, s:f, s:f}, s:{s:s}, s:o, s:[]}", "name", name,
-                     "warmup_ns", (json_int_t)1000000000, "time", "ratio", ratio, "ratio_low",
-                     ratio * (1 - half_width), "ratio_high", ratio * (1 + half_width), "verdict", verdict,
-                     "typical_ns_per_op", 20.0, "quiet_ns_per_op", 20.0, "resident", "peak_verdict", "same",
-                     "runs", runs, "memory_runs");
+    return json_pack("{s:s, s:I, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:s}, s:o, s:[]}", "name", name, "warmup_ns",
+                     (json_int_t)1000000000, "time", "ratio", ratio, "ratio_low", ratio * (1 - half_width),
+                     "ratio_high", ratio * (1 + half_width), "verdict", verdict, "steady_ns_per_op", 20.0,
+                     "resident", "peak_verdict", "same", "runs", runs, "memory_runs");
 }
 
 static json_t *even_workload_of(double half_width, const char *verdict)
@@ -108,12 +107,12 @@ static json_t *entry_of(const struct figures *figures)
                                    "idle_bytes", 1e8 * figures->idle));
     }
     return json_pack(
-        "{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f, s:f}, s:{s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:i}, s:o, s:o}",
+        "{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:i}, s:o, s:o}",
         "name", figures->name, "library", "/l/lib.so", "time", "ratio", figures->time, "ratio_low",
         figures->time * (1 - figures->time_spread), "ratio_high", figures->time * (1 + figures->time_spread),
-        "verdict", verdict_of(figures->time, figures->time_spread, "faster", "slower"), "typical_ns_per_op",
-        100 * figures->time, "quiet_ns_per_op", 100 * figures->time, "resident", "peak_ratio", figures->peak,
-        "peak_ratio_low", figures->peak * (1 - figures->peak_spread), "peak_ratio_high",
+        "verdict", verdict_of(figures->time, figures->time_spread, "faster", "slower"), "steady_ns_per_op",
+        100 * figures->time, "resident", "peak_ratio", figures->peak, "peak_ratio_low",
+        figures->peak * (1 - figures->peak_spread), "peak_ratio_high",
         figures->peak * (1 + figures->peak_spread), "peak_verdict",
         verdict_of(figures->peak, figures->peak_spread, "less", "more"), "peak_bytes", 1e8 * figures->peak,
         "start_bytes", figures->start_bytes, "idle_bytes", 1e8 * figures->idle, "rounds", ROUNDS, "runs",

@@ -79,10 +79,9 @@ struct res_described;
 /* What a figure is in the table of a result. */
 enum res_shown_as {
     RES_AS_TEXT,
-    RES_AS_NAME,      /* of the candidate, marked where nothing beats it */
-    RES_AS_NS,        /* nanoseconds */
-    RES_AS_NS_SPREAD, /* with the deviation */
-    RES_AS_BYTES,     /* in the unit of the table */
+    RES_AS_NAME,  /* of the candidate, marked where nothing beats it */
+    RES_AS_NS,    /* nanoseconds */
+    RES_AS_BYTES, /* in the unit of the table */
     RES_AS_FACTOR,
     RES_AS_NUMBER,
     RES_AS_CHANGE, /* of time, or in the block of memory of the peak, against the baseline */

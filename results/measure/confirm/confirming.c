@@ -61,7 +61,6 @@ static enum res_verdict judge(const struct res_confirmed_figure *figure,
     const struct res_comparison comparison = {
         .ratio = figure->ratio,
         .interval = figure->interval,
-        .quiet_ratio = NAN,
         .rounds = figure->own_count,
         .rounds_needed = rounds_needed,
         .worth = worth,

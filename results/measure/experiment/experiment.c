@@ -167,6 +167,7 @@ static void trial_init(struct res_trial *trial, const struct res_options *option
 {
     *trial = (struct res_trial){
         .workload = workload,
+        .resolve = options->until,
         .entry_count = entries_of(options),
         .candidate_count = options->candidate_count,
         .entries = res_calloc(entries_of(options), sizeof *trial->entries),

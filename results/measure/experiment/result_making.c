@@ -183,7 +183,7 @@ static void fill_stopped(const struct res_trial *trial, const struct res_options
                          struct res_result_workload *ret_workload)
 {
     ret_workload->stopped_by = res_strdup(res_ended_name(trial->ended));
-    ret_workload->stopped_width = res_until_width(trial, options->seed);
+    ret_workload->stopped_width = res_until_width(trial);
     ret_workload->stopped_until_width = options->until > 0 ? options->until : NAN;
     ret_workload->stopped_elapsed_ns = (double)trial->elapsed_ns;
     ret_workload->stopped_time_budget_ns = options->time_budget_ns > 0 ? (double)options->time_budget_ns

@@ -15,17 +15,40 @@ const char *res_ended_name(enum res_ended ended)
     return names[ended];
 }
 
-double res_until_width(const struct res_trial *trial, uint64_t seed)
+/* 0 is the baseline itself; the control counts where there is nothing else. */
+static bool is_looked_at(const struct res_trial *trial, size_t i)
+{
+    const struct res_entry *entry = &trial->entries[i];
+    return i > 0 && entry->failed == NULL && !entry->is_floor &&
+           (!entry->is_control || trial->candidate_count == 1);
+}
+
+double res_until_width(const struct res_trial *trial)
 {
     double widest = NAN;
-    for (size_t i = 1; i < trial->entry_count; i++) { /* 0 is the baseline itself */
-        const struct res_entry *entry = &trial->entries[i];
-        if (entry->is_floor || entry->failed != NULL)
+    for (size_t i = 1; i < trial->entry_count; i++) {
+        if (!is_looked_at(trial, i))
             continue;
-        const struct res_difference time = res_figures_time(trial, entry, seed);
+        const struct res_difference time = res_figures_time(trial, &trial->entries[i]);
         widest = fmax(widest, (time.interval.high - time.interval.low) / time.ratio);
     }
     return widest;
+}
+
+/* Narrow enough to show or exclude such a difference, or surely larger than it. */
+static bool is_resolved(const struct res_trial *trial, double difference)
+{
+    size_t told = 0, all = 0;
+    for (size_t i = 1; i < trial->entry_count; i++) {
+        if (!is_looked_at(trial, i))
+            continue;
+        const struct res_difference time = res_figures_time(trial, &trial->entries[i]);
+        const struct res_interval interval = time.interval;
+        const bool is_narrow = interval.high - interval.low < difference * time.ratio;
+        told += is_narrow || interval.low > 1 + difference || interval.high < 1 / (1 + difference);
+        all++;
+    }
+    return told == all && all > 0;
 }
 
 static bool is_time_to_look(unsigned rounds)
@@ -46,8 +69,7 @@ bool res_until_ended(struct res_trial *trial, const struct res_options *options,
         return true;
     if (!adaptive || trial->rounds < fewest)
         return false;
-    if (options->until > 0 && is_time_to_look(trial->rounds) &&
-        res_until_width(trial, options->seed) < options->until) {
+    if (options->until > 0 && is_time_to_look(trial->rounds) && is_resolved(trial, options->until)) {
         trial->ended = RES_ENDED_UNTIL;
         return true;
     }

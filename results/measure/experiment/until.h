@@ -2,7 +2,8 @@
  *
  *   width   of an interval of a ratio: its high end less its low end, as a share of the ratio
  *
- * Rounds are added for the *width* alone, whatever the interval holds. To stop as soon as a verdict falls would let noise choose its
+ * Rounds are added until a difference of the size asked for is either shown or excluded: until each width is no more than that, so that one as large
+ * is some four errors from 1; or the whole interval lies beyond it on one side. Else the width alone counts, whatever the interval holds. To stop as soon as a verdict falls would let noise choose its
  * moment: with a look after each round, a fair coin would be called unfair in far more than 5 % of the cases. The width says nothing about
  * where the interval lies; `scripts/bench verdict` shows that false verdicts stay below 5 % (docs/notes/statistics.md). */
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_UNTIL_H
@@ -23,9 +24,9 @@
 #define RES_UNTIL_ROUNDS_LONG 200u
 #define RES_UNTIL_LONG_NS     (5 * 60 * UINT64_C(1000000000))
 
-/* res_until_width - the widest interval of time against the baseline: of the candidates that have not failed and of the control, since a
- * verdict needs both. NAN when there is none. */
-double res_until_width(const struct res_trial *trial, uint64_t seed);
+/* res_until_width - the widest interval of time against the baseline of the candidates that have not failed; of the control where the baseline is
+ * alone. NAN when there is none. */
+double res_until_width(const struct res_trial *trial);
 
 /* res_until_ended - whether the trial's rounds are enough, looked at when a round is finished.
  * share_ns   of the time budget, this workload's; 0: none

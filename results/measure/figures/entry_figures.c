@@ -350,8 +350,6 @@ static struct res_percentile judged(const struct res_result_workload *workload,
     const struct res_comparison comparison = {
         .ratio = ratio.value,
         .interval = ratio.interval,
-        .quiet_ratio = NAN,
-        .typical = {NAN, NAN},
         .rounds = own.count < base.count ? own.count : base.count,
         .rounds_needed = RES_ROUNDS_OF_PASSES,
         .has_control = !is_control && isfinite(aa.value),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/run_batches.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
 
@@ -41,16 +42,16 @@ static struct series memory_of(const struct res_trial *trial, const struct res_e
                               : (struct series){NULL, 0};
 }
 
-/* The samples of a pass, each less `less`. To be freed. */
-static double *samples_of(struct series series, size_t at, double less)
+/* The samples of a pass. To be freed. */
+static double *samples_of(struct series series, size_t at)
 {
     double *samples = res_calloc(series.count, sizeof *samples);
     for (size_t i = 0; i < series.count; i++)
-        samples[i] = figure_of(&series.runs[i], at) - less;
+        samples[i] = figure_of(&series.runs[i], at);
     return samples;
 }
 
-static double median_of(struct series series, size_t at, double less)
+static double median_of(struct series series, size_t at)
 {
     if (series.count == 0)
         return NAN;
@@ -58,7 +59,7 @@ static double median_of(struct series series, size_t at, double less)
         if (!isfinite(figure_of(&series.runs[i], at)))
             return NAN;
     }
-    double *samples = samples_of(series, at, less);
+    double *samples = samples_of(series, at);
     const double median = res_median(samples, series.count);
     free(samples);
     return median;
@@ -68,198 +69,116 @@ static double deviation_of(struct series series, size_t at)
 {
     if (series.count == 0)
         return NAN;
-    double *samples = samples_of(series, at, 0);
+    double *samples = samples_of(series, at);
     const double deviation = res_median_deviation(samples, series.count);
     free(samples);
     return deviation;
 }
 
-static double quiet_of(const struct res_entry *entry)
+static struct res_run_batches timed_of(const struct res_entry *entry)
 {
-    const uint64_t **rounds = res_calloc(entry->run_count, sizeof *rounds);
-    for (size_t i = 0; i < entry->run_count; i++)
-        rounds[i] = entry->runs[i].batch_ns;
-    const double quiet = res_quiet_ns(rounds, entry->run_count, entry->runs[0].batch_count);
-    free(rounds);
-    return quiet;
+    return has_figures(entry) ? res_run_batches_of(entry->runs, entry->run_count)
+                              : (struct res_run_batches){0};
 }
 
-/* The batch times of an entry; rounds is the caller's to free. Empty when it has none, or not the same batches in all runs. */
-static struct res_batches batches_of(const struct res_entry *entry, const uint64_t ***ret_rounds)
-{
-    struct res_batches batches = {0};
-    *ret_rounds = NULL;
-    if (!has_figures(entry) || entry->runs[0].batch_count == 0)
-        return batches;
-    const uint64_t **rounds = res_calloc(entry->run_count, sizeof *rounds);
-    batches = (struct res_batches){
-        .rounds = rounds, .round_count = entry->run_count, .batch_count = entry->runs[0].batch_count};
-    for (size_t i = 0; i < entry->run_count; i++) {
-        rounds[i] = entry->runs[i].batch_ns;
-        if (entry->runs[i].batch_count != batches.batch_count)
-            batches.round_count = 0;
-    }
-    *ret_rounds = rounds;
-    return batches;
-}
-
-static double steady_of(const struct res_entry *entry)
-{
-    const uint64_t **rounds;
-    const struct res_batches batches = batches_of(entry, &rounds);
-    const double ns = batches.round_count > 0 ? res_steady_ns(&batches) : NAN;
-    free(rounds);
-    return ns;
-}
-
-/* What is subtracted of an entry's steady time: 0 for the floor itself, and where there is none. */
-static double steady_floor_of(const struct res_trial *trial, const struct res_entry *entry)
-{
-    const struct res_entry *floor = res_trial_floor(trial);
-    return has_figures(floor) && floor != entry ? steady_of(floor) : 0;
-}
-
-static double net_steady_per_op(const struct res_trial *trial, const struct res_entry *entry)
-{
-    const double ns = steady_of(entry) - steady_floor_of(trial, entry);
-    if (!has_figures(entry) || entry->runs[0].ops == entry->runs[0].inherited_ops)
-        return NAN;
-    return fmax(ns, 0) / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
-}
-
-/* Ratio of steady times to the yardstick's; NAN where it cannot be had. */
-static struct res_estimate steady_ratio_of(const struct res_trial *trial, const struct res_entry *entry,
-                                           const struct res_entry *yardstick, uint64_t seed)
-{
-    const uint64_t **others, **bases;
-    const struct res_batches other = batches_of(entry, &others);
-    const struct res_batches base = batches_of(yardstick, &bases);
-    const struct res_estimate ratio = res_steady_paired(&other, &base, steady_floor_of(trial, entry), seed);
-    free(others);
-    free(bases);
-    return ratio;
-}
-
-static double net_quiet_per_op(const struct res_trial *trial, const struct res_entry *entry)
+/* Net steady time per op. */
+static double steady_of(const struct res_trial *trial, const struct res_entry *entry)
 {
     const struct res_entry *floor = res_trial_floor(trial);
     if (!has_figures(entry) || entry->runs[0].ops == entry->runs[0].inherited_ops)
         return NAN;
-    double quiet = quiet_of(entry);
-    if (has_figures(floor) && entry != floor) {
-        if (floor->runs[0].batch_count != entry->runs[0].batch_count)
-            return NAN;
-        quiet -= quiet_of(floor);
-    }
-    return fmax(quiet, 0) / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
+    struct res_run_batches own = timed_of(entry), harness = timed_of(entry != floor ? floor : NULL);
+    const double ns = res_steady_net_ns(&own.batches, &harness.batches);
+    res_run_batches_release(&own);
+    res_run_batches_release(&harness);
+    return ns / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
 }
 
-/* How a figure is compared. */
-struct method {
-    size_t at;
-    double less; /* taken off each sample */
-    bool memory; /* of the memory pass, where there is one */
-    bool steady; /* of steady times instead of samples, where batches were timed */
-    uint64_t seed;
-};
+static const struct res_difference NO_DIFFERENCE = {
+    .ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
 
-static struct series series_of(const struct res_trial *trial, const struct res_entry *entry,
-                               const struct method *method)
+/* The baseline's own figure, that of the control being it once more. */
+static double baseline_ns(const struct res_trial *trial, const struct res_entry *entry)
 {
-    return method->memory ? memory_of(trial, entry) : times_of(entry);
+    const double base = steady_of(trial, &trial->entries[0]);
+    const double control = steady_of(trial, res_trial_control(trial));
+    return entry->is_control || isnan(control) ? base : sqrt(base * control);
 }
 
-/* Paired ratios to the yardstick and their interval. ratio is NAN where one side has no samples or is not positive. */
-static struct res_difference difference_to(const struct res_trial *trial, const struct res_entry *entry,
-                                           const struct res_entry *yardstick, const struct method *method)
+/* The control is the baseline once more, unless it is compared itself. */
+struct res_difference res_figures_between(const struct res_trial *trial, const struct res_entry *other,
+                                          const struct res_entry *base)
 {
-    const struct series own = series_of(trial, entry, method);
-    const struct series base = series_of(trial, yardstick, method);
-    struct res_difference difference = {.ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
+    const bool controlled = base == &trial->entries[0] && other != base && !other->is_control;
+    struct res_run_batches sides[] = {timed_of(other), timed_of(base),
+                                      timed_of(controlled ? res_trial_control(trial) : NULL),
+                                      timed_of(res_trial_floor(trial))};
+    const struct res_steady_sides of = {&sides[0].batches, &sides[1].batches, &sides[2].batches,
+                                        &sides[3].batches};
+    const struct res_estimate found = res_logarithm_estimate(res_steady_logarithm(&of));
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++)
+        res_run_batches_release(&sides[i]);
+    return (struct res_difference){
+        .ratio = found.value, .interval = found.interval, .p_value = found.p_value};
+}
+
+/* Memory's paired ratios to the baseline's and their interval. ratio is NAN where one side has no samples or is not positive. */
+static struct res_difference memory_difference(const struct res_trial *trial, const struct res_entry *entry,
+                                               size_t at, uint64_t seed)
+{
+    const struct series own = memory_of(trial, entry), base = memory_of(trial, &trial->entries[0]);
+    struct res_difference difference = NO_DIFFERENCE;
     const size_t count = own.count < base.count ? own.count : base.count;
-    if (count == 0)
-        return difference;
-    if (method->steady) {
-        const struct res_estimate steady = steady_ratio_of(trial, entry, yardstick, method->seed);
-        if (isfinite(steady.value)) {
-            difference.ratio = steady.value;
-            difference.interval = steady.interval;
-            difference.p_value = steady.p_value;
-            return difference;
-        }
-    }
-    double *others = samples_of(own, method->at, method->less);
-    double *bases = samples_of(base, method->at, method->less);
-    double *ratios = res_calloc(count, sizeof *ratios);
-    bool usable = true, positive = true;
+    double *ratios = res_calloc(count + 1, sizeof *ratios);
+    bool usable = count > 0, positive = true;
     for (size_t i = 0; i < count; i++) {
-        usable = usable && bases[i] > 0 && others[i] >= 0 && isfinite(bases[i]) && isfinite(others[i]);
-        positive = positive && others[i] > 0;
-        ratios[i] = others[i] / bases[i];
+        const double one = figure_of(&own.runs[i], at), other = figure_of(&base.runs[i], at);
+        usable = usable && other > 0 && one >= 0 && isfinite(one) && isfinite(other);
+        positive = positive && one > 0;
+        ratios[i] = one / other;
     }
     if (usable) {
         difference.ratio = res_median(ratios, count);
-        if (!method->memory || !res_trial_has_memory(trial))
-            difference.interval = res_bootstrap_median(ratios, count, method->seed);
-        else if (positive)
+        if (!res_trial_has_memory(trial) && count >= RES_ROUNDS_FOR_INTERVAL)
+            difference.interval = res_bootstrap_median(ratios, count, seed);
+        else if (res_trial_has_memory(trial) && positive)
             difference.interval = res_student_ratio(ratios, count);
     }
     free(ratios);
-    free(others);
-    free(bases);
     return difference;
 }
 
-/* For people: what a search looks at in between (tune) may be rough. */
-static void forget_rough_interval(struct res_difference *difference, size_t rounds)
+struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry)
 {
-    if (rounds < RES_ROUNDS_FOR_INTERVAL)
-        difference->interval = (struct res_interval){NAN, NAN};
+    return res_figures_between(trial, entry, &trial->entries[0]);
 }
 
-static struct res_difference difference_of(const struct res_trial *trial, const struct res_entry *entry,
-                                           const struct method *method)
+static struct res_difference judged_time(const struct res_trial *trial, const struct res_entry *entry)
 {
-    return difference_to(trial, entry, &trial->entries[0], method);
+    struct res_difference time = res_figures_time(trial, entry);
+    const struct res_comparison comparison = {.ratio = time.ratio,
+                                              .interval = time.interval,
+                                              .rounds = times_of(entry).count,
+                                              .excluded = res_resolve(trial->resolve)};
+    time.verdict = res_judge(&comparison);
+    if (comparison.rounds <
+        RES_ROUNDS_FOR_INTERVAL) /* for people: what a search looks at in between (tune) may be rough */
+        time.interval = NO_DIFFERENCE.interval;
+    return time;
 }
 
-static double floor_median(const struct res_trial *trial)
-{
-    const struct res_entry *floor = res_trial_floor(trial);
-    return has_figures(floor) ? median_of(times_of(floor), AT(ns_per_op), 0) : 0;
-}
-
-struct res_difference res_figures_between(const struct res_trial *trial, const struct res_entry *other,
-                                          const struct res_entry *base, uint64_t seed)
-{
-    const struct method by_steady = {
-        .at = AT(ns_per_op), .less = floor_median(trial), .steady = true, .seed = seed};
-    return difference_to(trial, other, base, &by_steady);
-}
-
-struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry,
-                                       uint64_t seed)
-{
-    return res_figures_between(trial, entry, &trial->entries[0], seed);
-}
-
-/* One figure against the baseline, and its verdict against the control. */
-static struct res_difference compare(const struct res_trial *trial, const struct res_entry *entry,
-                                     const struct method *method, double quiet_ratio,
-                                     struct res_interval typical)
+static struct res_difference judged_memory(const struct res_trial *trial, const struct res_entry *entry,
+                                           size_t at, uint64_t seed)
 {
     const struct res_entry *control = res_trial_control(trial);
-    const struct res_difference noise = difference_of(trial, control, method);
-    struct res_difference difference = difference_of(trial, entry, method);
+    const struct res_difference noise = memory_difference(trial, control, at, seed);
+    struct res_difference difference = memory_difference(trial, entry, at, seed);
     const struct res_comparison comparison = {
         .ratio = difference.ratio,
         .interval = difference.interval,
-        .p_value = difference.p_value,
-        .quiet_ratio = quiet_ratio,
-        .typical = typical,
-        .rounds = series_of(trial, entry, method).count,
-        .rounds_needed = method->memory && res_trial_has_memory(trial) ? RES_ROUNDS_FOR_MEMORY : 0,
-        .worth = method->memory ? RES_MEMORY_WORTH : 0,
+        .rounds = memory_of(trial, entry).count,
+        .rounds_needed = res_trial_has_memory(trial) ? RES_ROUNDS_FOR_MEMORY : 0,
+        .worth = RES_MEMORY_WORTH,
         .has_control = entry != control && isfinite(noise.ratio),
         .control = noise.interval,
     };
@@ -290,57 +209,37 @@ static void doubt(struct res_figures *figures, const struct res_trial *trial)
 
 struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
 {
-    const struct res_entry *floor = res_trial_floor(trial);
-    const double less = entry == floor ? 0 : floor_median(trial);
-    const struct series times = times_of(entry), memory = memory_of(trial, entry);
-    const struct method by_steady = {.at = AT(ns_per_op), .less = less, .steady = true, .seed = seed};
-    const struct method by_typical = {.at = AT(ns_per_op), .less = less, .seed = seed};
-    const struct method by_peak = {.at = AT(resident_peak_bytes), .memory = true, .seed = seed};
-    const struct method by_end = {.at = AT(resident_end_bytes), .memory = true, .seed = seed};
+    const struct series memory = memory_of(trial, entry);
     struct res_figures figures = {
-        .quiet_ns_per_op = net_quiet_per_op(trial, entry),
-        .steady_ns_per_op = net_steady_per_op(trial, entry),
-        .typical_ns_per_op = median_of(times, AT(ns_per_op), less),
-        .typical_deviation = deviation_of(times, AT(ns_per_op)),
-        .start_bytes = median_of(memory, AT(resident_start_bytes), 0),
+        .steady_ns_per_op = steady_of(trial, entry),
+        .time = NO_DIFFERENCE,
+        .peak = NO_DIFFERENCE,
+        .end = NO_DIFFERENCE,
+        .start_bytes = median_of(memory, AT(resident_start_bytes)),
         .own_start_bytes = NAN, /* of all entries together: held.h */
-        .peak_bytes = median_of(memory, AT(resident_peak_bytes), 0),
+        .peak_bytes = median_of(memory, AT(resident_peak_bytes)),
         .peak_deviation = deviation_of(memory, AT(resident_peak_bytes)),
-        .mean_bytes = median_of(memory, AT(resident_mean_bytes), 0),
-        .end_bytes = median_of(memory, AT(resident_end_bytes), 0),
-        .idle_bytes = median_of(memory, AT(resident_idle_bytes), 0),
-        .given_back_share = median_of(memory, AT(given_back_share), 0),
+        .mean_bytes = median_of(memory, AT(resident_mean_bytes)),
+        .end_bytes = median_of(memory, AT(resident_end_bytes)),
+        .idle_bytes = median_of(memory, AT(resident_idle_bytes)),
+        .given_back_share = median_of(memory, AT(given_back_share)),
         .not_predicted_why = doubt_of(trial, entry),
     };
-    figures.quiet_ratio = figures.quiet_ns_per_op / net_quiet_per_op(trial, &trial->entries[0]);
-    const struct res_interval no_interval = {NAN, NAN};
-    if (entry != floor) {
-        figures.typical = difference_of(trial, entry, &by_typical);
-        /* Steady time is the quiet figure made firm: its record need not agree too. */
-        figures.time = compare(trial, entry, &by_steady,
-                               isfinite(figures.steady_ns_per_op) ? NAN : figures.quiet_ratio,
-                               figures.typical.interval);
-        /* Resident memory has no other figures to agree with. */
-        figures.peak = compare(trial, entry, &by_peak, NAN, no_interval);
-        figures.end = compare(trial, entry, &by_end, NAN, no_interval);
-        doubt(&figures, trial);
-        forget_rough_interval(&figures.time, times.count);
-        forget_rough_interval(&figures.typical, times.count);
-        if (!res_trial_has_memory(trial)) {
-            forget_rough_interval(&figures.peak, times.count);
-            forget_rough_interval(&figures.end, times.count);
-        }
-    } else {
-        const struct res_difference none = {.ratio = NAN, .interval = no_interval, .verdict = RES_UNDECIDED};
-        figures.time = figures.typical = figures.peak = figures.end = none;
-    }
+    if (entry == res_trial_floor(trial))
+        return figures;
+    figures.time = judged_time(trial, entry);
+    figures.peak = judged_memory(trial, entry, AT(resident_peak_bytes), seed);
+    figures.end = judged_memory(trial, entry, AT(resident_end_bytes), seed);
+    doubt(&figures, trial);
+    /* So that what is shown is what is judged. */
+    if (isfinite(figures.time.ratio))
+        figures.steady_ns_per_op = figures.time.ratio * baseline_ns(trial, entry);
     return figures;
 }
 
 double res_figures_slower_ns(const struct res_figures *figures, const struct res_figures *baseline)
 {
-    const double steady_ns = figures->steady_ns_per_op - baseline->steady_ns_per_op;
-    return isfinite(steady_ns) ? steady_ns : figures->typical_ns_per_op - baseline->typical_ns_per_op;
+    return figures->steady_ns_per_op - baseline->steady_ns_per_op;
 }
 
 void res_figures_family(struct res_figures *figures, size_t count)

@@ -40,8 +40,6 @@ static void compare(const struct sides *sides, struct res_difference *difference
     struct res_comparison comparison = {
         .ratio = difference->ratio,
         .interval = difference->interval,
-        .quiet_ratio = NAN,
-        .typical = {NAN, NAN},
         .rounds = sides->rounds,
         .rounds_needed = sides->rounds_needed,
         .worth = RES_MEMORY_WORTH,

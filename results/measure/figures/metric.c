@@ -12,7 +12,6 @@
 #include "results/measure/base/random.h"
 #include "results/measure/figures/held.h"
 #include "results/measure/statistics/significance.h"
-#include "results/measure/statistics/steady.h"
 
 /* Runs that a metric is taken of, and where its sample is in each. */
 enum source { OF_ROUNDS, OF_MEMORY, OF_LATENCY };
@@ -137,51 +136,27 @@ static struct res_series series_from(const struct res_result_entry *entry, enum 
     return series;
 }
 
-/* Only where every run has the same number of batches. */
-static void add_batches(struct res_series *series, const struct res_result_entry *entry)
+bool res_series_has_time(const struct res_series *series)
 {
-    series->batches = res_calloc(series->count, sizeof *series->batches);
-    series->batch_count = entry->runs[0].batch_count;
-    bool usable = series->batch_count > 0;
-    for (size_t i = 0; i < series->count; i++) {
-        series->batches[i] = entry->runs[i].batch_ns;
-        usable = usable && entry->runs[i].batch_count == series->batch_count;
-    }
-    if (usable)
-        return;
-    free(series->batches);
-    series->batches = NULL;
-    series->batch_count = 0;
-}
-
-struct res_batches res_series_batches(const struct res_series *series)
-{
-    return (struct res_batches){
-        .rounds = series->batches, .round_count = series->count, .batch_count = series->batch_count};
+    return series->time.batches.round_count > 0;
 }
 
 double res_series_steady_ns(const struct res_series *series)
 {
-    const struct res_batches batches = res_series_batches(series);
-    if (series->batches == NULL || !(series->ops > 0))
-        return NAN;
-    const double ns = (res_steady_ns(&batches) - series->floor_ns) / series->ops;
-    return ns > 0 ? ns : NAN;
+    return series->ops > 0 ? res_steady_net_ns(&series->time.batches, &series->floor.batches) / series->ops
+                           : NAN;
 }
 
-/* The floor has to be cut in the same batches, or there is none. */
-static double steady_floor(const struct res_result_entry *floor, const struct res_series *series)
+struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base)
 {
-    struct res_series own = series_from(floor, RES_METRIC_TIME, 0);
-    double ns = 0;
-    if (own.count > 0)
-        add_batches(&own, floor);
-    if (own.batches != NULL && own.batch_count == series->batch_count) {
-        const struct res_batches batches = res_series_batches(&own);
-        ns = res_steady_ns(&batches);
-    }
-    res_series_release(&own);
-    return ns;
+    const bool is_baseline = series->control.batches.round_count > 0;
+    const struct res_steady_sides sides = {
+        .other = &series->time.batches,
+        .base = base != NULL ? &base->time.batches : NULL,
+        .control = base != NULL && !series->is_control && !is_baseline ? &base->control.batches : NULL,
+        .floor = &series->floor.batches,
+    };
+    return res_steady_logarithm(&sides);
 }
 
 struct res_series res_series_of(const struct res_result_workload *workload,
@@ -198,10 +173,14 @@ struct res_series res_series_of(const struct res_result_workload *workload,
     }
     struct res_series series = series_from(entry, metric, less);
     if (metric == RES_METRIC_TIME && series.count > 0) {
-        add_batches(&series, entry);
+        series.time = res_run_batches_of(entry->runs, entry->run_count);
         series.ops = workload != NULL ? (double)workload->ops - (double)workload->inherited_ops : NAN;
-        if (series.batches != NULL)
-            series.floor_ns = steady_floor(floor, &series);
+        if (floor != NULL && floor->failed == NULL)
+            series.floor = res_run_batches_of(floor->runs, floor->run_count);
+        series.is_control = workload != NULL && entry == &workload->control;
+        if (workload != NULL && workload->candidate_count > 0 && entry == &workload->candidates[0] &&
+            workload->control.failed == NULL)
+            series.control = res_run_batches_of(workload->control.runs, workload->control.run_count);
     }
     return series;
 }
@@ -217,7 +196,9 @@ double res_series_median(const struct res_result_workload *workload, const struc
 
 void res_series_release(struct res_series *series)
 {
-    free(series->batches);
+    res_run_batches_release(&series->time);
+    res_run_batches_release(&series->floor);
+    res_run_batches_release(&series->control);
     free(series->values);
     *series = (struct res_series){.of_passes = series->of_passes};
 }
@@ -298,12 +279,8 @@ struct res_estimate res_estimate_paired(const struct res_series *other, const st
 {
     const size_t count = other->count < base->count ? other->count : base->count;
     struct res_estimate estimate = NO_ESTIMATE;
-    if (other->batches != NULL && base->batches != NULL) {
-        const struct res_batches one = res_series_batches(other), two = res_series_batches(base);
-        estimate = res_steady_paired(&one, &two, base->floor_ns, seed);
-        if (isfinite(estimate.value))
-            return checked(estimate);
-    }
+    if (res_series_has_time(other) && res_series_has_time(base))
+        return checked(res_logarithm_estimate(res_series_logarithm(other, base)));
     bool usable = count > 0;
     if (!usable)
         return estimate;
@@ -340,6 +317,11 @@ static double drawn_median(const struct res_series *series, double *room, struct
     return res_median(room, series->count);
 }
 
+static struct res_logarithm unpaired_times(const struct res_series *other, const struct res_series *base)
+{
+    return res_logarithms_difference(res_series_logarithm(other, NULL), res_series_logarithm(base, NULL));
+}
+
 struct res_estimate res_estimate_unpaired(const struct res_series *other, const struct res_series *base,
                                           uint64_t seed)
 {
@@ -348,13 +330,8 @@ struct res_estimate res_estimate_unpaired(const struct res_series *other, const 
         return NO_ESTIMATE;
     if (other->of_passes && base->of_passes && all_positive(other) && all_positive(base))
         return pooled(other, base);
-    if (other->batches != NULL && base->batches != NULL) {
-        const struct res_batches one = res_series_batches(other), two = res_series_batches(base);
-        const struct res_estimate steady = res_steady_unpaired(&one, other->floor_ns, &two, base->floor_ns,
-                                                               seed);
-        if (isfinite(steady.value))
-            return checked(steady);
-    }
+    if (res_series_has_time(other) && res_series_has_time(base))
+        return checked(res_logarithm_estimate(unpaired_times(other, base)));
     double *room = res_calloc(other->count > base->count ? other->count : base->count, sizeof *room);
     double *ratios = res_calloc(RES_RESAMPLES, sizeof *ratios);
     bool usable = true;
@@ -411,16 +388,11 @@ struct res_tails res_limit_value(const struct res_series *series, double limit)
     return tails_of(series->values, series->count, series->of_passes, limit);
 }
 
-struct res_tails res_limit_paired(const struct res_series *other, const struct res_series *base, double limit,
-                                  uint64_t seed)
+struct res_tails res_limit_paired(const struct res_series *other, const struct res_series *base, double limit)
 {
     const size_t count = other->count < base->count ? other->count : base->count;
-    if (other->batches != NULL && base->batches != NULL) {
-        const struct res_batches one = res_series_batches(other), two = res_series_batches(base);
-        const double ratio = (res_steady_ns(&one) - base->floor_ns) / (res_steady_ns(&two) - base->floor_ns);
-        if (ratio > 0) /* else the estimate is of whole runs, too */
-            return res_steady_tails(&one, &two, base->floor_ns, limit, seed);
-    }
+    if (res_series_has_time(other) && res_series_has_time(base))
+        return res_logarithm_tails(res_series_logarithm(other, base), limit);
     double *ratios = res_calloc(count + 1, sizeof *ratios);
     for (size_t i = 0; i < count; i++)
         ratios[i] = res_ratio_of(other->values[i], base->values[i]);
@@ -435,9 +407,9 @@ struct res_tails res_limit_unpaired(const struct res_series *other, const struct
     const size_t few = other->count < base->count ? other->count : base->count;
     const size_t all = other->count + base->count;
     const bool of_passes = other->of_passes && base->of_passes;
-    const bool of_batches = other->batches != NULL && base->batches != NULL;
-    if (!of_passes && !of_batches && few > 1 && isfinite(estimate->value) && all_positive(other) &&
-        all_positive(base))
+    if (res_series_has_time(other) && res_series_has_time(base))
+        return res_logarithm_tails(unpaired_times(other, base), limit);
+    if (!of_passes && few > 1 && isfinite(estimate->value) && all_positive(other) && all_positive(base))
         return res_two_sample_tails(other->values, other->count, base->values, base->count, limit, seed);
     const size_t freedom = of_passes ? (all > 2 ? all - 2 : 0) : few - 1;
     return few > 0 && freedom > 0 ? res_interval_tails(estimate, freedom, limit) : NO_TAILS;

@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 #include "results/measure/base/figure_words.h"
+#include "results/measure/figures/run_batches.h"
 #include "results/measure/result/result.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/measure/statistics/steady.h"
 
 #define RES_SERIES_MAX       10000u /* runs of an entry; more are no result of ours, and would take minutes */
 #define RES_ROUNDS_OF_PASSES 3u     /* least runs of a pass behind the rounds, whose interval is Student's */
@@ -42,11 +42,10 @@ struct res_series {
     double *values; /* NULL when count is 0 */
     size_t count;
     bool of_passes; /* of passes behind the rounds: few, and bootstrapping few says too little */
-    const uint64_t *
-        *batches; /* of time, where every run has them: batch_count times of each, the result's; or NULL */
-    size_t batch_count;
-    double floor_ns; /* the floor's steady time (steady.h), to be subtracted of that of the batches */
-    double ops;      /* that were timed in a run; NAN: not told */
+    struct res_run_batches time, floor; /* of time: its batches and the floor's, the result's */
+    struct res_run_batches control;     /* of the baseline: those of the control */
+    bool is_control;
+    double ops; /* that were timed in a run; NAN: not told */
 };
 
 /* res_metric_name / _unit / _unit_name / _remedy - "rss-peak"; its dimension; "ns/op", "ns", "bytes", "faults"; how a
@@ -77,12 +76,13 @@ void res_series_release(struct res_series *series);
 double res_series_median(const struct res_result_workload *workload, const struct res_result_entry *entry,
                          enum res_metric metric);
 
-/* res_series_batches - its batch times, borrowed; empty where it has none. */
-struct res_batches res_series_batches(const struct res_series *series);
-
-/* res_series_steady_ns - its steady time less the floor's, per op: what ratios are of where both sides have batches. NAN where it
- * has none, or is not above the floor. */
+/* res_series_has_time - whether it is one of times, whose ratios are of steady times (steady.h).
+ * res_series_steady_ns - its steady time less the floor's, per op. NAN where it has none, or is not above the floor.
+ * res_series_logarithm - of the ratio of its steady time to base's (the baseline: to its control's too, unless it is the control that is compared), or
+ * of its own where base is NULL. */
+bool res_series_has_time(const struct res_series *series);
 double res_series_steady_ns(const struct res_series *series);
+struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base);
 
 /* res_ratio_of - 0 over 0 is 1; other ratios to 0, and of negative samples, are NAN. */
 double res_ratio_of(double other, double base);
@@ -94,7 +94,7 @@ size_t res_series_rounds_needed(const struct res_series *series);
  * res_estimate_paired - median of the ratios of each round; bootstrap, as for the table (figures.h).
  * res_estimate_unpaired - ratio of the medians; both series are resampled, each for itself, RES_RESAMPLES times, and the
  *   2.5 % and 97.5 % quantiles of the ratios of the medians taken.
- * Series with batches: ratios are of steady times (steady.h), as in the table; a single series is of whole runs all the same.
+ * Times: ratios are of steady times (steady.h), as in the table; a single series is of whole runs.
  * Series of passes: Student's interval of the mean of the logarithms (res_student_ratio), paired around the median as in the
  *   table; unpaired with pooled variance, around the ratio of the geometric means.
  * All: 0 over 0 is 1; other ratios to 0, and negative samples, make the estimate NAN.
@@ -117,17 +117,17 @@ struct res_interval res_interval_wider(struct res_interval one, struct res_inter
 /* res_limit_value / _paired / _unpaired - whether a metric is above a limit: one-sided p-values of the estimate of the same name, by the
  * test that belongs to how it is estimated; {1, 1} where there is no figure. The same seed gives the same p-values.
  *
- *   paired, time with batches       the permutation test of steady times, shifted to the limit (steady.h)
+ *   time, paired or unpaired        Student's t of the logarithm (steady.h)
  *   passes                          Student's t of the mean logarithm
  *   other series, single or paired  the sign test of the samples, or of each round's ratio
  *   unpaired, rounds                the permutation test of two samples (significance.h)
- *   unpaired, others                the estimate's interval, read as Student's; times of two sessions: bridge.h
+ *   unpaired, passes                the estimate's interval, read as Student's
  *
  * limit     of the figure, or of the ratio; >= 0
  * estimate  what res_estimate_unpaired said of the same series */
 struct res_tails res_limit_value(const struct res_series *series, double limit);
-struct res_tails res_limit_paired(const struct res_series *other, const struct res_series *base, double limit,
-                                  uint64_t seed);
+struct res_tails res_limit_paired(const struct res_series *other, const struct res_series *base,
+                                  double limit);
 struct res_tails res_limit_unpaired(const struct res_series *other, const struct res_series *base,
                                     const struct res_estimate *estimate, double limit, uint64_t seed);
 

@@ -4,8 +4,8 @@
  * other is shown to be better too, or by its interval at most RES_PARETO_MARGIN worse; a loss within the margin counts for
  * nothing, though shown. Where both would so beat each other (some time for some memory, both within the margin), neither does.
  * What the noise hides beats nobody: on a loud machine all candidates stay unbeaten.
- * Each pair is compared as a candidate is with the baseline: paired ratios by round, their interval, and the control's
- * as noise (statistics.h); for pairs with the baseline the verdicts of the result stand.
+ * Each pair is compared by both ratios to the baseline, whose intervals add as the errors of independent figures do, which is too wide for figures
+ * of the same rounds; for pairs with the baseline the verdicts of the result stand.
  * Source  V. Pareto's order of alternatives; the margin is that of a non-inferiority test: G. Piaggio et al., "Reporting
  *         of noninferiority and equivalence randomized trials", JAMA 308 (2012). */
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_PARETO_H
@@ -25,7 +25,6 @@
 
 /* More are not compared, whatever a file says: pairs take time. */
 #define RES_PARETO_CANDIDATES_MAX 24u
-#define RES_PARETO_ROUNDS_MAX     100u /* the first ones of each */
 
 /* res_beaten_by_fill - `beaten_by` of each candidate: the names of those that beat it, in their order; not known where it has
  * no figures or there are too few rounds for any verdict. */

@@ -32,8 +32,7 @@ static const struct res_result_entry *baseline_of(const struct res_result_worklo
 double res_calls_ns(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     const double ops = (double)workload->ops - (double)workload->inherited_ops;
-    const double steady = entry->figures.steady_ns_per_op;
-    return (isfinite(steady) ? steady : entry->figures.typical_ns_per_op) * ops;
+    return entry->figures.steady_ns_per_op * ops;
 }
 
 /* The one reading of its recording. */

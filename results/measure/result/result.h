@@ -26,22 +26,16 @@
 
 /* A figure set against the baseline's. */
 struct res_difference {
-    double ratio;                 /* of steady times; else the median of the paired ratios */
+    double ratio;                 /* of steady times; of memory the median of the paired ratios */
     struct res_interval interval; /* 95 % of that */
-    double p_value;               /* whether steady times differ at all (steady.h); 0: not tested */
+    double p_value;               /* whether times differ at all (steady.h); 0: not tested */
     double p_corrected;           /* the same for all candidates together (res_figures_family); 0: not done */
     enum res_verdict verdict;
 };
 
 struct res_figures {
-    double quiet_ns_per_op;     /* (sum of batch minima - the floor's) / ops; not below 0 */
-    double steady_ns_per_op;    /* (steady time - the floor's) / ops; NAN where no batches were timed */
-    double typical_ns_per_op;   /* median over rounds of the net whole-run figure */
-    double typical_deviation;   /* median absolute deviation of the same */
-    double quiet_ratio;         /* of quiet_ns_per_op to the baseline's */
-    struct res_difference time; /* steady */
-    struct res_difference
-        typical; /* median of the paired ratios of whole runs; without a verdict of its own */
+    double steady_ns_per_op;    /* net (steady.h); a candidate's is the baseline's times its ratio */
+    struct res_difference time; /* of that */
     double peak_bytes, mean_bytes, end_bytes,
         idle_bytes;         /* medians over rounds of resident, with own_start_bytes */
     double start_bytes;     /* likewise: held before the first op, by the harness too */

@@ -196,7 +196,7 @@ static const struct res_described PLACEMENT = RES_DESCRIBE("a placement", PLACEM
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
-#define FLOOR_FIELDS         18u
+#define FLOOR_FIELDS         15u
 #define FIELDS_OF_CANDIDATES 3u
 
 #define OWNER struct res_result_entry
@@ -212,18 +212,11 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_PART(STRUCT, PLAIN, "limit", limit, &LIMITED,
              "what a limit by control groups did, over all its runs"),
     RES_PART(STRUCT, PLAIN, "check", check, &CHECKED, "of its checking run (`--check`)"),
-    RES_ROW(NUMBER, "time.quiet_ns_per_op", figures.quiet_ns_per_op,
-            "sum over batches of the least time over the rounds, less the floor's, over the timed ops",
-            .csv = "quiet_ns_per_op", .heading = "quiet", .group = "ns per op", .alone = "ns/op quiet",
-            .as = RES_AS_NS),
     RES_ROW(NUMBER, "time.steady_ns_per_op", figures.steady_ns_per_op,
-            "sum over batches of the mean of the fastest quarter of the rounds, less the floor's, over the "
-            "timed ops"),
-    RES_ROW(NUMBER, "time.typical_ns_per_op", figures.typical_ns_per_op,
-            "median over rounds of the whole run, less the floor's median", .csv = "typical_ns_per_op",
-            .heading = "typical", .group = "ns per op", .alone = "ns/op typical", .as = RES_AS_NS_SPREAD),
-    RES_ROW(NUMBER, "time.typical_ns_per_op_deviation", figures.typical_deviation,
-            "median absolute deviation of it", .csv = "typical_ns_per_op_deviation"),
+            "time of an op in malloc: sum over batches of the mean of the fastest part of the rounds, less "
+            "the floor's, over the timed ops; "
+            "a candidate's is the baseline's times its ratio",
+            .csv = "ns_per_op", .heading = "ns/op", .as = RES_AS_NS),
     RES_PART(STRUCT, PLAIN, "latency", latency, &RES_LATENCY, "of the latency passes (`--latency`)"),
     RES_PART(STRUCT, PLAIN, "system_calls", system_calls, &SYSTEM_CALLS, "what it asked of the kernel"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "warmup_ns", warmup_ns, "how long its warm-up took"),
@@ -231,24 +224,19 @@ static const struct res_field ENTRY_FIELDS[] = {
              "one for each round, as `mallab replay --json` prints it, with `round`, `position`, "
              "`elapsed_ns` and every `batch_ns[]`"),
 
-    RES_ROW(NUMBER, "time.quiet_ratio", figures.quiet_ratio, "quiet time over the baseline's"),
-    RES_ROW(NUMBER, "time.ratio", figures.time.ratio, "steady time over the baseline's", .csv = "ratio",
-            .heading = "change", .group = TIME_GROUP, .alone = TIME_GROUP, .as = RES_AS_CHANGE),
-    RES_ROW(NUMBER, "time.ratio_low", figures.time.interval.low,
-            "95 % interval, by swapping names within rounds (statistics.md)", .csv = "ratio_low",
-            .heading = "95 % range", .group = TIME_GROUP, .as = RES_AS_RANGE),
+    RES_ROW(NUMBER, "time.ratio", figures.time.ratio, "steady time over that of baseline and control",
+            .csv = "ratio", .heading = "change", .group = TIME_GROUP, .alone = TIME_GROUP,
+            .as = RES_AS_CHANGE),
+    RES_ROW(NUMBER, "time.ratio_low", figures.time.interval.low, "95 % interval (statistics.md)",
+            .csv = "ratio_low", .heading = "95 % range", .group = TIME_GROUP, .as = RES_AS_RANGE),
     RES_ROW(NUMBER, "time.ratio_high", figures.time.interval.high, "likewise", .csv = "ratio_high"),
     RES_WORD("time.verdict", figures.time.verdict, RES_TIME_VERDICTS,
              "`faster`, `slower`, `same` or `undecided`", .csv = "verdict", .heading = "verdict",
              .group = TIME_GROUP, .as = RES_AS_VERDICT),
     RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_value", figures.time.p_value,
-               "of the exact test whether the two differ at all"),
+               "of the test whether the two differ at all"),
     RES_ROW_AS(NUMBER, ZERO_IS_NULL, "time.p_corrected", figures.time.p_corrected,
                "the same for all candidates of the table together (Holm)"),
-    RES_ROW(NUMBER, "time.typical_ratio", figures.typical.ratio,
-            "median over rounds of typical over the baseline's"),
-    RES_ROW(NUMBER, "time.typical_ratio_low", figures.typical.interval.low, "its bootstrap interval"),
-    RES_ROW(NUMBER, "time.typical_ratio_high", figures.typical.interval.high, "likewise"),
     RES_ROW(WHOLE, "resident.start_bytes", figures.start_bytes,
             "held before the first op, by the harness too"),
     RES_ROW_AS(WHOLE, OMITTED, "resident.own_start_bytes", figures.own_start_bytes,

@@ -128,7 +128,8 @@ enum res_ended {
 
 struct res_trial {
     const struct res_workload *workload;
-    char *digest; /* of the ops executed, on which the runs agree; NULL when none ran */
+    double resolve; /* the least difference of time that matters (res_resolve); 0: RES_RESOLVE */
+    char *digest;   /* of the ops executed, on which the runs agree; NULL when none ran */
     json_t *
         samples; /* what the samples of all timed runs share: times and live bytes of the windows; NULL: nothing */
     json_t *memory_samples;    /* likewise of memory passes, which sample over recorded time */

@@ -241,7 +241,7 @@ static bool is_usable(struct res_logarithm logarithm)
 struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm)
 {
     if (!is_usable(logarithm))
-        return (struct res_estimate){.value = NAN, .interval = {NAN, NAN}};
+        return (struct res_estimate){.value = exp(logarithm.value), .interval = {NAN, NAN}, .p_value = 1};
     const double reach = logarithm.error > CERTAIN
                              ? res_student_quantile((size_t)logarithm.freedom) * logarithm.error
                              : 0;

@@ -70,7 +70,7 @@ struct res_tails res_two_sample_tails(const double *other, size_t other_count, c
  * Source  B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved", Biometrika 34 (1947) */
 struct res_logarithm res_logarithms_difference(struct res_logarithm one, struct res_logarithm two);
 
-/* res_logarithm_estimate - the ratio with Student's interval; p_value is of whether it is 1. All NAN where there is none.
+/* res_logarithm_estimate - the ratio with Student's interval; p_value is of whether it is 1. The interval is NAN where there is no error.
  * res_logarithm_tails - Student's one-sided p-values at a limit of the ratio; {1, 1} where there is none. */
 struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm);
 struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limit);

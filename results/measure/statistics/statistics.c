@@ -88,18 +88,6 @@ double res_student_quantile(size_t freedom)
     return z + (pow(z, 3) + z) / (4 * nu) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * nu * nu);
 }
 
-struct res_interval res_expanded_interval(double *resamples, size_t count, size_t few)
-{
-    assert(count > 0 && few > 0);
-    qsort(resamples, count, sizeof *resamples, by_value);
-    double part = 0.5;
-    if (few >
-        1) /* the normal distribution's share below -t, t stretched for the variance of so few that is too small */
-        part = erfc(res_student_quantile(few - 1) * sqrt((double)few / (double)(few - 1)) / sqrt(2)) / 2;
-    return (struct res_interval){.low = quantile_of_sorted(resamples, count, part),
-                                 .high = quantile_of_sorted(resamples, count, 1 - part)};
-}
-
 struct res_interval res_student_ratio(const double *samples, size_t count)
 {
     double sum = 0, squares = 0;
@@ -155,21 +143,6 @@ struct res_estimate res_trimmed_ratio(const double *ratios, size_t count)
     return estimate;
 }
 
-double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count)
-{
-    assert(round_count > 0);
-    double sum = 0;
-    for (size_t batch = 0; batch < batch_count; batch++) {
-        uint64_t least = rounds[0][batch];
-        for (size_t round = 1; round < round_count; round++) {
-            if (rounds[round][batch] < least)
-                least = rounds[round][batch];
-        }
-        sum += (double)least;
-    }
-    return sum;
-}
-
 static bool inside_control(const struct res_comparison *comparison)
 {
     const struct res_interval control = comparison->control;
@@ -187,14 +160,14 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
     if (comparison->rounds < needed || !isfinite(comparison->ratio) || !isfinite(interval.low) ||
         !isfinite(interval.high))
         return RES_UNDECIDED;
-    if ((interval.low <= 1 && interval.high >= 1) || comparison->p_value > RES_P_VALUE_MOST ||
-        fabs(comparison->ratio - 1) < comparison->worth || inside_control(comparison))
+    if (fabs(comparison->ratio - 1) < comparison->worth || inside_control(comparison))
         return RES_SAME;
-    if (isfinite(comparison->quiet_ratio) && (comparison->quiet_ratio < 1) != (comparison->ratio < 1))
-        return RES_UNDECIDED;
-    const struct res_interval typical = comparison->typical;
-    if (typical.high > 0 && (comparison->ratio < 1 ? typical.low > 1 : typical.high < 1))
-        return RES_UNDECIDED;
+    if (interval.low <= 1 && interval.high >= 1) {
+        const double most = 1 + comparison->excluded;
+        return comparison->excluded == 0 || (interval.low >= 1 / most && interval.high <= most)
+                   ? RES_SAME
+                   : RES_UNDECIDED;
+    }
     return comparison->ratio < 1 ? RES_LESS : RES_MORE;
 }
 

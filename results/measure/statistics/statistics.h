@@ -3,8 +3,6 @@
  *   sample    one run's figure; samples of one round belong together (same minutes, same machine state)
  *   ratio     candidate over baseline in the same round; 1.02 is 2 % more than the baseline
  *   interval  95 % bootstrap interval of the median
- *   quiet     least time of each batch over the rounds, added up: what the code takes when nothing disturbs it
- *   typical   median over the rounds of whole-run times: what was really seen
  *
  * All functions are pure: same samples and seed, same figures. Nothing prints. Samples are finite doubles. */
 #ifndef MALLAB_RESULTS_MEASURE_STATISTICS_STATISTICS_H
@@ -84,13 +82,6 @@ struct res_interval res_bootstrap_median(const double *samples, size_t count, ui
  * Source  M. Abramowitz, I. A. Stegun, "Handbook of mathematical functions" (1964), 26.7.5. */
 double res_student_quantile(size_t freedom);
 
-/* res_expanded_interval - 95 % interval of what was resampled: quantiles of the resamples as far out as Student's t lies, where
- * the plain 2.5 % and 97.5 % would lie as the normal distribution's do.
- * resamples  figures of `count` resamples, sorted in place; finite.
- * few        samples that they were drawn from; with 1 both ends are the median of the resamples.
- * Source     T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69 (2015), section 5.3. */
-struct res_interval res_expanded_interval(double *resamples, size_t count, size_t few);
-
 /* res_student_ratio - 95 % interval of ratios of which there are few: Student's, of the mean of their logarithms.
  * samples   positive. Returns  NAN twice under 2 samples.
  * Source    W. S. Gosset ("Student"), "The probable error of a mean", Biometrika 6 (1908). */
@@ -103,34 +94,31 @@ struct res_interval res_student_ratio(const double *samples, size_t count);
  *           one sample with the standard error of its winsorized variance. */
 struct res_estimate res_trimmed_ratio(const double *ratios, size_t count);
 
-/* res_quiet_ns - sum over batches of the least time over the rounds.
- * rounds       rounds[r] points at batch_count times in ns of round r; round_count > 0.
- * Source       DESIGN.md, section 5: whole-run totals on shared machines spread 4-33 %, batch minima about 3 %. */
-double res_quiet_ns(const uint64_t *const *rounds, size_t round_count, size_t batch_count);
-
 /* What a verdict is made from. */
 struct res_comparison {
     double ratio;                 /* to the baseline */
     struct res_interval interval; /* of that ratio */
-    double p_value;               /* of a test whether it is 1; 0: there is none beside the interval */
-    double quiet_ratio;           /* ratio of the quiet figures, where ratio is of whole runs; NAN: none */
-    struct res_interval typical;  /* of the ratio of whole runs; NAN or 0 when there is none */
     size_t rounds;
     size_t rounds_needed; /* for a verdict; 0: RES_ROUNDS_FOR_VERDICT */
     double worth;         /* of the ratio: less is `same` whatever is sure of it; 0: everything counts */
-    bool has_control;     /* control is set: the baseline against itself */
+    double excluded; /* `same` takes an interval that leaves out differences of so much; 0: that 1 is in it */
+    bool has_control; /* control is set: the baseline against itself */
     struct res_interval control;
 };
+
+#define RES_RESOLVE                                                                                          \
+    0.03 /* of the time in malloc: the least difference that is looked for, unless another is asked for */
+static inline double res_resolve(double asked)
+{
+    return asked > 0 ? asked : RES_RESOLVE;
+}
 
 #define RES_P_VALUE_MOST 0.05 /* with more a difference may be chance */
 
 /* res_judge - the verdict.
- * undecided  under the rounds needed, or the figures are not numbers
- * same       the interval contains 1, or the p-value is above RES_P_VALUE_MOST, or the ratio lies inside the control's interval taken in both directions
- *            (noise of +3 % in A/A would as well have been -3 %); that includes every interval that lies inside it
- *            or nearer to 1 than what is worth a verdict
- * undecided  the quiet ratio lies on the other side of 1, or the whole interval of typical does: then what is left out as disturbance
- *            may be the allocator's own
+ * undecided  under the rounds needed, or the figures are not numbers; or the interval contains 1, and differences that would matter
+ * same       the interval contains 1 and none of those; or the ratio is nearer to 1 than what is worth a verdict, or inside the control's interval
+ *            taken in both directions (noise of +3 % in A/A would as well have been -3 %)
  * less, more  otherwise, ratio below or above 1 */
 enum res_verdict res_judge(const struct res_comparison *comparison);
 

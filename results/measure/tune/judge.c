@@ -21,7 +21,6 @@ void res_tune_confirmation_init(struct res_tune_confirmation *confirmation, size
         struct res_tune_entry *entry = &confirmation->entries[i];
         entry->times = res_calloc(rounds, sizeof *entry->times);
         entry->memories = res_calloc(rounds, sizeof *entry->memories);
-        entry->quiet_ratio = NAN;
     }
 }
 
@@ -125,8 +124,6 @@ static enum res_verdict judge_samples(const struct res_tune_confirmation *confir
     const struct res_comparison comparison = {
         .ratio = found->difference.ratio,
         .interval = found->difference.interval,
-        .quiet_ratio = figure == FIGURE_TIME ? entries[entry].quiet_ratio : NAN,
-        .typical = {NAN, NAN},
         .rounds = found->count,
         .rounds_needed = few ? RES_ROUNDS_FOR_MEMORY : 0,
         .has_control = isfinite(control.difference.ratio),

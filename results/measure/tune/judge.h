@@ -1,7 +1,7 @@
 /* judge.h - what the fresh rounds say of the finalists: verdicts against the default, and the front.
  *
  *   confirmation  the samples of the default, the finalists and the control, paired by rounds; none is of the search
- *   verdict       that of the product (res_judge: at least 8 rounds, interval, control, quiet and typical agree), and stricter: a
+ *   verdict       that of the product (res_judge: at least 8 rounds, interval and control agree), and stricter: a
  *                 difference must also be significant among all that were tested, two figures a finalist (significance.h),
  *                 else it is `undecided`; and one below RES_TUNE_WORTH or RES_TUNE_BYTES is `same`
  *   front         what nothing beats on both figures. A finalist has to be better than the default in one of them, by
@@ -21,7 +21,6 @@
 struct res_tune_entry {
     double *times, *memories; /* net ns per op; bytes */
     size_t time_count, memory_count;
-    double quiet_ratio;         /* NAN: there is none */
     struct res_difference time; /* to the default, judged as in every result (figures.h); where has_time */
     struct res_difference
         *time_to;  /* to each entry but the control, likewise without verdicts; where has_time. NULL: none */

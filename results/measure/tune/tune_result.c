@@ -215,7 +215,6 @@ static void take_entry(const struct res_tune_replays *replays, const struct res_
     const struct res_figures figures = res_figures_of(trial, entry, replays->seed);
     const bool apart = res_trial_has_memory(trial);
     ret_entry->failed = entry->failed != NULL;
-    ret_entry->quiet_ratio = figures.quiet_ratio;
     ret_entry->time = figures.time;
     ret_entry->has_time = true;
     ret_entry->doubtful = (apart && figures.not_predicted_why != NULL) || !is_live_known(trial->workload);
@@ -238,7 +237,7 @@ static void take_trial(const struct res_tune_replays *replays, struct res_tune_p
     ret_confirmation->memory_apart = res_trial_has_memory(trial);
     ret_confirmation->seed = replays->seed;
     if (floor != NULL && floor->failed == NULL && floor->run_count > 0)
-        floor_ns = res_figures_of(trial, floor, replays->seed).typical_ns_per_op;
+        floor_ns = res_figures_of(trial, floor, replays->seed).steady_ns_per_op;
     for (size_t i = 0; i < count + 2; i++) {
         struct res_tune_entry *entry = &ret_confirmation->entries[i];
         take_entry(replays, trial, &trial->entries[i], floor_ns, entry);
@@ -247,7 +246,7 @@ static void take_trial(const struct res_tune_replays *replays, struct res_tune_p
         for (size_t other = 1; other <= count; other++)
             entry->time_to[other] = other != i && i <= count
                                         ? res_figures_between(trial, &trial->entries[i],
-                                                              &trial->entries[other], replays->seed)
+                                                              &trial->entries[other])
                                         : (struct res_difference){.ratio = NAN, .interval = {NAN, NAN}};
         entry->settings = i > 0 && i <= count ? finalists[i - 1]->choice_count : 0;
     }

@@ -232,7 +232,7 @@ struct res_time_check res_time_check_of(const double *candidate_ns, const double
                                         uint64_t seed)
 {
     struct res_time_check check = {.real_ns = NAN, .predicted_ns = predicted_ns};
-    struct res_comparison comparison = {.quiet_ratio = NAN, .rounds = rounds};
+    struct res_comparison comparison = {.rounds = rounds};
     check.ratio = ratio_of(candidate_ns, baseline_ns, rounds, seed, &check.interval);
     if (control_ns != NULL)
         comparison.has_control = isfinite(

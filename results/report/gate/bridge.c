@@ -8,16 +8,10 @@
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/statistics/significance.h"
-#include "results/measure/statistics/steady.h"
 
 const char *const RES_BRIDGE_WORDS[] = {"none", "baseline", "harness", NULL};
 
 static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
-
-static bool have_batches(const struct res_series *one, const struct res_series *other)
-{
-    return one->batches != NULL && other->batches != NULL && one->batch_count == other->batch_count;
-}
 
 static double median_of(const struct res_series *series)
 {
@@ -26,23 +20,16 @@ static double median_of(const struct res_series *series)
 
 /* ---- one session ---------------------------------------------------------------------------- */
 
-static struct res_logarithm over_baseline(const struct res_session *session, uint64_t seed)
+static struct res_logarithm over_baseline(const struct res_session *session)
 {
-    if (!have_batches(&session->own, &session->baseline))
-        return NO_LOGARITHM;
-    const struct res_batches own = res_series_batches(&session->own);
-    const struct res_batches base = res_series_batches(&session->baseline);
-    return res_steady_logarithm(&own, &base, session->own.floor_ns, seed);
+    return res_series_logarithm(&session->own, &session->baseline);
 }
 
 /* Of net time over the harness's: both are timed whole, x times the harness's, and of that x - 1 is net. */
-static struct res_logarithm over_harness(const struct res_series *own, const struct res_series *harness,
-                                         uint64_t seed)
+static struct res_logarithm over_harness(const struct res_series *own, const struct res_series *harness)
 {
-    if (!have_batches(own, harness))
-        return NO_LOGARITHM;
-    const struct res_batches one = res_series_batches(own), other = res_series_batches(harness);
-    struct res_logarithm logarithm = res_steady_logarithm(&one, &other, 0, seed);
+    const struct res_steady_sides sides = {.other = &own->time.batches, .base = &harness->time.batches};
+    struct res_logarithm logarithm = res_steady_logarithm(&sides);
     const double times = exp(logarithm.value);
     if (!(times > 1))
         return NO_LOGARITHM;
@@ -54,16 +41,13 @@ static struct res_logarithm over_harness(const struct res_series *own, const str
 /* What the whole harness takes; NAN: not measured. */
 static double harness_ns(const struct res_session *session)
 {
-    const struct res_batches batches = res_series_batches(&session->harness);
-    return session->harness.batches != NULL ? res_steady_ns(&batches) : median_of(&session->harness);
+    return res_steady_net_ns(&session->harness.time.batches, NULL);
 }
 
 static double harness_shift(const struct res_session *now, const struct res_session *then)
 {
-    const bool alike = (now->harness.batches != NULL) == (then->harness.batches != NULL) &&
-                       now->harness.batch_count == then->harness.batch_count;
     const double shift = harness_ns(now) / harness_ns(then);
-    return alike && shift > 0 && isfinite(shift) ? shift : NAN;
+    return shift > 0 && isfinite(shift) ? shift : NAN;
 }
 
 /* Round by round; the caller's to release. Empty where the bridge is: nothing is to be made of that. */
@@ -125,13 +109,11 @@ static size_t rounds_of(const struct res_session *session)
     return session->own.count < session->baseline.count ? session->own.count : session->baseline.count;
 }
 
-/* Different seeds: swaps of the two sessions have nothing to do with each other. */
 static void set_over_baseline(const struct scene *scene, struct res_across *across)
 {
-    const struct res_logarithm now = over_baseline(scene->now, scene->seed);
-    const struct res_logarithm then = over_baseline(scene->then, ~scene->seed);
-    if (isfinite(now.value) && isfinite(then.value) &&
-        scene->now->own.batch_count == scene->then->own.batch_count) {
+    const struct res_logarithm now = over_baseline(scene->now);
+    const struct res_logarithm then = over_baseline(scene->then);
+    if (isfinite(now.value) && isfinite(then.value)) {
         set_from_logarithms(scene, now, then, across);
         across->rounds = rounds_of(scene->now) < rounds_of(scene->then) ? rounds_of(scene->now)
                                                                         : rounds_of(scene->then);
@@ -145,8 +127,8 @@ static void set_over_baseline(const struct scene *scene, struct res_across *acro
 
 static void set_over_harness(const struct scene *scene, double shift, struct res_across *across)
 {
-    const struct res_logarithm now = over_harness(&scene->now->own, &scene->now->harness, scene->seed);
-    const struct res_logarithm then = over_harness(&scene->then->own, &scene->then->harness, ~scene->seed);
+    const struct res_logarithm now = over_harness(&scene->now->own, &scene->now->harness);
+    const struct res_logarithm then = over_harness(&scene->then->own, &scene->then->harness);
     if (isfinite(now.value) && isfinite(then.value)) {
         set_from_logarithms(scene, now, then, across);
     } else {
@@ -161,9 +143,7 @@ static double plain_ratio(const struct scene *scene)
 {
     const struct res_series *now = &scene->now->own, *then = &scene->then->own;
     const double steady = res_series_steady_ns(now) / res_series_steady_ns(then);
-    return isfinite(steady) && now->batch_count == then->batch_count
-               ? steady
-               : res_ratio_of(median_of(now), median_of(then));
+    return isfinite(steady) ? steady : res_ratio_of(median_of(now), median_of(then));
 }
 
 /* ---- noise ---------------------------------------------------------------------------------- */
@@ -173,18 +153,12 @@ static struct res_estimate controlled(const struct res_session *session, uint64_
     return res_estimate_paired(&session->control, &session->controlled, seed);
 }
 
-/* Of A/A as the table has it, without its interval, which takes time. */
+/* Of A/A as the table has it. */
 static double control_ratio(const struct res_session *session)
 {
-    const struct res_series *control = &session->control, *base = &session->controlled;
-    if (have_batches(control, base)) {
-        const struct res_batches one = res_series_batches(control), other = res_series_batches(base);
-        const double ratio = (res_steady_ns(&one) - base->floor_ns) /
-                             (res_steady_ns(&other) - base->floor_ns);
-        if (ratio > 0 && isfinite(ratio))
-            return ratio;
-    }
-    struct res_series ratios = divided(control, base);
+    if (res_series_has_time(&session->control) && res_series_has_time(&session->controlled))
+        return exp(res_series_logarithm(&session->control, &session->controlled).value);
+    struct res_series ratios = divided(&session->control, &session->controlled);
     const double median = median_of(&ratios);
     res_series_release(&ratios);
     return median;
@@ -216,9 +190,8 @@ static struct res_interval around_one(double ratio)
 /* The bound that is nearer to 1 of what baseline and harness moved apart by; 1 where the interval holds it. */
 static double unevenness(const struct scene *scene)
 {
-    const struct res_logarithm now = over_harness(&scene->now->baseline, &scene->now->harness, scene->seed);
-    const struct res_logarithm then = over_harness(&scene->then->baseline, &scene->then->harness,
-                                                   ~scene->seed);
+    const struct res_logarithm now = over_harness(&scene->now->baseline, &scene->now->harness);
+    const struct res_logarithm then = over_harness(&scene->then->baseline, &scene->then->harness);
     if (!isfinite(now.value) || !isfinite(then.value))
         return 1;
     const struct res_interval apart = res_logarithm_estimate(res_logarithms_difference(now, then)).interval;

@@ -4,9 +4,8 @@
  *             The baseline, where its version and settings are the same; else the harness (the floor: it calls no allocator, so it knows the
  *             processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
  *   figure    with a bridge (own / bridge now) / (own / bridge then); else own now / own then
- *   error     of steady times: names are swapped within the rounds of each session (steady.h), so that each session's noise is its own; the
- *             two spreads are added, with Welch's degrees of freedom. Two sessions' rounds belong to no pairs and are not alike: one may have
- *             been on a busy machine. Divided among each other (the plain permutation test) a quiet session would vouch for the busy one
+ *   error     of steady times: each session's own (steady.h); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
+ *             to no pairs and are not alike: one may have been on a busy machine
  *             Of other rounds the permutation test of significance.h, of passes Student's with pooled variance
  *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
  *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;

@@ -140,9 +140,12 @@ static size_t estimate(const struct scene *scene, const struct res_result_entry 
     } else {
         other = res_series_of(scene->workload, scene->base, rule->metric);
         finding->estimate = res_estimate_paired(&own, &other, seed);
-        finding->tails = res_limit_paired(&own, &other, rule->limit, seed);
+        finding->tails = res_limit_paired(&own, &other, rule->limit);
     }
-    finding->noise = res_compare_control_noise(scene->workload, scene->result->baseline, rule->metric, seed);
+    finding->noise = rule->metric == RES_METRIC_TIME /* its interval has the control in it */
+                         ? (struct res_interval){1, 1}
+                         : res_compare_control_noise(scene->workload, scene->result->baseline, rule->metric,
+                                                     seed);
     finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
     res_series_release(&own);
     res_series_release(&other);

@@ -297,7 +297,7 @@ static void set_sides(struct res_compared_metric *metric, const struct res_serie
     metric->old = res_series_steady_ns(old);
     metric->new = res_series_steady_ns(new);
     metric->figure = "steady";
-    if (isfinite(metric->old) && isfinite(metric->new) && old->batch_count == new->batch_count)
+    if (isfinite(metric->old) && isfinite(metric->new))
         return;
     metric->old = old->count > 0 ? res_median(old->values, old->count) : NAN;
     metric->new = new->count > 0 ? res_median(new->values, new->count) : NAN;

@@ -31,9 +31,8 @@ static char *change_of(const struct res_compared_metric *metric)
 static void add_row(struct res_grid *grid, const char *candidate, const struct res_compared_metric *metric)
 {
     const bool is_yardstick = metric->is_yardstick;
-    const bool is_steady = strcmp(metric->figure, "steady") == 0;
     res_grid_add(grid, candidate);
-    res_grid_own(grid, res_printf("%s%s", metric->metric, is_steady ? ", steady" : ""));
+    res_grid_add(grid, metric->metric);
     res_grid_add(grid, RES_METRIC(metric->which, metric->old));
     res_grid_add(grid, RES_METRIC(metric->which, metric->new));
     res_grid_add(grid, RES_PERCENT(is_yardstick ? metric->plain_ratio : metric->bridge_ratio));

@@ -16,8 +16,7 @@ static const struct res_column COLUMNS[] = {
     {.heading = "of", .gap = 2, .expendable = 4},
     {.heading = "mallab", .gap = 2, .expendable = 1},
     {.heading = "version", .gap = 2, .expendable = 3},
-    {.heading = "quiet", .right = true, .gap = 2},
-    {.heading = "typical", .right = true, .gap = 2},
+    {.heading = "ns/op", .right = true, .gap = 2},
     {.heading = "change", .right = true, .gap = 2},
     {.heading = "95 % range", .right = true, .gap = 2},
     {.heading = "moved", .gap = 2},
@@ -118,8 +117,7 @@ static void add_rows(struct res_grid *grid, const struct res_history_candidate *
         res_grid_own(grid, measured_of(point));
         res_grid_add(grid, point->mallab_version);
         res_grid_add(grid, point->version);
-        res_grid_add(grid, RES_NS(point->quiet_ns_per_op));
-        res_grid_add(grid, RES_NS(point->typical_ns_per_op));
+        res_grid_add(grid, RES_NS(point->steady_ns_per_op));
         res_grid_add(grid, is_baseline ? "" : percent(point->time.ratio, RES_WORDS_ROOM));
         res_grid_add(grid, is_baseline ? "" : RES_INTERVAL(range.low, range.high));
         add_moved(grid, point->time_moved);
@@ -232,9 +230,7 @@ static const char *const CSV[] = {"workload",
                                   "baseline_version",
                                   "failed",
                                   "rounds",
-                                  "quiet_ns_per_op",
-                                  "typical_ns_per_op",
-                                  "quiet_ratio",
+                                  "steady_ns_per_op",
                                   "ratio",
                                   "ratio_low",
                                   "ratio_high",

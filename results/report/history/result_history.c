@@ -107,9 +107,7 @@ static const struct res_field POINT_FIELDS[] = {
     RES_ROW(TEXT, "settings", settings, NULL),
     RES_ROW(TRUTH, "failed", failed, NULL),
     RES_ROW(NUMBER, "rounds", rounds, NULL),
-    RES_ROW(NUMBER, "quiet_ns_per_op", quiet_ns_per_op, NULL),
-    RES_ROW(NUMBER, "typical_ns_per_op", typical_ns_per_op, NULL),
-    RES_ROW(NUMBER, "quiet_ratio", quiet_ratio, NULL),
+    RES_ROW(NUMBER, "steady_ns_per_op", steady_ns_per_op, NULL),
     RATIO("", time),
     RATIO("control_", control_time),
     RES_ROW(NUMBER, "resident_peak_bytes", peak_bytes, NULL),
@@ -235,9 +233,7 @@ static struct res_history_point point_of(const char *file, const struct res_resu
         .settings = settings_text(&entry->environment),
         .failed = entry->failed != NULL,
         .rounds = (double)workload->rounds,
-        .quiet_ns_per_op = figures->quiet_ns_per_op,
-        .typical_ns_per_op = figures->typical_ns_per_op,
-        .quiet_ratio = figures->quiet_ratio,
+        .steady_ns_per_op = figures->steady_ns_per_op,
         .time = figures->time,
         .control_time = control->time,
         .peak_bytes = figures->peak_bytes,
@@ -277,7 +273,7 @@ void res_history_leave_out(struct res_history *history, const char *file, const 
 /* A ratio with its interval and that of its control, as logarithms. */
 struct figure {
     double ratio, low, high, noise;
-    double quiet, rounds;
+    double rounds;
 };
 
 static struct figure figure_of(const struct res_history_point *point, bool memory)
@@ -289,7 +285,6 @@ static struct figure figure_of(const struct res_history_point *point, bool memor
         .low = log(own->interval.low),
         .high = log(own->interval.high),
         .noise = fmax(fabs(log(noise.low)), fabs(log(noise.high))), /* NAN where there is no control */
-        .quiet = memory ? NAN : log(point->quiet_ratio),
         .rounds = memory ? point->resident_rounds : point->rounds,
     };
 }
@@ -306,7 +301,6 @@ static enum res_verdict judge(const struct res_history_point *first, const struc
         .ratio = exp(change),
         .interval = {.low = exp(change - hypot(now.ratio - now.low, then.high - then.ratio)),
                      .high = exp(change + hypot(now.high - now.ratio, then.ratio - then.low))},
-        .quiet_ratio = exp(now.quiet - then.quiet),
         .rounds = rounds > 0 && rounds < 1e6 ? (size_t)rounds : 0,
         .rounds_needed = memory ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT,
         .has_control = true,

@@ -37,7 +37,7 @@ struct res_history_point {
     struct res_build build, baseline_build; /* of the library, and of the baseline's */
     char *other_build; /* than at the point before, in words; NULL: it is not known to be */
     bool failed;
-    double rounds, quiet_ns_per_op, typical_ns_per_op, quiet_ratio;
+    double rounds, steady_ns_per_op;
     struct res_difference time, control_time;
     double peak_bytes, mean_bytes, resident_rounds;
     struct res_difference peak, control_peak;

@@ -140,7 +140,7 @@ function historyTable({candidates, results}) {
   const rows = results.flatMap((result) => candidates.map((candidate, at) => ({result, candidate, point: result.points[at]}))).filter(({point}) => point)
     .reverse().map(({result, candidate, point}) => [[element("span", {id: point === result.points.findLast(Boolean) ? point.row : null}, dateText(point.created_unix_ns)),
       element("span", {class: "small below-it", title: measuredHint(point)}, measuredLink(point))], [element("strong", {}, candidate.name), below(String(point.version))],
-      [significant(point.typical_ns_per_op), below(`${significant(point.quiet_ns_per_op)} quiet`)], time(candidate, point),
+      significant(point.steady_ns_per_op), time(candidate, point),
       [bytes(point.resident_peak_bytes), below(`${bytes(point.resident_mean_bytes)} mean`)], peak(candidate, point),
       wrapping(listOf(point.changed).map(String).join(", ")),
       [wrapping(point.file), below(`${wholeText(point.rounds)} rounds, mallab ${point.mallab_version}`)]]);

@@ -146,11 +146,11 @@ static json_t *latency_object(const struct res_latency_figures *latency)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* What the allocator took in a round: the whole run less the floor's median; NAN where there is no such run. */
+/* What the allocator took in a round: the whole run less the floor's time; NAN where there is no such run. */
 static double net_of_round(const struct res_result_workload *workload, const struct res_result_entry *entry,
                            size_t round)
 {
-    const double floor_ns = workload->floor != NULL ? workload->floor->figures.typical_ns_per_op : 0;
+    const double floor_ns = workload->floor != NULL ? workload->floor->figures.steady_ns_per_op : 0;
     const double net = round < entry->run_count
                            ? entry->runs[round].ns_per_op - (isfinite(floor_ns) ? floor_ns : 0)
                            : NAN;

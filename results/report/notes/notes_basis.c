@@ -1,4 +1,4 @@
-/* notes_basis.c - what figures rest on: noise, rounds, and how steady the machine was. */
+/* notes_basis.c - what figures rest on: noise, rounds, and how the machine drifted. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/noting.h"
 
-#define UNSTEADY    0.2  /* typical deviation over the median */
 #define DRIFT_LEAST 0.02 /* less is not worth a word */
 
 static void note_noise(struct res_noting *to)
@@ -20,10 +19,7 @@ static void note_noise(struct res_noting *to)
         return;
     }
     const char *interval = RES_INTERVAL(time->interval.low, time->interval.high);
-    say(to,
-        "%s against itself: time %s%s%s, peak %s%s; a change counts whose range leaves out 0 and whose "
-        "median lies beyond this",
-        baseline,
+    say(to, "%s against itself: time %s%s%s, peak %s%s", baseline,
         isfinite(time->ratio) ? RES_PERCENT(time->ratio) : "not known (the harness' own time hides it)",
         interval[0] != '\0' ? " " : "", interval, RES_PERCENT(control->figures.peak.ratio),
         time->verdict >= RES_LESS ? " (more than chance: this machine was not quiet)" : "");
@@ -113,28 +109,7 @@ static void note_basis(struct res_noting *to)
             floor != NULL ? floor->failed : "mallab-replay-none is not there");
         return;
     }
-    say(to, "; the harness' own %s ns per op (typical %s) are subtracted",
-        RES_NS(floor->figures.quiet_ns_per_op), RES_NS(floor->figures.typical_ns_per_op));
-}
-
-/* ---- how steady it was ----------------------------------------------------------------------- */
-
-static void note_unsteady(struct res_noting *to)
-{
-    const char *before = "the runs of ";
-    RES_EACH_CANDIDATE(entry, to->workload)
-    {
-        const double typical = entry->figures.typical_ns_per_op;
-        if (!(typical > 0) || !(entry->figures.typical_deviation > UNSTEADY * typical))
-            continue;
-        say(to, "%s%s", before, entry->name);
-        before = ", ";
-    }
-    if (to->words.text != NULL)
-        say(to,
-            " differ by more than %.0f %% from their own median: trust the quiet figure more than the "
-            "typical one",
-            UNSTEADY * 100);
+    say(to, "; the harness' own %s ns per op are subtracted", RES_NS(floor->figures.steady_ns_per_op));
 }
 
 static void note_drift(struct res_noting *to)
@@ -150,7 +125,6 @@ static void note_drift(struct res_noting *to)
 const struct res_note_row RES_BASIS_ROWS[] = {
     {"noise", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_noise},
     {"basis", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_basis},
-    {"unsteady", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_unsteady},
     {"drift", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_drift},
     {0},
 };

@@ -118,17 +118,7 @@ struct table {
     const struct res_result_workload *workload;
     const char *baseline;
     struct res_bytes_unit unit;
-    bool utf8;
 };
-
-static void add_typical(struct res_grid *grid, const struct res_figures *figures, bool utf8)
-{
-    const double ns = figures->typical_ns_per_op, deviation = figures->typical_deviation;
-    if (isfinite(ns) && isfinite(deviation))
-        res_grid_own(grid, res_printf("%s %s%s", RES_NS(ns), utf8 ? "\u00b1" : "+-", RES_NS(deviation)));
-    else
-        res_grid_add(grid, RES_NS(ns));
-}
 
 /* Too few rounds have an interval without width, which would look sure. Memory has passes of its own, which need fewer. */
 static const char *range_words(const struct res_result_workload *workload,
@@ -201,9 +191,6 @@ static void add_cell(struct res_grid *grid, const struct table *table, const str
         res_grid_add(grid, RES_NS(number_of(shown, owner)));
         add_role(grid, shown, owner);
         break;
-    case RES_AS_NS_SPREAD:
-        add_typical(grid, &entry->figures, table->utf8);
-        break;
     case RES_AS_BYTES:
         res_grid_add(grid, RES_IN_UNIT(number_of(shown, owner), table->unit));
         break;
@@ -272,9 +259,9 @@ static void grid_begin(struct res_grid *grid, const struct table *table, const s
             .right = !is_left(shown->as),
             .own_line = shown->as == RES_AS_NAME,
             .hidden = is_nowhere(&list->items[i], table->workload),
-            .gap = i == 0                                     ? 0
-                   : goes_on && shown->as != RES_AS_NS_SPREAD ? 1
-                                                              : 2,
+            .gap = i == 0    ? 0
+                   : goes_on ? 1
+                             : 2,
             .expendable = shown->expendable,
         };
     }
@@ -285,25 +272,24 @@ static void grid_begin(struct res_grid *grid, const struct table *table, const s
     }
 }
 
-static struct table table_of(const struct res_result *result, const struct res_result_workload *workload,
-                             bool utf8)
+static struct table table_of(const struct res_result *result, const struct res_result_workload *workload)
 {
     double largest = 0;
     for (size_t i = 0; i < workload->candidate_count; i++)
         largest = fmax(largest, workload->candidates[i].figures.peak_bytes);
     return (struct table){
-        .workload = workload, .baseline = result->baseline, .unit = res_bytes_unit_of(largest), .utf8 = utf8};
+        .workload = workload, .baseline = result->baseline, .unit = res_bytes_unit_of(largest)};
 }
 
 /* columns_fill - begin a grid and put all candidates of a workload into it.
- * utf8  whether signs beyond ASCII will do. */
+ */
 static void columns_fill(struct res_grid *grid, const struct res_result *result,
-                         const struct res_result_workload *workload, enum res_block block, bool utf8)
+                         const struct res_result_workload *workload, enum res_block block)
 {
     const struct shown_list list = list_of(block == RES_BLOCK_TIME     ? in_time
                                            : block == RES_BLOCK_MEMORY ? in_memory
                                                                        : in_both);
-    const struct table table = table_of(result, workload, utf8);
+    const struct table table = table_of(result, workload);
     grid_begin(grid, &table, &list);
     for (size_t i = 0; i < workload->candidate_count; i++) {
         for (size_t k = 0; k < list.count; k++)
@@ -391,13 +377,10 @@ static void columns_csv(struct res_grid *grid, const struct res_result *result)
 
 json_t *res_columns_json(const struct res_result *result, const struct res_result_workload *workload)
 {
-    static const char *const NAMES[] = {[RES_AS_NS] = "ns",
-                                        [RES_AS_NS_SPREAD] = "spread",
-                                        [RES_AS_BYTES] = "bytes",
-                                        [RES_AS_FACTOR] = "factor",
-                                        [RES_AS_NUMBER] = "number"};
+    static const char *const NAMES[] = {
+        [RES_AS_NS] = "ns", [RES_AS_BYTES] = "bytes", [RES_AS_FACTOR] = "factor", [RES_AS_NUMBER] = "number"};
     const struct shown_list list = list_of(in_both);
-    const struct table table = table_of(result, workload, true);
+    const struct table table = table_of(result, workload);
     json_t *array = json_array();
     for (size_t i = 0; i < list.count; i++) {
         const struct res_field *field = list.items[i].field, *part = list.items[i].part;
@@ -432,7 +415,7 @@ static void add_table(struct res_text *text, const struct res_result *result,
     struct res_text left_out = {0};
     for (enum res_block block = RES_BLOCK_TIME; block <= RES_BLOCK_MEMORY; block++) {
         struct res_grid grid;
-        columns_fill(&grid, result, workload, block, style->utf8);
+        columns_fill(&grid, result, workload, block);
         if (block == RES_BLOCK_MEMORY)
             res_text_add(text, "\n", 1);
         res_grid_text(&grid, style, text);
@@ -513,7 +496,7 @@ static void md_workload(struct res_text *text, const struct res_result *result,
     md_head(text, result, workload);
     res_notes_markdown(text, workload->notes, workload->note_count);
     res_text_printf(text, "\n");
-    columns_fill(&grid, result, workload, RES_BLOCK_BOTH, true);
+    columns_fill(&grid, result, workload, RES_BLOCK_BOTH);
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
     if (any_unbeaten(workload))

@@ -126,7 +126,6 @@ static void add_time(struct res_grid *grid, const struct res_result_workload *wo
                      const struct res_result_entry *entry)
 {
     const struct res_difference *time = &entry->figures.time;
-    const double steady = entry->figures.steady_ns_per_op;
     const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
     const struct res_runs_on *runs_on = workload->runs_on;
     if (entry->failed != NULL) {
@@ -135,7 +134,7 @@ static void add_time(struct res_grid *grid, const struct res_result_workload *wo
         res_grid_role(grid, RES_ROLE_BAD);
         return;
     }
-    res_grid_add(grid, RES_NS(isfinite(steady) ? steady : entry->figures.typical_ns_per_op));
+    res_grid_add(grid, RES_NS(entry->figures.steady_ns_per_op));
     if (entry == workload->candidates) {
         res_grid_add(grid, runs_on != NULL && runs_on->name != NULL && strcmp(runs_on->name, entry->name) == 0
                                ? "runs now"

@@ -1,4 +1,4 @@
-# A noisy machine: which program it was, no verdict on time, runs that differ; memory is still spoken of.
+# A noisy machine: which program it was, no verdict on time; memory is still spoken of.
 python3 - "$DATA/result.json" >doubt.json <<'EOF'
 import json, sys
 result = json.load(open(sys.argv[1]))
@@ -6,8 +6,6 @@ result["workloads"] = [w for w in result["workloads"] if w["name"] == "noise.wl"
 workload = result["workloads"][0]
 workload.update(program="python3", processes=3, events_share=0.914)
 workload["control"]["time"].update(ratio_low=0.93, ratio_high=1.08)
-workload["candidates"][1]["time"]["typical_ns_per_op_deviation"] = 6.5
 json.dump(result, sys.stdout)
 EOF
 "$MALLAB" report doubt.json
-"$MALLAB" report --details doubt.json | grep -A 2 unsteady
