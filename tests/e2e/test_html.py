@@ -136,7 +136,7 @@ class Page(Lab):
         self.judge_quiet(self.browser, path)
 
     def judge_sorting(self, page):
-        button = "[...document.querySelectorAll('.decide thead button')].find((one) => one.textContent === 'typical')"
+        button = "[...document.querySelectorAll('.decide thead button')].find((one) => one.textContent === 'ns/op')"
         page.run(f"{button}.focus()")
         page.key("Enter")
         self.assertEqual(page.run(FIRST_ROWS), ["jemalloc", "jemalloc+bg", "mimalloc", "glibc", "tcmalloc"])
@@ -145,7 +145,7 @@ class Page(Lab):
         self.assertEqual(page.run(FIRST_ROWS)[0], "tcmalloc")
         self.assertEqual(page.run("document.querySelectorAll('.decide [aria-sort]').length"), 1)
         self.assertEqual(page.run(f"{button}.closest('th').getAttribute('aria-sort')"), "descending")
-        self.assertIn("Sorted by typical", page.run("document.getElementById('said').textContent"))
+        self.assertIn("Sorted by ns/op", page.run("document.getElementById('said').textContent"))
 
     def drawn(self, page):
         return page.run("document.querySelector('.chart .drawing').innerHTML")
