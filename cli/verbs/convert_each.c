@@ -49,7 +49,7 @@ static void add_job(struct work *work, const char *directory, const struct conv_
     char stem[CONV_PATH_BYTES];
     char *name;
     *job = (struct job){.process = process, .process_file = chosen_file(process, stem)};
-    if (work->each->list == NULL)
+    if (!work->each->all)
         job->process_file = process->file; /* of a group it is told what of the recording it is */
     name = res_printf("%s%s", stem, work->each->ending);
     job->output = res_path_join(work->each->directory, name);
@@ -136,7 +136,7 @@ static int convert_one(const struct work *work, const struct job *job, json_t *r
 static int convert_all(const struct work *work, json_t **ret_report)
 {
     json_t *object, *list = json_array();
-    const bool some_will_do = work->each->list == NULL && conv_plan_any(&work->each->convert->select);
+    const bool some_will_do = !work->each->all && conv_plan_any(&work->each->convert->select);
     int worst = CLI_DONE;
     for (size_t i = 0; i < work->count; i++) {
         const int code = convert_one(work, &work->jobs[i], list);
@@ -167,13 +167,13 @@ static void free_jobs(struct work *work)
     free(work->jobs);
 }
 
-/* Which processes: --each's list, or the group. */
+/* Which processes: all, or the group. */
 static enum fp_status choose(const struct cli_each *each, struct conv_survey *survey,
                              struct conv_error *error)
 {
     struct conv_choice choice;
-    if (each->list != NULL)
-        return conv_recording_choose_some(each->input, each->list, survey, error);
+    if (each->all)
+        return conv_recording_choose_all(each->input, survey, error);
     const enum fp_status status = conv_recording_choose(each->input, each->convert, survey, &choice, error);
     for (size_t i = 0; status == FP_OK && i < choice.count; i++)
         choice.members[i]->chosen = true;

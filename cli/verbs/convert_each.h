@@ -14,8 +14,7 @@ struct cli_each {
     const char *input;     /* a recording's directory */
     const char *directory; /* where the workloads go; made when it is not there */
     const char *ending;    /* of their names */
-    const char *list;      /* as for --each: ids and names between commas, "" for all; NULL: the group that
-                                         * `convert` chooses, whose choice is told */
+    bool all;              /* processes; else the group that `convert` chooses, whose choice is told */
     const struct conv_options *convert; /* for each of them */
     bool quiet;
     enum cli_progress_when progress;

@@ -23,7 +23,7 @@ struct settings {
     struct cli_answer answer; /* output "-" is stdout; NULL: named after the input */
     struct conv_options convert;
     const struct conv_export_format *format;
-    const char *each; /* --each's list; NULL: one workload */
+    bool each; /* a workload of each process */
     const char *input;
 };
 
@@ -37,12 +37,6 @@ static bool format_value(size_t number, const char **ret_word, const char **ret_
     *ret_word = format->name;
     *ret_meaning = NULL;
     return true;
-}
-
-static int take_each(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    *(const char **)at = value != NULL ? value : "";
-    return -1;
 }
 
 #define AT(member) offsetof(struct settings, member)
@@ -62,10 +56,8 @@ static const struct cli_option OPTIONS[] = {
              "ones"},
     {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
      .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
-    {.name = "each", .argument = "[LIST]", .how = CLI_CALL, .at = AT(each), .take = take_each,
-     .help = "every process of a recording, or those of LIST (ids and names, patterns too, between commas), each "
-             "into a workload of its own; "
-             "OUT is a directory"},
+    {.name = "each", .how = CLI_FLAG, .at = AT(each),
+     .help = "every process of a recording into a workload of its own; OUT is a directory"},
 
     {.heading = "what comes out"},
     {.group = cli_answer_output, .at = AT(answer),
@@ -88,7 +80,7 @@ static bool to_stdout(const struct settings *settings)
 /* --each makes several outputs of a recording, each of one process. */
 static int check_each(const struct settings *settings)
 {
-    if (settings->each == NULL)
+    if (!settings->each)
         return -1;
     if (conv_process_asked(&settings->convert))
         return cli_misuse(&CLI_CONVERT, "--each makes a workload of each process, --process chooses: "
@@ -130,7 +122,7 @@ static int convert_several(const struct settings *settings, const char *director
         .input = settings->input,
         .directory = directory,
         .ending = settings->format->ending,
-        .list = settings->each,
+        .all = settings->each,
         .convert = &settings->convert,
         .quiet = settings->answer.quiet,
         .progress = settings->answer.progress,
@@ -194,7 +186,7 @@ static int run_convert(int argc, char **argv)
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    if (settings.each != NULL)
+    if (settings.each)
         return run_each(&settings);
     code = refuse_other_kind(&settings);
     if (code != CLI_DONE)

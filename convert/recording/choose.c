@@ -1,7 +1,6 @@
 /* choose.c - which processes of a recording are meant. */
 #include "convert/recording/choose.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,53 +169,23 @@ void conv_choice_judge(const struct conv_options *options, struct conv_survey *s
 
 /* ---- several -------------------------------------------------------------------------------- */
 
-static bool is_meant(const struct conv_process *process, const char *item)
+enum fp_status conv_recording_choose_all(const char *directory, struct conv_survey *survey,
+                                         struct conv_error *error)
 {
-    char number[16];
-    snprintf(number, sizeof number, "%u", process->process_id);
-    return strcmp(item, number) == 0 || fnmatch(item, process->name, 0) == 0 ||
-           conv_process_is_file(process, item);
-}
-
-/* ret_removed: one that is meant and has nothing left, NULL for none. */
-static bool choose_item(struct conv_survey *survey, const char *item, const struct conv_process **ret_removed)
-{
+    const struct conv_process *removed = NULL;
     bool met = false;
-    *ret_removed = NULL;
     for (size_t i = 0; i < survey->process_count; i++) {
         struct conv_process *process = &survey->processes[i];
-        if (process->absent || (item[0] != '\0' && !is_meant(process, item)))
-            continue;
         if (process->removed)
-            *ret_removed = process;
-        else
+            removed = process;
+        else if (!process->absent)
             process->chosen = met = true;
     }
-    return met;
-}
-
-enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
-                                          struct conv_error *error)
-{
-    enum fp_status status = FP_OK;
-    for (const char *at = list; status == FP_OK; at++) {
-        const size_t length = strcspn(at, ",");
-        const struct conv_process *removed;
-        char names[200], *item = strndup(at, length);
-        if (item == NULL) {
-            status = conv_fail_memory(error, directory, "the list of processes");
-        } else if (!choose_item(survey, item, &removed)) {
-            conv_processes_name(survey, names, sizeof names);
-            status = removed != NULL ? fail_removed(directory, removed, error)
-                                     : conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
-                                                 "holds no process '%.40s', only%s", item, names);
-        }
-        free(item);
-        at += length;
-        if (*at == '\0')
-            break;
-    }
-    return status;
+    if (met)
+        return FP_OK;
+    return removed != NULL
+               ? fail_removed(directory, removed, error)
+               : conv_fail(error, directory, FP_ERR_READ, 0, 0, "holds no process of which calls were kept");
 }
 
 enum fp_status conv_recording_leave_missing(const char *directory, const struct conv_options *options,

@@ -33,12 +33,11 @@ enum fp_status conv_recording_leave_missing(const char *directory, const struct 
  * by that of any window, or by what they have in common. */
 bool conv_process_is_file(const struct conv_process *process, const char *name);
 
-/* conv_recording_choose_some - mark the processes meant by a list as chosen; those that are absent or removed are not.
+/* conv_recording_choose_all - mark all processes as chosen, but for those that are absent or removed.
  * directory  for the message.
- * list       ids, names (patterns as of glob(7)) and footprints' names between commas; "" for all.
- * Returns    FP_OK; FP_ERR_ARGUMENT when an item means none; FP_ERR_MEMORY. */
-enum fp_status conv_recording_choose_some(const char *directory, const char *list, struct conv_survey *survey,
-                                          struct conv_error *error);
+ * Returns    FP_OK; FP_ERR_READ when none is left. */
+enum fp_status conv_recording_choose_all(const char *directory, struct conv_survey *survey,
+                                         struct conv_error *error);
 
 /* conv_processes_name - " 4711 nginx, 4712 nginx", and how many more, for messages that one is not there. */
 void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size);
