@@ -160,7 +160,6 @@ function historySection(series, id) {
   const drawing = {series, candidates, results, changes};
   const dates = results.map((result) => dateText(result.shared.created_unix_ns).slice(0, 10));
   const fact = (words, value) => element("div", {}, element("dt", {}, words), element("dd", {}, value));
-  const bytes = {hasBaseline: true, text: bytesText};
   return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`},
     element("h2", {id: `${id}-title`}, String(series.workload)),
     moves.length === 0 ? element("p", {class: "advice"}, element("strong", {}, "Nothing moved"),
@@ -178,9 +177,7 @@ function historySection(series, id) {
     changes.length > 0 ? element("div", {class: "changes-list"}, element("p", {class: "explain above"}, "Changed at the numbered lines:"),
       element("ol", {class: changes.length > 12 ? "tall" : ""},
         changes.map((change) => element("li", {value: change.number}, rowLink(change.point), isNamed(measuredOf(change.point)) ? `, ${measuredOf(change.point)}` : "", `: ${change.words.join("; ")}`)))) : null,
-    element("div", {class: "pair"},
-      historyChart(drawing, "Peak resident memory", {...bytes, read: (point) => point.resident_peak_bytes, moved: "peak_moved"}),
-      historyChart(drawing, "Mean resident memory", {...bytes, read: (point) => point.resident_mean_bytes, moved: ""})),
+    historyChart(drawing, "Peak memory", {hasBaseline: true, text: bytesText, read: (point) => point.resident_peak_bytes, moved: "peak_moved"}),
     section("Every result", "The newest first. Times of different days do not compare; changes to the baseline of the same result do.", historyTable(drawing)));
 }
 
