@@ -376,6 +376,8 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
         .mallab_version = MALLAB_VERSION,
         .baseline = result->baseline,
         .earlier = earlier != NULL,
+        .of = result,
+        .base = earlier,
         .against = earlier != NULL ? "earlier result" : "baseline",
     };
     *ret_problem = unmeasured_problem(result, earlier, budget);

@@ -53,6 +53,7 @@ struct res_check {
     uint64_t exit_code;   /* of `mallab check`, set by it */
     const char *baseline; /* the result's */
     bool earlier;         /* held against an earlier result */
+    const struct res_result *of, *base; /* borrowed; base: that earlier result, NULL: there is none */
     struct res_texts changed_libraries; /* since then, a line each (compare_results.h) */
     const char *against;                /* the same in words */
     uint64_t counts[RES_OUTCOME_COUNT];

@@ -96,6 +96,29 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt)
 
 /* ---- GitHub: benchmarks ---------------------------------------------------------------------- */
 
+/* A ratio to the baseline of the same run, which a slower machine does not change. */
+static void add_ratio(json_t *array, const struct res_result *result,
+                      const struct res_result_workload *workload, const struct res_result_entry *entry,
+                      enum res_metric metric)
+{
+    const struct res_result_entry *baseline = res_result_entry_named(workload, result->baseline);
+    struct res_series own = res_series_of(workload, entry, metric);
+    struct res_series other = res_series_of(workload, baseline, metric);
+    const struct res_estimate estimate = res_estimate_paired(&own, &other, result->seed);
+    if (entry != baseline && isfinite(estimate.value)) {
+        char *name = res_printf("%s / %s / %s, ratio to %s", workload->name, entry->name,
+                                res_metric_name(metric), result->baseline);
+        char *range = res_printf("%.4f to %.4f", estimate.interval.low, estimate.interval.high);
+        json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", name, "unit", "ratio",
+                                               "value", res_json_number(estimate.value), "range", range,
+                                               "extra", "of the same run; its 95 % interval"));
+        free(name);
+        free(range);
+    }
+    res_series_release(&own);
+    res_series_release(&other);
+}
+
 static void add_benchmark(json_t *array, const struct res_result_workload *workload,
                           const struct res_result_entry *entry, enum res_metric metric)
 {
@@ -122,8 +145,10 @@ json_t *res_check_benchmark(const struct res_result *result)
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
         for (size_t k = 0; k < workload->candidate_count; k++)
-            for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
+            for (int metric = 0; metric < RES_METRIC_COUNT; metric++) {
+                add_ratio(array, result, workload, &workload->candidates[k], (enum res_metric)metric);
                 add_benchmark(array, workload, &workload->candidates[k], (enum res_metric)metric);
+            }
     }
     return array;
 }
@@ -169,9 +194,8 @@ static size_t marked(const struct res_check *check, size_t first, size_t end, en
 static void add_counts(struct res_text *text, const struct res_check *check, size_t first, size_t end,
                        enum res_doubt doubt)
 {
-    res_text_printf(text, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\"", end - first,
-                    marked(check, first, end, MARK_FAILED, doubt),
-                    marked(check, first, end, MARK_SKIPPED, doubt));
+    res_text_printf(text, " tests=\"%zu\" failures=\"%zu\" errors=\"0\"", end - first,
+                    marked(check, first, end, MARK_FAILED, doubt));
 }
 
 static void add_case(struct res_text *text, const struct res_finding *finding, enum res_doubt doubt)
@@ -227,7 +251,7 @@ char *res_check_junit(const struct res_check *check, enum res_doubt doubt)
         add_xml(&text, check->findings[first].workload);
         res_text_printf(&text, "\"");
         add_counts(&text, check, first, end, doubt);
-        res_text_printf(&text, ">\n");
+        res_text_printf(&text, " skipped=\"%zu\">\n", marked(check, first, end, MARK_SKIPPED, doubt));
         add_properties(&text, &check->changed_libraries);
         for (size_t i = first; i < end; i++)
             add_case(&text, &check->findings[i], doubt);
@@ -336,6 +360,78 @@ char *res_check_text(const struct res_check *check, const struct res_style *styl
     return text.text;
 }
 
+/* ---- Markdown, for a comment on a change ------------------------------------------------------ */
+
+static void add_line(struct res_text *text, char *words)
+{
+    res_text_printf(text, "- ");
+    res_markdown_add(text, words);
+    res_text_printf(text, "\n");
+    free(words);
+}
+
+/* "abc123 (nightly)"; the result's file says neither: "-". */
+static char *name_of(const struct res_result *result)
+{
+    const char *label = result->label, *commit = result->commit;
+    if (commit == NULL || label == NULL)
+        return res_strdup(commit != NULL ? commit : label != NULL ? label : "-");
+    return res_printf("%s (%s)", commit, label);
+}
+
+/* What is other than in the base: before any figure. */
+static void add_changes(struct res_text *text, const struct res_check *check)
+{
+    if (check->base == NULL)
+        return;
+    char *now = name_of(check->of), *then = name_of(check->base);
+    res_text_printf(text, "\nSince the base:\n\n");
+    if (strcmp(now, then) != 0)
+        add_line(text, res_printf("%s -> %s", then, now));
+    else if (check->changed_libraries.count == 0)
+        add_line(text, res_strdup("nothing that is known"));
+    for (size_t i = 0; i < check->changed_libraries.count; i++)
+        add_line(text, res_strdup(check->changed_libraries.items[i]));
+    free(now);
+    free(then);
+}
+
+/* What a reader opens who doubts. */
+static void add_details(struct res_text *text, const struct res_check *check)
+{
+    static const struct res_column COLUMNS[] = {{.heading = "workload"},    {.heading = "candidate"},
+                                                {.heading = "metric"},      {.heading = "figure"},
+                                                {.heading = "noise (A/A)"}, {.heading = "rounds"}};
+    const struct res_machine *machine = &check->of->machine;
+    struct res_grid grid;
+    res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct res_finding *finding = &check->findings[i];
+        res_grid_add(&grid, finding->workload);
+        res_grid_add(&grid, finding->candidate);
+        res_grid_add(&grid, res_metric_name(finding->rule.metric));
+        res_grid_add(&grid, RES_METRIC(finding->rule.metric, finding->value));
+        res_grid_add(&grid, RES_INTERVAL(finding->noise.low, finding->noise.high));
+        res_grid_own(&grid, res_printf("%" PRIu64, finding->rounds));
+    }
+    res_text_printf(text, "\n<details>\n<summary>How it was measured</summary>\n\n");
+    res_grid_markdown(&grid, text);
+    res_text_printf(text, "\n");
+    add_line(text, res_printf("commit: %s", check->of->commit != NULL ? check->of->commit : "not known"));
+    add_line(text, res_printf("machine: %s, Linux %s, mallab %s", machine->cpu != NULL ? machine->cpu : "?",
+                              machine->kernel != NULL ? machine->kernel : "?", check->mallab_version));
+    for (size_t i = 0; i < check->of->disturbance_count; i++)
+        if (check->of->disturbances[i].text != NULL)
+            add_line(text, res_strdup(check->of->disturbances[i].text));
+    for (size_t i = 0; i < check->finding_count; i++) {
+        char *words = is_first_of_workload(check, i) ? bridge_words(check, i) : NULL;
+        if (words != NULL)
+            add_line(text, words);
+    }
+    res_text_printf(text, "\n</details>\n");
+    res_grid_release(&grid);
+}
+
 char *res_check_markdown(const struct res_check *check)
 {
     struct res_text text = {0};
@@ -343,25 +439,15 @@ char *res_check_markdown(const struct res_check *check)
     char *summary = summary_words(check);
     grid_begin(&grid, check);
     res_text_printf(&text, "## mallab check: %s\n", summary);
-    for (size_t i = 0; i < check->changed_libraries.count; i++) {
-        res_text_printf(&text, "%s- ", i == 0 ? "\n" : "");
-        res_markdown_add(&text, check->changed_libraries.items[i]);
-        res_text_printf(&text, "\n");
-    }
-    for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
-        char *words = bridge_words(check, first);
+    add_changes(&text, check);
+    for (size_t at = 0; at < check->finding_count;) {
         res_text_printf(&text, "\n### ");
-        res_markdown_add(&text, check->findings[first].workload);
+        res_markdown_add(&text, check->findings[at].workload);
         res_text_printf(&text, "\n\n");
-        at = add_rows(&grid, check, first, true);
+        at = add_rows(&grid, check, at, true);
         res_grid_markdown(&grid, &text);
-        if (words != NULL) {
-            res_text_printf(&text, "\n");
-            res_markdown_add(&text, words);
-            res_text_printf(&text, "\n");
-        }
-        free(words);
     }
+    add_details(&text, check);
     res_grid_release(&grid);
     free(summary);
     return text.text;

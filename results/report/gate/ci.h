@@ -21,10 +21,11 @@ enum res_doubt { RES_DOUBT_TOLD, RES_DOUBT_PASSES, RES_DOUBT_FAILS };
 /* res_check_text - an aligned table, what is over first told below, a line of summary. Ends in a newline. */
 char *res_check_text(const struct res_check *check, const struct res_style *style);
 
-/* res_check_markdown - fit for a job summary. */
+/* res_check_markdown - for a comment on a change, or a job's summary: verdict, what is other than in the base, figures, and what
+ * they rest on to be opened. */
 char *res_check_markdown(const struct res_check *check);
 
-/* res_check_junit - over is a failure; inconclusive is skipped, or a failure with RES_DOUBT_FAILS, or passes with
+/* res_check_junit - as the schema of Jenkins takes it. Over is a failure; inconclusive is skipped, or a failure with RES_DOUBT_FAILS, or passes with
  * RES_DOUBT_PASSES; the reason is always there. */
 char *res_check_junit(const struct res_check *check, enum res_doubt doubt);
 
@@ -32,7 +33,7 @@ char *res_check_junit(const struct res_check *check, enum res_doubt doubt);
  * ::notice with the summary. */
 char *res_check_github(const struct res_check *check, enum res_doubt doubt);
 
-/* res_check_benchmark - every metric of every candidate of a result, whether it has a budget or not. A new reference. */
+/* res_check_benchmark - every metric of every candidate of a result, whether it has a budget or not, and its ratio to the baseline. A new reference. */
 json_t *res_check_benchmark(const struct res_result *result);
 
 #endif
