@@ -332,8 +332,8 @@ TEST(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little)
 
 /* ---- a program that ends, and one that goes on ------------------------------------------------ */
 
-/* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds. */
-static bool is_told_of_rest(const char *ended, int pause_s)
+/* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds, with so much live of 50 MB. */
+static bool is_told_of_rest(const char *ended, int pause_s, double live_end_bytes)
 {
     json_t *process = json_loads(PROCESS, 0, NULL), *times = json_array();
     if (ended != NULL)
@@ -346,6 +346,10 @@ static bool is_told_of_rest(const char *ended, int pause_s)
                                  "duration_ns", (json_int_t)10750000000, "rounds", ROUNDS, "memory_rounds",
                                  ROUNDS, "candidates", entry_of(&BASE), entry_of(&SMALL), "control",
                                  entry_of(&BASE), "floor", "process", process, "samples", "time_ns", times);
+    json_t *base = json_array_get(json_object_get(workload, "candidates"), 0);
+    json_object_set_new(workload, "live_peak_bytes", json_integer(50000000));
+    json_object_set_new(json_array_get(json_object_get(base, "runs"), 0), "live_end_bytes",
+                        json_real(live_end_bytes));
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     const bool told = strstr(verdict_words(known), "rest: ") != NULL;
     CHECK(told == (known->verdict->idle.candidate != NULL));
@@ -355,9 +359,10 @@ static bool is_told_of_rest(const char *ended, int pause_s)
 
 TEST(a_program_that_just_ends_is_never_at_rest)
 {
-    CHECK(!is_told_of_rest("exit 0", 0) && !is_told_of_rest("exit 1", 0));
-    CHECK(is_told_of_rest("exit 0", 5));
-    CHECK(is_told_of_rest("signal 15", 0) && is_told_of_rest("running", 0) && is_told_of_rest(NULL, 0));
+    CHECK(!is_told_of_rest("exit 0", 0, 4e7) && !is_told_of_rest("exit 1", 0, 4e7));
+    CHECK(is_told_of_rest("exit 0", 5, 4e7) && !is_told_of_rest("exit 0", 5, 0));
+    CHECK(is_told_of_rest("signal 15", 0, 4e7) && is_told_of_rest("running", 0, 4e7));
+    CHECK(is_told_of_rest(NULL, 0, 4e7) && !is_told_of_rest(NULL, 0, 1e6));
 }
 
 /* ---- runs of the program itself --------------------------------------------------------------- */

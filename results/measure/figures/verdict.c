@@ -17,6 +17,7 @@
 #define APART_BYTES  4e6    /* likewise: the peak of a process is seen now and then only */
 #define IDLE_LESS    0.9    /* of the baseline's least; less is no difference worth a word */
 #define CPU_RUNS     3u     /* runs of the program that say more than its one recording */
+#define TORN_DOWN    0.1    /* live at the end over live at the peak */
 /* Without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
 #define IDLE_NS   1e9
 #define IDLE_PART 0.1
@@ -99,9 +100,18 @@ static double longest_pause_ns(const struct res_result_workload *workload)
     return fmax(longest, (double)workload->duration_ns - before);
 }
 
+bool res_is_torn_down(const struct res_result_workload *workload)
+{
+    const struct res_result_entry *first = &workload->candidates[0];
+    const double end = first->run_count > 0 ? first->runs[0].live_end_bytes : NAN;
+    return end >= 0 && workload->live_peak_bytes > 0 && end < TORN_DOWN * (double)workload->live_peak_bytes;
+}
+
 static bool goes_on(const struct res_result_workload *workload)
 {
     const char *ended = workload->process != NULL ? workload->process->ended : NULL;
+    if (res_is_torn_down(workload))
+        return false;
     return ended == NULL || strncmp(ended, "exit", 4) != 0 ||
            longest_pause_ns(workload) >= fmax(IDLE_NS, IDLE_PART * (double)workload->duration_ns);
 }

@@ -4,10 +4,9 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/figures/verdict.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/noting.h"
-
-#define TORN_DOWN 0.1 /* live at the end over live at the peak; below, figures of the end need a word */
 
 static bool has_recorded_clock(const struct res_result_workload *workload)
 {
@@ -134,25 +133,14 @@ static void note_limit(struct res_noting *to)
 
 /* ---- what is in no figure, or is not what it seems ------------------------------------------- */
 
-static double live_at_end(const struct res_result_workload *workload)
-{
-    const struct res_result_entry *first = &workload->candidates[0];
-    return first->run_count > 0 ? first->runs[0].live_end_bytes : NAN;
-}
-
-bool res_is_torn_down(const struct res_result_workload *workload)
-{
-    const double end = live_at_end(workload), peak = (double)workload->live_peak_bytes;
-    return end >= 0 && peak > 0 && end < TORN_DOWN * peak;
-}
-
 static void note_end_of_run(struct res_noting *to)
 {
     if (res_is_torn_down(to->workload))
         say(to,
             "it held %s live of %s at its peak, as a program does that has freed all before it exits: end "
             "and idle are of that, and not of a service at rest",
-            FP_BYTES(live_at_end(to->workload)), FP_BYTES((double)to->workload->live_peak_bytes));
+            FP_BYTES(to->workload->candidates[0].runs[0].live_end_bytes),
+            FP_BYTES((double)to->workload->live_peak_bytes));
 }
 
 static void note_unpredicted(struct res_noting *to, const struct res_result_entry *entry)

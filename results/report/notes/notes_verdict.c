@@ -280,8 +280,6 @@ static void note_memory(struct res_noting *to)
         res_note_end(to);
         if (has_rest)
             say_saver(to, &verdict->idle, "rest");
-        if (has_rest && res_is_torn_down(workload))
-            say(to, " (when all is freed)");
     }
 }
 
@@ -421,8 +419,7 @@ size_t res_notes_tried(const struct res_result *result, const struct res_result_
     if (verdict == NULL || verdict->matters == 0)
         return 0;
     const struct res_saving *savings[] = {&verdict->time, &verdict->peak, &verdict->idle};
-    /* Who has freed all before the end is no service at rest. */
-    for (size_t i = 0; i < (res_is_torn_down(workload) ? 2u : 3u); i++) {
+    for (size_t i = 0; i < sizeof savings / sizeof savings[0]; i++) {
         const struct res_result_entry *entry = entry_of(&to, savings[i]);
         const bool worth = i == 0 ? is_worth(savings[0], res_calls_ns(workload, baseline_of(&to)))
                                   : is_worth_memory(&to, savings[i]);

@@ -59,7 +59,4 @@ bool res_note_each(struct res_noting *to,
 extern const struct res_note_row RES_VERDICT_ROWS[], RES_BASIS_ROWS[], RES_MEMORY_ROWS[], RES_PASS_ROWS[],
     RES_CONFIRMED_ROWS[], RES_CONFIRM_ROWS[]; /* what was confirmed, also for all of a result; what would */
 
-/* res_is_torn_down - whether a recording ends with little of what was live at its peak (notes_memory.c). */
-bool res_is_torn_down(const struct res_result_workload *workload);
-
 #endif
