@@ -9,6 +9,7 @@
 #include "results/measure/experiment/timed.h"
 #include "results/measure/validate/fidelity.h"
 #include "results/measure/validate/program_image.h"
+#include "results/measure/validate/recordings.h"
 #include "results/measure/validate/smaps.h"
 #include "unit/harness.h"
 
@@ -123,6 +124,30 @@ TEST(peaks_that_do_not_fall_together_are_not_added)
     const struct res_course seldom = {sparse, falls, 3}, often = {dense, late, 3};
     CHECK_NEAR(res_fidelity_missed(&seldom, &often), 0);
     CHECK_NEAR(res_fidelity_missed(&nothing, &replayed), 0);
+}
+
+/* The program lets go of its heap and then touches files, early in the recorded run and late in the real one. By shares of the
+ * duration the files would be in memory beside the heap. */
+TEST(moments_of_two_runs_are_matched_by_the_heap)
+{
+    const double real_at[] = {10, 20, 80, 90, 100}, heap_bytes[] = {2, 8, 8, 1, 1};
+    const double rest_bytes[] = {3, 5, 5, 9, 9};
+    const double at[] = {1, 2, 3, 4, 98, 99, 100}, replay_bytes[] = {2, 8, 8, 8, 8, 8, 1};
+    const double other_bytes[] = {3, 7, 7, 7, 7, 7, 6};
+    const struct res_course rest = {real_at, rest_bytes, 5}, heap = {real_at, heap_bytes, 5};
+    const struct res_course replayed = {at, replay_bytes, 7}, other = {at, other_bytes, 7}, none = {0};
+    CHECK_NEAR(res_fidelity_missed(&rest, &replayed), 0); /* 9 and 8 together: never seen */
+    struct res_course retimed = res_fidelity_retimed(&rest, &heap, &replayed);
+    CHECK_U64(retimed.count >= 7, 1);
+    CHECK_NEAR(retimed.at[0], 1);
+    CHECK_NEAR(retimed.at[retimed.count - 1], 100);
+    CHECK_NEAR(retimed.bytes[retimed.count - 1], 9);
+    CHECK_NEAR(res_fidelity_missed(&retimed, &replayed), 9 + 8 - (5 + 8)); /* of 9 + 1 and 5 + 8 the latter */
+    CHECK_NEAR(res_fidelity_missed(&retimed, &other),
+               9 + 7 - (9 + 6)); /* this allocator keeps what is freed */
+    res_course_release(&retimed);
+    CHECK_U64(res_fidelity_retimed(&rest, &heap, &none).count, 0);
+    CHECK_U64(res_fidelity_retimed(&none, &none, &replayed).count, 0);
 }
 
 /* Predictions of one candidate from four recordings: rest and startup are one, replay and what was missed each recording's own. */
@@ -398,10 +423,10 @@ RUN_TESTS(T(runs_that_were_alike_have_one_peak),
           T(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest),
           T(reading_that_changes_what_a_program_holds_is_told), T(prediction_is_rest_and_startup_and_replay),
           T(no_real_figure_no_error), T(a_small_heap_is_not_judged),
-          T(of_several_recordings_the_median_is_predicted), T(peaks_that_do_not_fall_together_are_not_added),
-          T(order_counts_where_reality_differs), T(sign_is_judged_outside_the_noise_only),
-          T(heap_is_told_from_the_rest), T(a_mapping_that_is_listed_twice_counts_once),
-          T(what_is_resident_is_told_by_name_but_for_the_heap),
+          T(moments_of_two_runs_are_matched_by_the_heap), T(of_several_recordings_the_median_is_predicted),
+          T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
+          T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
+          T(a_mapping_that_is_listed_twice_counts_once), T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
           T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),

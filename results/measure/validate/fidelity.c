@@ -170,12 +170,77 @@ static double share_at(const struct res_course *course, size_t i)
     return course->at[i] / course->at[course->count - 1];
 }
 
+#define BY_SHARE 0.1 /* the heap decides before the clock does */
+
+enum step { STEP_BOTH, STEP_REAL, STEP_REPLAYED };
+
+/* The least cost of every pair of moments from the first on, a row at a time. ret_steps: from where each pair is reached. */
+static void match(const struct res_course *heap, const struct res_course *replayed, unsigned char *ret_steps)
+{
+    const size_t columns = replayed->count;
+    const double most = fmax(highest(heap), 1), own_most = fmax(highest(replayed), 1);
+    double *row = res_calloc(columns, sizeof *row), *above = res_calloc(columns, sizeof *above);
+    for (size_t i = 0; i < heap->count; i++) {
+        for (size_t j = 0; j < columns; j++) {
+            const double from[] = {i > 0 && j > 0 ? above[j - 1] : INFINITY, i > 0 ? above[j] : INFINITY,
+                                   j > 0 ? row[j - 1] : INFINITY};
+            const double cost = fabs(heap->bytes[i] / most - replayed->bytes[j] / own_most) +
+                                BY_SHARE * fabs(share_at(heap, i) - share_at(replayed, j));
+            enum step step = STEP_BOTH;
+            for (enum step other = STEP_REAL; other <= STEP_REPLAYED; other++)
+                step = from[other] < from[step] ? other : step;
+            ret_steps[i * columns + j] = (unsigned char)step;
+            row[j] = cost + (i + j > 0 ? from[step] : 0);
+        }
+        double *const done = above;
+        above = row;
+        row = done;
+    }
+    free(row);
+    free(above);
+}
+
+/* Whether shares of its duration are known. */
+static bool has_moments(const struct res_course *course)
+{
+    return course->count > 0 && course->at[course->count - 1] > 0;
+}
+
+struct res_course res_fidelity_retimed(const struct res_course *rest, const struct res_course *heap,
+                                       const struct res_course *replayed)
+{
+    if (!has_moments(rest) || heap->count != rest->count || !has_moments(replayed) ||
+        replayed->count > RES_RETIMED_MAX)
+        return (struct res_course){0};
+    const size_t most = rest->count + replayed->count;
+    unsigned char *steps = res_calloc(rest->count * replayed->count, 1);
+    double *at = res_calloc(most, sizeof *at), *bytes = res_calloc(most, sizeof *bytes);
+    size_t count = 0, i = rest->count - 1, j = replayed->count - 1;
+    match(heap, replayed, steps);
+    for (bool more = true; more; count++) {
+        const unsigned char step = steps[i * replayed->count + j];
+        at[count] = replayed->at[j];
+        bytes[count] = rest->bytes[i];
+        more = i + j > 0;
+        i -= more && step != STEP_REPLAYED;
+        j -= more && step != STEP_REAL;
+    }
+    for (size_t k = 0; k < count / 2; k++) { /* they were found from the last to the first */
+        const double late_at = at[k], late_bytes = bytes[k];
+        at[k] = at[count - 1 - k];
+        bytes[k] = bytes[count - 1 - k];
+        at[count - 1 - k] = late_at;
+        bytes[count - 1 - k] = late_bytes;
+    }
+    free(steps);
+    return (struct res_course){at, bytes, count};
+}
+
 double res_fidelity_missed(const struct res_course *rest, const struct res_course *replayed)
 {
     double together = 0;
     size_t at = 0;
-    if (rest->count == 0 || replayed->count == 0 || !(rest->at[rest->count - 1] > 0) ||
-        !(replayed->at[replayed->count - 1] > 0))
+    if (!has_moments(rest) || !has_moments(replayed))
         return 0;
     for (size_t i = 0; i < replayed->count; i++) {
         /* What rest was from the sample before to the one behind may have met it: samples are not of the same moments, and

@@ -17,8 +17,12 @@
  *             exact peak of the total less the peak of the heap, whichever is more: both can only
  *             be too low
  *   missed    what highest rest and highest replayed are more than the highest of their sum at one
- *             moment; each taken at its share of the whole duration, as the recorded run took
- *             longer than others. 0 where the moments are not known
+ *             moment. Rest was seen in a real run and the replay follows the recorded one, which
+ *             waited at other places: moments are matched by the heap, which both runs have
+ *             (res_fidelity_retimed), else by their shares of the duration. Samples may miss the
+ *             moment; for the baseline the exact peaks of the real total and heap say what was missed
+ *             at most, and what its samples tell beyond that is taken off for every candidate. 0
+ *             where the moments are not known
  *
  *   predicted heap(c)   = startup heap(c) + replayed(c)
  *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
@@ -104,6 +108,15 @@ struct res_course {
     const double *at, *bytes;
     size_t count;
 };
+
+/* res_fidelity_retimed - rest at the moments of a replay of the baseline: the pairs of moments, both going forward only, in
+ * which real and replayed heap, each as a share of its own peak, differ least in all; shares of the duration decide where
+ * the heap stays as it is.
+ * rest, heap  of the same run at the same moments; replayed  the baseline's, of no more than RES_RETIMED_MAX moments.
+ * Returns     a course to be ended with res_course_release (recordings.h); without moments where one of them has none. */
+#define RES_RETIMED_MAX 8192u
+struct res_course res_fidelity_retimed(const struct res_course *rest, const struct res_course *heap,
+                                       const struct res_course *replayed);
 
 /* res_fidelity_missed - see `missed` above. 0 when one of both has no moments, or all at the same
  * time. */

@@ -183,7 +183,7 @@ static bool is_possible(pid_t pid, const struct res_smaps *sums)
 }
 
 static bool take_maps(struct res_image *image, double span_ns, uint64_t others, const char *library,
-                      uint64_t *ret_rest)
+                      struct res_moment *ret_moment)
 {
     struct res_real_run *run = &image->run;
     struct res_text text = {0};
@@ -205,7 +205,8 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
         image->own_peak_bytes = fmax(image->own_peak_bytes, (double)sums.own_bytes);
         image->not_own_peak_bytes = fmax(image->not_own_peak_bytes, apart - (double)sums.own_bytes);
         res_files_raise(&image->files, &sums.files);
-        *ret_rest = sums.apart_bytes + others;
+        ret_moment->heap_bytes = sums.heap_bytes;
+        ret_moment->rest_bytes = sums.apart_bytes + others;
     }
     free(text.text);
     return usable;
@@ -217,7 +218,7 @@ static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anony
     const double span_ns = (double)above(now_ns, image->last_ns), held = (double)anonymous;
     struct res_real_run *run = &image->run;
     struct res_moment moment = {.time_ns = now_ns - image->begin_ns, .anonymous_bytes = anonymous};
-    if (maps && !take_maps(image, span_ns, others, library, &moment.rest_bytes))
+    if (maps && !take_maps(image, span_ns, others, library, &moment))
         return;
     image->last_ns = now_ns;
     image->anonymous_sum += area(image, run->anonymous.end_bytes, held, span_ns);

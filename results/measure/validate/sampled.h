@@ -33,7 +33,7 @@
 struct res_moment {
     uint64_t time_ns; /* since the image began */
     uint64_t anonymous_bytes;
-    uint64_t rest_bytes; /* with `maps`: all resident memory but the heap's */
+    uint64_t heap_bytes, rest_bytes; /* with `maps`; rest: all other resident memory */
 };
 
 struct res_image {

@@ -180,7 +180,8 @@ static struct res_levels heap_of(const struct res_validation_entry *entry)
 
 /* ---- the rest, over time -------------------------------------------------------------------- */
 
-static struct res_course course_of_rest(const struct res_validation_entry *baseline)
+/* Of the baseline's first mapped run one part (in struct res_moment) over time. */
+static struct res_course course_of(const struct res_validation_entry *baseline, size_t part)
 {
     if (baseline->mapped_count == 0)
         return (struct res_course){0};
@@ -189,7 +190,7 @@ static struct res_course course_of_rest(const struct res_validation_entry *basel
            *bytes = res_calloc(image->series_count, sizeof *bytes);
     for (size_t i = 0; i < image->series_count; i++) {
         at[i] = (double)image->series[i].time_ns;
-        bytes[i] = (double)image->series[i].rest_bytes;
+        bytes[i] = (double)*(const uint64_t *)((const char *)&image->series[i] + part);
     }
     return (struct res_course){at, bytes, image->series_count};
 }
@@ -219,6 +220,26 @@ static struct res_levels rest_of(const struct res_validation_entry *baseline)
     const double highest = median_taken(peaks, baseline->mapped_count);
     rest.peak_bytes = isnan(highest) ? NAN : fmax(highest, rest.peak_bytes);
     return rest;
+}
+
+/* What highest rest and highest replayed of a recording miss each other by.
+ * baseline  its replay under the baseline. */
+static double missed_of(const struct res_validation *validation, const struct res_course *baseline,
+                        const struct res_course *replayed)
+{
+    const struct res_validation_entry *real = &validation->entries[0];
+    struct res_course rest = course_of(real, offsetof(struct res_moment, rest_bytes)),
+                      heap = course_of(real, offsetof(struct res_moment, heap_bytes)),
+                      retimed = res_fidelity_retimed(&rest, &heap, baseline);
+    const struct res_course *used = retimed.count > 0 ? &retimed : &rest;
+    const double most = rest_of(real).peak_bytes + heap_of(real).peak_bytes -
+                        levels_of(sampled_runs(real), AT(total)).peak_bytes;
+    const double beyond = fmax(res_fidelity_missed(used, baseline) - fmax(most, 0), 0);
+    const double missed = fmax(res_fidelity_missed(used, replayed) - beyond, 0);
+    res_course_release(&rest);
+    res_course_release(&heap);
+    res_course_release(&retimed);
+    return missed;
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -305,7 +326,6 @@ static struct res_fidelity predict(const struct res_validation *validation, stru
                                    size_t place, struct res_validated_prediction *ret)
 {
     const struct res_levels rest = rest_of(&validation->entries[0]);
-    struct res_course course = course_of_rest(&validation->entries[0]);
     struct res_fidelity all[RES_RECORDINGS_MAX];
     all[0] = res_fidelity_of(&rest, &sample);
     ret->recordings = res_calloc(RES_RECORDINGS_MAX, sizeof *ret->recordings);
@@ -316,7 +336,8 @@ static struct res_fidelity predict(const struct res_validation *validation, stru
         if (recording->left_out != NULL)
             continue;
         sample.replayed = res_recording_levels(&recording->entries[place]);
-        sample.missed_bytes = res_fidelity_missed(&course, &recording->entries[place].course);
+        sample.missed_bytes = missed_of(validation, &recording->entries[0].course,
+                                        &recording->entries[place].course);
         all[count] = res_fidelity_of(&rest, &sample);
         res_recording_tell(recording, place, &ret->recordings[count++]);
     }
@@ -325,19 +346,7 @@ static struct res_fidelity predict(const struct res_validation *validation, stru
         ret->recordings[i].heap = all[i].predicted_heap;
     }
     ret->recording_count = count;
-    res_course_release(&course);
     return res_fidelity_median(all, count);
-}
-
-/* Of the first recording what highest rest and highest replayed miss each other by. */
-static double missed_of(const struct res_validation *validation, const struct res_trial *trial, size_t place)
-{
-    struct res_course rest = course_of_rest(&validation->entries[0]),
-                      replay = course_of_replay(trial, &trial->entries[place]);
-    const double missed = res_fidelity_missed(&rest, &replay);
-    res_course_release(&rest);
-    res_course_release(&replay);
-    return missed;
 }
 
 static void fill_memory(const struct res_fidelity *memory, struct res_validated_candidate *ret)
@@ -362,6 +371,8 @@ void res_validation_figures(const struct res_validation *validation, const struc
                                       *baseline = &validation->entries[0];
     const struct res_figures replayed = res_figures_of(trial, &trial->entries[place], seed);
     const struct res_figures replayed_base = res_figures_of(trial, &trial->entries[0], seed);
+    struct res_course course = course_of_replay(trial, &trial->entries[place]),
+                      course_base = course_of_replay(trial, &trial->entries[0]);
     struct res_validated_real *real = &ret->real;
     res_described_init(&RES_VALIDATED_CANDIDATE, ret);
     real->wall_ns = wall_of(entry);
@@ -378,9 +389,11 @@ void res_validation_figures(const struct res_validation *validation, const struc
         .replayed = {replayed.peak_bytes, replayed.mean_bytes, replayed.end_bytes},
         .startup_total_bytes = real->startup_total_bytes,
         .startup_heap_bytes = real->startup_heap_bytes,
-        .missed_bytes = missed_of(validation, trial, place),
+        .missed_bytes = missed_of(validation, &course_base, &course),
     };
     const struct res_fidelity memory = predict(validation, sample, place, &ret->predicted);
+    res_course_release(&course);
+    res_course_release(&course_base);
     fill_memory(&memory, ret);
     const struct res_time_check check = check_time(validation, place,
                                                    predicted_ns(&replayed, &replayed_base, trial), seed);
