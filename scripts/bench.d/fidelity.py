@@ -1,12 +1,21 @@
-"""How far replays are from reality: `mallab validate` on six real programs; docs/fidelity.md is made from it."""
+"""How far predictions and advice are from reality, for seven programs and ten of Debian: docs/fidelity.md is made from it. A program that
+ends by itself: `mallab validate`, whose result has the verdict of `ab` too. A service: `ab` of its recording beside `confirm`."""
 import json
 import pathlib
 import random
 import shutil
-import socket
+import statistics
 import subprocess
+import time
 
+from debian import Debian, free_port
 from programs import HERE, MALLAB, PYTHON_ENV, environment
+
+WORTH = 0.01  # of the process: a smaller saving is told not to be worth it (results/measure/figures/verdict.h)
+MISSED = 0.05  # of the process: a gain that must not be missed
+BARS = {"total": 0.03, "heap": 0.10}
+SERVED = """(%(start)s) >/dev/null 2>&1 & server=$!; until %(ready)s; do sleep 0.02; done >/dev/null 2>&1
+%(load)s >/dev/null 2>&1; kill $server; wait $server"""
 
 SQL = """CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c REAL);
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000)
@@ -43,62 +52,193 @@ def c_source():
     return "\n".join(lines) + "\n"
 
 
+class Outcome:
+    """Peaks that met their bars, and advice beside reality, of one program or of all."""
+
+    def __init__(self):
+        self.peaks = {figure: [0, 0] for figure in BARS}
+        self.advice = {"right": 0, "not shown": 0, "wrong": 0}
+        self.missed = []
+
+    def peak(self, figure, error):
+        if error is not None:
+            self.peaks[figure][0] += abs(error) <= BARS[figure]
+            self.peaks[figure][1] += 1
+
+    def advise(self, name, what, saving, real):
+        """saving: of ab's verdict. real: candidate -> (gain, least gain that is shown, most), of the process. Returns a line."""
+        advised = saving["candidate"] if saving["candidate"] in real and (saving["of_process"] is None or saving["of_process"] >= WORTH) else None
+        gain, least, most = real.get(advised, (0, 0, 0))
+        line = f"{what}: none"
+        if advised:
+            found = "right" if least > 0 else "wrong" if most < 0 else "not shown"
+            self.advice[found] += 1
+            line = f"{what}: {advised} saves {100 * (saving['of_process'] or 0):.1f} %, really {100 * gain:.1f} ({100 * least:.1f} to {100 * most:.1f}): {found}"
+        best = max(real, key=lambda candidate: real[candidate][1], default=None)
+        if best and best != advised and real[best][1] > max(gain, 0) + MISSED:
+            self.missed.append(f"{name}, {what}: {best} saves {100 * real[best][0]:.1f} %")
+            line += f"; missed: {best}, really {100 * real[best][0]:.1f} % less ({100 * real[best][1]:.1f} to {100 * real[best][2]:.1f})"
+        return line
+
+    def summary(self):
+        met = {figure: f"{met} of {all_}" for figure, (met, all_) in self.peaks.items()}
+        return (f"peaks within 3 % in total {met['total']}, within 10 % of the heap {met['heap']}; advice right {self.advice['right']}, "
+                f"not shown {self.advice['not shown']}, wrong {self.advice['wrong']}; gains above 5 % of the process missed {len(self.missed)}")
+
+
+def gain_of(ratio, low, high):
+    return 1 - ratio, 1 - high, 1 - low
+
+
+def anonymous_of(pid):
+    """RssAnon of a process and all below it."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return 0
+    own = next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon")), 0)
+    return own + sum(anonymous_of(child) for child in children)
+
+
 class Fidelity:
-    def __init__(self, report, workshop, rounds, touch=None, recordings=None):
-        self.report, self.rounds, self.touch, self.recordings = report, rounds, touch, recordings
+    def __init__(self, report, workshop, rounds, options):
+        self.report, self.rounds, self.touch, self.recordings, self.only = report, rounds, options.touch, options.recordings, options.only
         self.place = pathlib.Path(workshop.place)
+        self.debian = Debian(self.place)
+        self.outcome, self.brought = Outcome(), {}
+        if options.install:
+            self.debian.install(report.note)
 
-    def programs(self):
-        """(name, what must be installed, command, process, environment)"""
-        (self.place / "busy.c").write_text(c_source())
-        (self.place / "work.py").write_text(PYTHON)
-        (self.place / "work.rb").write_text(RUBY)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        yield "sqlite3", ["sqlite3"], ["sqlite3", ":memory:", SQL], None, {}
-        yield "python3", ["/usr/bin/python3"], ["/usr/bin/python3", self.place / "work.py"], None, PYTHON_ENV
-        yield "python3, its own arenas", ["/usr/bin/python3"], ["/usr/bin/python3", self.place / "work.py"], None, {"PYTHONHASHSEED": "0"}
-        yield "gcc (cc1)", ["gcc"], ["gcc", "-O2", "-c", self.place / "busy.c", "-o", "/dev/null"], "cc1", {}
-        yield "ruby", ["ruby"], ["ruby", self.place / "work.rb"], None, {}
-        yield "redis-server", ["redis-server", "redis-benchmark", "redis-cli"], [HERE / "redis-session", port], "redis-server", {}
-        if shutil.which("g++"):
-            subprocess.run(["g++", "-O2", "-std=c++17", "-pthread", "-o", self.place / "workers", HERE / "workers.cc"], check=True)
-            yield "C++, 4 threads", [], [self.place / "workers"], None, {}
-        else:
-            self.report.note("fidelity: no g++, the C++ program is left out")
+    def known(self):
+        """The seven that were always here, as Debian.programs has its ten."""
+        for name, text in (("busy.c", c_source()), ("work.py", PYTHON), ("work.rb", RUBY)):
+            (self.place / name).write_text(text)
+        python = {"/usr/bin/python3": "python3"}
+        yield "sqlite3", {"sqlite3": "sqlite3"}, {"command": ["sqlite3", ":memory:", SQL]}
+        yield "python3", python, {"command": ["/usr/bin/python3", self.place / "work.py"], "env": PYTHON_ENV}
+        yield "python3, its own arenas", python, {"command": ["/usr/bin/python3", self.place / "work.py"], "env": {"PYTHONHASHSEED": "0"}}
+        yield "gcc (cc1)", {"gcc": "gcc"}, {"command": ["gcc", "-O2", "-c", self.place / "busy.c", "-o", "/dev/null"], "process": "cc1"}
+        yield "ruby", {"ruby": "ruby"}, {"command": ["ruby", self.place / "work.rb"]}
+        yield "redis-server", {"redis-server": "redis-server", "redis-benchmark": "redis-tools"}, {
+            "command": [HERE / "redis-session", free_port()], "process": "redis-server"}
+        yield "C++, 4 threads", {"g++": "g++"}, {"before": ["g++", "-O2", "-std=c++17", "-pthread", "-o", self.place / "workers", HERE / "workers.cc"],
+                                                "command": [self.place / "workers"]}
 
-    def once(self, name, command, process, env):
+    def mallab(self, name, verb, *arguments, env=None):
+        """(result, what was printed); result None, with a note, where there is none."""
         kept = self.place / "fidelity.json"
-        options = ["-q", "-n", self.rounds, "--seed", 1, "-f", "-o", kept]
-        options += ["--process", process] if process else []
-        options += ["--touch", self.touch] if self.touch else []
-        options += ["--recordings", self.recordings] if self.recordings is not None else []
-        done = subprocess.run([str(c) for c in [MALLAB, "validate", *options, "--", *command]], env=environment(env),
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run([str(c) for c in [MALLAB, verb, "-q", "-n", self.rounds, "--seed", 1, "-f", "-o", kept, *arguments]],
+                              env=environment(env), capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if not kept.exists():
             self.report.note(f"fidelity: {name}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no result'}")
-            return
+            return None, ""
         result = json.loads(kept.read_text())
         kept.unlink()
-        self.report.say(f"\n{name}\n{done.stdout.rstrip()}")
-        for candidate in result["candidates"]:
-            for key in ("peak_total", "peak_heap", "mean_heap", "end_heap"):
-                error = candidate["error"][key]
-                if error is not None:
-                    bar = {"peak_total": 0.03, "peak_heap": 0.10}.get(key)
-                    self.report.keep(f"fidelity/{name}/{candidate['name']}/{key}", [abs(error)], "of real", bar)
-        for figure, counts in result["validation"]["within_reality"].items():
-            if counts["checked"]:
-                self.report.keep(f"fidelity/{name}/within reality's range, {figure}", [counts["met"] / counts["checked"]], "within", None, False)
-        for bar, counts in result["validation"]["bars"].items():
-            if counts["checked"]:
-                self.report.keep(f"fidelity/{name}/bar {bar}", [counts["met"] / counts["checked"]], "met", 1, False)
+        return result, done.stdout.rstrip()
+
+    def say_advice(self, name, result, times, peaks):
+        verdict = result["verdict"]
+        self.report.say("advice      " + self.outcome.advise(name, "time", verdict["time"], times))
+        self.report.say("            " + self.outcome.advise(name, "peak", verdict["peak"], peaks))
+
+    def keep_peaks(self, name, candidate, errors):
+        for figure, error in errors.items():
+            self.outcome.peak(figure, error)
+            if error is not None:
+                self.report.keep(f"fidelity/{name}/{candidate}/peak_{figure}", [abs(error)], "of real", BARS[figure])
+
+    def program(self, name, command, process=None, env=None):
+        options = ["--process", process] if process else []
+        options += ["--touch", self.touch] if self.touch else []
+        options += ["--recordings", self.recordings] if self.recordings is not None else []
+        result, shown = self.mallab(name, "validate", *options, "--", *command, env=env)
+        if result is None:
+            return
+        self.report.say(f"\n{name}\n{shown}")
+        times, peaks = {}, {}
+        base = result["candidates"][0]["real"]["ranges"]["peak_total"]
+        for one in result["candidates"]:
+            real, ranges = one["real"], one["real"]["ranges"]["peak_total"]
+            if one["failed"] is not None or real["peak_total_bytes"] is None:
+                self.report.note(f"fidelity: {name}: {one['name']} failed: {one['failed']}")
+                continue
+            self.brought[one["name"]] = max(real["startup_total_bytes"] - real["startup_heap_bytes"], self.brought.get(one["name"], 0))
+            self.keep_peaks(name, one["name"], {"total": one["error"]["peak_total"], "heap": one["error"]["peak_heap"]})
+            if one is result["candidates"][0]:
+                continue
+            whole = result["candidates"][0]["real"]["peak_total_bytes"]
+            peaks[one["name"]] = gain_of(real["peak_total_bytes"] / whole, ranges["low_bytes"] / base["high_bytes"], ranges["high_bytes"] / base["low_bytes"])
+            low, high = real["time_ratio_low"], real["time_ratio_high"]
+            if low is not None:
+                noise = real["time_verdict"] not in ("faster", "slower")
+                times[one["name"]] = gain_of(real["time_ratio"], min(low, 1) if noise else low, max(high, 1) if noise else high)
+        self.say_advice(name, result, times, peaks)
+
+    def anonymous(self, service, library):
+        """RssAnon of a service behind its load, in all its processes; the median of three runs."""
+        found = []
+        for _ in range(3):
+            server = subprocess.Popen(["sh", "-c", service["start"]], env=environment({"LD_PRELOAD": library}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while subprocess.run(service["ready"], shell=True, capture_output=True).returncode != 0 and server.poll() is None:
+                time.sleep(0.02)
+            subprocess.run(service["load"], shell=True, capture_output=True)
+            found.append(anonymous_of(server.pid))
+            server.terminate()
+            server.wait()
+        return statistics.median(found)
+
+    def service(self, name, service):
+        """The baseline's processes are what differences are added to, so it is not judged itself."""
+        result, _ = self.mallab(name, "ab", "--idle", 0, "--process", service["process"], "--", "sh", "-c", SERVED % service)
+        lines = [option for key in ("start", "ready", "load") for option in (f"--{key}", service[key])]
+        real, shown = self.mallab(name, "confirm", *lines)
+        if result is None or real is None:
+            return
+        work = result["workloads"][0]
+        entries = {one["name"]: one for one in work["candidates"] if one["failed"] is None}
+        confirmed = {one["candidate"]: one for one in real["confirmed"] if not one["control"] and one["failed"] is None}
+        held = {key: one["resident"]["peak_bytes"] + one["resident"]["start_bytes"] for key, one in entries.items()}
+        base = entries[result["baseline"]]
+        base_held, base_anonymous = held[base["name"]], self.anonymous(service, base["library"])
+        self.report.say(f"\n{name}: {work['group_processes']} processes of {work['processes']}\n{shown}")
+        self.report.say("            peak, all, MB        anonymous, MB         CPU time, ms")
+        self.report.say("candidate   real pred. error    real pred. error      real 95 % range        pred.")
+        times, peaks = {}, {}
+        for key, one in confirmed.items():
+            own, more = entries[key], held[key] - base_held
+            whole, alone = one["peak"]["baseline_bytes"], self.anonymous(service, own["library"])
+            total = whole + more + self.brought.get(key, 0)
+            heap = base["resident"]["peak_bytes"] + alone - base_anonymous
+            errors = {"total": total / one["peak"]["bytes"] - 1, "heap": (base_anonymous + more - alone) / heap if heap > 0 else None}
+            self.keep_peaks(name, key, errors)
+            ratio, low, high = (one["time"][k] for k in ("ratio", "ratio_low", "ratio_high"))
+            spent = one["time"]["baseline_ns"] / 1e6
+            calls = work["ops"] * (own["time"]["steady_ns_per_op"] - base["time"]["steady_ns_per_op"]) / 1e6
+            self.report.say(f"{key:9} {one['peak']['bytes'] / 1e6:6.1f} {total / 1e6:5.1f} {100 * errors['total']:+.1f} %  {alone / 1e6:6.1f} "
+                            f"{(base_anonymous + more) / 1e6:5.1f} {100 * (errors['heap'] or 0):+.1f} % of the heap"
+                            f"  {spent * (ratio - 1):+.1f} [{spent * (low - 1):+.1f} {spent * (high - 1):+.1f}]  {calls:+.2f}")
+            times[key] = gain_of(ratio, low, high)
+            peaks[key] = gain_of(*(one["peak"][k] for k in ("ratio", "ratio_low", "ratio_high")))
+        self.say_advice(name, result, times, peaks)
 
     def all(self):
-        for name, needed, command, process, env in self.programs():
-            missing = [program for program in needed if not shutil.which(program)]
+        for name, needed, how in (*self.known(), *self.debian.programs()):
+            missing = [f"{program} (apt install {package})" for program, package in needed.items() if not shutil.which(program)]
+            if self.only and not any(word in name for word in self.only):
+                continue
             if missing:
                 self.report.note(f"fidelity: no {', '.join(missing)}: {name} is left out")
+                continue
+            if "before" in how:
+                subprocess.run([str(c) for c in how["before"]], check=True, stdout=subprocess.DEVNULL)
+            if "start" in how:
+                self.service(name, how)
             else:
-                self.once(name, command, process, env)
+                self.program(name, how["command"], how.get("process"), how.get("env"))
+        for line in self.outcome.missed:
+            self.report.say(f"missed      {line}")
+        self.report.say(f"\nin all      {self.outcome.summary()}")
+        for kind, count in self.outcome.advice.items():
+            self.report.keep(f"fidelity/advice {kind}", [count], "verdicts", 0 if kind == "wrong" else None)
+        self.report.keep("fidelity/gains missed", [len(self.outcome.missed)], "above 5 %", 0)
