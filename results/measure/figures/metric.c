@@ -149,6 +149,12 @@ double res_series_steady_ns(const struct res_series *series)
 
 struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base)
 {
+    return res_series_rounds(series, base, NULL);
+}
+
+struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
+                                       double *ret_says)
+{
     const bool is_baseline = series->control.batches.round_count > 0;
     const struct res_steady_sides sides = {
         .other = &series->time.batches,
@@ -156,7 +162,7 @@ struct res_logarithm res_series_logarithm(const struct res_series *series, const
         .control = base != NULL && !series->is_control && !is_baseline ? &base->control.batches : NULL,
         .floor = &series->floor.batches,
     };
-    return res_steady_logarithm(&sides);
+    return res_steady_rounds(&sides, ret_says);
 }
 
 struct res_series res_series_of(const struct res_result_workload *workload,

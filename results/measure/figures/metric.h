@@ -84,6 +84,10 @@ bool res_series_has_time(const struct res_series *series);
 double res_series_steady_ns(const struct res_series *series);
 struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base);
 
+/* res_series_rounds - the same with what each round says of it (res_steady_rounds), for as many rounds as the series has. */
+struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
+                                       double *ret_says);
+
 /* res_ratio_of - 0 over 0 is 1; other ratios to 0, and of negative samples, are NAN. */
 double res_ratio_of(double other, double base);
 

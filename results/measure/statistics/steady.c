@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "footprint/base/support.h"
 
@@ -121,7 +122,8 @@ static double effective(const double *weights, size_t rounds)
     return squares > 0 ? fmax(sum * sum / squares, 2) : 2;
 }
 
-static struct res_logarithm by_part(const struct res_steady_sides *sides, size_t rounds, double part)
+static struct res_logarithm by_part(const struct res_steady_sides *sides, size_t rounds, double part,
+                                    double *ret_says)
 {
     const double floor = floor_ns(sides->floor, sides->other, part);
     const bool controlled = is_there(sides->control);
@@ -135,6 +137,8 @@ static struct res_logarithm by_part(const struct res_steady_sides *sides, size_t
         add(sides->control, floor, part, -0.5, rounds, says, weights, &found.value);
     for (size_t round = 0; round < rounds; round++)
         squares += says[round] * says[round];
+    if (ret_says != NULL)
+        memcpy(ret_says, says, rounds * sizeof *says);
     const double few = effective(weights, rounds);
     found.freedom = few - 1;
     /* As Yuen counts the rounds that are left: part * rounds of them, less one. */
@@ -152,6 +156,11 @@ static double half_width(struct res_logarithm logarithm)
 
 struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides)
 {
+    return res_steady_rounds(sides, NULL);
+}
+
+struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, double *ret_says)
+{
     const struct res_batches *const all[] = {sides->other, sides->base, sides->control};
     struct res_logarithm none = {NAN, NAN, 0};
     size_t rounds = is_there(sides->other) ? sides->other->round_count : 0;
@@ -164,9 +173,11 @@ struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides)
     }
     if (rounds == 0)
         return none;
-    const struct res_logarithm halves = by_part(sides, rounds, 0.5);
+    const struct res_logarithm halves = by_part(sides, rounds, 0.5, ret_says);
     if (rounds < RES_STEADY_ROUNDS_FOR_QUARTERS)
         return halves;
-    const struct res_logarithm quarters = by_part(sides, rounds, 0.25);
-    return half_width(quarters) <= half_width(halves) || !isfinite(halves.value) ? quarters : halves;
+    const struct res_logarithm quarters = by_part(sides, rounds, 0.25, NULL);
+    if (half_width(quarters) > half_width(halves) && isfinite(halves.value))
+        return halves;
+    return ret_says != NULL ? by_part(sides, rounds, 0.25, ret_says) : quarters;
 }

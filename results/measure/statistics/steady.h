@@ -53,4 +53,8 @@ double res_steady_net_ns(const struct res_batches *batches, const struct res_bat
  * a time is not above its floor. Intervals, p-values and tests at a limit follow from it: significance.h. */
 struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides);
 
+/* res_steady_rounds - the same.
+ * ret_says  of each round that all sides have, by how much the logarithm would be another if all were like it; NULL: not asked. */
+struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, double *ret_says);
+
 #endif

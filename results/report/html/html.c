@@ -9,6 +9,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/json_values.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
@@ -146,28 +147,22 @@ static json_t *latency_object(const struct res_latency_figures *latency)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* What the allocator took in a round: the whole run less the floor's time; NAN where there is no such run. */
-static double net_of_round(const struct res_result_workload *workload, const struct res_result_entry *entry,
-                           size_t round)
-{
-    const double floor_ns = workload->floor != NULL ? workload->floor->figures.steady_ns_per_op : 0;
-    const double net = round < entry->run_count
-                           ? entry->runs[round].ns_per_op - (isfinite(floor_ns) ? floor_ns : 0)
-                           : NAN;
-    return net > 0 ? net : NAN;
-}
-
-/* Over the baseline of the same round, which ran twice: the geometric mean of both. The control over its first run. */
+/* What each round says of an entry's ratio to the baseline. */
 static json_t *round_ratios(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
+    struct res_series series = res_series_of(workload, entry, RES_METRIC_TIME);
+    struct res_series base = res_series_of(workload, &workload->candidates[0], RES_METRIC_TIME);
+    const size_t count = series.time.batches.round_count;
+    double *says = res_calloc(count + 1, sizeof *says);
     json_t *array = json_array();
-    for (size_t round = 0; round < entry->run_count && round < ROUNDS_MAX; round++) {
-        const double base = net_of_round(workload, &workload->candidates[0], round);
-        const double again = net_of_round(workload, &workload->control, round);
-        const bool is_mean = isfinite(again) && entry != &workload->control;
-        json_array_append_new(array, res_json_number(net_of_round(workload, entry, round) /
-                                                     (is_mean ? sqrt(base * again) : base)));
-    }
+    for (size_t round = 0; round < count; round++)
+        says[round] = NAN;
+    const double value = res_series_rounds(&series, &base, says).value;
+    for (size_t round = 0; round < count && round < ROUNDS_MAX; round++)
+        json_array_append_new(array, res_json_number(exp(value + says[round])));
+    free(says);
+    res_series_release(&series);
+    res_series_release(&base);
     return array;
 }
 
