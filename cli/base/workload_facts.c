@@ -58,6 +58,28 @@ static void take_process(const struct wl_reader *reader, struct res_workload *re
              fp_runs_on_name(usage.runs_on));
 }
 
+/* A thread that is over sooner than others get their turn, and lives no longer than this. */
+#define BRIEF_CPU_NS  10e6
+#define BRIEF_LIFE_NS 1e9
+
+/* Calls of brief threads, where more than two live at once. A thread's processor time is not recorded: it has the share of the
+ * process' that it has of its calls. Likewise its life has the share of the recording that it has of the windows. */
+static uint64_t brief_calls_of(const struct wl_summary *summary, const struct res_process_facts *process)
+{
+    const double cpu_ns = (double)process->cpu_user_ns + (double)process->cpu_system_ns;
+    uint64_t calls = 0;
+    if (cpu_ns < 1 || summary->threads_at_once_max < 3)
+        return 0;
+    for (uint32_t i = 0; i < summary->thread_count; i++) {
+        const struct wl_thread *thread = &summary->threads[i];
+        const double windows = (double)(thread->last_window - thread->first_window) + 1;
+        if (!thread->is_main && (double)thread->ops * cpu_ns < BRIEF_CPU_NS * (double)summary->ops &&
+            windows * (double)summary->duration_ns < BRIEF_LIFE_NS * (double)summary->windows)
+            calls += thread->ops;
+    }
+    return calls;
+}
+
 int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
                        struct res_workload *ret_workload)
 {
@@ -93,6 +115,7 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
     ret_workload->left_out_calls = meta_number(reader, "irregular_unrecorded_objects");
     ret_workload->removed_calls = meta_number(reader, "events_removed");
     take_process(reader, ret_workload);
+    ret_workload->process.brief_calls = brief_calls_of(summary, &ret_workload->process);
     const uint64_t all_events = meta_number(reader, "recording_events");
     if (all_events == 0)
         ret_workload->processes = 0;

@@ -195,6 +195,7 @@ static void sum_processes(const struct part *parts, const struct res_life *lives
         sum.cpu_system_ns += one->cpu_system_ns;
         sum.faults_minor += one->faults_minor;
         sum.faults_major += one->faults_major;
+        sum.brief_calls += one->brief_calls;
         own[0] = res_lives_begin(&lives[i], 1);
         own[1] = res_lives_end(&lives[i], 1);
         own[2] = own[3] = (double)one->rss_peak_bytes;

@@ -29,7 +29,10 @@ class Storm(witnessed.Witnessed):
         self.check_storm("detached", 800, "--memory", "1M", "--on-full", "wait")
 
     def test_busy(self):
+        """And its memory is no ground for advice: how many of its threads overlap is chance."""
         self.check_storm("busy", 64, "--memory", "4M", "--on-full", "wait")
+        result = self.answer("ab", "--json", "-n", 1, "-a", "glibc", "--no-syscalls", "--no-placement", self.place / "recording")
+        self.assertIn("depends on scheduling", result["workloads"][0]["trust"]["memory"])
 
     def test_clock_at_every_call(self):
         self.check_storm("joined", 300, "--memory", "1M", "--order", "stamps")

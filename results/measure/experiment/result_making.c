@@ -140,6 +140,7 @@ static void take_process(const struct res_workload *from, struct res_result_work
             .rss_anon_peak_bytes = known(process->rss_anon_peak_bytes),
             .ran_ns = known(process->ran_ns),
             .ended = plain_unless_empty(process->ended),
+            .brief_calls = known(process->brief_calls),
         };
     }
     if (from->runs_on.name[0] != '\0') {

@@ -19,8 +19,10 @@
 #define CPU_RUNS     3u     /* runs of the program that say more than its one recording */
 #define TORN_DOWN    0.1    /* live at the end over live at the peak */
 /* Without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
-#define IDLE_NS   1e9
-#define IDLE_PART 0.1
+#define IDLE_NS       1e9
+#define IDLE_PART     0.1
+#define BLOCKED_SHARE 0.05 /* of the time in calls, waiting for other threads */
+#define BRIEF_SHARE   0.2  /* of all calls, by threads of which chance decides how many overlap */
 
 static const struct res_result_entry *baseline_of(const struct res_result_workload *workload)
 {
@@ -152,6 +154,20 @@ static bool is_apart(double replayed, double process, double by)
     return replayed > APART * process && replayed > process + by;
 }
 
+/* How much of its time in calls an entry waited for others' locks, median of its runs; NAN: not known. */
+static double blocked_share(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    const double ops = (double)workload->ops - (double)workload->inherited_ops;
+    double *samples = res_calloc(entry->run_count + 1, sizeof *samples);
+    size_t count = 0;
+    for (size_t i = 0; workload->threads > 1 && i < entry->run_count; i++)
+        if (isfinite(entry->runs[i].blocked_ns / entry->runs[i].ns_per_op))
+            samples[count++] = entry->runs[i].blocked_ns / (entry->runs[i].ns_per_op * ops);
+    const double share = count > 0 ? res_median(samples, count) : NAN;
+    free(samples);
+    return share;
+}
+
 static char *doubt_of_time(const struct res_result *result, const struct res_result_workload *workload,
                            const struct res_result_entry *baseline)
 {
@@ -163,6 +179,10 @@ static char *doubt_of_time(const struct res_result *result, const struct res_res
     if (process != NULL && is_apart(baseline->faults_minor, process->faults_minor, APART_FAULTS))
         return res_printf("the replay takes %s page faults, all of the program took %s",
                           RES_NUMBER(baseline->faults_minor), RES_NUMBER(process->faults_minor));
+    if (blocked_share(workload, baseline) > BLOCKED_SHARE)
+        return res_printf("its threads wait for each other in calls, %.0f %% of that time, and more or less "
+                          "in the program",
+                          100 * blocked_share(workload, baseline));
     return NULL;
 }
 
@@ -174,10 +194,13 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
     const double memory = process == NULL                          ? NAN
                           : isfinite(process->rss_anon_peak_bytes) ? process->rss_anon_peak_bytes
                                                                    : process->rss_peak_bytes;
-    if (!is_apart(peak, memory, APART_BYTES))
-        return NULL;
-    return res_printf("the replay's heap is %s at its peak, all memory of the program was %s", FP_BYTES(peak),
-                      FP_BYTES(memory));
+    if (is_apart(peak, memory, APART_BYTES))
+        return res_printf("the replay's heap is %s at its peak, all memory of the program was %s",
+                          FP_BYTES(peak), FP_BYTES(memory));
+    if (process != NULL && process->brief_calls > BRIEF_SHARE * (double)workload->ops)
+        return res_printf("it depends on scheduling: threads of less than 10 ms made %.0f %% of the calls",
+                          100 * process->brief_calls / (double)workload->ops);
+    return NULL;
 }
 
 /* ---- how much would have been seen ----------------------------------------------------------- */
@@ -225,7 +248,8 @@ static bool is_faster(const struct res_result *result, const struct res_result_w
                       const struct res_result_entry *entry)
 {
     return entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
-           entry->figures.time.ratio >= 0 && !is_contradicted(result, workload, entry, false);
+           entry->figures.time.ratio >= 0 && !is_contradicted(result, workload, entry, false) &&
+           !(blocked_share(workload, entry) > BLOCKED_SHARE);
 }
 
 /* By time the first of those that time does not tell apart is chance. Of them: the fastest whose memory is within 5 % of the

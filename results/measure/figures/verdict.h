@@ -9,7 +9,11 @@
  *             rest. Where it is not known how it ended it counts as going on; where all was freed before the end it was not recorded at rest
  *   trust     the recorded process is what a replay is held against. More page faults than the whole process had, a larger heap
  *             than all its anonymous memory, more time than all its CPU time: these cannot be, so what is here is not what the program
- *             would see. The other way round the process' own code, stacks and files explain it
+ *             would see. The other way round the process' own code, stacks and files explain it.
+ *             Where calls wait for locks that other threads hold for a twentieth of their time, that is more or less in the program,
+ *             as it depends on what runs beside them: such times are no ground, and a candidate's that does so is not advised.
+ *             Where threads that are over at once make a fifth of the calls, how many overlap is the scheduler's choice, and
+ *             recording makes it more: of such a program memory is no ground either (docs/notes/fidelity.md)
  *   good for  half the width of the widest interval of time, or how far the baseline strays from itself, if that is more */
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_VERDICT_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_VERDICT_H

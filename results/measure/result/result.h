@@ -176,7 +176,7 @@ struct res_result_entry {
 /* What the recorded process took in all; NAN: not known. */
 struct res_process {
     double cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
-        ran_ns;
+        ran_ns, brief_calls;
     char *ended; /* "exit 0", "signal 15", "exec", "running"; NULL: not known */
 };
 

@@ -342,6 +342,8 @@ static const struct res_field PROCESS_FIELDS[] = {
     RES_ROW_AS(WHOLE, OMITTED, "rss_anon_peak_bytes", rss_anon_peak_bytes, "of no file, at most"),
     RES_ROW_AS(WHOLE, OMITTED, "ran_ns", ran_ns, "how long it ran"),
     RES_ROW_AS(TEXT, OMITTED, "ended", ended, "`exit 0`, `signal 15`, `exec` or `running`"),
+    RES_ROW_AS(WHOLE, OMITTED, "brief_calls", brief_calls,
+               "calls of threads of less than 10 ms of CPU time and 1 s, where three live at once"),
 };
 static const struct res_described PROCESS = RES_DESCRIBE_WHOLLY("a process", PROCESS_FIELDS);
 #undef OWNER

@@ -80,6 +80,7 @@ static void merge_counts(json_t *root, const struct res_run *runs, size_t count)
                                        "prepare_ns",
                                        "user_ns",
                                        "system_ns",
+                                       "blocked_ns",
                                        "faults_minor",
                                        "faults_major",
                                        "switches_voluntary",

@@ -178,6 +178,7 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "faults_minor", faults_minor),
     KEPT(NUMBER, "user_ns", user_ns),
     KEPT(NUMBER, "system_ns", system_ns),
+    KEPT(NUMBER, "blocked_ns", blocked_ns),
     KEPT(NUMBER, "window_max_ns", window_max_ns),
     KEPT(TEXT, "touch", touch),
     KEPT(TEXT, "threads_as", threads_as),

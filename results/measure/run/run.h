@@ -83,7 +83,7 @@ struct res_run {
     double idle_own_bytes;       /* what the rest's own objects added beyond the end; NAN: not told */
     double given_back_share;     /* NAN when nothing could be given back */
     char *not_predicted_why;     /* owned; NULL: its memory predicts the program's */
-    double faults_minor, user_ns, system_ns, window_max_ns;
+    double faults_minor, user_ns, system_ns, blocked_ns, window_max_ns;
     char *touch, *threads_as, *pin, *nice_refused;
     double nice;                  /* NAN: not asked */
     struct res_texts substituted; /* calls that the library lacks, made through another function of it */
