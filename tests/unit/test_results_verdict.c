@@ -285,7 +285,7 @@ TEST(memory_of_brief_threads_depends_on_scheduling)
 }
 
 /* What is waited for in calls is not kept as it was: neither the baseline's time is a ground then, nor a candidate's. */
-TEST(time_of_calls_that_wait_for_other_threads_is_no_ground)
+TEST(times_that_wait_for_threads_are_no_ground)
 {
     static const struct {
         int threads;
@@ -302,8 +302,11 @@ TEST(time_of_calls_that_wait_for_other_threads_is_no_ground)
             const double blocked = entry == 0 ? CASES[i].baseline : CASES[i].candidate;
             size_t at;
             json_t *run;
-            json_array_foreach(json_object_get(entries[entry], "runs"), at, run) if (isfinite(blocked))
-                json_object_set_new(run, "blocked_ns", json_real(at == 0 ? 90e6 : blocked));
+            json_array_foreach(json_object_get(entries[entry], "runs"), at, run)
+            {
+                if (isfinite(blocked))
+                    json_object_set_new(run, "blocked_ns", json_real(at == 0 ? 90e6 : blocked));
+            }
         }
         json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o], s:o, s:n}", "ops", 1000000, "threads",
                                      CASES[i].threads, "rounds", ROUNDS, "candidates", entries[0], entries[1],
@@ -623,20 +626,22 @@ TEST(ctrl_c_is_told_by_what_it_cut_short)
                 ", stopped 12 s into the time budget of 60 s"));
 }
 
-RUN_TESTS(
-    T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_that_they_reach),
-    T(figures_stand_beside_the_whole_process), T(without_the_process_per_cent_are_of_calls_and_heap),
-    T(a_small_share_does_not_matter_whatever_is_shown), T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
-    T(what_the_noise_may_hide_is_told_of_the_program), T(what_is_held_from_the_start_counts_at_the_peak),
-    T(what_cannot_be_is_not_advised_by), T(memory_of_brief_threads_depends_on_scheduling),
-    T(time_of_calls_that_wait_for_other_threads_is_no_ground),
-    T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
-    T(an_allocator_of_the_programs_own_is_named), T(of_equals_in_time_clearly_less_memory_leads),
-    T(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little),
-    T(a_program_that_just_ends_is_never_at_rest), T(shares_of_time_are_of_what_the_program_took_in_its_runs),
-    T(what_the_program_contradicts_is_not_advised_for_rest_either),
-    T(calls_that_are_not_timed_are_not_counted), T(who_asked_for_enough_rounds_is_not_told_to),
-    T(why_it_is_not_the_fastest_is_said), T(little_memory_does_not_matter),
-    T(who_is_told_apart_by_time_does_not_give_it_for_memory), T(memory_within_five_per_cent_leads_nobody),
-    T(what_is_held_from_the_start_weighs), T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
-    T(what_ended_the_rounds_is_said), T(ctrl_c_is_told_by_what_it_cut_short))
+RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_that_they_reach),
+          T(figures_stand_beside_the_whole_process), T(without_the_process_per_cent_are_of_calls_and_heap),
+          T(a_small_share_does_not_matter_whatever_is_shown),
+          T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
+          T(what_the_noise_may_hide_is_told_of_the_program),
+          T(what_is_held_from_the_start_counts_at_the_peak), T(what_cannot_be_is_not_advised_by),
+          T(memory_of_brief_threads_depends_on_scheduling), T(times_that_wait_for_threads_are_no_ground),
+          T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
+          T(an_allocator_of_the_programs_own_is_named), T(of_equals_in_time_clearly_less_memory_leads),
+          T(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little),
+          T(a_program_that_just_ends_is_never_at_rest),
+          T(shares_of_time_are_of_what_the_program_took_in_its_runs),
+          T(what_the_program_contradicts_is_not_advised_for_rest_either),
+          T(calls_that_are_not_timed_are_not_counted), T(who_asked_for_enough_rounds_is_not_told_to),
+          T(why_it_is_not_the_fastest_is_said), T(little_memory_does_not_matter),
+          T(who_is_told_apart_by_time_does_not_give_it_for_memory),
+          T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs),
+          T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),
+          T(ctrl_c_is_told_by_what_it_cut_short))
