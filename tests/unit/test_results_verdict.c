@@ -385,20 +385,23 @@ TEST(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little)
 
 /* ---- a program that ends, and one that goes on ------------------------------------------------ */
 
-/* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds, with so much live of 50 MB. */
-static bool is_told_of_rest(const char *ended, int pause_s, double live_end_bytes)
+/* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds, with so much live of 50 MB then, and at the end. */
+static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, double live_end_bytes)
 {
-    json_t *process = json_loads(PROCESS, 0, NULL), *times = json_array();
+    json_t *process = json_loads(PROCESS, 0, NULL), *times = json_array(), *live = json_array();
     if (ended != NULL)
         json_object_set_new(process, "ended", json_string(ended));
     for (json_int_t second = 0; second <= 10; second++)
         if (second == 0 || second > pause_s)
-            for (json_int_t part = 0; part < 4; part++)
+            for (json_int_t part = 0; part < 4; part++) {
                 json_array_append_new(times, json_integer(second * 1000000000 + part * 250000000));
-    json_t *workload = json_pack("{s:i, s:I, s:i, s:i, s:[o, o], s:o, s:n, s:o, s:{s:o}}", "ops", 1000000,
-                                 "duration_ns", (json_int_t)10750000000, "rounds", ROUNDS, "memory_rounds",
-                                 ROUNDS, "candidates", entry_of(&BASE), entry_of(&SMALL), "control",
-                                 entry_of(&BASE), "floor", "process", process, "samples", "time_ns", times);
+                json_array_append_new(live, json_real(live_bytes));
+            }
+    json_t *workload = json_pack("{s:i, s:I, s:i, s:i, s:[o, o], s:o, s:n, s:o, s:{s:o, s:o}}", "ops",
+                                 1000000, "duration_ns", (json_int_t)10750000000, "rounds", ROUNDS,
+                                 "memory_rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&SMALL),
+                                 "control", entry_of(&BASE), "floor", "process", process, "samples",
+                                 "time_ns", times, "live_bytes", live);
     json_t *base = json_array_get(json_object_get(workload, "candidates"), 0);
     json_object_set_new(workload, "live_peak_bytes", json_integer(50000000));
     json_object_set_new(json_array_get(json_object_get(base, "runs"), 0), "live_end_bytes",
@@ -412,10 +415,17 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_end_byte
 
 TEST(a_program_that_just_ends_is_never_at_rest)
 {
-    CHECK(!is_told_of_rest("exit 0", 0, 4e7) && !is_told_of_rest("exit 1", 0, 4e7));
-    CHECK(is_told_of_rest("exit 0", 5, 4e7) && !is_told_of_rest("exit 0", 5, 0));
-    CHECK(is_told_of_rest("signal 15", 0, 4e7) && is_told_of_rest("running", 0, 4e7));
-    CHECK(is_told_of_rest(NULL, 0, 4e7) && !is_told_of_rest(NULL, 0, 1e6));
+    CHECK(!is_told_of_rest("exit 0", 0, 4e7, 4e7) && !is_told_of_rest("exit 1", 0, 4e7, 4e7));
+    CHECK(is_told_of_rest("exit 0", 5, 4e7, 4e7));
+    CHECK(is_told_of_rest("signal 15", 0, 4e7, 4e7) && is_told_of_rest("running", 0, 4e7, 0));
+    CHECK(is_told_of_rest(NULL, 0, 4e7, 4e7) && !is_told_of_rest(NULL, 0, 4e7, 1e6));
+}
+
+/* What is left is what it held in its pause, not what it freed to exit. */
+TEST(who_frees_all_to_exit_was_not_recorded_at_rest)
+{
+    CHECK(!is_told_of_rest("exit 0", 5, 4e7, 0));
+    CHECK(is_told_of_rest("exit 0", 5, 1e6, 0));
 }
 
 /* ---- runs of the program itself --------------------------------------------------------------- */
@@ -636,7 +646,7 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
           T(an_allocator_of_the_programs_own_is_named), T(of_equals_in_time_clearly_less_memory_leads),
           T(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little),
-          T(a_program_that_just_ends_is_never_at_rest),
+          T(a_program_that_just_ends_is_never_at_rest), T(who_frees_all_to_exit_was_not_recorded_at_rest),
           T(shares_of_time_are_of_what_the_program_took_in_its_runs),
           T(what_the_program_contradicts_is_not_advised_for_rest_either),
           T(calls_that_are_not_timed_are_not_counted), T(who_asked_for_enough_rounds_is_not_told_to),

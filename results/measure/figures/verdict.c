@@ -88,34 +88,51 @@ bool res_is_little_memory(const struct res_result_workload *workload, double byt
 
 /* ---- at rest --------------------------------------------------------------------------------- */
 
-/* The longest time between the ends of two windows of calls, or behind the last; NAN: not known. */
-static double longest_pause_ns(const struct res_result_workload *workload)
+struct pause {
+    double ns, live_bytes; /* NAN: not known */
+};
+
+/* The longest time between the ends of two windows of calls, or behind the last, and what was live then. */
+static struct pause longest_pause(const struct res_result_workload *workload)
 {
-    const json_t *times = json_object_get(workload->samples, "time_ns"), *value;
-    double before = 0, longest = NAN;
-    size_t index;
-    json_array_foreach(times, index, value)
-    {
-        longest = fmax(longest, json_number_value(value) - before);
-        before = json_number_value(value);
+    const json_t *times = json_object_get(workload->samples, "time_ns");
+    const json_t *live = json_object_get(workload->samples, "live_bytes");
+    const size_t count = json_array_size(times);
+    struct pause longest = {NAN, NAN};
+    double before_ns = 0, before_bytes = 0;
+    for (size_t i = 0; i <= count && count > 0; i++) {
+        const double now_ns = i < count ? json_number_value(json_array_get(times, i))
+                                        : (double)workload->duration_ns;
+        if (!(now_ns - before_ns <= longest.ns))
+            longest = (struct pause){now_ns - before_ns, before_bytes};
+        before_ns = now_ns;
+        before_bytes = i < json_array_size(live) ? json_number_value(json_array_get(live, i)) : NAN;
     }
-    return fmax(longest, (double)workload->duration_ns - before);
+    return longest;
+}
+
+static bool is_little(const struct res_result_workload *workload, double live_bytes)
+{
+    return live_bytes >= 0 && workload->live_peak_bytes > 0 &&
+           live_bytes < TORN_DOWN * (double)workload->live_peak_bytes;
 }
 
 bool res_is_torn_down(const struct res_result_workload *workload)
 {
     const struct res_result_entry *first = &workload->candidates[0];
-    const double end = first->run_count > 0 ? first->runs[0].live_end_bytes : NAN;
-    return end >= 0 && workload->live_peak_bytes > 0 && end < TORN_DOWN * (double)workload->live_peak_bytes;
+    return is_little(workload, first->run_count > 0 ? first->runs[0].live_end_bytes : NAN);
 }
 
+/* Of who exits what is left behind the last call is what it held in its pause, or it was torn down for the exit. */
 static bool goes_on(const struct res_result_workload *workload)
 {
     const char *ended = workload->process != NULL ? workload->process->ended : NULL;
-    if (res_is_torn_down(workload))
-        return false;
-    return ended == NULL || strncmp(ended, "exit", 4) != 0 ||
-           longest_pause_ns(workload) >= fmax(IDLE_NS, IDLE_PART * (double)workload->duration_ns);
+    const struct pause pause = longest_pause(workload);
+    if (ended == NULL)
+        return !res_is_torn_down(workload);
+    return strncmp(ended, "exit", 4) != 0 ||
+           (pause.ns >= fmax(IDLE_NS, IDLE_PART * (double)workload->duration_ns) &&
+            (!res_is_torn_down(workload) || is_little(workload, pause.live_bytes)));
 }
 
 struct extremes {

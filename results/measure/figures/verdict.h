@@ -6,7 +6,7 @@
  *             counts: by the verdict on time; on the peak likewise (held.h); at rest
  *             where each of a candidate's runs held less than each of the baseline's, by a tenth, of a program that goes on living
  *   goes on   was running or killed when its recording ended, or has a stretch without a call: a program that just ends is never at
- *             rest. Where it is not known how it ended it counts as going on; where all was freed before the end it was not recorded at rest
+ *             rest. Where it is not known how it ended it counts as going on; where all was freed for the exit it was not recorded at rest
  *   trust     the recorded process is what a replay is held against. More page faults than the whole process had, a larger heap
  *             than all its anonymous memory, more time than all its CPU time: these cannot be, so what is here is not what the program
  *             would see. The other way round the process' own code, stacks and files explain it.
