@@ -34,7 +34,7 @@ static _Atomic uint64_t clock_step, clock_now; /* of each reading */
 
 uint64_t lane_clock(void)
 {
-    return clock_now += clock_step;
+    return atomic_fetch_add(&clock_now, clock_step) + clock_step;
 }
 
 bool filters_let_pass(uint32_t tried)
