@@ -36,9 +36,9 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
-#define DEFAULT_ROUNDS   10
-#define IDLE_NS          UINT64_C(60000000000)
-#define CONFIRM_LEAST_NS UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
+#define DEFAULT_BUDGET_NS UINT64_C(60000000000)
+#define IDLE_NS           UINT64_C(60000000000)
+#define CONFIRM_LEAST_NS  UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
 
 struct confirm {
     bool wanted;
@@ -53,6 +53,7 @@ struct settings {
     uint64_t memory_rounds, time_budget_ns;
     double until;         /* a share; 0: not asked */
     unsigned rounds_long; /* results/measure/experiment/until.h; 0: -n said how many */
+    bool by_default;      /* neither -n, --resolve nor --time-budget said how many */
     bool check, latency, no_syscalls, no_placement;
     char **inputs;
     size_t input_count;
@@ -97,12 +98,14 @@ static const struct cli_option OPTIONS[] = {
 
     {.heading = "how"},
     {.group = cli_measure_rounds, .at = AT(measure),
-     .help = "runs of each candidate, 1-1000; a verdict takes 8 [10]; with --until or --time-budget at most "
-             "so many [1000; --until alone: 200 if 5 minutes are over]"},
+     .help = "runs of each candidate, 1-1000; a verdict takes 8 [as --resolve 3% --time-budget 60s needs]; with one of "
+             "them at most so many [1000; --resolve alone: 200 if 5 minutes are over]"},
+    {.name = "resolve", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
+     .takes = "a difference such as 2% or 0.5%, up to 100%",
+     .help = "add rounds, from 16 on, until a difference of time of this size is shown or excluded for each "
+             "candidate: 2%, 1%"},
     {.name = "until", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
-     .takes = "a width such as 2% or 0.5%, up to 100%",
-     .help = "add rounds, from 16 on, until the 95 % range of each candidate's time and of the noise is "
-             "narrower than this share of its ratio to the baseline: 2%, 1%"},
+     .takes = "a difference such as 2% or 0.5%, up to 100%", .help = "the same"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
      .help = "add rounds, from 8 on, while time is left: 90s, 5m"},
     {.name = "memory-rounds", .argument = "N", .how = CLI_COUNT, .at = AT(memory_rounds),
@@ -152,11 +155,17 @@ static int settle_rounds(struct settings *settings)
 {
     const bool open = settings->until != 0 || settings->time_budget_ns != 0;
     if (settings->measure.rounds == 0) {
-        settings->measure.rounds = open ? RES_UNTIL_ROUNDS_MAX : DEFAULT_ROUNDS;
-        settings->rounds_long = open ? RES_UNTIL_ROUNDS_LONG : 0;
+        settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
+        settings->rounds_long = RES_UNTIL_ROUNDS_LONG;
+        settings->by_default = !open;
+    }
+    if (settings->by_default) {
+        settings->until = RES_RESOLVE;
+        settings->time_budget_ns = DEFAULT_BUDGET_NS;
     }
     if (open && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
-        return cli_misuse(&CLI_AB, "--until and --time-budget take %u rounds at least: -n %llu allows fewer",
+        return cli_misuse(&CLI_AB,
+                          "--resolve and --time-budget take %u rounds at least: -n %llu allows fewer",
                           RES_ROUNDS_FOR_VERDICT, (unsigned long long)settings->measure.rounds);
     return -1;
 }
@@ -421,6 +430,11 @@ static int run_experiment(struct ab *ab)
     struct res_disturbances disturbances;
     const struct settings *settings = &ab->settings;
     struct res_experiment experiment;
+    if (settings->by_default && !settings->answer.quiet)
+        cli_say(&CLI_AB,
+                "rounds go on until differences of %.0f %% are shown or excluded, for a minute at most "
+                "(--resolve, --time-budget, -n)",
+                100 * RES_RESOLVE);
     const struct res_options options = {
         .workloads = ab->workloads,
         .workload_count = ab->workload_count,

@@ -222,20 +222,23 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
 
 /* ---- how much would have been seen ----------------------------------------------------------- */
 
-static double reach_of(const struct res_difference *time)
+/* Of a difference as large as the interval is wide, the whole interval lies beside 1 in 97 of 100 cases, and of equals within as much. What is shown
+ * and larger than RES_RESOLVE needs no more. */
+static double width_of(const struct res_difference *time)
 {
-    return (time->interval.high - time->interval.low) / 2 / time->ratio;
+    const bool is_shown = time->interval.low > 1 + RES_RESOLVE || time->interval.high < 1 / (1 + RES_RESOLVE);
+    return is_shown ? fmin(RES_RESOLVE, (time->interval.high - time->interval.low) / time->ratio)
+                    : (time->interval.high - time->interval.low) / time->ratio;
 }
 
 static double good_for(const struct res_result_workload *workload)
 {
-    const struct res_difference *noise = &workload->control.figures.time;
-    double good = fmax(noise->interval.high - 1, 1 - noise->interval.low);
+    double good = workload->candidate_count > 1 ? NAN : width_of(&workload->control.figures.time);
     if (workload->rounds < RES_ROUNDS_FOR_VERDICT || workload->control.failed != NULL)
         return NAN;
     for (size_t i = 1; i < workload->candidate_count; i++)
         if (workload->candidates[i].failed == NULL)
-            good = fmax(good, reach_of(&workload->candidates[i].figures.time));
+            good = fmax(good, width_of(&workload->candidates[i].figures.time));
     return good >= 0 ? good : NAN;
 }
 

@@ -463,14 +463,30 @@ static void say_disturbed(struct res_noting *to)
     }
 }
 
+/* The next round size that is out of reach yet, and what it takes: errors shrink as the root of the rounds. */
+static void say_more(struct res_noting *to)
+{
+    static const double SIZES[] = {0.1, 0.05, 0.03, 0.02, 0.01, 0.005};
+    const double good = to->workload->good_for, elapsed_ns = to->workload->stopped_elapsed_ns;
+    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0] && elapsed_ns > 0; i++) {
+        if (SIZES[i] > 0.7 * good)
+            continue;
+        say(to, "%.3g %% would take %s more; ", 100 * SIZES[i],
+            RES_DURATION(elapsed_ns * (pow(good / SIZES[i], 2) - 1)));
+        return;
+    }
+}
+
 static void note_good_for(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     if (workload->good_for > 0)
-        say(to, "differences of %.*f %% and more of the time in malloc; ", workload->good_for < 0.00995,
+        say(to, "differences of %.*f %% and more of the time in malloc; ", workload->good_for < 0.0995,
             100 * workload->good_for);
     else if (workload->control.failed != NULL && workload->candidates[0].failed == NULL)
         say(to, "no verdict on time, the baseline's second run failed (%s); ", workload->control.failed);
+    if (workload->good_for > 0)
+        say_more(to);
     say(to, "%s", FP_GROUPED(workload->rounds));
     if (to->result->stopped && to->result->rounds_asked > workload->rounds)
         say(to, " of %s rounds, stopped", FP_GROUPED(to->result->rounds_asked));
