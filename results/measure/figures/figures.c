@@ -242,6 +242,17 @@ double res_figures_slower_ns(const struct res_figures *figures, const struct res
     return figures->steady_ns_per_op - baseline->steady_ns_per_op;
 }
 
+/* A difference that the number of candidates makes likely is none. */
+static void withdraw(struct res_difference *time, double p_corrected)
+{
+    const bool is_shown = time->verdict == RES_LESS || time->verdict == RES_MORE;
+    const bool is_narrow = time->interval.low > 1 / (1 + RES_RESOLVE) &&
+                           time->interval.high < 1 + RES_RESOLVE;
+    time->p_corrected = p_corrected;
+    if (is_shown && p_corrected > RES_P_VALUE_MOST)
+        time->verdict = is_narrow ? RES_SAME : RES_UNDECIDED;
+}
+
 void res_figures_family(struct res_figures *figures, size_t count)
 {
     double *p_values = res_calloc(count + 1, sizeof *p_values);
@@ -249,6 +260,6 @@ void res_figures_family(struct res_figures *figures, size_t count)
         p_values[i] = figures[i].time.p_value > 0 ? figures[i].time.p_value : NAN;
     res_holm(p_values, count);
     for (size_t i = 0; i < count; i++)
-        figures[i].time.p_corrected = isnan(p_values[i]) ? 0 : p_values[i];
+        withdraw(&figures[i].time, isnan(p_values[i]) ? 0 : p_values[i]);
     free(p_values);
 }

@@ -10,7 +10,11 @@
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/compare_results.h"
 
-#define RES_WHY_NOISE "nearer to the limit than the noise (A/A)"
+#define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
+#define RES_WHY_CROSSES "the interval crosses the limit"
+#define SURE                                                                                                 \
+    3.4 /* times the rounds that put the interval's end on the limit: then 19 of 20 such runs decide */
+#define ROUNDS_MOST 1000.0 /* more are no advice */
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
@@ -75,7 +79,7 @@ enum res_outcome res_judge_limit(const struct res_estimate *estimate, double lim
     if (!isfinite(estimate->value))
         return RES_INCONCLUSIVE;
     if (interval.low <= limit && interval.high > limit) {
-        *ret_why = "the interval crosses the limit";
+        *ret_why = RES_WHY_CROSSES;
         return RES_INCONCLUSIVE;
     }
     const double distance = limit > 0 ? estimate->value / limit : 1;
@@ -212,6 +216,19 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
     return finding;
 }
 
+/* Of times, whose error shrinks as the root of the rounds, in tens; INFINITY: none, or not known. */
+static double rounds_to_decide(const struct res_finding *finding)
+{
+    const struct res_estimate *found = &finding->estimate;
+    const double away = fabs(log(finding->rule.limit / found->value));
+    const double half = fmax(log(found->interval.high / found->value),
+                             log(found->value / found->interval.low));
+    const double needed = (double)finding->rounds * SURE * (half / away) * (half / away);
+    return finding->rule.metric == RES_METRIC_TIME && finding->rule.relative && needed > 0
+               ? 10 * ceil(fmin(needed, 1e9) / 10)
+               : INFINITY;
+}
+
 /* What came out of the judging, in words. */
 static char *reason_of(const struct res_finding *finding, const char *why, bool over_alone, size_t tested)
 {
@@ -226,6 +243,9 @@ static char *reason_of(const struct res_finding *finding, const char *why, bool 
             finding->bridge == RES_BRIDGE_BASELINE ? ", unevenly" : "");
         return words;
     }
+    const double needed = rounds_to_decide(finding);
+    if (strcmp(why, RES_WHY_CROSSES) == 0 && needed <= ROUNDS_MOST)
+        return res_printf("%s: some %.0f rounds would decide, there are %zu", why, needed, finding->rounds);
     return res_strdup(why);
 }
 
