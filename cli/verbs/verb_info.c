@@ -13,6 +13,7 @@
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
+#include "cli/verbs/group_workload.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "convert/check/verify.h"
@@ -237,6 +238,53 @@ static int tell_survey(const struct settings *settings, struct conv_error *error
     return code;
 }
 
+/* ---- a group ---------------------------------------------------------------------------------- */
+
+static void print_member(const char *name, uint64_t ops, uint64_t threads, uint64_t live_bytes)
+{
+    char *plain = res_text_plain(name);
+    printf("  %-30s %14s ops, %4s thread%s %s live at most\n", plain, FP_GROUPED(ops), FP_GROUPED(threads),
+           threads == 1 ? ", " : "s,", FP_BYTES((double)live_bytes));
+    free(plain);
+}
+
+/* A line for each member, and their sums; live bytes are summed at each one's own peak. */
+static int tell_group(const struct settings *settings, const struct cli_prepared *group,
+                      struct conv_error *error)
+{
+    json_t *members = json_array();
+    uint64_t ops = 0, threads = 0, live_bytes = 0;
+    int code = CLI_DONE;
+    char *file = res_text_plain(settings->path);
+    if (!settings->answer.json)
+        printf("%-16s%s: a group of %zu workloads\n", "file", file, group->member_count);
+    for (size_t i = 0; i < group->member_count && code == CLI_DONE; i++) {
+        struct conv_survey survey = {0};
+        if (conv_survey_file(group->members[i].path, &settings->convert, &survey, error) != FP_OK) {
+            code = tell_error(error);
+            break;
+        }
+        ops += survey.ops;
+        threads += survey.threads;
+        live_bytes += survey.live_bytes_peak;
+        if (settings->answer.json)
+            json_array_append_new(members, cli_survey_json(&survey));
+        else
+            print_member(group->members[i].name, survey.ops, survey.threads, survey.live_bytes_peak);
+        conv_survey_release(&survey);
+    }
+    if (code == CLI_DONE && settings->answer.json)
+        code = cli_print_json(json_pack("{s:s, s:s, s:s, s:o, s:I, s:O}", "schema", "mallab-info/1",
+                                        "mallab_version", MALLAB_VERSION, "kind", "group", "file",
+                                        res_json_text(settings->path), "ops", (json_int_t)ops, "members",
+                                        members));
+    else if (code == CLI_DONE)
+        print_member("all together", ops, threads, live_bytes);
+    json_decref(members);
+    free(file);
+    return code;
+}
+
 static int tell_verdict(const struct settings *settings, struct conv_error *error)
 {
     struct conv_verdict *verdict = res_calloc(1, sizeof *verdict);
@@ -274,7 +322,14 @@ static int run_info(int argc, char **argv)
     if (kind == CONV_KIND_RESULT)
         return tell_result(&settings);
     struct conv_error *error = res_calloc(1, sizeof *error);
-    code = settings.verify ? tell_verdict(&settings, error) : tell_survey(&settings, error);
+    struct cli_prepared group = {0};
+    if (kind == CONV_KIND_UNKNOWN && settings.convert.from == NULL && !settings.verify &&
+        cli_group_read(path, &group)) {
+        settings.path = path = group.path; /* a single workload is none */
+        code = group.member_count > 0 ? tell_group(&settings, &group, error) : tell_survey(&settings, error);
+    } else
+        code = settings.verify ? tell_verdict(&settings, error) : tell_survey(&settings, error);
+    cli_prepared_release(&group);
     free(error);
     return code;
 }
@@ -283,8 +338,9 @@ const struct cli_verb CLI_INFO = {
     .name = "info",
     .summary = "say what a recording, workload or result holds",
     .usage = "[OPTION...] FILE",
-    .purpose = "Say what a footprint, a recording, a workload, a trace or a result holds, and whether it is "
-               "complete.",
+    .purpose =
+        "Say what a footprint, a recording, a workload, a group of them, a trace or a result holds, and "
+        "whether it is complete.",
     .options = OPTIONS,
     .completes = ":files wl fp json",
     .examples = "mallab info mallab-web.4242",

@@ -180,6 +180,20 @@ class Verdict:
         self.report.keep("verdict/models, intervals without the truth", [missed / experiments], "share", 0.06)
         self.report.say(f"  95 % intervals without the truth: {missed} of {experiments}, {100 * missed / experiments:.1f} %")
 
+    def confirmed(self):
+        """The program itself beside itself: two copies of one library."""
+        base, twin = self.handicapped("base"), self.handicapped("twin")
+        told = {"time": 0, "peak": 0}
+        for seed in range(self.experiments):
+            result = answer("confirm", "-q", "--json", "-n", 8, "--seed", seed, "-b", base, "-a", f"{base},{twin}", "--", "/usr/bin/python3", "-c", PROGRAM)
+            for figure, verdict in result["confirmed"][0]["verdict"].items():
+                told[figure] += verdict not in ("same", "undecided")
+        self.report.say(f"\nmallab confirm, 8 pairs of runs: equal, told apart\n  {'':44} {'exps.':>5} {'share':>8}")
+        for figure, count in told.items():
+            share = count / self.experiments
+            self.report.keep(f"verdict/confirm {figure}", [share], "share", FALSE_MOST)
+            self.report.say(f"  {figure:44} {self.experiments:5} {100 * share:6.1f} %{'' if share <= FALSE_MOST else '  MISSED'}")
+
     def all(self):
         start = time.monotonic()
         if self.results:

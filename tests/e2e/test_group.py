@@ -63,6 +63,12 @@ class Groups(lab.Lab):
         self.assertEqual(programs, ["python3"] * 4)
         self.assertIn("the recording holds 4 processes; converted: 4 'python3', 100 % of the calls", said)
         members = [self.info(path) for path in (self.place / "chosen.wl").iterdir()]
+        shown = self.mallab("info", "chosen.wl").stdout.decode().splitlines()
+        self.assertRegex(shown[0], r"^file +chosen.wl: a group of 4 workloads$")
+        self.assertEqual([line.split()[0] for line in shown[1:]], sorted(path.name for path in (self.place / "chosen.wl").iterdir()) + ["all"])
+        group = self.answer("info", "--json", "chosen.wl")
+        self.assertEqual((group["kind"], group["ops"]), ("group", sum(one["ops"] for one in members)))
+        self.assertEqual(sorted(one["file"] for one in group["members"]), sorted(f"chosen.wl/{path.name}" for path in (self.place / "chosen.wl").iterdir()))
         workload = self.measure(recording)
         self.assertEqual((workload["processes"], workload["group_processes"], workload["events_share"]), (4, 4, 1))
         self.assertEqual(workload["ops"], sum(one["ops"] for one in members))

@@ -7,6 +7,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/confirm/confirming.h"
+#include "results/measure/figures/held.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
@@ -311,7 +312,32 @@ static void note_decides(struct res_noting *to)
     res_note_end_with(to, command);
 }
 
+/* ---- whom it reaches ------------------------------------------------------------------------- */
+
+/* What is preloaded into a command is in all that it starts, and the figures may be of one process. */
+static void note_covers(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    const struct res_result_entry *entries[RES_TRIED_MAX];
+    if (workload == NULL)
+        return;
+    const uint64_t compared = workload->group_processes > 0 ? workload->group_processes : 1;
+    const size_t count = workload->processes > compared ? res_notes_tried(to->result, workload, entries) : 0;
+    const double baseline_bytes = res_held_start(&workload->candidates[0]);
+    if (count > 0)
+        say(to, "all %s processes, of which %s %s compared", FP_GROUPED(workload->processes),
+            FP_GROUPED(compared), compared == 1 ? "is" : "are");
+    for (size_t i = 0; i < count; i++) {
+        const double more_ns = entries[i]->start.more_cpu_ns,
+                     more_bytes = res_held_start(entries[i]) - baseline_bytes;
+        if (isfinite(more_ns) && more_ns > 0)
+            say(to, "; each start costs %s %s and %s more", entries[i]->name, RES_DURATION(more_ns),
+                FP_BYTES(fmax(more_bytes, 0)));
+    }
+}
+
 const struct res_note_row RES_CONFIRMED_ROWS[] = {
+    {"covers", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_covers},
     {"shown", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_shown},
     {"decides", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_decides},
     {"runs", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_runs_alone},

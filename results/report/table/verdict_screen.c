@@ -72,7 +72,10 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
     struct res_text words = {0};
     const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
     if (!has_time && !has_memory)
-        return res_strdup("malloc's share is not recorded: per cent are of its time and of the heap");
+        return res_strdup(
+            workload->runs_on != NULL /* it was recorded by a collector that reads it */
+                ? "its end came too fast to read malloc's share: per cent are of its time and heap"
+                : "malloc's share is not recorded: per cent are of its time and of the heap");
     res_text_printf(&words, "malloc takes ");
     if (has_time)
         add_time_share(&words, result, workload);
