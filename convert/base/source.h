@@ -99,11 +99,10 @@ struct conv_input {
     uint64_t progress_total; /* 0: unknown */
     uint64_t end_ns;     /* when the recording ended, on its events' clock; 0: known when it is read only */
     uint32_t lane_count; /* 0: known when it is read only */
+    uint32_t home_lane;  /* which makes the objects that were there before: the process' main thread */
     /* Hand all events to the sink. */
     enum fp_status (*run)(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error);
-    /* The lane that makes a lane's objects that were there before: its process' main thread. NULL: lane 0. */
-    uint32_t (*home)(void *data, uint32_t lane);
     /* Bytes read so far; NULL: progress is counted in events. */
     uint64_t (*position)(void *data);
     /* After the run: losses, duration, completeness. gap_calls: calls that gap marks say are missing. */

@@ -71,12 +71,6 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
     return status == FP_OK ? check_left(footprint, error) : status;
 }
 
-static uint32_t home(void *data, uint32_t lane)
-{
-    (void)lane; /* one process has one main thread */
-    return ((const struct footprint *)data)->image.main_lane;
-}
-
 static void close_footprint(void *data)
 {
     struct footprint *footprint = data;
@@ -296,7 +290,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                       : 0,
         .lane_count = parts->lane_count,
         .run = run,
-        .home = home,
+        .home_lane = footprint->image.main_lane,
         .conclude = conclude,
         .close = close_footprint,
     };

@@ -27,12 +27,11 @@ static enum fp_status take_first(void *data, const struct conv_event *events, si
  * each other part the events among them. What is alive where it begins is created first, at time 0 of the section,
  * oldest first; reallocs under way there go on. */
 
-/* The lane that creates what a lane made before: its process' main thread, where its calls are selected; else itself.
+/* The lane that creates what a lane made before: the home lane, where its calls are selected; else itself.
  * False: no memory. */
 static bool home_of(struct conv_chain *chain, uint32_t lane, uint32_t *ret_lane)
 {
-    const struct conv_input *input = chain->input;
-    const uint32_t home = input->home != NULL ? input->home(input->data, lane) : 0;
+    const uint32_t home = chain->input->home_lane;
     bool selected = true;
     if (chain->has_threads && !conv_threads_has(&chain->threads, home, &selected))
         return false;
