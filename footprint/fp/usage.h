@@ -53,8 +53,9 @@ struct fp_usage {
     uint64_t faults_minor, faults_major;
     uint64_t cpu_age_ns;     /* so long before its end were the four above looked at; 0: they are final */
     uint64_t rss_peak_bytes; /* VmHWM, which no look can miss */
-    uint64_t
-        rss_anon_peak_bytes; /* the most that was seen, or must have been there at the peak: never too high */
+    /* The most that was seen; or what the peak was above the most that looks saw of files and shared memory: too much where a
+     * file was mapped between two looks. */
+    uint64_t rss_anon_peak_bytes;
     uint64_t rss_end_bytes, rss_anon_end_bytes;
     uint64_t recorder_bytes; /* shared with the recorder, and left out of rss_peak_bytes and rss_end_bytes */
     uint64_t memory_age_ns;  /* so long before its end were the five above looked at; 0: they are final */
