@@ -232,7 +232,11 @@ static double missed_of(const struct res_validation *validation, const struct re
                       heap = course_of(real, offsetof(struct res_moment, heap_bytes)),
                       retimed = res_fidelity_retimed(&rest, &heap, baseline);
     const struct res_course *used = retimed.count > 0 ? &retimed : &rest;
-    const double most = rest_of(real).peak_bytes + heap_of(real).peak_bytes -
+    double heap_peak = 0; /* samples may have missed the real one's, which the replay has then */
+    for (size_t i = 0; i < baseline->count; i++)
+        heap_peak = fmax(heap_peak, baseline->bytes[i]);
+    heap_peak = fmax(heap_of(real).peak_bytes, heap_peak + real->startup_heap_bytes);
+    const double most = rest_of(real).peak_bytes + heap_peak -
                         levels_of(sampled_runs(real), AT(total)).peak_bytes;
     const double beyond = fmax(res_fidelity_missed(used, baseline) - fmax(most, 0), 0);
     const double missed = fmax(res_fidelity_missed(used, replayed) - beyond, 0);
