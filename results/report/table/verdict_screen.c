@@ -12,6 +12,7 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/grid.h"
+#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 #define LONG_NAME 12u /* a longer baseline is called so in headings */
@@ -53,16 +54,25 @@ char *res_verdict_head(const struct res_result_workload *workload)
     return words.text;
 }
 
-/* "36 ms of 340-520 ms CPU (7-11 %)", "36 ms of 356 ms CPU (about 10 %)" */
+/* "36 of ", "36 us of " before "356 ms" */
+static void add_before(struct res_text *words, const char *part, const char *joint, const char *whole)
+{
+    const size_t unit = strcspn(part, " ");
+    const bool same = strcmp(part + unit, whole + strcspn(whole, " ")) == 0;
+    res_text_printf(words, "%.*s%s", same ? (int)unit : (int)strlen(part), part, joint);
+}
+
+/* "36 of 340-520 ms CPU (7-11 %)", "36 of 356 ms CPU (about 10 %)" */
 static void add_time_share(struct res_text *words, const struct res_result *result,
                            const struct res_result_workload *workload)
 {
     const struct res_cpu cpu = res_process_cpu(result, workload);
-    res_text_printf(words, "%s of ", RES_DURATION(res_calls_ns(workload, &workload->candidates[0])));
-    if (isfinite(cpu.least_ns))
-        res_text_printf(words, "%s to %s CPU (", RES_DURATION(cpu.least_ns), RES_DURATION(cpu.most_ns));
-    else
-        res_text_printf(words, "%s CPU (", RES_DURATION(cpu.ns));
+    const double calls_ns = res_calls_ns(workload, &workload->candidates[0]);
+    const bool is_range = isfinite(cpu.least_ns);
+    add_before(words, RES_DURATION(calls_ns), " of ", RES_DURATION(is_range ? cpu.least_ns : cpu.ns));
+    if (is_range)
+        add_before(words, RES_DURATION(cpu.least_ns), "-", RES_DURATION(cpu.most_ns));
+    res_text_printf(words, "%s CPU (", RES_DURATION(is_range ? cpu.most_ns : cpu.ns));
     res_notes_add_time_share(words, workload, workload->share_time);
     res_text_printf(words, ")");
 }
@@ -94,6 +104,9 @@ static void add_head(struct res_text *text, const struct res_result *result,
 {
     char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
     const char *lacks = res_notes_recorded(workload);
+    char *heap = strstr(share, " its heap");
+    if (heap != NULL && strlen(share) > RES_SCREEN_COLUMNS)
+        *heap = '\n';
     add_title(text, workload);
     res_text_printf(text, "%s\n%s\n", head, share);
     if (lacks != NULL)
