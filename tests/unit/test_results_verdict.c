@@ -172,7 +172,8 @@ TEST(figures_stand_beside_the_whole_process)
               "time: fast, 40 ms of CPU less, about 4 % of the program, but 20.0 MB more at the peak\n"
               "peak: small, 30.0 MB less, 15 % of the program, but more time, about 5 % of the program\n"
               "rest: small, 80.0 MB less, 40 % of the program, but more time, about 5 % of the program\n");
-    CHECK(fabs(known->good_for - 0.03) < 1e-9);
+    CHECK(fabs(known->good_for - 0.04) <
+          1e-9); /* the width of the control's interval: both others are shown */
 }
 
 TEST(without_the_process_per_cent_are_of_calls_and_heap)

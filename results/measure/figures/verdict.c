@@ -222,23 +222,26 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
 
 /* ---- how much would have been seen ----------------------------------------------------------- */
 
-/* Of a difference as large as the interval is wide, the whole interval lies beside 1 in 97 of 100 cases, and of equals within as much. What is shown
- * and larger than RES_RESOLVE needs no more. */
+/* Of a difference as large as the interval is wide, the whole interval lies beside 1 in 97 of 100 cases, and of equals within as much. */
 static double width_of(const struct res_difference *time)
 {
-    const bool is_shown = time->interval.low > 1 + RES_RESOLVE || time->interval.high < 1 / (1 + RES_RESOLVE);
-    return is_shown ? fmin(RES_RESOLVE, (time->interval.high - time->interval.low) / time->ratio)
-                    : (time->interval.high - time->interval.low) / time->ratio;
+    return (time->interval.high - time->interval.low) / time->ratio;
 }
 
+/* The baseline's second run differs by nothing: what it could have hidden counts, and so does each candidate whose difference is not shown.
+ * One that is shown may be as uncertain as it likes. */
 static double good_for(const struct res_result_workload *workload)
 {
-    double good = workload->candidate_count > 1 ? NAN : width_of(&workload->control.figures.time);
+    double good = width_of(&workload->control.figures.time);
     if (workload->rounds < RES_ROUNDS_FOR_VERDICT || workload->control.failed != NULL)
         return NAN;
-    for (size_t i = 1; i < workload->candidate_count; i++)
-        if (workload->candidates[i].failed == NULL)
-            good = fmax(good, width_of(&workload->candidates[i].figures.time));
+    for (size_t i = 1; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        const bool is_shown = entry->figures.time.verdict == RES_LESS ||
+                              entry->figures.time.verdict == RES_MORE;
+        if (entry->failed == NULL && !is_shown)
+            good = fmax(good, width_of(&entry->figures.time));
+    }
     return good >= 0 ? good : NAN;
 }
 
