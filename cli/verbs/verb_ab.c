@@ -51,9 +51,7 @@ struct settings {
     struct conv_options convert;
     struct confirm confirm;
     uint64_t memory_rounds, time_budget_ns;
-    double until;         /* a share; 0: not asked */
-    unsigned rounds_long; /* results/measure/experiment/until.h; 0: -n said how many */
-    bool by_default;      /* neither -n, --resolve nor --time-budget said how many */
+    double until; /* a share; 0: not asked */
     bool check, latency, no_syscalls, no_placement;
     char **inputs;
     size_t input_count;
@@ -99,7 +97,7 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "how"},
     {.group = cli_measure_rounds, .at = AT(measure),
      .help = "runs of each candidate, 1-1000; a verdict takes 8 [as --resolve 3% --time-budget 60s needs]; with one of "
-             "them at most so many [1000; --resolve alone: 200 if 5 minutes are over]"},
+             "them at most so many [1000]"},
     {.name = "resolve", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
      .takes = "a difference such as 2% or 0.5%, up to 100%",
      .help = "add rounds, from 16 on, until a difference of time of this size is shown or excluded for each "
@@ -107,7 +105,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "until", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
      .takes = "a difference such as 2% or 0.5%, up to 100%", .help = "the same"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
-     .help = "add rounds, from 8 on, while time is left: 90s, 5m"},
+     .help = "add rounds, from 8 on, while time is left: 90s, 5m [60s, unless -n says how many]"},
     {.name = "memory-rounds", .argument = "N", .how = CLI_COUNT, .at = AT(memory_rounds),
      .most = CLI_ROUNDS_MAX,
      .help = "rounds in which each candidate runs once more, and is told recorded time: resident memory is "
@@ -156,12 +154,10 @@ static int settle_rounds(struct settings *settings)
     const bool open = settings->until != 0 || settings->time_budget_ns != 0;
     if (settings->measure.rounds == 0) {
         settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
-        settings->rounds_long = RES_UNTIL_ROUNDS_LONG;
-        settings->by_default = !open;
-    }
-    if (settings->by_default) {
-        settings->until = RES_RESOLVE;
-        settings->time_budget_ns = DEFAULT_BUDGET_NS;
+        if (settings->time_budget_ns == 0)
+            settings->time_budget_ns = DEFAULT_BUDGET_NS;
+        if (!open)
+            settings->until = RES_RESOLVE;
     }
     if (open && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
         return cli_misuse(&CLI_AB,
@@ -205,6 +201,12 @@ struct ab {
     uint64_t command_ns;                 /* what it took, recorded */
     char *command, *cut, *not_confirmed; /* as of struct res_asked */
     struct cli_progress progress;
+    struct {
+        const struct res_workload *workload; /* that is being warmed up or measured */
+        uint64_t begin_ns;
+        size_t runs; /* before its own */
+        bool told;
+    } warm_up;
 };
 
 /* ---- workloads ------------------------------------------------------------------------------ */
@@ -383,14 +385,50 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
 
 /* ---- experiment ----------------------------------------------------------------------------- */
 
+/* What the rounds will take, once the warm-up is over. */
+static void tell_estimate(struct ab *ab, size_t runs_done)
+{
+    const struct settings *settings = &ab->settings;
+    const struct res_options options = {.rounds = (unsigned)settings->measure.rounds,
+                                        .until = settings->until};
+    const size_t entries = ab->choice.candidate_count + 1 + (ab->choice.floor != NULL);
+    const double run_ns = (double)(fp_now_ns() - ab->warm_up.begin_ns) /
+                          (double)(runs_done - ab->warm_up.runs);
+    const struct res_until_plan plan = res_until_plan(&options, settings->time_budget_ns / ab->workload_count,
+                                                      run_ns * (double)entries);
+    struct res_text words = {0};
+    res_text_printf(&words, "%s: %u rounds of %zu replays, some %s", ab->warm_up.workload->name, plan.least,
+                    entries, RES_DURATION(plan.least_ns));
+    if (plan.most_ns > plan.least_ns)
+        res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns));
+    if (plan.most_ns > plan.least_ns && settings->until > 0)
+        res_text_printf(&words,
+                        "until differences of %.3g %% are shown or excluded (--resolve, --time-budget, -n)",
+                        100 * settings->until);
+    else if (plan.most_ns > plan.least_ns)
+        res_text_printf(&words, "as --time-budget has");
+    cli_progress_end(&ab->progress);
+    cli_say(&CLI_AB, "%s", words.text);
+    free(words.text);
+}
+
 static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                         size_t runs_done, size_t runs_all)
 {
-    struct cli_progress *progress = context;
+    struct ab *ab = context;
     char *words = round == 0                ? res_printf("%s: warm-up, %s", workload->name, entry)
                   : round == RES_ROUND_PASS ? res_printf("%s: behind the rounds, %s", workload->name, entry)
                                             : res_printf("%s: round %u, %s", workload->name, round, entry);
-    cli_progress_show(progress, words, NULL, 0, runs_done, runs_all);
+    if (ab->warm_up.workload != workload) {
+        ab->warm_up.workload = workload;
+        ab->warm_up.begin_ns = fp_now_ns();
+        ab->warm_up.runs = runs_done;
+        ab->warm_up.told = ab->settings.answer.quiet;
+    }
+    if (round == 1 && !ab->warm_up.told)
+        tell_estimate(ab, runs_done);
+    ab->warm_up.told |= round == 1;
+    cli_progress_show(&ab->progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
 
@@ -430,11 +468,6 @@ static int run_experiment(struct ab *ab)
     struct res_disturbances disturbances;
     const struct settings *settings = &ab->settings;
     struct res_experiment experiment;
-    if (settings->by_default && !settings->answer.quiet)
-        cli_say(&CLI_AB,
-                "rounds go on until differences of %.0f %% are shown or excluded, for a minute at most "
-                "(--resolve, --time-budget, -n)",
-                100 * RES_RESOLVE);
     const struct res_options options = {
         .workloads = ab->workloads,
         .workload_count = ab->workload_count,
@@ -443,7 +476,6 @@ static int run_experiment(struct ab *ab)
         .floor = ab->choice.floor,
         .rounds = (unsigned)settings->measure.rounds,
         .until = settings->until,
-        .rounds_long = settings->rounds_long,
         .time_budget_ns = settings->time_budget_ns,
         .memory_rounds = (unsigned)settings->memory_rounds,
         .starts = RES_STARTS,
@@ -462,7 +494,7 @@ static int run_experiment(struct ab *ab)
         .placement = !settings->no_placement,
         .stop = &cli_stopped_by,
         .progress = on_progress,
-        .context = &ab->progress,
+        .context = ab,
     };
     const uint64_t begin_ns = fp_now_ns();
     /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */

@@ -22,6 +22,7 @@ class Until(lab.Lab):
         self.assertGreaterEqual(workload["rounds"], 8)
         self.assertEqual(stopped["by"] == "until", stopped["width"] < stopped["until_width"])
         self.assertEqual((stopped["until_width"], stopped["rounds_max"]), (1, 40))
+        self.assertEqual(self.measured("--until", "100%")["stopped"]["time_budget_ns"], 60 * 10**9)
         workload = self.measured("--until", "0.000001%", "-n", 9)
         self.assertEqual((workload["stopped"]["by"], workload["rounds"]), ("rounds_max", 9))
         workload = self.measured("--time-budget", "1s", "-n", 1000)
@@ -43,8 +44,9 @@ class Until(lab.Lab):
         self.assertGreater(len({tuple(order) for order in orders[0]}), 1)
 
     def test_the_table_says_it(self):
-        table = " ".join(self.mallab("ab", "-q", "--details", "--no-syscalls", "--memory-rounds", 0, "-a", "glibc", "--until", "0.000001%", "-n", 8,
-                                     self.workload).stdout.decode().split())
+        told = self.mallab("ab", "--details", "--no-syscalls", "--memory-rounds", 0, "-a", "glibc", "--until", "0.000001%", "-n", 8, self.workload)
+        table = " ".join(told.stdout.decode().split())
+        self.assertRegex(told.stderr.decode(), r"one.wl: 8 rounds of 3 replays, some [0-9.]+ m?s\n")
         self.assertIn("no more are made (-n): the widest interval of time is still", table)
         self.assertIn("noise glibc against itself", table)
 

@@ -195,13 +195,28 @@ TEST(rounds_end_for_width_time_or_number)
     CHECK_STR(ended(0.5, 8, &timed, 900, 801), "time_budget"); /* a round takes 100: one more would not fit */
     CHECK_STR(ended(0.5, 7, &timed, 900, 5000), "on");         /* spent, but fewer than 8 */
     CHECK_STR(ended(0, 16, &until, 900, 899), "until");
-    const struct res_options free = {.rounds = 40, .until = 0.02, .rounds_long = 20};
-    CHECK_STR(ended(0.5, 19, &free, 0, RES_UNTIL_LONG_NS + 1), "on");
-    CHECK_STR(ended(0.5, 20, &free, 0, RES_UNTIL_LONG_NS + 1), "rounds_max");
-    CHECK_STR(ended(0.5, 39, &free, 0, RES_UNTIL_LONG_NS), "on");
-    CHECK_STR(ended(0.5, 40, &free, 0, 0), "rounds_max");
     CHECK_STR(ended(0, 17, &until, 0, 0), "on"); /* looked at with 16 and 18 */
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
+}
+
+static void plans(const struct res_options *options, uint64_t share_ns, unsigned least, double least_ns,
+                  double most_ns)
+{
+    const struct res_until_plan plan = res_until_plan(options, share_ns, 10);
+    CHECK_U64(plan.least, least);
+    CHECK(plan.least_ns == least_ns && plan.most_ns == most_ns);
+}
+
+TEST(rounds_are_foretold)
+{
+    const struct res_options plain = {.rounds = 10}, until = {.rounds = 40, .until = 0.02},
+                             timed = {.rounds = 1000};
+    plans(&plain, 0, 10, 100, 100);
+    plans(&until, 0, 16, 160, 400);
+    plans(&until, 305, 16, 160, 300);
+    plans(&until, 125, 12, 120, 120);
+    plans(&timed, 305, 8, 80, 300);
+    plans(&timed, 35, 8, 80, 80); /* a verdict takes them */
 }
 
 /* ---- drift ---------------------------------------------------------------------------------- */
@@ -222,4 +237,4 @@ RUN_TESTS(T(steady_is_the_mean_of_the_fastest_part_of_each_batch),
           T(what_disturbs_single_batches_is_left_out), T(what_a_round_does_to_both_goes_out),
           T(the_floor_is_subtracted_of_both_sides), T(what_is_not_of_the_same_batches_is_not_compared),
           T(intervals_hold_the_truth), T(quantiles_of_student), T(rounds_end_for_width_time_or_number),
-          T(drift_is_told_when_it_is_more_than_chance))
+          T(rounds_are_foretold), T(drift_is_told_when_it_is_more_than_chance))

@@ -59,10 +59,27 @@ static bool is_time_to_look(unsigned rounds)
     return next == rounds;
 }
 
+static unsigned fewest_of(const struct res_options *options)
+{
+    return options->rounds_least > 0 ? options->rounds_least : RES_ROUNDS_FOR_VERDICT;
+}
+
+struct res_until_plan res_until_plan(const struct res_options *options, uint64_t share_ns, double round_ns)
+{
+    const double fewest = fmin(fewest_of(options), options->rounds), fit = floor((double)share_ns / round_ns);
+    double least = options->until > 0 ? RES_UNTIL_ROUNDS_LEAST : fewest, most = options->rounds;
+    if (share_ns > 0)
+        most = fmin(most, fmax(fewest, fit));
+    else if (!(options->until > 0))
+        least = most;
+    least = fmin(least, most);
+    return (struct res_until_plan){(unsigned)least, least * round_ns, most * round_ns};
+}
+
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns)
 {
-    const unsigned fewest = options->rounds_least > 0 ? options->rounds_least : RES_ROUNDS_FOR_VERDICT;
+    const unsigned fewest = fewest_of(options);
     const bool adaptive = options->until > 0 || share_ns > 0;
     trial->ended = adaptive ? RES_ENDED_MAXIMUM : RES_ENDED_ROUNDS;
     if (trial->rounds >= options->rounds)
@@ -71,11 +88,6 @@ bool res_until_ended(struct res_trial *trial, const struct res_options *options,
         return false;
     if (options->until > 0 && is_time_to_look(trial->rounds) && is_resolved(trial, options->until)) {
         trial->ended = RES_ENDED_UNTIL;
-        return true;
-    }
-    if (options->until > 0 && share_ns == 0 && options->rounds_long > 0 &&
-        trial->rounds >= options->rounds_long && elapsed_ns > RES_UNTIL_LONG_NS) {
-        trial->ended = RES_ENDED_MAXIMUM;
         return true;
     }
     /* One more round must still fit. */

@@ -17,12 +17,7 @@
 
 #define RES_UNTIL_ROUNDS_LEAST                                                                               \
     16u /* for --until: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
-/* Where neither --until nor --time-budget ends an experiment before, and -n does not say: so many rounds of short runs; of long ones
- * those that five minutes hold, but never fewer than RES_UNTIL_ROUNDS_LONG. On a machine whose neighbours come and go for minutes a run of
- * 10 ms takes a thousand rounds to be told from one 3 % slower, and they take two minutes (docs/notes/statistics.md). */
-#define RES_UNTIL_ROUNDS_MAX  1000u
-#define RES_UNTIL_ROUNDS_LONG 200u
-#define RES_UNTIL_LONG_NS     (5 * 60 * UINT64_C(1000000000))
+#define RES_UNTIL_ROUNDS_MAX 1000u /* where -n does not say */
 
 /* res_until_width - the widest interval of time against the baseline of the candidates that have not failed; of the control where the baseline is
  * alone. NAN when there is none. */
@@ -35,6 +30,16 @@ double res_until_width(const struct res_trial *trial);
  * first and then when an eighth more rounds are there, because looking takes time too. */
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
                      uint64_t elapsed_ns);
+
+/* What the rounds of a workload will take: `least` of them in least_ns, and most_ns if they go on. */
+struct res_until_plan {
+    unsigned least;
+    double least_ns, most_ns;
+};
+
+/* res_until_plan - what is to be expected once the warm-up told how long a round takes.
+ * share_ns  of the time budget, this workload's; 0: none. Fewer rounds than a verdict needs are not made, whatever it is. */
+struct res_until_plan res_until_plan(const struct res_options *options, uint64_t share_ns, double round_ns);
 
 /* res_ended_name - "rounds", "until", "time_budget", "rounds_max" or "interrupt". */
 const char *res_ended_name(enum res_ended ended);

@@ -64,9 +64,7 @@ struct res_options {
     size_t candidate_count;                        /* > 0 */
     const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
     unsigned rounds;                   /* > 0; with until or time_budget_ns: at most */
-    unsigned
-        rounds_long; /* with until: beyond so many only within RES_UNTIL_LONG_NS (until.h); 0: no such end */
-    unsigned rounds_least;   /* where time_budget_ns ends them; 0: RES_ROUNDS_FOR_VERDICT */
+    unsigned rounds_least;             /* where time_budget_ns ends them; 0: RES_ROUNDS_FOR_VERDICT */
     double until;            /* go on until every interval of time is narrower (until.h); 0: not asked */
     uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
     uint64_t seed;

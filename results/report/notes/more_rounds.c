@@ -12,7 +12,11 @@
 /* Widths worth asking for, the first one first: 2 % shows what people act on; the others where that is reached or out of
  * reach. */
 static const double WIDTHS[] = {0.02, 0.01, 0.05, 0.1};
-#define NARROWER 1.25 /* by so much at least, or the rounds of before did as well */
+/* So many rounds are worth asking for however long they take; within LONG_NS as many as RES_UNTIL_ROUNDS_MAX. */
+#define ROUNDS_LONG 200u
+#define LONG_NS     (5 * 60e9)
+#define MINUTE_NS   60e9
+#define NARROWER    1.25 /* by so much at least, or the rounds of before did as well */
 
 static double width_of(const struct res_result_entry *entry)
 {
@@ -53,15 +57,14 @@ struct res_more_rounds res_more_rounds(const struct res_result_workload *workloa
     }
     add_cost(&workload->control, &cost);
     add_cost(workload->floor, &cost);
-    more.short_enough = cost.each_ns > 0 &&
-                        cost.once_ns + RES_UNTIL_ROUNDS_MAX * cost.each_ns <= (double)RES_UNTIL_LONG_NS;
+    more.short_enough = cost.each_ns > 0 && cost.once_ns + RES_UNTIL_ROUNDS_MAX * cost.each_ns <= LONG_NS;
     for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && more.until == 0; i++) {
         const double exact = (double)workload->rounds * pow(more.width / WIDTHS[i], 2);
         /* In tens: it is no more exact than that. */
         const double needed = fmax(10 * ceil(exact / 10 - 1e-6), RES_UNTIL_ROUNDS_LEAST);
         const double elapsed_ns = cost.each_ns > 0 ? cost.once_ns + needed * cost.each_ns : NAN;
-        const bool within = needed <= RES_UNTIL_ROUNDS_LONG ||
-                            (needed <= RES_UNTIL_ROUNDS_MAX && elapsed_ns <= (double)RES_UNTIL_LONG_NS);
+        const bool within = needed <= ROUNDS_LONG ||
+                            (needed <= RES_UNTIL_ROUNDS_MAX && elapsed_ns <= LONG_NS);
         if (!(more.width >= NARROWER * WIDTHS[i]) || !within)
             continue;
         more.until = WIDTHS[i];
@@ -78,8 +81,11 @@ char *res_more_rounds_words(const struct res_more_rounds *more)
         return res_strdup("--until 2%");
     if (more->until == 0)
         return res_printf("'mallab doctor' says what disturbs it; %u rounds would hardly do",
-                          more->short_enough ? RES_UNTIL_ROUNDS_MAX : RES_UNTIL_ROUNDS_LONG);
-    res_text_printf(&words, "--until %.0f%% (some %zu rounds", more->until * 100, more->rounds);
+                          more->short_enough ? RES_UNTIL_ROUNDS_MAX : ROUNDS_LONG);
+    res_text_printf(&words, "--until %.0f%%", more->until * 100);
+    if (more->elapsed_ns > MINUTE_NS / 2) /* which --until alone has */
+        res_text_printf(&words, " --time-budget %.0fm", ceil(2 * more->elapsed_ns / MINUTE_NS));
+    res_text_printf(&words, " (some %zu rounds", more->rounds);
     if (more->elapsed_ns > 0)
         res_text_printf(&words, ", %s", RES_DURATION(more->elapsed_ns));
     res_text_printf(&words, ")");

@@ -15,7 +15,7 @@ struct res_more_rounds {
     double until; /* a width that is worth asking for; 0: none that --until would reach by itself (until.h) */
     size_t rounds;     /* that it takes */
     double elapsed_ns; /* of these rounds, warm-up and memory passes included; NAN: not known */
-    bool short_enough; /* for RES_UNTIL_ROUNDS_MAX of them within RES_UNTIL_LONG_NS */
+    bool short_enough; /* for RES_UNTIL_ROUNDS_MAX of them within five minutes */
 };
 
 struct res_more_rounds res_more_rounds(const struct res_result_workload *workload);
