@@ -145,6 +145,11 @@ TEST(a_move_is_marked_once_and_its_way_back)
     const json_t *third = json_array_get(points_of(history, 0, 1), 2);
     CHECK(fabs(json_number_value(json_object_get(third, "time_change")) - 1.1) <
           1e-9); /* against the first */
+    /* Both intervals' width, 1 % each way; of the peak what is never marked. */
+    const double resolves = json_number_value(json_object_get(third, "time_resolves"));
+    CHECK(fabs(resolves - 2 * 0.005 * sqrt(2)) < 1e-4);
+    CHECK(fabs(json_number_value(json_object_get(third, "peak_resolves")) - 0.01) < 1e-9);
+    CHECK(json_is_null(json_object_get(json_array_get(points_of(history, 0, 1), 0), "time_resolves")));
     CHECK_STR(json_string_value(json_object_get(third, "file")), "day3.json");
     json_decref(history);
 }

@@ -222,10 +222,16 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
 
 /* ---- how much would have been seen ----------------------------------------------------------- */
 
-/* Of a difference as large as the interval is wide, the whole interval lies beside 1 in 97 of 100 cases, and of equals within as much. */
+double res_resolves(double ratio, struct res_interval interval, struct res_interval noise, double worth)
+{
+    const double width = (interval.high - interval.low) / ratio;
+    const double hidden = fmax(fmax(noise.high, 1 / noise.low) - 1, worth);
+    return width >= 0 ? fmax(width, hidden) : NAN;
+}
+
 static double width_of(const struct res_difference *time)
 {
-    return (time->interval.high - time->interval.low) / time->ratio;
+    return res_resolves(time->ratio, time->interval, (struct res_interval){1, 1}, 0);
 }
 
 /* The baseline's second run differs by nothing: what it could have hidden counts, and so does each candidate whose difference is not shown.

@@ -25,6 +25,11 @@
 #define RES_SAVING_WORTH                                                                                     \
     0.01 /* of the process, or of time and heap where that is not known; less is told not to be worth it */
 
+/* res_resolves - the least difference that would have been shown, a share: of one as large as the interval is wide, the whole interval lies
+ * beside 1 in 97 of 100 cases, and of equals within as much; nor does less count than the noise, an interval around 1, or than what is worth
+ * it. NAN: there is no interval. */
+double res_resolves(double ratio, struct res_interval interval, struct res_interval noise, double worth);
+
 /* res_verdicts_fill - share, trust, good_for and verdict of all workloads of a result, and its own where there is one. Those that
  * it had are dropped: they follow from the figures. */
 void res_verdicts_fill(struct res_result *result);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/verdict.h"
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
@@ -25,6 +26,7 @@ static const struct res_field METRIC_FIELDS[] = {
     RES_ROW(NUMBER, "ratio_high", interval.high, NULL),
     RES_ROW(NUMBER, "noise_low", noise.low, NULL),
     RES_ROW(NUMBER, "noise_high", noise.high, NULL),
+    RES_ROW(NUMBER, "resolves", resolves, NULL),
     RES_ROW(COUNT, "rounds_old", rounds_old, NULL),
     RES_ROW(COUNT, "rounds_new", rounds_new, NULL),
     RES_ROW(LENT, "verdict", verdict, NULL),
@@ -273,6 +275,11 @@ struct res_interval res_compare_control_noise(const struct res_result_workload *
     return res_estimate_noise(&aa);
 }
 
+static double worth_of(enum res_metric metric)
+{
+    return res_metric_unit(metric) == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
+}
+
 /* As the gate judges at a limit of 1 (budget_check.h), on both sides of it. */
 static const char *verdict_of(const struct res_across *across, enum res_metric metric)
 {
@@ -281,7 +288,7 @@ static const char *verdict_of(const struct res_across *across, enum res_metric m
     if (across->rounds < across->rounds_needed || !isfinite(ratio->value) || across->untold ||
         across->is_yardstick)
         return RES_TIME_VERDICTS[RES_UNDECIDED];
-    const double worth = res_metric_unit(metric) == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
+    const double worth = worth_of(metric);
     const double chance = fmin(across->tails.above, across->tails.below);
     if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
         (ratio->value >= noise.low && ratio->value <= noise.high) || chance > RES_P_VALUE_MOST)
@@ -331,6 +338,10 @@ static void add_metric(struct res_compared_candidate *candidate, const struct re
             .rounds_new = new.count,
             .verdict = verdict_of(&across, which),
         };
+        metric->resolves = metric->verdict == RES_TIME_VERDICTS[RES_UNDECIDED]
+                               ? NAN
+                               : res_resolves(metric->ratio, metric->interval, metric->noise,
+                                              worth_of(which));
         set_sides(metric, &old, &new);
     }
     res_series_release(&old);

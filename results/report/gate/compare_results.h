@@ -46,6 +46,7 @@ struct res_compared_metric {
     bool is_yardstick;
     double ratio;
     struct res_interval interval, noise;
+    double resolves; /* the least change that would have been shown, a share; NAN: none */
     uint64_t rounds_old, rounds_new;
     const char *verdict;
 };

@@ -10,14 +10,10 @@
 #include "results/report/grid/lines.h"
 
 static const struct res_column COLUMNS[] = {
-    {.heading = "candidate", .own_line = true, .gap = 2},
-    {.heading = "metric", .gap = 2},
-    {.heading = "then", .right = true, .gap = 2},
-    {.heading = "now", .right = true, .gap = 2},
-    {.heading = "machine", .right = true, .gap = 2},
-    {.heading = "change (95 %)", .gap = 2},
-    {.heading = "noise", .gap = 2},
-    {.heading = "verdict", .gap = 2},
+    {.heading = "candidate", .own_line = true, .gap = 2}, {.heading = "metric", .gap = 2},
+    {.heading = "then", .right = true, .gap = 2},         {.heading = "now", .right = true, .gap = 2},
+    {.heading = "machine", .right = true, .gap = 2},      {.heading = "change (95 %)", .gap = 2},
+    {.heading = "resolves", .right = true, .gap = 2},     {.heading = "verdict", .gap = 2},
 };
 
 static char *change_of(const struct res_compared_metric *metric)
@@ -37,7 +33,8 @@ static void add_row(struct res_grid *grid, const char *candidate, const struct r
     res_grid_add(grid, RES_METRIC(metric->which, metric->new));
     res_grid_add(grid, RES_PERCENT(is_yardstick ? metric->plain_ratio : metric->bridge_ratio));
     res_grid_own(grid, is_yardstick ? res_strdup("-") : change_of(metric));
-    res_grid_add(grid, RES_INTERVAL(metric->noise.low, metric->noise.high));
+    res_grid_own(grid,
+                 isnan(metric->resolves) ? res_strdup("-") : res_printf("%.1f%%", 100 * metric->resolves));
     res_grid_add(grid, is_yardstick ? "yardstick" : metric->verdict);
 }
 
@@ -108,7 +105,7 @@ static bool any_bridge(const struct res_compare *comparison, enum res_bridge bri
     return false;
 }
 
-/* What was taken out of the change of times, and what noise is. */
+/* What was taken out of the change of times, and what could have been seen. */
 static void add_bridge_note(struct res_text *text, bool markdown, const struct res_compare *comparison)
 {
     if (any_bridge(comparison, RES_BRIDGE_BASELINE))
@@ -125,9 +122,8 @@ static void add_bridge_note(struct res_text *text, bool markdown, const struct r
                      "other allocator is the same in both."));
     add_note(
         text, markdown,
-        res_strdup(
-            "Noise is what the A/A controls of both differ by, and what the machine moved by that is not "
-            "sure to be alike for all."));
+        res_strdup("Resolves: the least change that would have been shown, by the interval's width, the A/A "
+                   "controls and what the machine moved by unevenly."));
 }
 
 /* A value of a difference is JSON: an older mallab wrote none. */
@@ -203,7 +199,7 @@ static const struct res_column CSV[] = {
     {.heading = "ratio_low"},   {.heading = "ratio_high"},   {.heading = "noise_low"},
     {.heading = "noise_high"},  {.heading = "rounds_old"},   {.heading = "rounds_new"},
     {.heading = "verdict"},     {.heading = "figure"},       {.heading = "plain_ratio"},
-    {.heading = "bridge"},      {.heading = "bridge_ratio"},
+    {.heading = "bridge"},      {.heading = "bridge_ratio"}, {.heading = "resolves"},
 };
 
 char *res_compare_csv(const struct res_compare *comparison)

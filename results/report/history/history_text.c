@@ -88,6 +88,16 @@ static void add_moved(struct res_grid *grid, const char *word)
     res_grid_role(grid, res_cell_role(word != NULL ? word : ""));
 }
 
+/* What would have been marked at the last point. */
+static void add_resolves(struct res_text *text, const struct res_history_candidate *candidate)
+{
+    const struct res_history_point *last = &candidate->points[candidate->point_count - 1];
+    if (!candidate->is_baseline && last->time_resolves > 0)
+        res_text_printf(text, ", time resolved to %s", RES_SHARE(last->time_resolves));
+    if (!candidate->is_baseline && last->peak_resolves > 0)
+        res_text_printf(text, ", peak to %s", RES_SHARE(last->peak_resolves));
+}
+
 /* Where another build of its library begins, before any figure. */
 static void add_builds(struct res_text *text, const struct res_history_candidate *candidate, bool markdown)
 {
@@ -156,7 +166,9 @@ char *res_history_text(const struct res_history *history, const struct res_style
         res_text_printf(&text, "%s on %s, against %s\n", series->workload, series->machine, series->baseline);
         for (size_t k = 0; k < series->candidate_count; k++) {
             const struct res_history_candidate *candidate = &series->candidates[k];
-            res_text_printf(&text, "\n%s%s\n", candidate->name, candidate->is_baseline ? " (baseline)" : "");
+            res_text_printf(&text, "\n%s%s", candidate->name, candidate->is_baseline ? " (baseline)" : "");
+            add_resolves(&text, candidate);
+            res_text_add(&text, "\n", 1);
             add_builds(&text, candidate, false);
             add_rows(&grid, candidate);
             res_grid_text(&grid, style, &text);
@@ -199,6 +211,7 @@ char *res_history_markdown(const struct res_history *history)
         for (size_t k = 0; k < series->candidate_count; k++) {
             res_text_printf(&text, "\n### ");
             res_markdown_add(&text, series->candidates[k].name);
+            add_resolves(&text, &series->candidates[k]);
             res_text_printf(&text, "\n\n");
             add_builds(&text, &series->candidates[k], true);
             add_rows(&grid, &series->candidates[k]);
@@ -236,13 +249,15 @@ static const char *const CSV[] = {"workload",
                                   "ratio_high",
                                   "time_change",
                                   "time_moved",
+                                  "time_resolves",
                                   "resident_peak_bytes",
                                   "resident_mean_bytes",
                                   "resident_peak_ratio",
                                   "resident_peak_ratio_low",
                                   "resident_peak_ratio_high",
                                   "peak_change",
-                                  "peak_moved"};
+                                  "peak_moved",
+                                  "peak_resolves"};
 #define CSV_COUNT (sizeof CSV / sizeof CSV[0])
 
 static void add_csv_row(struct res_grid *grid, const struct res_history_series *series,

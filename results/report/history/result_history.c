@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/verdict.h"
 
 #define PART_MAX 64u /* bytes: three parts and the ending stay far below NAME_MAX */
 
@@ -117,8 +118,10 @@ static const struct res_field POINT_FIELDS[] = {
     RATIO("control_peak_", control_peak),
     RES_ROW(LENT, "time_moved", time_moved, NULL),
     RES_ROW(NUMBER, "time_change", time_change, NULL),
+    RES_ROW(NUMBER, "time_resolves", time_resolves, NULL),
     RES_ROW(LENT, "peak_moved", peak_moved, NULL),
     RES_ROW(NUMBER, "peak_change", peak_change, NULL),
+    RES_ROW(NUMBER, "peak_resolves", peak_resolves, NULL),
     RES_ROW(TEXTS, "changed", changed, NULL),
 };
 const struct res_described RES_HISTORY_POINT = RES_DESCRIBE_WHOLLY("a point", POINT_FIELDS);
@@ -243,6 +246,8 @@ static struct res_history_point point_of(const char *file, const struct res_resu
         .control_peak = control->peak,
         .time_change = NAN,
         .peak_change = NAN,
+        .time_resolves = NAN,
+        .peak_resolves = NAN,
         .changed = {.known = true},
     };
 }
@@ -291,7 +296,7 @@ static struct figure figure_of(const struct res_history_point *point, bool memor
 
 /* The quotient of a point's ratio and its level's, and the verdict on it. */
 static enum res_verdict judge(const struct res_history_point *first, const struct res_history_point *point,
-                              bool memory, double *ret_change)
+                              bool memory, double *ret_change, double *ret_resolves)
 {
     const struct figure then = figure_of(first, memory), now = figure_of(point, memory);
     const double change = now.ratio - then.ratio;
@@ -307,7 +312,10 @@ static enum res_verdict judge(const struct res_history_point *first, const struc
         .control = {.low = exp(-noise), .high = exp(noise)},
     };
     *ret_change = exp(change);
-    return isnan(hypot(then.noise, now.noise)) ? RES_UNDECIDED : res_judge(&comparison);
+    if (isnan(hypot(then.noise, now.noise)) || res_judge(&comparison) == RES_UNDECIDED)
+        return RES_UNDECIDED;
+    *ret_resolves = res_resolves(comparison.ratio, comparison.interval, comparison.control, 0);
+    return res_judge(&comparison);
 }
 
 static bool differs(const struct res_history_point *one, const struct res_history_point *other,
@@ -367,7 +375,8 @@ static void mark_moves(struct res_history_point *points, size_t count)
             const bool known = isfinite(figure_of(point, memory).ratio);
             const bool anew = levels[memory] == NULL || begins_anew(levels[memory], point);
             if (known && !anew)
-                verdict = judge(levels[memory], point, memory, &change);
+                verdict = judge(levels[memory], point, memory, &change,
+                                memory ? &point->peak_resolves : &point->time_resolves);
             if (known && (anew || verdict == RES_LESS || verdict == RES_MORE))
                 levels[memory] = point;
             set_move(point, verdict, change, memory);

@@ -43,6 +43,7 @@ struct res_history_point {
     struct res_difference peak, control_peak;
     const char *time_moved, *peak_moved; /* verdict; NULL: it did not */
     double time_change, peak_change;
+    double time_resolves, peak_resolves; /* the least change that would have been marked; NAN: none */
     struct res_texts changed; /* what is other than at the point before, which may explain a move */
 };
 
