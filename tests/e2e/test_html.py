@@ -126,7 +126,7 @@ class Page(Lab):
         self.judge_quiet(page, path)
 
     def test_the_program_itself_alone(self):
-        """A confirmation has no workload; its words and its command are there."""
+        """A confirmation has no workload; what ran, the screen's table, its words and its command are there, and nothing of replays."""
         one = {"runs": 9, "time": {"baseline_ns": 409e6, "ratio": .76, "ratio_low": .71, "ratio_high": .84}, "verdict": {"time": "faster", "peak": "undecided"}}
         made = {**html_result.result(NAMES), "workloads": [], "confirmed": [{**one, "candidate": "fast<b>"}, {**one, "candidate": "glibc", "control": True}],
                 "confirmation": {"start": "./server -p 1", "load": "./load", "timed_by": "service", "runs": 40}}
@@ -137,6 +137,11 @@ class Page(Lab):
         self.assertIn("fast<b> -98.2 ms", self.browser.run("document.querySelector('.advice').textContent"))
         self.assertEqual(self.browser.run("document.querySelector('.command').textContent"),
                          "mallab confirm -a 'glibc,fast<b>' -b glibc --start './server -p 1' --load ./load")
+        self.assertEqual(self.texts(self.browser, "h2"), ["a service: ./server -p 1"])
+        self.assertEqual(self.texts(self.browser, ".result > .scroll tr > *")[:12], ["", "time", "against glibc", "pairs", "peak, kB", "against glibc",
+                                                                                     "glibc", "409 ms", "baseline", "9", "-", ""])
+        self.assertNotIn("Fidelity", self.browser.run("document.getElementById('main').textContent"))
+        self.assertEqual(self.browser.run("document.title"), "a service: ./server -p 1 - mallab report")
         self.judge_quiet(self.browser, path)
 
     def judge_sorting(self, page):

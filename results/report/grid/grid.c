@@ -394,3 +394,17 @@ void res_grid_csv(struct res_grid *grid, struct res_text *text)
     }
     forget_rows(grid);
 }
+
+json_t *res_grid_json(const struct res_grid *grid)
+{
+    json_t *heads = json_array(), *rows = json_array();
+    for (size_t column = 0; column < grid->column_count; column++)
+        json_array_append_new(heads, json_string(grid->columns[column].heading));
+    for (size_t i = 0; i < grid->row_count; i++) {
+        json_t *row = json_array();
+        for (size_t column = 0; column < grid->column_count; column++)
+            json_array_append_new(row, json_string(words_of(&grid->rows[i], column)));
+        json_array_append_new(rows, row);
+    }
+    return json_pack("{s:o, s:o}", "heads", heads, "rows", rows);
+}

@@ -9,6 +9,8 @@
 #ifndef MALLAB_RESULTS_REPORT_GRID_GRID_H
 #define MALLAB_RESULTS_REPORT_GRID_GRID_H
 
+#include <jansson.h>
+
 #include "footprint/base/support.h"
 #include "results/report/grid/lines.h"
 
@@ -57,6 +59,9 @@ void res_grid_below(struct res_grid *grid, const char *words);
 void res_grid_text(struct res_grid *grid, const struct res_style *style, struct res_text *text);
 void res_grid_markdown(struct res_grid *grid, struct res_text *text);
 void res_grid_csv(struct res_grid *grid, struct res_text *text);
+
+/* res_grid_json - {"heads": [...], "rows": [[...]]} for the page: every column, without groups. Rows stay. A new reference. */
+json_t *res_grid_json(const struct res_grid *grid);
 
 /* res_grid_left_out - "version, page faults": which columns no room was for. The caller's to free; NULL: all were shown. */
 char *res_grid_left_out(const struct res_grid *grid);

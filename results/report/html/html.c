@@ -12,6 +12,7 @@
 #include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
+#include "results/report/table/confirm_screen.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
 #include "results/report/table/validation_table.h"
@@ -277,6 +278,8 @@ static json_t *result_object(const struct res_html_source *source)
     json_object_set_new(object, "file", res_json_text(source->name));
     json_object_set_new(object, "workloads", workloads);
     json_object_set_new(object, "notes", notes_array(result->notes, result->note_count));
+    const bool is_alone = result->workload_count == 0 && result->confirmation != NULL;
+    json_object_set_new(object, "confirm_table", is_alone ? res_confirm_json(result) : json_null());
     if (result->tune != NULL)
         json_object_set_new(object, "tune", tune_object(result));
     if (result->validation != NULL) {

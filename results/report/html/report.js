@@ -21,14 +21,16 @@ function resultsPage(results, main) {
   for (const result of results) {
     const place = element("section", {class: "result"});
     if (results.length > 1) place.append(element("h1", {class: "file"}, String(result.file)));
-    const tune = tuneSection(result), fidelity = tune ? null : fidelitySection(result);
+    const tune = tuneSection(result), fidelity = tune || result.confirm_table ? null : fidelitySection(result);
     if (tune) place.append(tune, ...(result.workloads.length > 0 ? [element("p", {class: "explain above"}, "The confirmation, as a result of its own:")] : []));
     place.append(...[fidelityVerdict(result)].filter(Boolean));
     for (const workload of result.workloads) {
       place.append(workloadSection(result, workload, {id: `workload-${number + 1}`, name: names[number], isAlone}));
       number++;
     }
+    if (result.confirm_table) place.append(...confirmHead(result.confirm_table));
     if (result.confirmation && result.workloads.length !== 1) place.append(...verdictOf(result));
+    if (result.confirm_table) place.append(plainTable("The program itself", result.confirm_table.heads, result.confirm_table.rows));
     place.append(...[fidelity, notesOf(result.notes), basisSection(result)].filter(Boolean));
     main.append(place);
   }
@@ -42,7 +44,7 @@ function buildPage(data) {
   if (links.length > 1) contents.append(...links);
   else contents.hidden = true;
   const named = history ? listOf(history.series).map((series) => objectOf(series).workload)
-    : results.flatMap((result) => listOf(result.workloads).map((workload) => workload.name));
+    : results.flatMap((result) => [...listOf(result.workloads).map((workload) => workload.name), objectOf(result.confirm_table).ran]);
   const names = [...new Set(named.filter(isNamed))];
   document.title = `${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""} - mallab ${history ? "history" : "report"}`;
   document.getElementById("foot").append(`mallab ${data.mallab_version}. ${NOTE}`);

@@ -84,6 +84,9 @@ function commandOf(result) {
   return [...words, ...files.map((file) => shellWord(file.startsWith("-") ? `./${file}` : file))].join(" ");
 }
 
+// The program itself, of which nothing was replayed: what ran, in the words of the screen.
+const confirmHead = ({ran, counts}) => [element("h2", {}, wrapping(ran)), element("p", {class: "explain"}, counts)];
+
 function basisSection(result) {
   const machine = objectOf(result.machine);
   const rows = [];
@@ -98,9 +101,9 @@ function basisSection(result) {
   add("Load before", isNumber(machine.load_1_minute) ? significant(machine.load_1_minute) : null);
   add("mallab", result.mallab_version);
   add("Measured", result.created_unix_ns > 0 ? new Date(result.created_unix_ns / 1e6).toISOString().replace("T", " ").slice(0, 16) + " UTC" : null);
-  add("Rounds", `${wholeText(result.rounds)} of ${wholeText(result.rounds_asked ?? result.rounds)}${result.stopped === true ? ", stopped" : ""}`);
+  if (!result.confirm_table) add("Rounds", `${wholeText(result.rounds)} of ${wholeText(result.rounds_asked ?? result.rounds)}${result.stopped === true ? ", stopped" : ""}`);
   add("Seed, resamples", `${result.seed}, ${result.resamples ?? DASH}`);
-  add("Memory rounds, rest", isNumber(result.memory_rounds_asked)
+  if (!result.confirm_table) add("Memory rounds, rest", isNumber(result.memory_rounds_asked)
     ? `${result.memory_rounds_asked} on the recorded clock, ${result.memory_idle_ms > 0 ? timeText(result.memory_idle_ms * 1e6) : "none"}` : null);
   add("Limit of memory", isNumber(result.limit_bytes) ? `${bytesText(result.limit_bytes)}${isNamed(result.limit_by) ? `, by ${result.limit_by}` : ""}` : "none");
   add("Writes to new memory", result.touch);

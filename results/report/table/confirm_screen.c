@@ -24,12 +24,17 @@ static char *what_ran(const struct res_confirmation *about)
     return line.text != NULL ? line.text : res_strdup("a program");
 }
 
+static const char *what_counts(const struct res_confirmation *about)
+{
+    return about->start != NULL ? "time is processor time of all its processes, peak that of all together"
+                                : "time is processor time of all its processes, peak that of the largest";
+}
+
 static void add_head(struct res_text *text, const struct res_confirmation *about)
 {
     char *ran = what_ran(about), *plain = res_text_plain(ran);
     res_lines_wrap(text, plain, 0);
-    res_text_printf(text, "time is processor time of all its processes, peak that of %s\n\n",
-                    about->start != NULL ? "all together" : "the largest");
+    res_text_printf(text, "%s\n\n", what_counts(about));
     free(plain);
     free(ran);
 }
@@ -133,4 +138,18 @@ void res_confirm_markdown(struct res_text *text, const struct res_result *result
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
     free(ran);
+}
+
+json_t *res_confirm_json(const struct res_result *result)
+{
+    struct res_grid grid;
+    char *ran = what_ran(result->confirmation), *plain = res_text_plain(ran);
+    fill(&grid, result);
+    json_t *object = res_grid_json(&grid);
+    res_grid_release(&grid);
+    json_object_set_new(object, "ran", json_string(plain));
+    json_object_set_new(object, "counts", json_string(what_counts(result->confirmation)));
+    free(plain);
+    free(ran);
+    return object;
 }

@@ -2,6 +2,8 @@
 #ifndef MALLAB_RESULTS_REPORT_TABLE_CONFIRM_SCREEN_H
 #define MALLAB_RESULTS_REPORT_TABLE_CONFIRM_SCREEN_H
 
+#include <jansson.h>
+
 #include "footprint/base/support.h"
 #include "results/measure/result/result.h"
 #include "results/report/grid/lines.h"
@@ -12,5 +14,8 @@ void res_confirm_screen(struct res_text *text, const struct res_result *result,
 
 /* res_confirm_markdown - the same as a table of Markdown. */
 void res_confirm_markdown(struct res_text *text, const struct res_result *result);
+
+/* res_confirm_json - the same for the page: "ran", "counts", "heads" and "rows", all words. A new reference. */
+json_t *res_confirm_json(const struct res_result *result);
 
 #endif
