@@ -66,7 +66,7 @@ class Settings(lab.Lab):
             proof = lab.run([lab.BUILD / "mallab-replay-glibc", "--json", "--setting", "GLIBC_TUNABLES", self.workload],
                             env={"GLIBC_TUNABLES": f"glibc.malloc.{setting}", "LD_PRELOAD": str(lab.PROGRAMS / "libwalking.so")})
             self.assertEqual(proof.returncode, 0, proof.stderr)
-            (found,) = json.loads(proof.stdout)["proof"]["settings"].values()
+            found = json.loads(proof.stdout)["proof"]["settings"]["glibc.malloc." + setting.split("=")[0]]
             self.assertEqual(found["from"], "the loader" if "arena" in setting else "measured")
 
     def test_glibc_refuses(self):

@@ -176,6 +176,21 @@ TEST(figures_stand_beside_the_whole_process)
           1e-9); /* the width of the control's interval: both others are shown */
 }
 
+TEST(calls_that_lack_are_no_share_of_the_program)
+{
+    for (int lost = 9000; lost <= 11000; lost += 2000) { /* of a million */
+        json_t *workload = json_pack("{s:i, s:b, s:i, s:i, s:i, s:[o, o], s:o, s:n, s:o}", "ops", 1000000,
+                                     "complete", 0, "lost_calls", lost, "rounds", ROUNDS, "memory_rounds",
+                                     ROUNDS, "candidates", entry_of(&BASE), entry_of(&FAST), "control",
+                                     entry_of(&BASE), "floor", "process", json_loads(PROCESS, 0, NULL));
+        const struct res_result_workload *known = typed_workload(workload, "glibc");
+        json_decref(workload);
+        CHECK(isfinite(known->share_time) == (lost < 10000));
+        CHECK(isfinite(known->share_memory) == (lost < 10000));
+        CHECK(known->verdict->matters == (lost < 10000 ? 1 : -1));
+    }
+}
+
 TEST(without_the_process_per_cent_are_of_calls_and_heap)
 {
     const struct figures both[] = {FAST, SMALL};
@@ -432,24 +447,39 @@ TEST(who_frees_all_to_exit_was_not_recorded_at_rest)
 /* ---- runs of the program itself --------------------------------------------------------------- */
 
 /* A result of fast and small with a confirmation: four runs of the baseline of 400 to 1,000 ms, and of small a peak with this verdict. */
-static const struct res_result_workload *confirmed_with(const char *peak_verdict)
+static const struct res_result_workload *confirmed_as(struct figures second, const char *time_verdict,
+                                                      const char *peak_verdict)
 {
     json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o, o], s:o, s:n, s:o}", "ops", 1000000, "rounds",
                                  ROUNDS, "memory_rounds", ROUNDS, "candidates", entry_of(&BASE),
-                                 entry_of(&FAST), entry_of(&SMALL), "control", entry_of(&BASE), "floor",
+                                 entry_of(&FAST), entry_of(&second), "control", entry_of(&BASE), "floor",
                                  "process", json_loads(PROCESS, 0, NULL));
     json_t *control = json_pack("{s:s, s:b, s:i, s:{s:f, s:[f, f, f, f]}, s:{s:s, s:s}}", "candidate",
                                 "glibc", "control", 1, "runs", 4, "time", "baseline_ns", 5e8,
                                 "baseline_samples_ns", 4e8, 5e8, 5e8, 1e9, "verdict", "time", "undecided",
                                 "peak", "undecided");
     json_t *small = json_pack("{s:s, s:b, s:i, s:{s:s, s:s}}", "candidate", "small", "control", 0, "runs", 4,
-                              "verdict", "time", "undecided", "peak", peak_verdict);
+                              "verdict", "time", time_verdict, "peak", peak_verdict);
     json_t *result = json_pack("{s:s, s:[o], s:{s:i, s:s}, s:[o, o]}", "baseline", "glibc", "workloads",
                                workload, "confirmation", "runs", 8, "timed_by", "wait4", "confirmed", small,
                                control);
     const struct res_result_workload *known = typed(result)->workloads;
     json_decref(result);
     return known;
+}
+
+static const struct res_result_workload *confirmed_with(const char *peak_verdict)
+{
+    return confirmed_as(SMALL, "undecided", peak_verdict);
+}
+
+TEST(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts)
+{
+    const struct figures faster = {"small", 0.5, 0.02, 0.7, 0.002, 1e7, 0.05, 1, 0.2};
+    const struct res_result_workload *known = confirmed_as(faster, "slower", "undecided");
+    CHECK(known->verdict->time.candidate == NULL && known->verdict->peak.candidate != NULL);
+    known = confirmed_as(SMALL, "slower", "undecided"); /* as the replay said */
+    CHECK_STR(known->verdict->time.candidate, "fast");
 }
 
 TEST(shares_of_time_are_of_what_the_program_took_in_its_runs)
@@ -650,9 +680,10 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(a_program_that_just_ends_is_never_at_rest), T(who_frees_all_to_exit_was_not_recorded_at_rest),
           T(shares_of_time_are_of_what_the_program_took_in_its_runs),
           T(what_the_program_contradicts_is_not_advised_for_rest_either),
-          T(calls_that_are_not_timed_are_not_counted), T(who_asked_for_enough_rounds_is_not_told_to),
-          T(why_it_is_not_the_fastest_is_said), T(little_memory_does_not_matter),
-          T(who_is_told_apart_by_time_does_not_give_it_for_memory),
+          T(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts),
+          T(calls_that_lack_are_no_share_of_the_program), T(calls_that_are_not_timed_are_not_counted),
+          T(who_asked_for_enough_rounds_is_not_told_to), T(why_it_is_not_the_fastest_is_said),
+          T(little_memory_does_not_matter), T(who_is_told_apart_by_time_does_not_give_it_for_memory),
           T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs),
           T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),
           T(ctrl_c_is_told_by_what_it_cut_short))

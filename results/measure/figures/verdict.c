@@ -15,9 +15,11 @@
 #define APART        1.2    /* a replay that has more than so much of the process' is not like it */
 #define APART_FAULTS 1000.0 /* and by so many: less is the harness' own touching */
 #define APART_BYTES  4e6    /* likewise: the peak of a process is seen now and then only */
-#define IDLE_LESS    0.9    /* of the baseline's least; less is no difference worth a word */
-#define CPU_RUNS     3u     /* runs of the program that say more than its one recording */
-#define TORN_DOWN    0.1    /* live at the end over live at the peak */
+#define LACKING                                                                                              \
+    0.01 /* of the calls: with more lost, what the process used is not what the calls that are left took */
+#define IDLE_LESS 0.9 /* of the baseline's least; less is no difference worth a word */
+#define CPU_RUNS  3u  /* runs of the program that say more than its one recording */
+#define TORN_DOWN 0.1 /* live at the end over live at the peak */
 /* Without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
 #define IDLE_NS       1e9
 #define IDLE_PART     0.1
@@ -38,10 +40,19 @@ double res_calls_ns(const struct res_result_workload *workload, const struct res
     return entry->figures.steady_ns_per_op * ops;
 }
 
+const struct res_process *res_whole_process(const struct res_result_workload *workload)
+{
+    const double lacking = (double)workload->lost_calls + (double)workload->removed_calls +
+                           (double)workload->left_out_calls;
+    const bool lacks = !workload->complete &&
+                       (!workload->lost_known || lacking > LACKING * (double)workload->ops);
+    return lacks ? NULL : workload->process;
+}
+
 /* The one reading of its recording. */
 static double recorded_cpu_ns(const struct res_result_workload *workload)
 {
-    const struct res_process *process = workload->process;
+    const struct res_process *process = res_whole_process(workload);
     const double cpu = process != NULL ? process->cpu_user_ns + process->cpu_system_ns : NAN;
     return cpu >= 1 ? cpu : NAN;
 }
@@ -76,9 +87,8 @@ struct res_cpu res_process_cpu(const struct res_result *result, const struct res
 
 static double rss_peak_of(const struct res_result_workload *workload)
 {
-    return workload->process != NULL && workload->process->rss_peak_bytes >= 1
-               ? workload->process->rss_peak_bytes
-               : NAN;
+    const struct res_process *process = res_whole_process(workload);
+    return process != NULL && process->rss_peak_bytes >= 1 ? process->rss_peak_bytes : NAN;
 }
 
 bool res_is_little_memory(const struct res_result_workload *workload, double bytes)
@@ -189,7 +199,7 @@ static char *doubt_of_time(const struct res_result *result, const struct res_res
                            const struct res_result_entry *baseline)
 {
     const double calls = res_calls_ns(workload, baseline), cpu = res_process_cpu(result, workload).ns;
-    const struct res_process *process = workload->process;
+    const struct res_process *process = res_whole_process(workload);
     if (calls > cpu)
         return res_printf("the replay's calls take %s, all of the program took %s of CPU time",
                           RES_DURATION(calls), RES_DURATION(cpu));
@@ -206,7 +216,7 @@ static char *doubt_of_time(const struct res_result *result, const struct res_res
 static char *doubt_of_memory(const struct res_result_workload *workload,
                              const struct res_result_entry *baseline)
 {
-    const struct res_process *process = workload->process;
+    const struct res_process *process = res_whole_process(workload);
     const double peak = baseline->figures.peak_bytes;
     const double memory = process == NULL                          ? NAN
                           : isfinite(process->rss_anon_peak_bytes) ? process->rss_anon_peak_bytes
@@ -261,16 +271,39 @@ static double weight_of(const struct res_result_workload *workload, const struct
                : INFINITY;
 }
 
-/* The program itself has the last word: what it shows the contrary of is not advised. Its confirmation is of the first
- * workload. */
+static bool shows_contrary(const struct res_confirmed *one, bool memory)
+{
+    return one->failed == NULL && !one->is_control &&
+           (memory ? one->peak_verdict : one->time_verdict) == RES_MORE;
+}
+
+static bool is_advisable(const struct res_result_workload *workload, const struct res_result_entry *entry,
+                         bool memory)
+{
+    return entry->failed == NULL &&
+           (memory ? entry->figures.peak.verdict == RES_LESS || res_rest_saved(workload, entry) > 0
+                   : entry->figures.time.verdict == RES_LESS);
+}
+
+/* The program itself has the last word: what it shows the contrary of is not advised, nor what was not tried in it in its
+ * place. Its confirmation is of the first workload. */
 static bool is_contradicted(const struct res_result *result, const struct res_result_workload *workload,
                             const struct res_result_entry *entry, bool memory)
 {
-    const struct res_confirmed *one = workload == result->workloads
-                                          ? res_confirmed_named(result->confirmed, result->confirmed_count,
-                                                                entry->name)
-                                          : NULL;
-    return one != NULL && one->failed == NULL && (memory ? one->peak_verdict : one->time_verdict) == RES_MORE;
+    if (workload != result->workloads)
+        return false;
+    const struct res_confirmed *own = res_confirmed_named(result->confirmed, result->confirmed_count,
+                                                          entry->name);
+    if (own != NULL)
+        return shows_contrary(own, memory);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        const struct res_result_entry *other = &workload->candidates[i];
+        const struct res_confirmed *one = res_confirmed_named(result->confirmed, result->confirmed_count,
+                                                              other->name);
+        if (one != NULL && is_advisable(workload, other, memory) && shows_contrary(one, memory))
+            return true;
+    }
+    return false;
 }
 
 static bool is_faster(const struct res_result *result, const struct res_result_workload *workload,

@@ -30,6 +30,10 @@
  * it. NAN: there is no interval. */
 double res_resolves(double ratio, struct res_interval interval, struct res_interval noise, double worth);
 
+/* res_whole_process - what the process used that made the workload's calls. NULL: it is not recorded, or more than a hundredth of its calls are
+ * not in the workload (lost, or cut off), so that they are no part of that whole. */
+const struct res_process *res_whole_process(const struct res_result_workload *workload);
+
 /* res_verdicts_fill - share, trust, good_for and verdict of all workloads of a result, and its own where there is one. Those that
  * it had are dropped: they follow from the figures. */
 void res_verdicts_fill(struct res_result *result);

@@ -131,9 +131,9 @@ static void say_price_in_memory(struct res_noting *to, const struct res_result_e
     const struct res_result_workload *workload = to->workload;
     const struct res_result_entry *baseline = baseline_of(to);
     const double more = entry->figures.peak_bytes - baseline->figures.peak_bytes;
-    const double whole = workload->process != NULL && workload->process->rss_peak_bytes > 0
-                             ? workload->process->rss_peak_bytes
-                             : baseline->figures.peak_bytes;
+    const struct res_process *process = res_whole_process(workload);
+    const double whole = process != NULL && process->rss_peak_bytes > 0 ? process->rss_peak_bytes
+                                                                        : baseline->figures.peak_bytes;
     if (workload->live == RES_LIVE_KNOWN && workload->no_trust_memory == NULL &&
         more >= RES_SAVING_WORTH * whole && entry->figures.peak.verdict == RES_MORE)
         say(to, ", but %s more at the peak", FP_BYTES(more));
@@ -349,7 +349,7 @@ static const struct {
 
 static bool is_small_part(const struct res_result_workload *workload)
 {
-    const struct res_process *process = workload->process;
+    const struct res_process *process = res_whole_process(workload);
     return process != NULL && baseline_of(&(struct res_noting){.workload = workload})->figures.peak_bytes <
                                   MAPPED * process->rss_anon_peak_bytes;
 }

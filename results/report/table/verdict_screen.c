@@ -83,7 +83,9 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
     const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
     if (!has_time && !has_memory)
         return res_strdup(
-            workload->runs_on != NULL /* it was recorded by a collector that reads it */
+            workload->process != NULL && res_whole_process(workload) == NULL
+                ? "calls of it are lacking, and so malloc's share: per cent are of its time and heap"
+            : workload->runs_on != NULL /* it was recorded by a collector that reads it */
                 ? "its end came too fast to read malloc's share: per cent are of its time and heap"
                 : "malloc's share is not recorded: per cent are of its time and of the heap");
     res_text_printf(&words, "malloc takes ");
