@@ -1,6 +1,7 @@
 /* output.c - see output.h. */
 #include "cli/base/output.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -173,13 +174,41 @@ int cli_stdout_end(int code)
     return code == CLI_DONE ? CLI_FAILED : code;
 }
 
-char *cli_json_document(json_t *value)
+/* Numbers of an array stand on one line: their own layout is most of a result. Only layout has raw line ends. */
+static void join_numbers(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from != '\0';) {
+        const char *next = from + (*from == '\n' ? 1 + strspn(from + 1, " ") : 0);
+        const bool in_numbers = to > text &&
+                                (isdigit((unsigned char)to[-1]) != 0 || strchr("[,", to[-1]) != NULL);
+        const bool joins = next > from && in_numbers &&
+                           (isdigit((unsigned char)*next) != 0 || *next == '-' ||
+                            (*next == ']' && isdigit((unsigned char)to[-1]) != 0));
+        if (joins)
+            from = next;
+        else
+            *to++ = *from++;
+    }
+    *to = '\0';
+}
+
+char *cli_json_pretty(const json_t *value)
 {
     char *compact = json_dumps(value, JSON_INDENT(1));
-    char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
-    json_decref(value);
+    if (compact == NULL)
+        return NULL;
+    join_numbers(compact);
+    char *text = res_printf("%s\n", compact);
     free(compact);
     return text;
+}
+
+char *cli_json_document(json_t *value)
+{
+    char *text = cli_json_pretty(value);
+    json_decref(value);
+    return text != NULL ? text : res_strdup("{}\n");
 }
 
 int cli_print_json(json_t *value)

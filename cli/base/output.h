@@ -22,7 +22,9 @@ void cli_put(const char *text, size_t length);
 void cli_put_own(char *text);
 int cli_stdout_end(int code);
 
-/* cli_json_document - a value as a text, ending in a newline; takes over the reference. The caller's to free. */
+/* cli_json_pretty - a value as a text, ending in a newline; NULL: no memory for it. The caller's to free.
+ * cli_json_document - the same, an empty object for want of memory; takes over the reference. */
+char *cli_json_pretty(const json_t *value);
 char *cli_json_document(json_t *value);
 
 /* cli_print_json - to stdout, indented, ending in a newline; takes over the reference. Returns an exit code. */

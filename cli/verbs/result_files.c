@@ -212,14 +212,12 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     result->commit = *answer->commit != '\0' ? res_text_plain(answer->commit) : NULL;
     res_notes_fill(result);
     json_t *written = res_result_write(result);
-    char *compact = json_dumps(written, JSON_INDENT(1));
-    if (compact == NULL) {
+    char *document = cli_json_pretty(written);
+    json_decref(written);
+    if (document == NULL) {
         cli_say(verb, "no memory to write the result");
-        json_decref(written);
         return CLI_FAILED;
     }
-    char *document = res_printf("%s\n", compact);
-    free(compact);
     /* A limit of file sizes is an error as others. Nothing is started any more that would inherit it. */
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Kept first: whoever reads our stdout may have gone. */
@@ -236,7 +234,6 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     if (shown != document)
         free(shown);
     free(document);
-    json_decref(written);
     return code;
 }
 

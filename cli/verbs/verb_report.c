@@ -92,12 +92,7 @@ static char *show(const struct res_result *result, enum cli_format format, const
         return res_table_csv(result);
     if (format == CLI_FORMAT_TABLE)
         return show_tables(result, style);
-    json_t *written = res_result_write(result);
-    char *compact = json_dumps(written, JSON_INDENT(1));
-    char *text = res_printf("%s\n", compact != NULL ? compact : "{}");
-    free(compact);
-    json_decref(written);
-    return text;
+    return cli_json_document(res_result_write(result));
 }
 
 static int add_results(const struct cli_operands *results, enum cli_format format,

@@ -15,7 +15,7 @@ SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).res
 BUILD = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build")).resolve()
 DATA = SOURCE / "tests/cli/data"
 # What each verb with -o is given besides; DONE: it is quick enough to be run to its end.
-QUICK = ["-n", "1", "-a", "glibc", "--memory-rounds", "0", "--no-syscalls", "--no-placement"]
+QUICK = ["-n", "1", "-a", "glibc", "--memory-rounds", "0", "--no-syscalls"]
 OPERANDS = {
     "ab": QUICK + ["web.wl"],
     "tune": ["web.wl"],

@@ -154,7 +154,7 @@ class Broken(lab.Lab):
         sound = self.answer("replay", "--json", "--placement", "-a", "glibc", self.one, **directory)["placement"]["alignment"]
         self.assertGreater(sound["looked"], 1000)
         self.assertEqual((sound["misaligned"], sound["first"]), (0, None))
-        table = self.mallab("ab", "-q", "-n", "1", "-a", "glibc,misaligned", self.one, **directory).stdout.decode()
+        table = self.mallab("ab", "-q", "--placement", "-n", "1", "-a", "glibc,misaligned", self.one, **directory).stdout.decode()
         words = " ".join(table.split())
         self.assertRegex(words, r"misaligned breaks a promise: [\d,]+ of [\d,]+ objects looked at are misaligned, the first at op [\d,]+")
         self.assertNotIn("glibc breaks", words)
@@ -206,7 +206,7 @@ class Broken(lab.Lab):
 
     def test_one_thread(self):
         """ab on one thread, which --threads 1 is not: that selects by id, and says so."""
-        arguments = ["ab", "-q", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "--no-placement", "-a", "glibc"]
+        arguments = ["ab", "-q", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "-a", "glibc"]
         one = self.answer(*arguments, "--one-thread", "--json", "-o", "one.json", self.many)
         self.assertIs(one["one_thread"], True)
         self.assertEqual({run["threads_as"] for run in one["workloads"][0]["candidates"][0]["runs"]}, {"one"})
@@ -244,7 +244,7 @@ class Broken(lab.Lab):
         """The table says so, in units, and finds no cause for a noise that was never measured."""
         narrow = self.answer("replay", "--json", "-a", "glibc", self.one)["live_peak_bytes"] // 2
         told = self.mallab("ab", "-q", "-n", "1", "--limit", narrow, "--limit-by", "data", "-a", "glibc", "--no-syscalls",
-                           "--no-placement", self.one, status=lab.FAILED)
+                           self.one, status=lab.FAILED)
         text = " ".join(told.stdout.decode().split())
         limit = re.search(r"no candidate survives the limit of ([0-9.]+ [kM]B): raise --limit", text)
         self.assertTrue(limit, text)

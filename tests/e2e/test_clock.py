@@ -118,10 +118,11 @@ class Clock(lab.Lab):
         self.assertEqual(len(timed["samples"]["time_ns"]), 1)
         self.assertEqual(timed["digest"], run["digest"])
         # An experiment keeps the times of either kind of run once.
-        result = self.answer("ab", "-q", "-a", "glibc", "-n", 1, "--memory-rounds", 1, "--no-syscalls", "--no-placement", "--json", workload)
+        result = self.answer("ab", "-q", "-a", "glibc", "-n", 2, "--memory-rounds", 1, "--no-syscalls", "--json", workload)
         one = result["workloads"][0]
         self.assertEqual((len(one["samples"]["time_ns"]), one["memory_samples"]["time_ns"]), (1, times))
         self.assertEqual(list(one["candidates"][0]["memory_runs"][0]["samples"]), ["resident_bytes"])
+        self.assertEqual(one["candidates"][0]["runs"][1]["samples"], {"resident_bytes": []})  # those of the memory pass are shown
         self.assertLess(abs(one["candidates"][0]["resident"]["mean_bytes"] - 10 * MEGABYTE), MEGABYTE / 2)
 
     def test_who_asks_no_clock_has_the_same_memory_on_both(self):

@@ -146,7 +146,7 @@ class Confirm(lab.Lab):
         """Of a program that tells how often it runs; glibc surely needs less memory for it than jemalloc."""
         (self.place / "program.lua").write_text(
             'local t = {} for i = 1, 20000 do t[i % 1000] = {i, tostring(i)} end io.open("ran", "a"):write("x\\n") ' + more)
-        return self.mallab("ab", "-q", "-n", 3, "--no-syscalls", "--no-placement", "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc", *options,
+        return self.mallab("ab", "-q", "-n", 3, "--no-syscalls", "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc", *options,
                            "--", "lua5.4", "program.lua", status=status, **settings)
 
     @lab.needs("lua5.4")
@@ -179,7 +179,7 @@ class Confirm(lab.Lab):
         # What does not fit into a minute is told with what it takes; that nothing is advised is told, too.
         shown = " ".join(self.ab("--confirm", more='os.execute("sleep 2")').stdout.decode().split())
         self.assertRegex(shown, r"shown not in the program itself: 8 pairs of its runs take [\d. min]+ s confirm mallab confirm -b")
-        shown = " ".join(self.mallab("ab", "-q", "-n", 3, "--no-syscalls", "--no-placement", *TWO, "--confirm", "--", lab.PROGRAMS / "blocks")
+        shown = " ".join(self.mallab("ab", "-q", "-n", 3, "--no-syscalls", *TWO, "--confirm", "--", lab.PROGRAMS / "blocks")
                          .stdout.decode().split())
         self.assertIn("shown not in the program itself: no other allocator is advised", shown)
 

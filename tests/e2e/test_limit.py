@@ -27,7 +27,7 @@ class Limit(lab.Lab):
         self.assertEqual(self.group.left(), [])
 
     def told(self, *arguments, **settings):
-        return self.mallab("ab", "-q", "-n", "1", "--no-syscalls", "--no-placement", *self.here, *arguments, self.one, **settings)
+        return self.mallab("ab", "-q", "-n", "1", "--no-syscalls", *self.here, *arguments, self.one, **settings)
 
     def test_one_run(self):
         own = self.answer("replay", "--json", "-a", "glibc", self.one)

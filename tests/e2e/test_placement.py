@@ -82,7 +82,7 @@ class Placement(lab.Lab):
 
     def test_in_a_comparison(self):
         kept = self.place / "kept.json"
-        table = self.mallab("ab", "-q", "--details", "-n", "1", "--memory-rounds", "0", "-a", f"glibc,{BUMP},{SCATTER}", "-o", kept,
+        table = self.mallab("ab", "-q", "--details", "--placement", "-n", "1", "--memory-rounds", "0", "-a", f"glibc,{BUMP},{SCATTER}", "-o", kept,
                             self.workload).stdout.decode()
         result = json.loads(kept.read_text())["workloads"][0]
         glibc, bump, scatter = (entry["placement"] for entry in result["candidates"])
@@ -97,8 +97,9 @@ class Placement(lab.Lab):
         row = self.mallab("report", "--format", "csv", kept).stdout.decode().splitlines()
         column = row[0].split(",").index("tlb_misses_per_object")
         self.assertEqual([line.split(",")[column] for line in row[2:4]], ["0.25", "1"])
-        left_out = self.answer("ab", "--json", "-q", "-n", "1", "--memory-rounds", "0", "--no-placement", "-a", "glibc", self.workload)
-        self.assertIsNone(left_out["workloads"][0]["candidates"][0]["placement"])
+        for options in ([], ["--placement", "--no-placement"]):  # the latter is what it was called while the pass was the default
+            left_out = self.answer("ab", "--json", "-q", "-n", "1", "--memory-rounds", "0", *options, "-a", "glibc", self.workload)
+            self.assertIsNone(left_out["workloads"][0]["candidates"][0]["placement"])
 
     def test_misuse(self):
         for arguments in (["--placement", "--latency"], ["--placement", "--check"]):

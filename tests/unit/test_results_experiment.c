@@ -177,6 +177,42 @@ static struct res_candidate two_faced(const char *name, long peak, long peak_rec
     return scripted(name, script);
 }
 
+/* The same with 5,000 batches of 1 ns. */
+static struct res_candidate lengthy(const char *name)
+{
+    char *script = answer("d1", "true", 22, 1, 1, 1000), *batches = strstr(script, "[1, 1]");
+    struct res_text text = {0};
+    res_text_printf(&text, "%.*s[1", (int)(batches - script), script);
+    for (unsigned i = 1; i < 5000; i++)
+        res_text_add(&text, ",1", 2);
+    res_text_printf(&text, "%s", batches + strlen("[1, 1"));
+    free(script);
+    return scripted(name, text.text);
+}
+
+TEST(batches_of_long_runs_are_merged)
+{
+    static const char *const names[] = {"base", "fast", "none"};
+    static const size_t places[] = {0, 1, 7};
+    struct setup setup;
+    struct res_experiment experiment;
+    setup_init(&setup, 2);
+    for (size_t i = 0; i < 3; i++) {
+        unscripted(&setup.pool[places[i]]);
+        setup.pool[places[i]] = lengthy(names[i]);
+    }
+    setup.options.rounds = 1;
+    res_experiment_run(&setup.options, &experiment);
+    for (size_t i = 0; i < experiment.trials[0].entry_count; i++) {
+        const struct res_run *run = &experiment.trials[0].entries[i].runs[0];
+        CHECK_U64(run->batch_count, 1667);
+        CHECK_U64(run->batch_ns[0], 3);
+        CHECK_U64(run->batch_ns[1666], 2);
+    }
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
 TEST(memory_is_of_its_own_pass)
 {
     struct setup setup;
@@ -447,6 +483,7 @@ TEST(what_a_run_prints_is_checked)
 static const struct harness_test TESTS[] = {
     T(figures_are_net_of_the_floor),
     T(of_few_rounds_there_is_a_ratio_and_no_interval),
+    T(batches_of_long_runs_are_merged),
     T(memory_is_of_its_own_pass),
     T(without_recorded_time_memory_is_of_the_timed_runs),
     T(a_failing_candidate_says_why_and_stops_no_other),

@@ -56,7 +56,8 @@ const char *res_digest_agreed(const char *const *digests, size_t count);
 
 struct res_random;
 
-#define RES_LATENCY_PASSES 3u /* enough for a median */
+#define RES_BATCHES_MAX    2048u /* of a run */
+#define RES_LATENCY_PASSES 3u    /* enough for a median */
 
 /* How a run of a pass is made. Returns the run's JSON, borrowed until the next call, or NULL with
  * ret_reason set (the caller's to free) or, when the experiment was stopped, not set. */
