@@ -26,6 +26,8 @@ while True:
     client, _ = server.accept()
     kept = [bytes(i % 500) for i in range(20000)]
     said = client.recv(10)
+    if said == b"fork":
+        subprocess.run([sys.executable, "-c", "kept = b'x' * (64 << 20); import time; time.sleep(0.7)"])
     client.sendall(b"served")
     if said == b"end":
         worker.kill()
@@ -220,6 +222,21 @@ class Confirm(lab.Lab):
         self.assertEqual(len((self.place / "stops").read_text().split()), about["runs"])
         self.assertGreaterEqual(len((self.place / "asked").read_text().split()), about["runs"])
         self.assert_ended()
+
+    def test_service_whose_workers_end_before_the_load_does(self):
+        """As a database's do, one for each connection: what they needed is memory of the service."""
+        start, client = self.service()
+        result = self.confirm("--start", start, "--ready", client + "ready", "--load", client + "fork", pairs=1)
+        self.check(result, 1)
+        self.assertGreater(result["confirmed"][0]["peak"]["bytes"], 64 << 20)
+        self.assert_ended()
+
+    def test_service_is_loaded_when_it_rests(self):
+        """Without --ready; a load may do anything where nobody serves it, as hang."""
+        load = f"cd {self.place}; test -e up && rm up || {{ echo early >>early; exit 1; }}"
+        self.check(self.confirm("--start", f"i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; touch {self.place}/up; exec sleep 1000",
+                                "--load", load, pairs=1), 1)
+        self.assertEqual(self.lines("early"), 0)
 
     def test_service_in_the_background(self):
         """What its parents left is found, counted, and ended."""

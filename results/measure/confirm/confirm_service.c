@@ -24,6 +24,8 @@
 #define MAPS_BYTES (1u << 20)
 #define END_NS     UINT64_C(10000000000) /* for SIGTERM to do */
 #define LIVES_NS   UINT64_C(200000000)   /* a service, at the least */
+#define SETTLES_NS UINT64_C(2000000000)  /* a service that never rests is loaded then */
+#define LOOKS_PART 20u                   /* of the time under load at most one in so many is spent on looks */
 
 /* One run under way. */
 struct run {
@@ -31,6 +33,7 @@ struct run {
     char *errors;              /* of the service */
     char *own_errors;          /* of ready, load and stop */
     struct fp_process process; /* what the start is */
+    pid_t line;                /* ready, load or stop, while it runs: no part of the tree; 0: none */
     double beside_ns;          /* processor time of ready, load and stop */
     double tree_ns, peak_bytes;
     bool is_loaded;     /* the load has ended well */
@@ -42,6 +45,7 @@ struct run {
 struct member {
     pid_t pid, parent;
     double ticks;
+    bool waits; /* for an event, or ended and is not waited for yet; it does not run, nor wait for a disk */
 };
 
 /* Behind the name, which may hold anything: state, parent, ... utime and stime are the 14th and 15th, those of waited-for
@@ -51,14 +55,16 @@ static bool read_member(pid_t pid, struct member *ret)
     char path[64], text[1024];
     unsigned long own[2], waited[2];
     int parent;
+    char state;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     if (!res_file_begin("", path, text, sizeof text))
         return false;
     const char *behind = strrchr(text, ')');
-    if (behind == NULL || sscanf(behind + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
-                                 &parent, &own[0], &own[1], &waited[0], &waited[1]) != 5)
+    if (behind == NULL || sscanf(behind + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
+                                 &state, &parent, &own[0], &own[1], &waited[0], &waited[1]) != 6)
         return false;
-    *ret = (struct member){pid, (pid_t)parent, (double)(own[0] + own[1] + waited[0] + waited[1])};
+    *ret = (struct member){pid, (pid_t)parent, (double)(own[0] + own[1] + waited[0] + waited[1]),
+                           state == 'S' || state == 'Z'};
     return true;
 }
 
@@ -77,8 +83,8 @@ static size_t list_all(struct member *all)
     return count;
 }
 
-/* Our descendants. Nothing else runs below us between ready, load and stop. Returns how many, moved to the front. */
-static size_t keep_tree(struct member *all, size_t count)
+/* Our descendants without the line. Nothing else runs below us. Returns how many, moved to the front. */
+static size_t keep_tree(struct member *all, size_t count, pid_t line)
 {
     const pid_t us = getpid();
     size_t kept = 0;
@@ -86,7 +92,7 @@ static size_t keep_tree(struct member *all, size_t count)
     while (grew) {
         grew = false;
         for (size_t i = kept; i < count; i++) {
-            bool is_ours = all[i].parent == us;
+            bool is_ours = all[i].parent == us && all[i].pid != line;
             for (size_t k = 0; k < kept && !is_ours; k++)
                 is_ours = all[i].parent == all[k].pid;
             if (!is_ours)
@@ -100,10 +106,22 @@ static size_t keep_tree(struct member *all, size_t count)
     return kept;
 }
 
-static size_t tree_of(struct member **ret_tree)
+static size_t tree_of(const struct run *run, struct member **ret_tree)
 {
     *ret_tree = res_calloc(TREE_MAX, sizeof **ret_tree);
-    return keep_tree(*ret_tree, list_all(*ret_tree));
+    return keep_tree(*ret_tree, list_all(*ret_tree), run->line);
+}
+
+/* Whether all of it waits: what has started does, for its first request. */
+static bool rests(const struct run *run)
+{
+    struct member *tree;
+    const size_t count = tree_of(run, &tree);
+    size_t waiting = 0;
+    for (size_t i = 0; i < count; i++)
+        waiting += tree[i].waits;
+    free(tree);
+    return waiting == count;
 }
 
 /* A process of another user's does not let us look. */
@@ -118,33 +136,36 @@ static bool lacks_library(pid_t pid, const char *library)
     return lacks;
 }
 
-/* What the tree has taken so far. */
+/* What the tree has taken so far. library: NULL is not looked for. */
 static void read_tree(struct run *run, const char *library)
 {
     char path[64], text[8192];
     struct member *tree;
     struct res_status status;
-    const size_t count = tree_of(&tree);
+    const size_t count = tree_of(run, &tree);
     const double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK);
     uint64_t most_bytes = 0;
+    double bytes = 0;
+    run->tree_ns = 0;
     for (size_t i = 0; i < count; i++) {
         run->tree_ns += tree[i].ticks * tick_ns;
         snprintf(path, sizeof path, "/proc/%d/status", (int)tree[i].pid);
         if (!res_file_begin("", path, text, sizeof text) || !res_status_parse(text, &status))
             continue; /* it has ended */
-        run->peak_bytes += (double)status.peak_bytes;
-        if (status.peak_bytes > most_bytes) {
+        bytes += (double)status.peak_bytes;
+        if (library != NULL && status.peak_bytes > most_bytes) {
             most_bytes = status.peak_bytes;
             run->lacks_library = lacks_library(tree[i].pid, library);
         }
     }
+    run->peak_bytes = fmax(run->peak_bytes, bytes);
     free(tree);
 }
 
-static void signal_tree(int number)
+static void signal_tree(const struct run *run, int number)
 {
     struct member *tree;
-    const size_t count = tree_of(&tree);
+    const size_t count = tree_of(run, &tree);
     for (size_t i = 0; i < count; i++)
         (void)kill(tree[i].pid, number); /* it may have ended */
     free(tree);
@@ -164,6 +185,19 @@ static char *last_words(const char *errors)
     return res_command_last_words(&command);
 }
 
+/* While the load runs: workers that serve it may be gone when it ends. */
+static void watch(struct run *run, struct fp_process *load, const struct fp_process_bounds *bounds)
+{
+    uint64_t pause_ns = STEP_NS;
+    while (!fp_process_ends_within(load, pause_ns) && !*bounds->stop &&
+           (bounds->deadline_ns == 0 || fp_now_ns() < bounds->deadline_ns)) {
+        const uint64_t begin_ns = fp_now_ns();
+        read_tree(run, NULL);
+        pause_ns = LOOKS_PART * (fp_now_ns() - begin_ns);
+        pause_ns = pause_ns > STEP_NS ? pause_ns : STEP_NS;
+    }
+}
+
 /* A line for the shell, without the candidate. Returns how it ended. */
 static enum res_real_state run_line(struct run *run, const char *line, uint64_t deadline_ns, int *ret_code,
                                     char **ret_reason)
@@ -176,7 +210,11 @@ static enum res_real_state run_line(struct run *run, const char *line, uint64_t 
     struct fp_process process;
     enum res_real_state state = RES_REAL_FAILED;
     if (res_command_start(&command, (struct fp_process_plan){0}, &process, ret_reason) == 0) {
+        run->line = process.pid;
+        if (line == run->service->load)
+            watch(run, &process, &bounds);
         const enum fp_process_end end = fp_process_wait(&process, &bounds);
+        run->line = 0;
         fp_process_release(&process);
         run->beside_ns += used_ns(&process.usage);
         *ret_code = fp_status_code(process.status);
@@ -215,7 +253,7 @@ static bool has_ended(struct run *run, char **ret_reason)
     struct member *tree;
     if (!fp_process_ends_within(&run->process, 0))
         return false;
-    const size_t left = tree_of(&tree);
+    const size_t left = tree_of(run, &tree);
     const int code = fp_status_code(run->process.status);
     free(tree);
     if (code == 0 && left > 0)
@@ -283,12 +321,24 @@ static enum res_real_state start(struct run *run, const struct res_candidate *ca
     return error == 0 ? RES_REAL_OK : RES_REAL_FAILED;
 }
 
+/* Loads need not fail where nothing listens yet: redis-benchmark asks for ever. */
+static void settle(const struct run *run)
+{
+    const uint64_t deadline_ns = fp_now_ns() + SETTLES_NS;
+    for (unsigned looks = 0; looks < 2 && fp_now_ns() < deadline_ns && !*run->service->stopped;) {
+        looks = rests(run) ? looks + 1 : 0;
+        usleep((useconds_t)(STEP_NS / 1000 / 5));
+    }
+}
+
 static enum res_real_state load(struct run *run, char **ret_reason)
 {
     const struct res_confirm_service *service = run->service;
     int code = 0;
-    if (service->ready == NULL)
+    if (service->ready == NULL) {
+        settle(run);
         return await(run, service->load, ret_reason);
+    }
     enum res_real_state state = await(run, service->ready, ret_reason);
     if (state == RES_REAL_OK)
         state = run_line(run, service->load, deadline_of(service->timeout_ns), &code, ret_reason);
@@ -310,7 +360,7 @@ static bool is_left(struct run *run)
     /* Whom its parent has left is ours to wait for, but never the start before it was waited for as itself. */
     while (run->process.ended && waitpid(-1, &status, WNOHANG) > 0)
         continue;
-    const size_t count = tree_of(&tree);
+    const size_t count = tree_of(run, &tree);
     free(tree);
     return count > 0;
 }
@@ -339,13 +389,13 @@ static void end(struct run *run, bool by_command)
     if (told && ends_within(run, END_NS))
         return;
     if (run->process.ended)
-        signal_tree(SIGTERM); /* what it has left behind */
+        signal_tree(run, SIGTERM); /* what it has left behind */
     else
         fp_process_kill(&run->process, SIGTERM);
     if (ends_within(run, END_NS))
         return;
     do
-        signal_tree(SIGKILL);
+        signal_tree(run, SIGKILL);
     while (!ends_within(run, STEP_NS));
 }
 

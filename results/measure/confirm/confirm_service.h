@@ -1,7 +1,7 @@
 /* confirm_service.h - a service as what is confirmed: each run starts it, loads it, reads what it took and stops it.
  *
  *   start  what starts it: it runs under the candidate, in a process group of its own
- *   ready  tried again and again until it succeeds; without one the load itself is
+ *   ready  tried again and again until it succeeds; without one the load itself is, from when the tree first rests
  *   load   what gives it work; neither this nor ready nor stop run under the candidate
  *   stop   what ends it; without one its processes get SIGTERM, and SIGKILL where they do not end by it
  *   tree   all processes that the start has led to, also those that were left by their parents: mallab adopts them
@@ -9,7 +9,8 @@
  *
  * Each of the four is a line for sh(1). A run's time is the processor time of the tree from start to end: what wait4(2) tells of
  * those that were waited for, or what /proc told of all when the load ended, if that is more. Its peak of memory is VmHWM, the
- * sum over the tree, when the load ended. Only processes that came of the start are ended. */
+ * sum over the tree that is there together, at its most: looks are every 50 ms under load, and one when that ended. Only
+ * processes that came of the start are ended. */
 #ifndef MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRM_SERVICE_H
 #define MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRM_SERVICE_H
 

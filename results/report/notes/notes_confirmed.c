@@ -331,8 +331,8 @@ static void note_covers(struct res_noting *to)
         const double more_ns = entries[i]->start.more_cpu_ns,
                      more_bytes = res_held_start(entries[i]) - baseline_bytes;
         if (isfinite(more_ns) && more_ns > 0)
-            say(to, "; each start costs %s %s and %s more", entries[i]->name, RES_DURATION(more_ns),
-                FP_BYTES(fmax(more_bytes, 0)));
+            say(to, "; each start costs %s %s%s%s more", entries[i]->name, RES_DURATION(more_ns),
+                more_bytes > 0 ? " and " : "", more_bytes > 0 ? FP_BYTES(more_bytes) : "");
     }
 }
 
