@@ -1,10 +1,7 @@
-/* handicap.c - an allocator that is glibc's and a known amount worse, for scripts/bench verdict.
+/* handicap.c - an allocator that is glibc's and of a known larger appetite, for scripts/bench verdict.
  *
- * With neither option it only hands every call on: what the others are held against, so that the handing on cancels out.
+ * Without the option it only hands every call on: what the others are held against, so that the handing on cancels out.
  *
- *   -DSPIN=N    N turns of an empty loop with every 64th call. The loop takes processor cycles as the calls do, so that its
- *               share of their time does not move with the clock rate; but a turn takes 1 cycle on one processor and several on another, or
- *               at another place in memory, so that verdict.py measures what N comes to before it uses one
  *   -DWASTE=N   every request N % larger, on average: what is due adds up until it makes 16 bytes, glibc's step
  *
  * Threads each have a count of their own. */
@@ -13,9 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifndef SPIN
-#define SPIN 0
-#endif
 #ifndef WASTE
 #define WASTE 0
 #endif
@@ -26,21 +20,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *object, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-static __thread unsigned calls __attribute__((tls_model("initial-exec")));
 static __thread size_t due __attribute__((tls_model("initial-exec"))); /* hundredths of a byte */
-
-static inline void spin(void)
-{
-    if (SPIN > 0 && ++calls % 64 == 0) {
-        unsigned turns = SPIN;
-#ifdef __x86_64__ /* aligned: whether the compiler's own loop crosses a line of the decoder depends on what stands before it */
-        __asm__ volatile(".balign 32\n1: dec %0\n jnz 1b" : "+r"(turns)::"cc");
-#else
-        while (turns-- > 0)
-            __asm__ volatile("" ::: "memory");
-#endif
-    }
-}
 
 static inline size_t grown(size_t size)
 {
@@ -54,20 +34,17 @@ static inline size_t grown(size_t size)
 
 void *malloc(size_t size)
 {
-    spin();
     return __libc_malloc(grown(size));
 }
 
 void free(void *object)
 {
-    spin();
     __libc_free(object);
 }
 
 void *calloc(size_t count, size_t size)
 {
     size_t bytes;
-    spin();
     if (WASTE == 0 || __builtin_mul_overflow(count, size, &bytes))
         return __libc_calloc(count, size);
     return __libc_calloc(1, grown(bytes));
@@ -75,13 +52,11 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *object, size_t size)
 {
-    spin();
     return __libc_realloc(object, size > 0 ? grown(size) : 0);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    spin();
     return __libc_memalign(alignment, grown(size));
 }
 

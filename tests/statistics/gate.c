@@ -2,7 +2,6 @@
  *
  *   gate simulate EXPERIMENTS   each model of noise (samples.h): a true change at the limit, a change of 3 % against a limit of 1 %, none against
  *                               3 %; 10, 20 and 40 rounds
- *   gate cut RESULT.json ROUNDS each candidate of a long experiment of `mallab ab` but the baseline, ROUNDS at a time, against limits of 0, 1 and 3 %
  *   gate test                   in little: exit 1 when an outcome is wrong more often than it may be */
 #include <jansson.h>
 #include <math.h>
@@ -24,20 +23,10 @@ struct outcomes {
 static void judge(const struct res_trial *trial, size_t candidate, double limit, uint64_t seed,
                   struct outcomes *outcomes)
 {
-    enum { BASELINE, CANDIDATE, COUNT };
-    const size_t places[COUNT] = {0, candidate};
-    const struct res_interval no_noise = {1, 1};
-    struct res_series series[COUNT];
-    const char *why;
-    for (size_t i = 0; i < COUNT; i++)
-        series[i] = trial_series(trial, places[i]);
-    const struct res_estimate estimate = res_estimate_paired(&series[CANDIDATE], &series[BASELINE], seed);
-    const struct res_tails tails = res_limit_paired(&series[CANDIDATE], &series[BASELINE], limit);
-    outcomes->by_gate[res_judge_limit(&estimate, limit, no_noise, tails, &why)]++;
+    struct res_tails tails;
+    outcomes->by_gate[trial_outcome(trial, candidate, limit, seed, &tails)]++;
     outcomes->above += tails.above <= RES_P_VALUE_MOST;
     outcomes->below += tails.below <= RES_P_VALUE_MOST;
-    for (size_t i = 0; i < COUNT; i++)
-        res_series_release(&series[i]);
 }
 
 struct cases {
@@ -90,34 +79,6 @@ static json_t *simulate(size_t experiments)
     return list;
 }
 
-/* Of runs that were really made; what the true change of each candidate is, is the reader's to know. */
-static json_t *cut(const char *path, size_t rounds)
-{
-    static const double limits[] = {1, 1.01, 1.03};
-    struct samples samples;
-    json_t *list = json_array();
-    samples_load(path, &samples);
-    for (size_t candidate = 1; candidate < samples.trial.candidate_count; candidate++)
-        for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-            struct outcomes outcomes = {0};
-            size_t experiments = 0;
-            for (; (experiments + 1) * rounds <= samples.trial.rounds; experiments++) {
-                struct res_trial trial;
-                samples_cut(&samples, experiments * rounds, rounds, samples.trial.memory_rounds, &trial);
-                judge(&trial, candidate, limits[i], experiments, &outcomes);
-                free(trial.entries);
-            }
-            json_t *json = outcomes_json(&outcomes);
-            json_object_set_new(json, "candidate", json_string(samples.candidates[candidate].name));
-            json_object_set_new(json, "rounds", json_integer((json_int_t)rounds));
-            json_object_set_new(json, "limit", json_real(limits[i]));
-            json_object_set_new(json, "experiments", json_integer((json_int_t)experiments));
-            json_array_append_new(list, json);
-        }
-    samples_release(&samples);
-    return list;
-}
-
 /* 24 experiments of each case. At the limit each side of the test comes in 5 % at most: more than 5 of 24 in less than 1 of 500 such tests, and the
  * seed is fixed. */
 #define TEST_EXPERIMENTS 24
@@ -161,10 +122,8 @@ int main(int argc, char **argv)
     json_t *answer = NULL;
     if (argc == 3 && strcmp(argv[1], "simulate") == 0 && atoi(argv[2]) > 0)
         answer = simulate((size_t)atoi(argv[2]));
-    else if (argc == 4 && strcmp(argv[1], "cut") == 0 && atoi(argv[3]) > 0)
-        answer = cut(argv[2], (size_t)atoi(argv[3]));
     if (answer == NULL) {
-        fputs("usage: gate simulate EXPERIMENTS | cut RESULT.json ROUNDS | test\n", stderr);
+        fputs("usage: gate simulate EXPERIMENTS | test\n", stderr);
         return 2;
     }
     json_dumpf(answer, stdout, JSON_INDENT(1));

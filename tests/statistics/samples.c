@@ -83,7 +83,7 @@ void samples_load(const char *path, struct samples *ret_samples)
     json_decref(result);
 }
 
-static void release_runs(struct res_run *runs, size_t count)
+void samples_release_runs(struct res_run *runs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(runs[i].batch_ns);
@@ -93,8 +93,8 @@ static void release_runs(struct res_run *runs, size_t count)
 void samples_release(struct samples *samples)
 {
     for (size_t i = 0; i < samples->trial.entry_count; i++) {
-        release_runs(samples->trial.entries[i].runs, samples->trial.entries[i].run_count);
-        release_runs(samples->trial.entries[i].memory_runs, samples->trial.entries[i].memory_count);
+        samples_release_runs(samples->trial.entries[i].runs, samples->trial.entries[i].run_count);
+        samples_release_runs(samples->trial.entries[i].memory_runs, samples->trial.entries[i].memory_count);
         free(samples->candidates[i].name);
     }
     free(samples->trial.entries);
@@ -120,33 +120,20 @@ void samples_cut(const struct samples *samples, size_t first, size_t count, size
     *ret_trial = trial;
 }
 
-void samples_draw(const struct samples *samples, size_t count, struct res_random *random,
-                  struct res_trial *ret_trial)
+struct res_run *samples_slower(const struct res_trial *trial, size_t entry, double effect)
 {
-    const struct res_trial *whole = &samples->trial;
-    struct res_trial trial = *whole;
-    size_t from = 0;
-    trial.entries = res_calloc(whole->entry_count, sizeof *trial.entries);
-    trial.rounds = (unsigned)count;
-    trial.memory_rounds = 0;
-    for (size_t i = 0; i < whole->entry_count; i++) {
-        trial.entries[i] = whole->entries[i];
-        trial.entries[i].runs = res_calloc(count, sizeof *trial.entries[i].runs);
-        trial.entries[i].run_count = count;
-        trial.entries[i].memory_count = 0;
+    const struct res_entry *floor = res_trial_floor(trial), *from = &trial->entries[entry];
+    struct res_run *runs = res_calloc(from->run_count, sizeof *runs);
+    for (size_t i = 0; i < from->run_count; i++) {
+        runs[i] = from->runs[i];
+        runs[i].batch_ns = res_calloc(runs[i].batch_count, sizeof *runs[i].batch_ns);
+        for (size_t batch = 0; batch < runs[i].batch_count; batch++) {
+            const double ns = (double)from->runs[i].batch_ns[batch];
+            double harness = ns;
+            for (size_t k = 0; k < floor->run_count; k++)
+                harness = fmin(harness, (double)floor->runs[k].batch_ns[batch]);
+            runs[i].batch_ns[batch] = (uint64_t)llround(ns + (effect - 1) * (ns - harness));
+        }
     }
-    for (size_t round = 0; round < count; round++, from++) {
-        if (round % SAMPLES_STRETCH == 0)
-            from = (size_t)res_random_below(random, whole->rounds - SAMPLES_STRETCH + 1);
-        for (size_t i = 0; i < whole->entry_count; i++)
-            trial.entries[i].runs[round] = whole->entries[i].runs[from];
-    }
-    *ret_trial = trial;
-}
-
-void samples_drop(struct res_trial *trial)
-{
-    for (size_t i = 0; i < trial->entry_count; i++)
-        free(trial->entries[i].runs);
-    free(trial->entries);
+    return runs;
 }

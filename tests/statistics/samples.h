@@ -11,8 +11,7 @@
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/experiment.h"
 
-#define SAMPLES_STRETCH 10u
-#define MEMORY_ROUNDS   3u /* as `mallab ab` takes by default */
+#define MEMORY_ROUNDS 3u /* as `mallab ab` takes by default */
 
 /* The first workload of a result, with every round. entries as in struct res_trial: candidates, control, floor. */
 struct samples {
@@ -29,11 +28,10 @@ void samples_release(struct samples *samples);
 void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
                  struct res_trial *ret_trial);
 
-/* samples_draw - an experiment of `count` rounds drawn from those that there are: stretches of SAMPLES_STRETCH consecutive rounds from random
- * places, so that what lasts for seconds stays together and each round's runs stay a round. No memory rounds. Released by samples_drop. */
-void samples_draw(const struct samples *samples, size_t count, struct res_random *random,
-                  struct res_trial *ret_trial);
-void samples_drop(struct res_trial *trial);
+/* samples_slower - an entry's runs as they would be were its calls `effect` times as slow: each batch's time less the floor's least, scaled. So the true
+ * effect is known, and the noise is the machine's. The floor has the same batches. */
+struct res_run *samples_slower(const struct res_trial *trial, size_t entry, double effect);
+void samples_release_runs(struct res_run *runs, size_t count);
 
 /* Models of noise, from what batch times were seen to do; docs/notes/statistics.md has the measurements. */
 enum model {

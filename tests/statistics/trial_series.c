@@ -31,3 +31,18 @@ struct res_series trial_series(const struct res_trial *trial, size_t entry)
         series.control = res_run_batches_of(control->runs, control->run_count);
     return series;
 }
+
+enum res_outcome trial_outcome(const struct res_trial *trial, size_t candidate, double limit, uint64_t seed,
+                               struct res_tails *ret_tails)
+{
+    const struct res_interval no_noise = {1, 1};
+    struct res_series own = trial_series(trial, candidate), base = trial_series(trial, 0);
+    const struct res_estimate estimate = res_estimate_paired(&own, &base, seed);
+    const struct res_tails tails = res_limit_paired(&own, &base, limit);
+    const char *why;
+    if (ret_tails != NULL)
+        *ret_tails = tails;
+    res_series_release(&own);
+    res_series_release(&base);
+    return res_judge_limit(&estimate, limit, no_noise, tails, &why);
+}

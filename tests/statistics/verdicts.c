@@ -1,10 +1,9 @@
 /* verdicts.c - how often the product's verdicts are right, as JSON on stdout: for scripts/bench verdict, and a small dose of it as a test.
  *
  *   verdicts cut RESULT.json ROUNDS       the rounds of a long experiment of `mallab ab`, ROUNDS at a time, each part an experiment by
- *                                         itself: none of its runs is used twice. Memory rounds likewise, three at a time
+ *                                         itself: none of its runs is used twice. Memory rounds likewise, three at a time. Each candidate
+ *                                         as it is, and made 2, 3 and 5 % slower; what `mallab check` says of each at +3 %
  *   verdicts grow RESULT.json WIDTH       likewise, each part as long as --until WIDTH would have made it
- *   verdicts draw RESULT.json EXPERIMENTS WIDTH  experiments drawn from the rounds of a long one (samples_draw), each as long as
- *                                         --until WIDTH would have made it; rounds are used more than once
  *   verdicts simulate EXPERIMENTS         each model of noise (samples.h): equal candidates, and one that takes 3 % more time; 8 and 20
  *                                         rounds, and --until 2%
  *   verdicts test                         simulate in little: exit 1 when a verdict is wrong more often than it may be */
@@ -17,15 +16,20 @@
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/figures.h"
 #include "statistics/samples.h"
+#include "statistics/trial_series.h"
 
-#define EFFECT 1.03
+#define EFFECT     1.03
+#define GATE_LIMIT 1.03
+static const double EFFECTS[] = {1, 1.02, 1.03, 1.05}; /* of candidates in real rounds */
+enum { EFFECT_COUNT = sizeof EFFECTS / sizeof EFFECTS[0] };
 
 /* Verdicts of one candidate over many experiments. */
 struct tally {
     size_t experiments, rounds; /* rounds of all */
     size_t time[4], peak[4];    /* by enum res_verdict */
-    size_t missed;              /* intervals of time without `truth` in them */
-    double truth;               /* NAN: not known */
+    size_t gate[RES_OUTCOME_COUNT];
+    size_t missed; /* intervals of time without `truth` in them */
+    double truth;  /* NAN: not known */
     double *ratios, *widths, *peaks;
 };
 
@@ -64,6 +68,11 @@ static json_t *tally_json(struct tally *tally)
         json_object_set_new(peak, RES_MEMORY_VERDICTS[verdict],
                             json_integer((json_int_t)tally->peak[verdict]));
     }
+    json_t *gate = json_object();
+    for (int outcome = 0; outcome < RES_OUTCOME_COUNT; outcome++)
+        json_object_set_new(gate, res_outcome_name((enum res_outcome)outcome),
+                            json_integer((json_int_t)tally->gate[outcome]));
+    json_object_set_new(json, "gate", gate);
     json_object_set_new(json, "experiments", json_integer((json_int_t)tally->experiments));
     json_object_set_new(json, "rounds_mean",
                         number((double)tally->rounds / fmax((double)tally->experiments, 1)));
@@ -87,9 +96,10 @@ static void keep_rounds(struct res_trial *trial, size_t rounds);
 static json_t *tallies_json(struct tally *tallies, const struct samples *samples)
 {
     json_t *list = json_array();
-    for (size_t i = 1; i < samples->trial.candidate_count; i++) {
+    for (size_t i = EFFECT_COUNT; i < samples->trial.candidate_count * EFFECT_COUNT; i++) {
         json_t *json = tally_json(&tallies[i]);
-        json_object_set_new(json, "name", json_string(samples->candidates[i].name));
+        json_object_set_new(json, "name", json_string(samples->candidates[i / EFFECT_COUNT].name));
+        json_object_set_new(json, "effect", json_real(EFFECTS[i % EFFECT_COUNT]));
         json_array_append_new(list, json);
     }
     return list;
@@ -97,14 +107,29 @@ static json_t *tallies_json(struct tally *tallies, const struct samples *samples
 
 /* ---- a long experiment ---------------------------------------------------------------------- */
 
-/* width > 0: as many rounds as --until takes, else `rounds`. The control is a candidate too: what it is judged as is a verdict on equals, with
- * the noise that it makes itself left out of account (figures.h). */
+static void tally_slower(const struct res_trial *trial, size_t candidate, double effect, uint64_t seed,
+                         struct tally *tally)
+{
+    struct res_trial slower = *trial;
+    struct res_run *runs = samples_slower(trial, candidate, effect);
+    slower.entries = res_calloc(trial->entry_count, sizeof *slower.entries);
+    memcpy(slower.entries, trial->entries, trial->entry_count * sizeof *slower.entries);
+    slower.entries[candidate].runs = runs;
+    const struct res_figures figures = res_figures_of(&slower, &slower.entries[candidate], seed);
+    tally->truth = NAN;
+    tally_add(tally, &figures, trial->rounds);
+    tally->gate[trial_outcome(&slower, candidate, GATE_LIMIT, seed, NULL)]++;
+    samples_release_runs(runs, trial->rounds);
+    free(slower.entries);
+}
+
+/* width > 0: as many rounds as --until takes, else `rounds`. */
 static json_t *cut(const char *path, size_t rounds, double width)
 {
     struct samples samples;
     samples_load(path, &samples);
     const struct res_trial *whole = &samples.trial;
-    struct tally *tallies = res_calloc(whole->candidate_count, sizeof *tallies);
+    struct tally *tallies = res_calloc(whole->candidate_count * EFFECT_COUNT, sizeof *tallies);
     size_t experiments = 0;
     for (size_t first = 0; first < whole->rounds; experiments++) {
         struct res_trial trial;
@@ -116,40 +141,10 @@ static json_t *cut(const char *path, size_t rounds, double width)
         if (!whole_one)
             break;
         samples_cut(&samples, first, count, experiments * MEMORY_ROUNDS, &trial);
-        for (size_t i = 1; i < whole->candidate_count; i++) {
-            const struct res_figures figures = res_figures_of(&trial, &trial.entries[i], experiments);
-            tallies[i].truth = NAN;
-            tally_add(&tallies[i], &figures, count);
-        }
+        for (size_t i = EFFECT_COUNT; i < whole->candidate_count * EFFECT_COUNT; i++)
+            tally_slower(&trial, i / EFFECT_COUNT, EFFECTS[i % EFFECT_COUNT], experiments, &tallies[i]);
         free(trial.entries);
         first += count;
-    }
-    json_t *list = tallies_json(tallies, &samples);
-    free(tallies);
-    samples_release(&samples);
-    return list;
-}
-
-/* Adaptive experiments take too many rounds to have 200 of them of rounds of their own. */
-static json_t *drawn(const char *path, size_t experiments, double width)
-{
-    struct res_random random = res_random_from(3);
-    struct samples samples;
-    samples_load(path, &samples);
-    const size_t candidates = samples.trial.candidate_count;
-    struct tally *tallies = res_calloc(candidates, sizeof *tallies);
-    for (size_t i = 0; i < experiments && samples.trial.rounds >= SAMPLES_STRETCH; i++) {
-        struct res_trial trial;
-        size_t count;
-        samples_draw(&samples, RES_UNTIL_ROUNDS_MAX, &random, &trial);
-        (void)grown(&trial, width, RES_UNTIL_ROUNDS_MAX, &count);
-        keep_rounds(&trial, count);
-        for (size_t k = 1; k < candidates; k++) {
-            const struct res_figures figures = res_figures_of(&trial, &trial.entries[k], i);
-            tallies[k].truth = NAN;
-            tally_add(&tallies[k], &figures, count);
-        }
-        samples_drop(&trial);
     }
     json_t *list = tallies_json(tallies, &samples);
     free(tallies);
@@ -285,13 +280,11 @@ int main(int argc, char **argv)
         answer = cut(argv[2], (size_t)atoi(argv[3]), 0);
     else if (argc == 4 && strcmp(argv[1], "grow") == 0 && atof(argv[3]) > 0)
         answer = cut(argv[2], 0, atof(argv[3]));
-    else if (argc == 5 && strcmp(argv[1], "draw") == 0 && atoi(argv[3]) > 0 && atof(argv[4]) > 0)
-        answer = drawn(argv[2], (size_t)atoi(argv[3]), atof(argv[4]));
     else if (argc == 3 && strcmp(argv[1], "simulate") == 0 && atoi(argv[2]) > 0)
         answer = simulate((size_t)atoi(argv[2]));
     if (answer == NULL) {
-        fputs("usage: verdicts cut RESULT.json ROUNDS | grow RESULT.json WIDTH | draw RESULT.json "
-              "EXPERIMENTS WIDTH | simulate EXPERIMENTS | test\n",
+        fputs("usage: verdicts cut RESULT.json ROUNDS | grow RESULT.json WIDTH | "
+              "simulate EXPERIMENTS | test\n",
               stderr);
         return 2;
     }

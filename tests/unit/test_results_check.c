@@ -216,7 +216,7 @@ static void check_many(size_t candidates, size_t *ret_over, char **ret_reason)
     char *problem = NULL;
     json_t *list = json_pack("[o, o]", entry_of("base", 100, 0), entry_of("sure", 104, 0));
     for (size_t i = 0; i < candidates; i++)
-        json_array_append_new(list, entry_of((char[]){(char)('a' + (int)i), 0}, 103.1, 0.3));
+        json_array_append_new(list, entry_of((char[]){(char)('a' + (int)i), 0}, 103.45, 0.3));
     json_t *result = json_pack("{s:s, s:i, s:[{s:s, s:o, s:o, s:n}]}", "baseline", "base", "seed", 1,
                                "workloads", "name", "w", "candidates", list, "control",
                                entry_of("base", 100, 0), "floor");

@@ -47,9 +47,9 @@ TEST(steady_is_the_mean_of_the_fastest_part_of_each_batch)
         for (size_t batch = 0; batch < 2; batch++)
             table.ns[round][batch] = batch == 0 ? 10 * (round + 1) : 5 + 100 * (round > 3);
     batches.batch_count = 2;
-    CHECK(NEAR(res_steady_ns(&batches), 25 + 5)); /* a half: (10 + 20 + 30 + 40) / 4, and 5 */
-    batches.round_count = 5;                      /* two and a half of a round */
-    CHECK(NEAR(res_steady_ns(&batches), (10 + 20 + 0.5 * 30) / 2.5 + 5));
+    CHECK(NEAR(res_steady_ns(&batches), 15 + 5)); /* a quarter: (10 + 20) / 2, and 5 */
+    batches.round_count = 5;                      /* one and a quarter of a round */
+    CHECK(NEAR(res_steady_ns(&batches), (10 + 0.25 * 20) / 1.25 + 5));
     batches.round_count = 1;
     CHECK(NEAR(res_steady_ns(&batches), 10 + 5));
     const uint64_t *rows[16];

@@ -159,6 +159,7 @@ static struct res_difference judged_time(const struct res_trial *trial, const st
     const struct res_comparison comparison = {.ratio = time.ratio,
                                               .interval = time.interval,
                                               .rounds = times_of(entry).count,
+                                              .least = RES_TIME_LEAST,
                                               .excluded = res_resolve(trial->resolve)};
     time.verdict = res_judge(&comparison);
     if (comparison.rounds <

@@ -162,7 +162,8 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
         return RES_UNDECIDED;
     if (fabs(comparison->ratio - 1) < comparison->worth || inside_control(comparison))
         return RES_SAME;
-    if (interval.low <= 1 && interval.high >= 1) {
+    const double least = 1 + comparison->least;
+    if (interval.low <= least && interval.high >= 1 / least) {
         const double most = 1 + comparison->excluded;
         return comparison->excluded == 0 || (interval.low >= 1 / most && interval.high <= most)
                    ? RES_SAME

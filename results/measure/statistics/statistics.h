@@ -101,6 +101,7 @@ struct res_comparison {
     size_t rounds;
     size_t rounds_needed; /* for a verdict; 0: RES_ROUNDS_FOR_VERDICT */
     double worth;         /* of the ratio: less is `same` whatever is sure of it; 0: everything counts */
+    double least;    /* `less` and `more` take an interval that leaves out all below; 0: everything counts */
     double excluded; /* `same` takes an interval that leaves out differences of so much; 0: that 1 is in it */
     bool has_control; /* control is set: the baseline against itself */
     struct res_interval control;
@@ -113,11 +114,14 @@ static inline double res_resolve(double asked)
     return asked > 0 ? asked : RES_RESOLVE;
 }
 
+#define RES_TIME_LEAST                                                                                       \
+    0.005 /* a smaller difference of time is no verdict: where a library happens to lie makes as much */
+
 #define RES_P_VALUE_MOST 0.05 /* with more a difference may be chance */
 
 /* res_judge - the verdict.
- * undecided  under the rounds needed, or the figures are not numbers; or the interval contains 1, and differences that would matter
- * same       the interval contains 1 and none of those; or the ratio is nearer to 1 than what is worth a verdict, or inside the control's interval
+ * undecided  under the rounds needed, or the figures are not numbers; or the interval reaches to 1 or `least`, and to differences that matter
+ * same       the interval reaches to 1 and to none of those; or the ratio is nearer to 1 than what is worth a verdict, or inside the control's interval
  *            taken in both directions (noise of +3 % in A/A would as well have been -3 %)
  * less, more  otherwise, ratio below or above 1 */
 enum res_verdict res_judge(const struct res_comparison *comparison);

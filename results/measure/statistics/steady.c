@@ -9,7 +9,9 @@
 
 #include "footprint/base/support.h"
 
-/* One side by one part of its rounds. */
+#define PART 0.25 /* of the rounds, the fastest */
+
+/* One side by the fastest part of its rounds. */
 struct side {
     double *shares;  /* of each round; their mean is the steady time */
     double *weights; /* how much of the steady time's parts each round gave, 1 in all */
@@ -24,21 +26,21 @@ static int by_value(const void *left, const void *right)
 }
 
 /* Of the first `rounds` rounds; released by side_release. sorted: room for as many. */
-static struct side side_of(const struct res_batches *batches, size_t rounds, double part)
+static struct side side_of(const struct res_batches *batches, size_t rounds)
 {
     struct side side = {.shares = res_calloc(rounds, sizeof(double)),
                         .weights = res_calloc(rounds, sizeof(double)),
                         .rounds = rounds};
     double *sorted = res_calloc(rounds, sizeof *sorted);
     double taken = 0;
-    const size_t last = (size_t)fmax(ceil(part * (double)rounds - 1e-9) - 1, 0);
+    const size_t last = (size_t)fmax(ceil(PART * (double)rounds - 1e-9) - 1, 0);
     for (size_t batch = 0; batch < batches->batch_count; batch++) {
         for (size_t round = 0; round < rounds; round++)
             sorted[round] = (double)batches->rounds[round][batch];
         qsort(sorted, rounds, sizeof *sorted, by_value);
         for (size_t round = 0; round < rounds; round++) {
             const double ns = (double)batches->rounds[round][batch], slowest = sorted[last];
-            side.shares[round] += slowest - fmax(slowest - ns, 0) / part;
+            side.shares[round] += slowest - fmax(slowest - ns, 0) / PART;
             side.weights[round] += ns <= slowest ? ns : 0;
             taken += ns <= slowest ? ns : 0;
         }
@@ -57,22 +59,17 @@ static void side_release(struct side *side)
     free(side->weights);
 }
 
-static double steady_ns(const struct res_batches *batches, double part)
+static double steady_ns(const struct res_batches *batches)
 {
-    struct side side = side_of(batches, batches->round_count, part);
+    struct side side = side_of(batches, batches->round_count);
     side_release(&side);
     return side.ns;
-}
-
-static double part_of(size_t rounds)
-{
-    return rounds < RES_STEADY_ROUNDS_FOR_QUARTERS ? 0.5 : 0.25;
 }
 
 double res_steady_ns(const struct res_batches *batches)
 {
     assert(batches->round_count > 0);
-    return steady_ns(batches, part_of(batches->round_count));
+    return steady_ns(batches);
 }
 
 static bool is_there(const struct res_batches *batches)
@@ -81,27 +78,26 @@ static bool is_there(const struct res_batches *batches)
 }
 
 /* 0 where there is none, or it was cut differently. */
-static double floor_ns(const struct res_batches *floor, const struct res_batches *of, double part)
+static double floor_ns(const struct res_batches *floor, const struct res_batches *of)
 {
-    return is_there(floor) && floor->batch_count == of->batch_count ? steady_ns(floor, part) : 0;
+    return is_there(floor) && floor->batch_count == of->batch_count ? steady_ns(floor) : 0;
 }
 
 double res_steady_net_ns(const struct res_batches *batches, const struct res_batches *floor)
 {
     if (!is_there(batches))
         return NAN;
-    const double part = part_of(batches->round_count);
-    const double net = steady_ns(batches, part) - floor_ns(floor, batches, part);
+    const double net = steady_ns(batches) - floor_ns(floor, batches);
     return net > 0 ? net : NAN;
 }
 
 /* ---- ratios ---------------------------------------------------------------------------------- */
 
 /* Adds `weight` times the logarithm of one side's net time, and what each round says of it. */
-static void add(const struct res_batches *batches, double floor, double part, double weight, size_t rounds,
-                double *says, double *weights, double *logarithm)
+static void add(const struct res_batches *batches, double floor, double weight, size_t rounds, double *says,
+                double *weights, double *logarithm)
 {
-    struct side side = side_of(batches, rounds, part);
+    struct side side = side_of(batches, rounds);
     const double net = side.ns - floor;
     *logarithm += net > 0 ? weight * log(net) : NAN;
     for (size_t round = 0; round < rounds; round++) {
@@ -122,36 +118,31 @@ static double effective(const double *weights, size_t rounds)
     return squares > 0 ? fmax(sum * sum / squares, 2) : 2;
 }
 
-static struct res_logarithm by_part(const struct res_steady_sides *sides, size_t rounds, double part,
-                                    double *ret_says)
+static struct res_logarithm logarithm_of(const struct res_steady_sides *sides, size_t rounds,
+                                         double *ret_says)
 {
-    const double floor = floor_ns(sides->floor, sides->other, part);
+    const double floor = floor_ns(sides->floor, sides->other);
     const bool controlled = is_there(sides->control);
     double *says = res_calloc(rounds, sizeof *says), *weights = res_calloc(rounds, sizeof *weights);
     struct res_logarithm found = {0, 0, 0};
     double squares = 0;
-    add(sides->other, floor, part, 1, rounds, says, weights, &found.value);
+    add(sides->other, floor, 1, rounds, says, weights, &found.value);
     if (sides->base != NULL)
-        add(sides->base, floor, part, controlled ? -0.5 : -1, rounds, says, weights, &found.value);
+        add(sides->base, floor, controlled ? -0.5 : -1, rounds, says, weights, &found.value);
     if (controlled)
-        add(sides->control, floor, part, -0.5, rounds, says, weights, &found.value);
+        add(sides->control, floor, -0.5, rounds, says, weights, &found.value);
     for (size_t round = 0; round < rounds; round++)
         squares += says[round] * says[round];
     if (ret_says != NULL)
         memcpy(ret_says, says, rounds * sizeof *says);
     const double few = effective(weights, rounds);
     found.freedom = few - 1;
-    /* As Yuen counts the rounds that are left: part * rounds of them, less one. */
-    const double left = fmax((double)rounds - 1 / part, 1);
+    /* As Yuen counts the rounds that are left: PART * rounds of them, less one. */
+    const double left = fmax((double)rounds - 1 / PART, 1);
     found.error = rounds > 1 ? sqrt(squares / left / (double)rounds * few / (few - 1)) : NAN;
     free(says);
     free(weights);
     return found;
-}
-
-static double half_width(struct res_logarithm logarithm)
-{
-    return res_student_quantile((size_t)logarithm.freedom) * logarithm.error;
 }
 
 struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides)
@@ -171,13 +162,5 @@ struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, dou
             return none;
         rounds = all[i]->round_count < rounds ? all[i]->round_count : rounds;
     }
-    if (rounds == 0)
-        return none;
-    const struct res_logarithm halves = by_part(sides, rounds, 0.5, ret_says);
-    if (rounds < RES_STEADY_ROUNDS_FOR_QUARTERS)
-        return halves;
-    const struct res_logarithm quarters = by_part(sides, rounds, 0.25, NULL);
-    if (half_width(quarters) > half_width(halves) && isfinite(halves.value))
-        return halves;
-    return ret_says != NULL ? by_part(sides, rounds, 0.25, ret_says) : quarters;
+    return rounds > 0 ? logarithm_of(sides, rounds, ret_says) : none;
 }

@@ -1,7 +1,7 @@
 /* steady.h - the time of a workload with what disturbs the machine left out, and how sure a ratio of two such times is.
  *
  *   batch    a fixed piece of the op sequence, some hundred microseconds long: the same ops in every run. A run without batches is one
- *   part     of the rounds, the fastest: a half, and from 16 rounds on a quarter or a half, whichever makes the narrower interval
+ *   part     of the rounds, the fastest: a quarter
  *   steady   for each batch the mean of the fastest part of the rounds, added up over the batches
  *   floor    what the harness takes itself, in the same sum: subtracted of all sides of a ratio
  *   share    of a round in a steady time: over the batches the sum of q - (q - t)+ / part, t being the round's time and q the slowest of
@@ -28,8 +28,6 @@
 
 #include "results/measure/statistics/statistics.h"
 
-#define RES_STEADY_ROUNDS_FOR_QUARTERS 16u /* of fewer, a quarter is less than four rounds */
-
 /* The batch times of one entry. rounds[r] points at batch_count times. */
 struct res_batches {
     const uint64_t *const *rounds;
@@ -43,7 +41,7 @@ struct res_steady_sides {
     const struct res_batches *floor;   /* its rounds are as many as it has; may be NULL */
 };
 
-/* res_steady_ns - the steady time of the whole, by quarters from 16 rounds on. round_count > 0. */
+/* res_steady_ns - the steady time of the whole. round_count > 0. */
 double res_steady_ns(const struct res_batches *batches);
 
 /* res_steady_net_ns - the same less the floor's, where that has the same batches; NAN where nothing is left. floor may be NULL. */
