@@ -20,14 +20,17 @@ static void on_run(void *context, const char *what, const char *candidate, uint6
     free(words);
 }
 
-static int say_failed(const struct cli_verb *verb, const struct res_result *result)
+/* Each once: what the answer tells stands there alone. */
+static int say_failed(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                      const struct res_result *result)
 {
     int code = CLI_DONE;
     for (size_t i = 0; i < result->confirmed_count; i++) {
         const struct res_confirmed *one = &result->confirmed[i];
         if (one->failed == NULL)
             continue;
-        cli_say(verb, "the program itself: %s failed: %s", one->candidate, one->failed);
+        if (!step->shown || (one->is_control && result->workload_count == 0))
+            cli_say(verb, "the program itself: %s failed: %s", one->candidate, one->failed);
         code = CLI_FAILED;
     }
     return code;
@@ -54,7 +57,7 @@ static int run_pairs(const struct cli_verb *verb, const struct cli_confirm_step 
     cli_progress_end(&progress);
     if (result->confirmation->stopped)
         cli_say(verb, "interrupted: the pairs of runs finished before are kept");
-    return say_failed(verb, result);
+    return say_failed(verb, step, result);
 }
 
 /* A command that is about to run. */

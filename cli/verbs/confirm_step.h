@@ -12,6 +12,7 @@ struct cli_confirm_step {
     uint64_t pairs, budget_ns, timeout_ns, seed; /* as of res_confirm_run */
     uint64_t run_ns;                             /* what one run takes; 0: not known */
     bool quiet;
+    bool shown; /* the answer is no JSON: who failed is told there */
     enum cli_progress_when progress;
 };
 

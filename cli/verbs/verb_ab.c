@@ -125,7 +125,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "no-placement", .how = CLI_FLAG, .at = AT(no_placement), .help = "none, as it is by default"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
      .takes = "a time such as 90s or 5m",
-     .help = "at last run CMD itself under the baseline and what is advised, as 'mallab confirm' does: for T "
+     .help = "at last run COMMAND itself under the baseline and what is advised, as 'mallab confirm' does: for T "
              "[at most as long as the replays took, or 60s]"},
     {.group = cli_measure_place, .at = AT(measure)},
     {.group = cli_measure_one_thread, .at = AT(measure)},
@@ -281,9 +281,10 @@ static int check_input(const struct settings *settings)
     if (!settings->confirm.wanted || fstat(STDIN_FILENO, &facts) != 0 ||
         !(S_ISREG(facts.st_mode) || S_ISFIFO(facts.st_mode)))
         return CLI_DONE;
-    cli_say(&CLI_AB,
-            "--confirm runs CMD often, without input, and standard input is a file or a pipe: let CMD "
-            "read a file by its name, and put </dev/null behind");
+    cli_say(
+        &CLI_AB,
+        "--confirm runs COMMAND often, without input, and standard input is a file or a pipe: let COMMAND "
+        "read a file by its name, and put </dev/null behind");
     return CLI_FAILED;
 }
 
@@ -360,6 +361,7 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
         .candidate_count = advised_of(&ab->choice, result, candidates),
         .seed = settings->measure.seed,
         .quiet = settings->answer.quiet,
+        .shown = !settings->answer.json,
         .progress = settings->answer.progress,
     };
     if (step.candidate_count < 2) {
@@ -371,7 +373,7 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
         return CLI_DONE;
     }
     plan_confirmation(ab, replays_ns, &step);
-    result->asked.run_ns = ab->command_ns;
+    result->asked.run_ns = (double)ab->command_ns;
     if (step.candidate_count < 2) {
         ab->not_confirmed = res_printf(
             "8 pairs of its runs take %s",
@@ -498,7 +500,7 @@ static int run_experiment(struct ab *ab)
         .context = ab,
     };
     const uint64_t begin_ns = fp_now_ns();
-    /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
+    /* The reader of our output may go while we have a directory to remove. Not before: COMMAND would inherit it. */
     signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
     cli_progress_begin(&ab->progress, settings->answer.progress);
@@ -517,7 +519,7 @@ static int run_experiment(struct ab *ab)
         res_result_of_experiment(&experiment, ab->choice.missing, ab->choice.missing_count, &result);
         res_disturbances_give(&disturbances, &result);
         result.asked = (struct res_asked){
-            .command = ab->command, .run_ns = ab->cut == NULL ? ab->command_ns : 0, .cut = ab->cut};
+            .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
         if (!experiment.stopped)
             res_profile_add(&result, &experiment);
         res_verdicts_fill(&result); /* which tells what to confirm */
@@ -580,17 +582,17 @@ const struct cli_verb CLI_AB = {
     .name = "ab",
     .summary = "compare allocators on a recorded program: the main job",
     .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT...\n"
-             "[OPTION...] -- CMD [ARG...]",
+             "[OPTION...] -- COMMAND [ARG...]",
     .purpose =
         "Compare allocators: replay a workload on each of them, interleaved and repeated, and print time "
         "and memory against a baseline, with intervals and a verdict. Recordings and footprints are "
-        "converted first; CMD is recorded first, its stdout going to stderr.",
+        "converted first; COMMAND is recorded first, its stdout going to stderr.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .completes = ":files wl fp",
-    .notes =
-        "Ctrl-C ends the experiment; the rounds finished before are printed and kept. While CMD is recorded "
-        "it ends CMD.",
+    .notes = "Ctrl-C ends the experiment; the rounds finished before are printed and kept. While COMMAND is "
+             "recorded "
+             "it ends COMMAND.",
     .examples = "mallab ab -o result.json -- sqlite3 :memory: 'SELECT 1'",
     .exit_codes =
         "0 done, 1 failed, also when one candidate did, 2 misuse, 3 input unreadable, damaged or too "

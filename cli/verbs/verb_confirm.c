@@ -39,7 +39,7 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_allocators, .at = AT(measure)},
     {.group = cli_measure_baseline, .at = AT(measure)},
 
-    {.heading = "a service instead of CMD; lines for sh(1)"},
+    {.heading = "a service instead of COMMAND; lines for sh(1)"},
     {.name = "start", .argument = "LINE", .how = CLI_TEXT, .at = AT(service.start),
      .help = "start it; under the allocator, once for each run"},
     {.name = "load", .argument = "LINE", .how = CLI_TEXT, .at = AT(service.load),
@@ -75,7 +75,7 @@ static int check_service(const struct settings *settings)
     const bool any = service->start != NULL || service->load != NULL || service->stop != NULL ||
                      service->ready != NULL;
     if (settings->command != NULL && any)
-        return cli_misuse(&CLI_CONFIRM, "a command or a service: --start and CMD exclude each other");
+        return cli_misuse(&CLI_CONFIRM, "a command or a service: --start and COMMAND exclude each other");
     if (settings->command == NULL && !any)
         return cli_misuse(&CLI_CONFIRM,
                           "no program: put a command behind '--', or name a service's --start and --load");
@@ -99,7 +99,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* CMD runs many times and must find the same each time. */
+/* COMMAND runs many times and must find the same each time. */
 static void close_input(void)
 {
     const int null = open("/dev/null", O_RDONLY);
@@ -107,6 +107,13 @@ static void close_input(void)
         (void)dup2(null, STDIN_FILENO); /* else it is closed, which is no input either */
     if (null > STDIN_FILENO)
         close(null);
+}
+
+/* Under the baseline it failed, which was told: a table would have nothing in it. */
+static char *show(const struct res_result *result, const struct res_style *style)
+{
+    const struct res_confirmed *control = &result->confirmed[result->confirmed_count - 1];
+    return control->failed != NULL ? res_strdup("") : res_table_text(result, style);
 }
 
 static int run_program(const struct settings *settings, const struct cli_choice *choice)
@@ -125,6 +132,7 @@ static int run_program(const struct settings *settings, const struct cli_choice 
         .timeout_ns = settings->measure.timeout_ns,
         .seed = settings->measure.seed,
         .quiet = settings->answer.quiet,
+        .shown = !settings->answer.json,
         .progress = settings->answer.progress,
     };
     struct res_result result;
@@ -139,7 +147,7 @@ static int run_program(const struct settings *settings, const struct cli_choice 
     if (result.confirmation != NULL) {
         result.stopped = result.confirmation->stopped;
         res_result_set_complete(&result);
-        given = cli_result_give(&CLI_CONFIRM, &settings->answer, &result, res_table_text);
+        given = cli_result_give(&CLI_CONFIRM, &settings->answer, &result, show);
     }
     res_result_release(&result);
     free(command);
@@ -177,12 +185,14 @@ static int run_confirm(int argc, char **argv)
 const struct cli_verb CLI_CONFIRM = {
     .name = "confirm",
     .summary = "run the program itself under each allocator",
-    .usage = "[OPTION...] -- CMD [ARG...]\n"
+    .usage = "[OPTION...] -- COMMAND [ARG...]\n"
              "[OPTION...] --start LINE --load LINE [--stop LINE]",
     .purpose =
-        "Run CMD, or a service, under the baseline and each other allocator, in pairs of neighbouring runs "
+        "Run COMMAND, or a service, under the baseline and each other allocator, in pairs of neighbouring "
+        "runs "
         "whose order is swapped, and say what of processor time and of peak memory that saves. Nothing is "
-        "recorded. CMD runs without input, its output is thrown away, and it has to do the same each time.",
+        "recorded. COMMAND runs without input, its output is thrown away, and it has to do the same each "
+        "time.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .notes =

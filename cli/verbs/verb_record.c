@@ -77,17 +77,17 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_answer_output, .at = AT(answer), .argument = "DIR",
      .help = "the recording; where DIR holds something already, DIR.2, DIR.3 ... [./mallab-NAME.PID]"},
     {.name = "best-effort", .how = CLI_FLAG, .at = AT(best_effort),
-     .help = "where recording cannot begin, run CMD unrecorded; say so"},
+     .help = "where recording cannot begin, run COMMAND unrecorded; say so"},
 
     {.heading = "how much"},
     {.name = "max-size", .argument = "N", .how = CLI_CALL, .at = AT(record.size_limit_bytes),
      .take = take_size, .takes = "a size such as 64M or 1.5G",
-     .help = "stop recording at N bytes on disk, 512K at least; K, M, G are powers of 1024; CMD goes on [no "
+     .help = "stop recording at N bytes on disk, 512K at least; K, M, G are powers of 1024; COMMAND goes on [no "
              "limit]"},
     {.name = "duration", .argument = "T", .how = CLI_DURATION, .at = AT(record.duration_ns),
-     .help = "stop recording after T: 90s, 5m, 8h; CMD goes on [none]"},
+     .help = "stop recording after T: 90s, 5m, 8h; COMMAND goes on [none]"},
     {.name = "no-follow", .how = CLI_FLAG, .at = AT(record.no_follow),
-     .help = "record CMD itself only, not the processes it starts"},
+     .help = "record COMMAND itself only, not the processes it starts"},
     {.name = "only", .argument = "NAMES", .how = CLI_CALL, .at = AT(record.only), .take = take_only,
      .help = "record only programs of these names, with commas between; * and ? stand for any characters "
              "and for one"},
@@ -113,7 +113,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "paused", .how = CLI_FLAG, .at = AT(record.paused),
      .help = "begin without recording, until told to start"},
 
-    {.heading = "instead of CMD, for a recording that goes on; the answer goes to stdout"},
+    {.heading = "instead of COMMAND, for a recording that goes on; the answer goes to stdout"},
     {.name = "attach-to", .argument = "DIR", .how = CLI_TEXT, .at = AT(attach_to),
      .help = "the recording; and one of the following"},
     {.name = "stop", .how = CLI_CALL, .least = REC_REQUEST_PAUSE, .take = take_request, .help = "pause"},
@@ -177,7 +177,7 @@ static int end_as(int status)
     return fp_status_code(status); /* of a signal only where that could not kill us */
 }
 
-/* In our place, so that nothing of us is left; only where nothing of CMD has run. Returns an exit code if even that fails. */
+/* In our place, so that nothing of us is left; only where nothing of COMMAND has run. Returns an exit code if even that fails. */
 static int run_unrecorded(char *const *command, const char *problem)
 {
     int error;
@@ -267,16 +267,16 @@ static int run_record(int argc, char **argv)
 const struct cli_verb CLI_RECORD = {
     .name = "record",
     .summary = "run a command and record what it asks of malloc",
-    .usage = "[OPTION...] [--] CMD [ARG...]",
+    .usage = "[OPTION...] [--] COMMAND [ARG...]",
     .purpose =
-        "Run CMD and record every call of its malloc family into a directory of footprints. Exit status, "
-        "output and signals are CMD's.",
+        "Run COMMAND and record every call of its malloc family into a directory of footprints. Exit status, "
+        "output and signals are COMMAND's.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_IS_OPERANDS,
     .examples = "mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
                 "mallab record --attach-to run1 --stop",
-    .exit_codes =
-        "CMD's; 2 misuse, 125 CMD cannot be recorded, 126 CMD cannot be executed, 127 CMD is not there; "
-        "with --attach-to: 0 done, 1 not heeded or the collector was killed, 3 no recording",
+    .exit_codes = "COMMAND's; 2 misuse, 125 COMMAND cannot be recorded, 126 COMMAND cannot be executed, 127 "
+                  "COMMAND is not there; "
+                  "with --attach-to: 0 done, 1 not heeded or the collector was killed, 3 no recording",
     .run = run_record,
 };

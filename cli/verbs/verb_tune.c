@@ -229,7 +229,7 @@ static int run_search(struct tune *tune)
         .context = &tune->progress,
     };
     const struct res_tune_evaluator evaluator = res_tune_evaluator_of(&replays);
-    /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
+    /* The reader of our output may go while we have a directory to remove. Not before: COMMAND would inherit it. */
     signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
     res_tune_space_init(&space, tune->choice.candidates, tune->choice.candidate_count, &random);
@@ -275,7 +275,7 @@ const struct cli_verb CLI_TUNE = {
     .name = "tune",
     .summary = "search an allocator's settings: less time, less memory",
     .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT\n"
-             "[OPTION...] -- CMD [ARG...]",
+             "[OPTION...] -- COMMAND [ARG...]",
     .purpose =
         "Search the settings that allocators declare worth trying (section [ranges] of their files): "
         "replay the workload with many of them a few times, with the better ones more often, confirm the "

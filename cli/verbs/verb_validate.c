@@ -43,7 +43,7 @@ static const struct cli_option OPTIONS[] = {
              "[glibc,jemalloc,tcmalloc,mimalloc, those that are here]"},
     {.group = cli_measure_baseline, .at = AT(measure)},
     {.name = "process", .argument = "NAME", .how = CLI_TEXT, .at = AT(process),
-     .help = "which program of CMD's tree [the one with most calls]"},
+     .help = "which program of COMMAND's tree [the one with most calls]"},
 
     {.heading = "how"},
     {.group = cli_measure_rounds, .at = AT(measure),
@@ -51,7 +51,7 @@ static const struct cli_option OPTIONS[] = {
              "sampled in the first 5 [10]"},
     {.name = "recordings", .argument = "N", .how = CLI_COUNT, .at = AT(recordings), .least = 1,
      .most = RES_RECORDINGS_MAX,
-     .help = "number of recordings of CMD, 1-20: runs differ, and the median of memory is predicted [3]"},
+     .help = "number of recordings of COMMAND, 1-20: runs differ, and the median of memory is predicted [3]"},
     {.name = "step", .argument = "T", .how = CLI_DURATION, .at = AT(step_ns), .least = LEAST_STEP_NS,
      .takes = "a time of 100us at least, such as 2ms or 500us",
      .help = "time between samples of memory: 2ms, 500us [2ms]"},
@@ -243,7 +243,7 @@ static int run_all(struct cli_validate *validate)
     if (apart == NULL)
         cli_say(&CLI_VALIDATE,
                 "libmallab-apart.so is not beside mallab, counting what the program maps itself as heap");
-    /* The reader of our output may go while we have a directory to remove. Not before: CMD would inherit it. */
+    /* The reader of our output may go while we have a directory to remove. Not before: COMMAND would inherit it. */
     validate->on_pipe = signal(SIGPIPE, SIG_IGN);
     run_replays(validate, &experiment);
     if (!experiment.stopped)
@@ -273,7 +273,7 @@ static int run_all(struct cli_validate *validate)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* CMD runs many times and must find the same each time: for the recorded run too, there is nothing to read. */
+/* COMMAND runs many times and must find the same each time: for the recorded run too, there is nothing to read. */
 static int close_input(void)
 {
     const int null = open("/dev/null", O_RDONLY);
@@ -319,11 +319,12 @@ static int run_validate(int argc, char **argv)
 const struct cli_verb CLI_VALIDATE = {
     .name = "validate",
     .summary = "hold a replay's prediction against the real program",
-    .usage = "[OPTION...] [--] CMD [ARG...]",
+    .usage = "[OPTION...] [--] COMMAND [ARG...]",
     .purpose =
-        "Run CMD for real under each allocator, replay what it asks of malloc, and print the replay's "
+        "Run COMMAND for real under each allocator, replay what it asks of malloc, and print the replay's "
         "prediction beside reality: resident memory (peak, mean, end; in total, and the heap's part) and "
-        "the difference in processor time. CMD runs about 3 + 2 times ROUNDS times for each allocator and "
+        "the difference in processor time. COMMAND runs about 3 + 2 times ROUNDS times for each allocator "
+        "and "
         "is recorded three times, without input, its output thrown away (stderr of recorded runs is "
         "shown); it must do the same each time.",
     .options = OPTIONS,

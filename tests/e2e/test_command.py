@@ -134,7 +134,7 @@ class Command(lab.Lab):
 
 
 class Preload(lab.Lab):
-    """LD_PRELOAD=libmallab.so CMD, without mallab record."""
+    """LD_PRELOAD=libmallab.so COMMAND, without mallab record."""
 
     def preload(self, *command, **environment):
         return lab.run(command, cwd=self.place, env={"LD_PRELOAD": str(lab.SHIM), **environment})

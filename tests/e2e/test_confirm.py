@@ -4,6 +4,7 @@ command, a service that is started, loaded and stopped, programs that fail, and 
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -88,7 +89,7 @@ class Confirm(lab.Lab):
         self.assertEqual(json.loads((self.place / "kept.json").read_text()), result)
         lines = self.mallab("report", "kept.json").stdout.decode()
         self.assertRegex(lines, r"\n +time  against glibc +pairs  peak, [kM]B  against glibc\nglibc +[\d.]+ m?s  baseline +8 .*\nglibc\+nocache +[\d.]+")
-        self.assertIn("shown     in the program itself: glibc+nocache ", lines)
+        self.assertIn("VERDICT   glibc+nocache: time ", lines)
         self.assertLessEqual(max(map(len, lines.splitlines()[1:])), 110)
         self.assertIn("the program ran 38 times", " ".join(lines.split()))
         self.assertIn(b"no workload to check", self.mallab("check", "--budget", "time<=+5%", "kept.json", status=None).stderr)
@@ -96,16 +97,16 @@ class Confirm(lab.Lab):
         def told(verdict, ratio, low, high):
             made = json.loads(json.dumps(result))
             made["confirmed"][0]["verdict"]["time"] = verdict
-            made["confirmed"][0]["time"].update(baseline_ns=409e6, ratio=ratio, ratio_low=low, ratio_high=high)
-            made["confirmed"][1]["time"].update(ratio=1, ratio_low=.99, ratio_high=1.01)
+            made["confirmed"][0]["time"].update(ratio=ratio, ratio_low=low, ratio_high=high, samples_ns=[ratio * 409e6] * 8)
+            made["confirmed"][1]["time"].update(baseline_ns=409e6, ratio=1, ratio_low=.99, ratio_high=1.01)
             made["confirmed"][0]["peak"].update(baseline_bytes=89.9e6, bytes=89.1e6)
             (self.place / "made.json").write_text(json.dumps(made))
             return " ".join(self.mallab("report", "made.json").stdout.decode().split())
-        self.assertIn("glibc+nocache -98.2 ms (-118.6 to -65.4) of 409 ms; 89.1 for 89.9 MB", told("faster", .76, .71, .84))
-        self.assertIn("of 409 ms; 89.1 for 89.9 MB", told("faster", .76, .71, .84))
-        self.assertIn("glibc+nocache +98.2 ms", told("slower", 1.24, 1.2, 1.3))
-        self.assertIn("time not shown: its runs resolve 12 %", told("same", .97, .85, 1.09))
-        self.assertIn("time not shown: 8 of 8 pairs", told("undecided", .97, .85, 1.09))
+        self.assertIn("VERDICT glibc+nocache: time 311 ms instead of 409 ms (24.0 % less, 16.0 to 29.0); memory 89.1 MB instead of 89.9 (",
+                      told("faster", .76, .71, .84))
+        self.assertIn("time 507 ms instead of 409 ms (24.0 % more, 20.0 to 30.0)", told("slower", 1.24, 1.2, 1.3))
+        self.assertIn("time not shown (its runs resolve 12 %)", told("same", .97, .85, 1.09))
+        self.assertIn("time not shown (8 of 8 pairs", told("undecided", .97, .85, 1.09))
 
     def test_hyperfine_is_not_needed(self):
         result = self.mallab("confirm", "--json", "-n", 1, *TWO, "--", lab.PROGRAMS / "blocks", env={"PATH": "/nonexistent"})
@@ -123,12 +124,16 @@ class Confirm(lab.Lab):
         self.assertTrue(shown.startswith("sh -c 'exit 0' 'it'\\''s'\n"), shown)
         self.assertRegex(shown, r"\nglibc +-  baseline +0 ")
         self.assertRegex(shown, r"\nglibc\+nocache +-  not measured +0 ")
-        self.assertIn("time not shown: none of 8 pairs of runs that a verdict takes", " ".join(shown.split()))
+        self.assertIn("time not shown (none of 8 pairs of runs that a verdict takes)", " ".join(shown.split()))
         self.assertRegex(shown, r"\ndecides   mallab confirm -n 8 -a glibc,glibc\+nocache -- sh -c 'exit 0' 'it'\\''s'\n +38 runs of it, [\d.]+ ")
 
     def test_command_fails(self):
         result = self.mallab("confirm", "-q", *TWO, "--", "sh", "-c", "echo no such thing >&2; exit 3", status=lab.FAILED)
         self.assert_one_line(result, "glibc failed", "exit code 3", "no such thing")
+        self.assertEqual(result.stdout, b"")  # once, and no table of nothing
+        result = self.mallab("confirm", "-q", "-n", 1, *TWO, "--", "sh", "-c", 'test -z "$GLIBC_TUNABLES"', status=lab.FAILED)
+        self.assertEqual(result.stderr, b"")
+        self.assertIn("VERDICT glibc+nocache failed: the program ended with exit code 1", " ".join(result.stdout.decode().split()))
         result = self.mallab("confirm", "-q", "-n", 1, "--json", *TWO, "--", "sh", "-c", 'test -z "$GLIBC_TUNABLES"', status=lab.FAILED)
         self.assert_one_line(result, "glibc+nocache failed", "exit code 1")
         other, control = json.loads(result.stdout)["confirmed"]
@@ -157,8 +162,11 @@ class Confirm(lab.Lab):
         shown = " ".join(self.ab("-o", "kept.json").stdout.decode().split())
         self.assertEqual(self.lines("ran"), 1)
         self.assertRegex(shown, r"confirm mallab confirm -b jemalloc -a jemalloc,glibc -- lua5.4 program.lua (# )?\d+ runs of it, [\d.]+ m?s")
-        # A file is from anywhere: it names no command to paste.
-        self.assertIn("mallab confirm -b jemalloc -a jemalloc,glibc -- CMD ", " ".join(self.mallab("report", "kept.json").stdout.decode().split()))
+        # A file is from anywhere: it names no command to paste. What it takes is the same.
+        again = " ".join(self.mallab("report", "kept.json").stdout.decode().split())
+        self.assertIn("mallab confirm -b jemalloc -a jemalloc,glibc -- COMMAND ", again)
+        takes = r"\d+ runs of it, [\d.]+ m?s"
+        self.assertEqual(re.search(takes, again).group(), re.search(takes, shown).group())
         self.assertNotIn("confirmed", json.loads((self.place / "kept.json").read_text()))
 
     @lab.needs("lua5.4")
@@ -169,7 +177,7 @@ class Confirm(lab.Lab):
         self.assertEqual([(one["candidate"], one["control"]) for one in result["confirmed"]], [("glibc", False), ("jemalloc", True)])
         self.assertEqual(result["confirmation"]["budget_ns"], 2e9)
         self.assertIn(self.lines("ran") - result["confirmation"]["runs"], (1, 2))  # recorded, and timed once where that took long
-        self.assertIn("shown in the program itself: glibc ", shown)
+        self.assertIn("shown in the program itself: glibc: time ", shown)
         self.assertNotIn(" confirm mallab confirm", shown)
         # Its word is the last one: what it contradicts is not advised, whoever reads the result.
         self.assertIn("peak: glibc, ", shown)

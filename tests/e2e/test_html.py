@@ -134,7 +134,7 @@ class Page(Lab):
             made.pop(key, None)
         path = self.page(made)
         self.browser.open(path)
-        self.assertIn("fast<b> -98.2 ms", self.browser.run("document.querySelector('.advice').textContent"))
+        self.assertIn("fast<b>: time 24.0 % less, 16.0 to 29.0", self.browser.run("document.querySelector('.advice').textContent"))
         self.assertEqual(self.browser.run("document.querySelector('.command').textContent"),
                          "mallab confirm -a 'glibc,fast<b>' -b glibc --start './server -p 1' --load ./load")
         self.assertEqual(self.texts(self.browser, "h2"), ["a service: ./server -p 1"])

@@ -345,7 +345,7 @@ class Interrupted(lab.Lab):
 class NotFollowed(lab.Lab):
     @needs("cc")
     def test_others_are_no_surprise(self):
-        """With --no-follow what CMD starts was not to be recorded, and nobody is told that it was not."""
+        """With --no-follow what COMMAND starts was not to be recorded, and nobody is told that it was not."""
         built = lab.run(["cc", "-static", "-x", "c", "-o", self.place / "static", "-"], stdin=None,
                         input=b"#include <unistd.h>\nint main(void) { usleep(700000); return 0; }\n")
         if built.returncode != 0:

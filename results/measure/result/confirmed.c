@@ -1,6 +1,7 @@
 /* confirmed.c - the rows of a confirmation. */
 #include "results/measure/result/confirmed.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const TIMED_BY[] = {"hyperfine", "wait4", "service", NULL};
@@ -70,4 +71,12 @@ const struct res_confirmed *res_confirmed_named(const struct res_confirmed *all,
         if (!all[i].is_control && strcmp(all[i].candidate, name) == 0)
             return &all[i];
     return NULL;
+}
+
+double res_confirmed_baseline_bytes(const struct res_confirmed *all, size_t count)
+{
+    double bytes = NAN;
+    for (size_t i = 0; i < count; i++)
+        bytes = isfinite(all[i].peak.baseline_median) ? all[i].peak.baseline_median : bytes;
+    return bytes;
 }

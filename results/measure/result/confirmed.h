@@ -57,4 +57,8 @@ extern const struct res_described RES_CONFIRMED, RES_CONFIRMATION;
 const struct res_confirmed *res_confirmed_named(const struct res_confirmed *all, size_t count,
                                                 const char *name);
 
+/* res_confirmed_baseline_bytes - the baseline's peak that is shown, of the last that has one: the control of a command has no
+ * runs for memory. NAN: not known. */
+double res_confirmed_baseline_bytes(const struct res_confirmed *all, size_t count);
+
 #endif

@@ -270,8 +270,9 @@ struct res_missing_candidate {
 struct res_asked {
     const char *command; /* for sh(1); NULL: not known */
     const char *service; /* "--start LINE --load LINE" with its lines; NULL: it is none */
-    uint64_t run_ns;     /* what one run of the command took; 0: not known */
-    const char *cut;     /* how the recording was ended before the program did so itself; NULL: it was not */
+    double
+        run_ns; /* what one run of the command took; 0 or NAN: not known; the only one of these in the JSON */
+    const char *cut; /* how the recording was ended before the program did so itself; NULL: it was not */
     const char *not_confirmed; /* why the program was not run again although that was asked for */
 };
 

@@ -512,6 +512,8 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(COUNT, OMITTED, "memory_idle_ms", memory_idle_ms,
                "how long its runs rest at their end, in recorded time"),
     RES_ROW(TRUTH, "stopped", stopped, "whether Ctrl-C ended it"),
+    RES_ROW_AS(WHOLE, OMITTED | RES_FIELD_ZERO_IS_NULL, "command_ns", asked.run_ns,
+               "what the recorded command took"),
     RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of order and bootstrap"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "resamples", resamples, "of the bootstrap"),
     RES_ROW(TEXT, "touch", touch, "what was written into new memory: `none`, `page` or `full`"),

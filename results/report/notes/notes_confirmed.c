@@ -17,37 +17,33 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* A unit for all times of a sentence: that of the largest. */
-struct time_unit {
-    const char *name;
-    double ns;
-};
-
-static struct time_unit unit_of(double ns)
+/* "51.2 % more": the number that the table has, in words. */
+static void say_percent(struct res_noting *to, double ratio)
 {
-    return ns >= 1e9   ? (struct time_unit){"s", 1e9}
-           : ns >= 1e6 ? (struct time_unit){"ms", 1e6}
-                       : (struct time_unit){"us", 1e3};
+    const double percent = 100 * fabs(ratio - 1);
+    say(to, "%.*f %% %s", percent < 99.95, percent, ratio < 1 ? "less" : "more");
 }
 
-/* Three digits, as far as they are before the point or right behind it. */
-static int digits_of(double number)
+static bool is_shown(int verdict)
 {
-    return fabs(number) < 9.995 ? 2 : fabs(number) < 99.95 ? 1 : 0;
+    return verdict == RES_LESS || verdict == RES_MORE;
 }
 
-/* "mimalloc -99 ms (-119 to -65) of 409 ms" */
-static void say_time(struct res_noting *to, const struct res_confirmed *one)
+/* "169 ms instead of 114 ms (51.2 % more, 39.1 to 64.4)": medians of the table, and the ratio of the pairs. */
+static void say_time(struct res_noting *to, const struct res_confirmed *one,
+                     const struct res_confirmed *control)
 {
     const struct res_confirmed_figure *time = &one->time;
-    const double baseline = time->baseline_median;
-    const struct time_unit unit = unit_of(baseline);
-    const double changed = baseline * (time->ratio - 1) / unit.ns,
-                 low = baseline * (time->interval.low - 1) / unit.ns,
-                 high = baseline * (time->interval.high - 1) / unit.ns, whole = baseline / unit.ns;
-    const int digits = digits_of(changed);
-    say(to, "%+.*f %s (%+.*f to %+.*f) of %.*f %s", digits, changed, unit.name, digits, low, digits, high,
-        digits_of(whole), whole, unit.name);
+    const double own_ns = time->own_count > 0 ? res_median(time->own, time->own_count) : NAN,
+                 sign = time->ratio < 1 ? -100 : 100, low = sign * (time->interval.low - 1),
+                 high = sign * (time->interval.high - 1);
+    const bool both = isfinite(own_ns) && isfinite(control->time.baseline_median);
+    if (both)
+        say(to, "%s instead of %s (", RES_DURATION(own_ns), RES_DURATION(control->time.baseline_median));
+    say_percent(to, time->ratio);
+    if (isfinite(low) && isfinite(high))
+        say(to, ", %.1f to %.1f", fmin(low, high), fmax(low, high));
+    say(to, "%s", both ? ")" : "");
 }
 
 /* What its runs would have shown; NAN: there are too few to know. */
@@ -77,20 +73,30 @@ static void say_too_few(struct res_noting *to, const struct res_confirmed *one,
                         const struct res_confirmed *control)
 {
     const double resolution = resolution_of(one, control);
-    say(to, "time not shown: %s of %u pairs of runs that a verdict takes",
+    say(to, "not shown (%s of %u pairs of runs that a verdict takes",
         one->runs == 0 ? "none" : FP_GROUPED(one->runs), RES_ROUNDS_FOR_VERDICT);
     if (isfinite(resolution)) {
         say(to, ", ");
         say_resolution(to, resolution);
     }
+    say(to, ")");
 }
 
+/* "; memory 18.7 MB instead of 13.2 (41.7 % more)" */
 static void say_peak(struct res_noting *to, const struct res_confirmed *one)
 {
-    const struct res_bytes_unit unit = res_bytes_unit_of(fmax(one->peak_bytes, one->peak.baseline_median));
-    if (isfinite(one->peak_bytes))
-        say(to, "; %s for %s %s", RES_IN_UNIT(one->peak_bytes, unit),
-            RES_IN_UNIT(one->peak.baseline_median, unit), unit.name);
+    const struct res_result *result = to->result;
+    const double baseline = res_confirmed_baseline_bytes(result->confirmed, result->confirmed_count);
+    const struct res_bytes_unit unit = res_bytes_unit_of(fmax(one->peak_bytes, baseline));
+    if (!isfinite(one->peak_bytes))
+        return;
+    say(to, "; memory %s %s instead of %s (", RES_IN_UNIT(one->peak_bytes, unit), unit.name,
+        RES_IN_UNIT(baseline, unit));
+    if (is_shown(one->peak_verdict) && isfinite(one->peak.ratio))
+        say_percent(to, one->peak.ratio);
+    else
+        say(to, "no difference shown");
+    say(to, ")");
 }
 
 /* Where the program shows the contrary of what its replays do; verdict.c then names somebody else, or nobody. */
@@ -115,16 +121,17 @@ static void say_withdrawn(struct res_noting *to, const struct res_confirmed *one
 static void say_one(struct res_noting *to, const struct res_confirmed *one,
                     const struct res_confirmed *control)
 {
-    say(to, "%s ", one->candidate);
     if (one->failed != NULL) {
-        say(to, "failed: %s", one->failed);
+        say(to, "%s failed: %s", one->candidate, one->failed);
         return;
     }
-    if (one->time_verdict == RES_LESS || one->time_verdict == RES_MORE)
-        say_time(to, one);
+    say(to, "%s: time ", one->candidate);
+    if (is_shown(one->time_verdict))
+        say_time(to, one, control);
     else if (one->time_verdict == RES_SAME) {
-        say(to, "time not shown: ");
+        say(to, "not shown (");
         say_resolution(to, resolution_of(one, control));
+        say(to, ")");
     } else
         say_too_few(to, one, control);
     say_peak(to, one);
@@ -146,6 +153,13 @@ static bool is_plain(const char *name)
 static bool is_service(const struct res_asked *asked, double run_ns)
 {
     return asked->service != NULL || asked->cut != NULL || run_ns > COMMAND_MOST_NS;
+}
+
+/* What the service's own runs took, without its lines: a file is from anywhere, and names nothing to paste. */
+static void add_service(struct res_text *line, const struct res_confirmation *about)
+{
+    res_text_printf(line, " --start LINE%s --load LINE%s", about->ready != NULL ? " --ready LINE" : "",
+                    about->stop != NULL ? " --stop LINE" : "");
 }
 
 /* "mallab confirm -n 20 -a glibc,mimalloc -- make". pairs 0: as many as its time holds. The caller's to free; NULL where a name is
@@ -170,12 +184,14 @@ static char *confirm_command(const struct res_result *result, const char *const 
         res_text_printf(&line, ",%s", names[i]);
     if (asked->service != NULL) {
         res_text_printf(&line, " %s", asked->service);
+    } else if (result->confirmation != NULL && result->confirmation->start != NULL) {
+        add_service(&line, result->confirmation);
     } else if (is_service(asked, run_ns)) {
         res_text_printf(&line, " --start");
         res_shell_word(&line, asked->command != NULL ? asked->command : "LINE");
         res_text_printf(&line, " --load LINE");
     } else {
-        res_text_printf(&line, " -- %s", asked->command != NULL ? asked->command : "CMD");
+        res_text_printf(&line, " -- %s", asked->command != NULL ? asked->command : "COMMAND");
     }
     return line.text;
 }
@@ -204,15 +220,17 @@ static void note_shown(struct res_noting *to)
         say(to, "not in the program itself: %s", result->asked.not_confirmed);
     if (!is_told_here(to) || control == NULL)
         return;
+    const bool is_alone = result->workload_count == 0;
     if (control->failed != NULL) {
-        say(to, "not in the program itself: %s failed: %s", control->candidate, control->failed);
+        say(to, "%s%s failed: %s", is_alone ? "" : "not in the program itself: ", control->candidate,
+            control->failed);
         return;
     }
     for (size_t i = 0; i < result->confirmed_count; i++) {
         const struct res_confirmed *one = &result->confirmed[i];
         if (one->is_control)
             continue;
-        say(to, "%s", i == 0 ? "in the program itself: " : "");
+        say(to, "%s", i == 0 && !is_alone ? "in the program itself: " : "");
         say_one(to, one, control);
         res_note_end(to);
     }
@@ -231,6 +249,18 @@ static void note_runs(struct res_noting *to)
     if (isfinite(control->time.interval.low))
         say(to, "; %s against itself %s %s", control->candidate, RES_PERCENT(control->time.ratio),
             RES_INTERVAL(control->time.interval.low, control->time.interval.high));
+}
+
+static void note_verdict(struct res_noting *to)
+{
+    if (to->result->workload_count == 0)
+        note_shown(to);
+}
+
+static void note_shown_beside(struct res_noting *to)
+{
+    if (to->result->workload_count > 0)
+        note_shown(to);
 }
 
 /* Of a program that was not replayed it is the only line on how sure that is. */
@@ -265,8 +295,7 @@ static struct open open_of(const struct res_result *result, const struct res_con
     struct open open = {.count = 0, .spread = 0};
     for (size_t i = 0; i < result->confirmed_count && open.count < OPEN_MAX; i++) {
         const struct res_confirmed *one = &result->confirmed[i];
-        const bool is_open = one->time_verdict != RES_LESS && one->time_verdict != RES_MORE;
-        if (one->is_control || one->failed != NULL || !is_open)
+        if (one->is_control || one->failed != NULL || is_shown(one->time_verdict))
             continue;
         const double spread = resolution_of(one, control) * sqrt((double)one->runs);
         open.names[open.count++] = one->candidate;
@@ -338,7 +367,8 @@ static void note_covers(struct res_noting *to)
 
 const struct res_note_row RES_CONFIRMED_ROWS[] = {
     {"covers", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_covers},
-    {"shown", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_shown},
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_verdict},
+    {"shown", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_shown_beside},
     {"decides", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_decides},
     {"runs", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_runs_alone},
     {"runs", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_runs_beside},
@@ -354,7 +384,7 @@ static void note_confirm(struct res_noting *to)
     const struct res_result_entry *entries[RES_TRIED_MAX];
     const char *names[RES_TRIED_MAX];
     const size_t count = res_notes_tried(result, workload, entries);
-    const double ran_ns = result->asked.run_ns > 0 ? (double)result->asked.run_ns
+    const double ran_ns = result->asked.run_ns > 0 ? result->asked.run_ns
                           : workload->process != NULL && workload->process->ran_ns > 0
                               ? workload->process->ran_ns
                               : (double)workload->duration_ns;

@@ -88,12 +88,11 @@ static void add_entry(struct res_grid *grid, const struct res_confirmed *one, do
 /* The baseline, which the control is, stands first. */
 static void fill(struct res_grid *grid, const struct res_result *result)
 {
-    double largest = 0, baseline = NAN;
-    for (size_t i = 0; i < result->confirmed_count; i++) {
-        const struct res_confirmed *one = &result->confirmed[i];
-        baseline = isfinite(one->peak.baseline_median) ? one->peak.baseline_median : baseline;
-        largest = fmax(largest, fmax(one->peak_bytes, one->peak.baseline_median));
-    }
+    const double baseline = res_confirmed_baseline_bytes(result->confirmed, result->confirmed_count);
+    double largest = 0;
+    for (size_t i = 0; i < result->confirmed_count; i++)
+        largest = fmax(largest,
+                       fmax(result->confirmed[i].peak_bytes, result->confirmed[i].peak.baseline_median));
     const struct res_bytes_unit unit = res_bytes_unit_of(largest);
     char *peak = res_printf("peak, %s", unit.name), *against = res_printf("against %s", result->baseline);
     const struct res_column columns[] = {

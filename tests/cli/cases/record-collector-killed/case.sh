@@ -1,4 +1,4 @@
-# The collector is killed: CMD goes on and its exit code passes; what it left in shared memory is written at the end.
+# The collector is killed: COMMAND goes on and its exit code passes; what it left in shared memory is written at the end.
 cat >command <<'END'
 "$MALLAB_BUILD/tests/shim/shim_churn" 300000
 tries=0
