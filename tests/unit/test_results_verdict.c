@@ -396,6 +396,10 @@ TEST(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little)
     CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "PYTHONMALLOC=malloc") != NULL);
     json_object_set_new(workload, "program", json_string("sort"));
     CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "of its own") == NULL);
+    json_object_set_new(workload, "unseen_frees", json_integer(8)); /* of a million calls: php-fpm */
+    CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "8 objects were freed past") != NULL);
+    json_object_set_new(workload, "unseen_frees", json_integer(4));
+    CHECK(strstr(verdict_words(typed_workload(workload, "glibc")), "were freed past") == NULL);
     json_decref(workload);
 }
 

@@ -88,13 +88,13 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
             : workload->runs_on != NULL /* it was recorded by a collector that reads it */
                 ? "its end came too fast to read malloc's share: per cent are of its time and heap"
                 : "malloc's share is not recorded: per cent are of its time and of the heap");
-    res_text_printf(&words, "malloc takes ");
+    res_text_printf(&words, has_time ? "malloc takes " : "malloc's heap takes ");
     if (has_time)
         add_time_share(&words, result, workload);
     if (has_memory) {
         const double rss = workload->process->rss_peak_bytes;
         const struct res_bytes_unit unit = res_bytes_unit_of(rss);
-        res_text_printf(&words, "%sheap %s of %s %s (%s)", has_time ? ", its " : "for its ",
+        res_text_printf(&words, "%s%s of %s %s (%s)", has_time ? ", its heap " : "",
                         RES_IN_UNIT(workload->share_memory * rss, unit), RES_IN_UNIT(rss, unit), unit.name,
                         RES_SHARE(workload->share_memory));
     }
