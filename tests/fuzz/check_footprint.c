@@ -56,7 +56,7 @@ static void check_same_trailer(const struct fp_trailer *a, const struct fp_trail
                    a->lanes[i].is_main == b->lanes[i].is_main && a->lanes[i].marks == b->lanes[i].marks);
 }
 
-static void check_usage(const struct fp_usage *usage)
+void fuzz_check_usage(const struct fp_usage *usage)
 {
     struct fp_usage copy = *usage;
     for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
@@ -64,6 +64,11 @@ static void check_usage(const struct fp_usage *usage)
         FUZZ_CHECK(number <= INT64_MAX || number == FP_USAGE_UNKNOWN);
     }
     FUZZ_CHECK(fp_ended_name(usage->ended) != NULL && fp_runs_on_name(usage->runs_on) != NULL);
+}
+
+static void check_usage(const struct fp_usage *usage)
+{
+    fuzz_check_usage(usage);
     FUZZ_CHECK(usage->point_count <= FP_USAGE_POINTS_MAX &&
                (usage->point_count > 0) == (usage->points != NULL));
     for (uint32_t i = 0; i < usage->point_count; i++) {

@@ -38,12 +38,7 @@ static void write_recording(const uint8_t *bytes, size_t size)
 
 static void check_usage(const struct fp_usage *usage)
 {
-    struct fp_usage copy = *usage;
-    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
-        const uint64_t number = *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]);
-        FUZZ_CHECK(number <= INT64_MAX || number == FP_USAGE_UNKNOWN);
-    }
-    FUZZ_CHECK(fp_ended_name(usage->ended) != NULL && fp_runs_on_name(usage->runs_on) != NULL);
+    fuzz_check_usage(usage);
     FUZZ_CHECK(memchr(usage->allocator, '\0', sizeof usage->allocator) != NULL);
     FUZZ_CHECK(usage->points == NULL && usage->point_count == 0);
 }

@@ -37,4 +37,8 @@ void check_convert(const uint8_t *bytes, size_t size, const char *from);
  * possible without decoding their ops. */
 void repair_summary(struct image *image);
 
+/* fuzz_check_usage - its numbers are known or within bounds, its words have names. */
+struct fp_usage;
+void fuzz_check_usage(const struct fp_usage *usage);
+
 #endif
