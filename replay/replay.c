@@ -18,7 +18,6 @@
 #include "replay/exec/pace.h"
 #include "replay/exec/slices.h"
 #include "replay/meters/counters.h"
-#include "replay/meters/placement.h"
 #include "replay/meters/waste.h"
 #include "replay/outcome/ending.h"
 #include "replay/outcome/outcome.h"
@@ -45,7 +44,6 @@ struct run {
     struct rep_waste waste;
     struct rep_latency latency;
     struct rep_syscalls syscalls;
-    struct rep_placement placement;
     struct rep_counters counters;
     struct rep_binding binding;
     struct rep_pace pace;
@@ -84,15 +82,11 @@ static enum fp_status next_window(void *context, struct wl_window *ret_window)
 /* Looking at memory is no part of the run: the meters leave out its time and its page faults. */
 static void look_at_memory(struct run *run, const struct wl_window *window)
 {
-    const bool wastes = run->waste.reader != NULL && rep_waste_is_due(&run->waste, window);
-    if (!wastes && run->placement.slots == NULL)
+    if (run->waste.reader == NULL || !rep_waste_is_due(&run->waste, window))
         return;
     rep_meters_pause(&run->meters);
-    if (wastes)
-        rep_waste_sample(&run->waste, &run->waste.peak, window->facts.first_op + window->op_count,
-                         window->facts.end_ns, rep_meters_resident(&run->meters));
-    if (run->placement.slots != NULL)
-        rep_placement_window(&run->placement, window);
+    rep_waste_sample(&run->waste, &run->waste.peak, window->facts.first_op + window->op_count,
+                     window->facts.end_ns, rep_meters_resident(&run->meters));
     rep_meters_resume(&run->meters);
 }
 
@@ -281,8 +275,7 @@ static uint32_t rest_ids(const struct run *run)
 static bool prepare_windows(struct run *run)
 {
     const struct rep_options *options = &run->options;
-    run->sliced = rep_pace_follows(&run->pace) && !options->latency && !options->syscalls &&
-                  !options->placement && !options->check;
+    run->sliced = rep_pace_follows(&run->pace) && !options->latency && !options->syscalls && !options->check;
     if (!run->sliced)
         return rep_meters_init(&run->meters, run->summary->windows);
     return rep_meters_init(&run->meters, rep_slices_count_max(run->summary)) &&
@@ -295,9 +288,6 @@ static bool prepare_pass(struct run *run)
     const uint32_t id_max = run->summary->id_max;
     if (options->latency &&
         !rep_latency_init(&run->latency, run->summary, run->inherited_ops, &run->loop.calls))
-        return false;
-    if (options->placement &&
-        !rep_placement_init(&run->placement, run->summary, run->inherited_ops, run->loop.slots))
         return false;
     rep_counters_init(&run->counters);
     if (options->check && (id_max > UINT32_MAX - rest_ids(run) ||
@@ -448,7 +438,6 @@ static int print_outcome(const struct run *run)
         .limit = &run->limit,
         .meters = &run->meters,
         .totals = &run->totals,
-        .placement = options->placement ? &run->placement : NULL,
         .counters = &run->counters,
         .substituted = run->substituted,
         .touch = options->touch_name,

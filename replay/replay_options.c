@@ -44,8 +44,6 @@ static const char HELP[] =
     "  --latency             time every call by itself and print percentiles; the\n"
     "                        time per op is not measured then\n"
     "  --syscalls            count the system calls by kind; nothing is timed\n"
-    "  --placement           look where live objects lie: misses of a simulated TLB,\n"
-    "                        pages and lines held; nothing is timed\n"
     "  --pin HOW             'no', 'auto': a processor for each thread, or a list of\n"
     "                        processors to keep to: 0,2-3 [no]\n"
     "  --nice N              priority, -20 (high) to 19 [as it is]\n"
@@ -153,7 +151,6 @@ static const struct {
     {"waste", FLAG, AT(waste)},
     {"latency", FLAG, AT(latency)},
     {"syscalls", FLAG, AT(syscalls)},
-    {"placement", FLAG, AT(placement)},
     {"pin", VALUE, .take = take_pin},
     {"nice", VALUE, .take = take_nice},
     {"report-failure", FLAG, AT(report_failure)},
@@ -194,13 +191,10 @@ static bool take_option(size_t row, const char *value, struct rep_options *optio
 
 static void check_combination(const struct rep_options *options)
 {
-    if (options->check + options->latency + options->syscalls + options->placement > 1)
-        MISUSE("--check, --latency, --syscalls and --placement are passes of their own: one at a time; see "
-               "--help");
+    if (options->check + options->latency + options->syscalls > 1)
+        MISUSE("--check, --latency and --syscalls are passes of their own: one at a time; see --help");
     if (options->check && strcmp(REP_ALLOCATOR, "none") == 0)
         MISUSE("'none' has no objects that could be checked; see --help");
-    if (options->placement && strcmp(REP_ALLOCATOR, "none") == 0)
-        MISUSE("'none' has no objects that could lie anywhere; see --help");
 }
 
 void rep_options_parse(int argc, char **argv, struct rep_settings *settings, struct rep_options *ret_options)

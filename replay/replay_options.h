@@ -34,7 +34,7 @@ struct rep_options {
     bool settings_only; /* print what settings there are, check those that were given, and end */
     bool unproven;      /* settings of which the allocator tells nothing may pass */
     bool json, serial, check, waste, report_failure;
-    bool latency, syscalls, placement; /* passes: at most one of these and check */
+    bool latency, syscalls; /* passes: at most one of these and check */
     struct rep_binding binding;
     struct rep_settings *settings; /* the caller's: named and expected ones are noted there */
 };

@@ -52,7 +52,7 @@ struct settings {
     struct confirm confirm;
     uint64_t memory_rounds, time_budget_ns;
     double until; /* a share; 0: not asked */
-    bool check, latency, no_syscalls, placement, no_placement;
+    bool check, latency, no_syscalls;
     char **inputs;
     size_t input_count;
     char **command; /* NULL: none */
@@ -120,9 +120,6 @@ static const struct cli_option OPTIONS[] = {
              "the JSON"},
     {.name = "no-syscalls", .how = CLI_FLAG, .at = AT(no_syscalls),
      .help = "no pass behind the rounds that counts system calls"},
-    {.name = "placement", .how = CLI_FLAG, .at = AT(placement),
-     .help = "a pass behind the rounds that looks where live objects lie"},
-    {.name = "no-placement", .how = CLI_FLAG, .at = AT(no_placement), .help = "none, as it is by default"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
      .takes = "a time such as 90s or 5m",
      .help = "at last run COMMAND itself under the baseline and what is advised, as 'mallab confirm' does: for T "
@@ -494,7 +491,6 @@ static int run_experiment(struct ab *ab)
         .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
         .system_calls = !settings->no_syscalls,
-        .placement = settings->placement && !settings->no_placement,
         .stop = &cli_stopped_by,
         .progress = on_progress,
         .context = ab,

@@ -30,7 +30,7 @@ struct settings {
     struct cli_measure measure;
     const char *threads, *pace, *idle_with;
     int recorded_clock; /* of its words: 0 or 1 */
-    bool check, latency, syscalls, placement;
+    bool check, latency, syscalls;
     const char *workload;
 };
 
@@ -69,9 +69,6 @@ static const struct cli_option OPTIONS[] = {
              "measured then"},
     {.name = "syscalls", .how = CLI_FLAG, .at = AT(syscalls),
      .help = "count the allocator's system calls by kind; nothing is timed"},
-    {.name = "placement", .how = CLI_FLAG, .at = AT(placement),
-     .help = "look where live objects lie: misses of a simulated TLB, pages and cache lines they hold; "
-             "nothing is timed"},
     {.group = cli_measure_place, .at = AT(measure)},
     {.name = "clock", .argument = "CLOCK", .how = CLI_CHOICE, .at = AT(recorded_clock),
      .words = "real recorded",
@@ -98,7 +95,7 @@ static const struct cli_option OPTIONS[] = {
 
 static int passes_of(const struct settings *settings)
 {
-    return settings->check + settings->latency + settings->syscalls + settings->placement;
+    return settings->check + settings->latency + settings->syscalls;
 }
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
@@ -108,9 +105,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     ret_settings->measure.allocators = "glibc";
     int code = cli_options_take(&CLI_REPLAY, argc, argv, ret_settings, &operands);
     if (code < 0 && passes_of(ret_settings) > 1)
-        return cli_misuse(
-            &CLI_REPLAY,
-            "--check, --latency, --syscalls and --placement are passes of their own: one at a time");
+        return cli_misuse(&CLI_REPLAY,
+                          "--check, --latency and --syscalls are passes of their own: one at a time");
     if (code < 0)
         code = cli_operands_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
     ret_settings->workload = code < 0 ? operands.words[0] : NULL;
@@ -298,10 +294,9 @@ static int run_binary(const struct settings *settings, const struct res_candidat
         .group = limited->group.directory != NULL ? &limited->group : NULL,
         .check = settings->check,
         .waste = passes_of(settings) == 0 && strcmp(candidate->name, "none") != 0,
-        .pass_option = settings->latency     ? "--latency"
-                       : settings->syscalls  ? "--syscalls"
-                       : settings->placement ? "--placement"
-                                             : NULL,
+        .pass_option = settings->latency    ? "--latency"
+                       : settings->syscalls ? "--syscalls"
+                                            : NULL,
         .more = settings->measure.options,
         .recorded_clock = settings->recorded_clock != 0,
         .idle_ms = cli_measure_idle_ms(&settings->measure),

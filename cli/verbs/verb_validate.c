@@ -112,10 +112,9 @@ static void on_replay(void *context, const struct res_workload *workload, const 
                       size_t runs_done, size_t runs_all)
 {
     struct cli_validate *validate = context;
-    char *words = round == 0                ? res_printf("replay, warm-up, %s", entry)
-                  : round == RES_ROUND_PASS ? res_printf("replay, placement, %s", entry)
-                                            : res_printf("replay, round %u of %u, %s", round,
-                                                         (unsigned)validate->settings.measure.rounds, entry);
+    char *words = round == 0 ? res_printf("replay, warm-up, %s", entry)
+                             : res_printf("replay, round %u of %u, %s", round,
+                                          (unsigned)validate->settings.measure.rounds, entry);
     cli_progress_show(&validate->progress, words, NULL, 0, runs_done, runs_all);
     free(words);
 }
@@ -145,7 +144,6 @@ static void run_replays(struct cli_validate *validate, struct res_experiment *re
         .seed = settings->measure.seed,
         .touch = settings->measure.touch,
         .timeout_ns = settings->measure.timeout_ns,
-        .placement = true,
         .stop = &cli_stopped_by,
         .progress = on_replay,
         .context = validate,

@@ -31,13 +31,6 @@ void rep_live_follow(struct rep_live *live, const struct wl_window *window, uint
     }
 }
 
-bool rep_alignment_init(struct rep_alignment *alignment, uint32_t id_max)
-{
-    *alignment = (struct rep_alignment){
-        .made_by = rep_storage_map((size_t)id_max + 1, sizeof *alignment->made_by)};
-    return alignment->made_by != NULL;
-}
-
 /* C: suitable for any object that fits, and no fundamental type needs more than 16. */
 uint64_t rep_alignment_promised(const struct wl_op *op, uint64_t bytes)
 {
@@ -51,32 +44,4 @@ uint64_t rep_alignment_promised(const struct wl_op *op, uint64_t bytes)
         alignment = asked > alignment ? asked : alignment;
     }
     return alignment;
-}
-
-static void look(struct rep_alignment *alignment, const struct wl_op *op, uint64_t number, const void *object)
-{
-    const uint64_t bytes = rep_op_bytes(op);
-    const uint64_t promised = rep_alignment_promised(op, bytes);
-    if (bytes == 0 || object == NULL)
-        return; /* any answer will do */
-    alignment->looked++;
-    if (((uintptr_t)object & (promised - 1)) == 0 || alignment->misaligned++ > 0)
-        return;
-    alignment->first.op = number;
-    alignment->first.bytes = bytes;
-    alignment->first.promised = promised;
-    alignment->first.call = op->call;
-}
-
-void rep_alignment_window(struct rep_alignment *alignment, const struct wl_window *window, void *const *slots)
-{
-    for (uint32_t i = 0; i < window->op_count; i++) {
-        const struct wl_op *op = &window->ops[i];
-        alignment->made_by[op->id] = fp_call_kind_of(op->call) != FP_KIND_RELEASE ? i + 1 : 0;
-    }
-    for (uint32_t i = 0; i < window->op_count; i++) {
-        const struct wl_op *op = &window->ops[i];
-        if (op->id != 0 && alignment->made_by[op->id] == i + 1)
-            look(alignment, op, window->facts.first_op + i, slots[op->id]);
-    }
 }

@@ -2,9 +2,7 @@
  *
  *   live      how many bytes each object is, op by op
  *   promise   what an allocator owes an object's address: aligned as asked, at least as the C standard demands of an
- *             object of that size, 16 bytes from 16 bytes on
- *   looked    objects that are live at the end of the window that made or resized them. Of those that are gone by then
- *             the address is not known any more; a checking run (promise_check.h) looks at each */
+ *             object of that size, 16 bytes from 16 bytes on. A checking run (promise_check.h) looks at each */
 #ifndef MALLAB_REPLAY_BASE_OBJECTS_H
 #define MALLAB_REPLAY_BASE_OBJECTS_H
 
@@ -24,22 +22,6 @@ bool rep_live_init(struct rep_live *live, uint32_t id_max);
 
 /* rep_live_follow - take the first count ops of a window into account, in the recorded order. */
 void rep_live_follow(struct rep_live *live, const struct wl_window *window, uint32_t count);
-
-struct rep_alignment {
-    uint32_t *made_by; /* by id: the window's last op for it, from 1; 0: it released it, or there was none */
-    uint64_t looked, misaligned;
-    struct {
-        uint64_t op, bytes, promised; /* number in the workload; bytes */
-        uint8_t call;
-    } first; /* of the misaligned ones, if any */
-};
-
-/* rep_alignment_init - map room for ids up to id_max, before the first op. Returns false when it does not fit. */
-bool rep_alignment_init(struct rep_alignment *alignment, uint32_t id_max);
-
-/* rep_alignment_window - a window is over and all threads rest. slots: addresses by id. */
-void rep_alignment_window(struct rep_alignment *alignment, const struct wl_window *window,
-                          void *const *slots);
 
 /* rep_alignment_promised - what the address of these bytes, more than none, must be a multiple of. */
 uint64_t rep_alignment_promised(const struct wl_op *op, uint64_t bytes);

@@ -13,7 +13,6 @@
 #include "replay/exec/run_threads.h"
 #include "replay/meters/counters.h"
 #include "replay/meters/meters.h"
-#include "replay/meters/placement.h"
 #include "replay/meters/waste.h"
 #include "replay/proof/allocator_proof.h"
 #include "replay/proof/settings.h"
@@ -44,7 +43,6 @@ struct rep_outcome {
     const struct rep_meters *meters;
     const struct rep_exec_options *exec; /* of the run; the clock's rate is known */
     const struct rep_exec_totals *totals;
-    const struct rep_placement *placement; /* NULL: not the placement pass */
     const struct rep_counters *counters;
     uint64_t substituted; /* calls.h */
     const char *touch;

@@ -70,7 +70,7 @@ static uint64_t preempted_ns(const struct rep_outcome *outcome)
 
 bool rep_outcome_is_time_pass(const struct rep_outcome *outcome)
 {
-    return outcome->exec->latency == NULL && outcome->exec->syscalls == NULL && outcome->placement == NULL &&
+    return outcome->exec->latency == NULL && outcome->exec->syscalls == NULL &&
            outcome->exec->check == NULL && !outcome->account->recorded;
 }
 
@@ -79,7 +79,6 @@ const char *rep_outcome_pass(const struct rep_outcome *outcome)
     return outcome->exec->check != NULL      ? "check"
            : outcome->exec->latency != NULL  ? "latency"
            : outcome->exec->syscalls != NULL ? "syscalls"
-           : outcome->placement != NULL      ? "placement"
            : outcome->account->recorded      ? "memory"
                                              : "time";
 }
@@ -271,77 +270,6 @@ static json_t *batches_json(const struct rep_outcome *outcome)
     return array;
 }
 
-static json_t *share(uint64_t part, uint64_t of)
-{
-    return of > 0 ? json_real((double)part / (double)of) : json_null();
-}
-
-/* A moment and the sum of all moments have the same keys. */
-static json_t *placement_sample_json(const struct rep_placement_sample *sample)
-{
-    json_t *object = json_object();
-    rep_set_count(object, "live_objects", sample->live_objects);
-    rep_set_count(object, "objects", sample->objects);
-    rep_set_count(object, "bytes", sample->bytes);
-    rep_set(object, "tlb_misses_per_object", share(sample->tlb_misses, sample->objects));
-    rep_set(object, "same_page_share", share(sample->next_same_page, sample->next));
-    rep_set(object, "next_distance_bytes_median",
-            sample->next > 0 ? json_integer((json_int_t)rep_placement_distance(sample)) : json_null());
-    rep_set(object, "page_bytes_per_byte", share(sample->pages * REP_PAGE_BYTES, sample->bytes));
-    rep_set(object, "line_bytes_per_byte", share(sample->lines * REP_CACHE_LINE, sample->bytes));
-    return object;
-}
-
-static json_t *moment_json(const struct rep_placement_sample *sample)
-{
-    if (!sample->taken)
-        return json_null();
-    json_t *object = placement_sample_json(sample);
-    rep_set_count(object, "ops", sample->ops);
-    rep_set_count(object, "time_ns", sample->time_ns);
-    return object;
-}
-
-static json_t *placement_definition_json(void)
-{
-    return json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:s}", "tlb_entries", (int)REP_TLB_ENTRIES,
-                     "tlb_ways", "all", "tlb_replacement", "least recently used", "page_bytes",
-                     (int)REP_PAGE_BYTES, "line_bytes", (int)REP_CACHE_LINE, "object_bytes_max",
-                     (int)REP_SMALL_BYTES, "moments", (int)REP_PLACEMENT_MOMENTS, "order",
-                     "thread by thread, oldest first");
-}
-
-static json_t *alignment_json(const struct rep_alignment *alignment)
-{
-    json_t *object = json_object(), *first = json_null();
-    rep_set_count(object, "looked", alignment->looked);
-    rep_set_count(object, "misaligned", alignment->misaligned);
-    if (alignment->misaligned > 0) {
-        first = json_object();
-        rep_set_count(first, "op", alignment->first.op);
-        rep_set_text(first, "call", fp_call_name(alignment->first.call));
-        rep_set_count(first, "size_bytes", alignment->first.bytes);
-        rep_set_count(first, "promised_bytes", alignment->first.promised);
-    }
-    rep_set(object, "first", first);
-    return object;
-}
-
-static json_t *placement_json(const struct rep_placement *placement)
-{
-    if (placement == NULL)
-        return json_null();
-    const struct rep_placement_sample total = rep_placement_total(placement);
-    json_t *object = placement_sample_json(&total), *moments = json_array();
-    for (uint32_t i = 0; i < placement->moment_count; i++)
-        rep_append(moments, moment_json(&placement->moments[i]));
-    rep_set(object, "definition", placement_definition_json());
-    rep_set(object, "peak", moment_json(&placement->peak));
-    rep_set(object, "alignment", alignment_json(&placement->alignment));
-    rep_set(object, "moments", moments);
-    return object;
-}
-
 static json_t *syscalls_json(const struct rep_syscalls *syscalls)
 {
     if (syscalls == NULL)
@@ -433,7 +361,6 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     rep_set(root, "latency",
             outcome->exec->latency != NULL ? rep_latency_json(outcome->exec->latency, outcome->exec->clock)
                                            : json_null());
-    rep_set(root, "placement", placement_json(outcome->placement));
     rep_set(root, "system_calls", syscalls_json(outcome->exec->syscalls));
 }
 

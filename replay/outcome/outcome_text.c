@@ -101,36 +101,6 @@ static void say_counters(const struct rep_counters *counters)
     }
 }
 
-static void say_sample(const char *key, const struct rep_placement_sample *sample)
-{
-    if (sample->objects == 0) {
-        printf("%-18sno live object of 1 to %u bytes\n", key, REP_SMALL_BYTES);
-        return;
-    }
-    const double objects = (double)sample->objects, bytes = (double)sample->bytes;
-    printf("%-18s%.3f TLB misses an object; %.2f bytes of pages and %.2f of lines a byte;\n"
-           "%-18snext object in the same page: %.0f %%, nearer than %s bytes: half\n",
-           key, (double)sample->tlb_misses / objects, (double)sample->pages * REP_PAGE_BYTES / bytes,
-           (double)sample->lines * REP_CACHE_LINE / bytes, "",
-           sample->next > 0 ? 100.0 * (double)sample->next_same_page / (double)sample->next : 0.0,
-           FP_GROUPED(rep_placement_distance(sample)));
-}
-
-static void say_placement(const struct rep_placement *placement)
-{
-    const struct rep_placement_sample total = rep_placement_total(placement);
-    say_sample("placement", &total);
-    if (placement->peak.taken)
-        say_sample("near live peak", &placement->peak);
-    const struct rep_alignment *alignment = &placement->alignment;
-    if (alignment->misaligned > 0)
-        printf("%-18s%s of %s objects looked at are misaligned, the first at op %s:\n"
-               "%-18s%s of %s bytes at an address that is no multiple of %s; --check looks at each\n",
-               "warning", FP_GROUPED(alignment->misaligned), FP_GROUPED(alignment->looked),
-               FP_GROUPED(alignment->first.op), "", fp_call_name(alignment->first.call),
-               FP_GROUPED(alignment->first.bytes), FP_GROUPED(alignment->first.promised));
-}
-
 static void say_incomplete(const char *why)
 {
     char plain[512];
@@ -182,8 +152,6 @@ static void say_time(const struct rep_outcome *outcome)
     else if (exec->check == NULL)
         say("ns/op", exec->latency != NULL || exec->syscalls != NULL
                          ? "not measured: in this pass calls are watched one by one, which takes time"
-                     : outcome->placement != NULL
-                         ? "not measured: in this pass objects are walked between the calls"
                          : "not measured: the recorded clock moves between the calls, which takes time");
     /* With several threads it goes on beside the calls, where a processor is free. */
     printf("%-18s%.1f ms, %s %.1f preparing\n", "wall", (double)outcome->meters->wall_ns / 1e6,
@@ -225,8 +193,6 @@ bool rep_outcome_text(const struct rep_outcome *outcome)
     say_counters(outcome->counters);
     if (outcome->exec->syscalls != NULL)
         say_syscalls(outcome->exec->syscalls);
-    if (outcome->placement != NULL)
-        say_placement(outcome->placement);
     if (outcome->exec->latency != NULL)
         rep_latency_text(outcome->exec->latency, outcome->exec->clock);
     return fflush(stdout) == 0 && !ferror(stdout);

@@ -36,7 +36,7 @@ def entry(name, at, windows):
                          "end_bytes": int(live * factor * .4), "idle_bytes": int(live * factor * .3), "peak_ratio": factor / 1.12,
                          "peak_ratio_low": factor / 1.14, "peak_ratio_high": factor / 1.10, "peak_verdict": verdicts[1][at % 5]},
             "waste": waste(live, factor), "system_calls": {"total": 5 + at, "mmap": 5, "brk": at}, "failure": None,
-            "placement": {"tlb_misses_per_object": .2 * ratio, "same_page_share": .8, "page_bytes_per_byte": 1.4, "line_bytes_per_byte": 1.1}, "latency": latency(ratio), "warmup_ns": 1,
+            "latency": latency(ratio), "warmup_ns": 1,
             "runs": [{"faults_minor": 12000 + 500 * at, "ns_per_op": 22 * ratio * (1 + .001 * turn), "resident": {"peak_bytes": int(live * factor)},
                       "samples": {"resident_bytes": curve if turn == 0 else []}} for turn in range(10)]}
 

@@ -127,7 +127,7 @@ class Broken(lab.Lab):
         """Whatever is in errno, a calloc has no alignment that could be refused; in a timed run, a check and `ab`."""
         directory = self.directory("vague")
         reason = r"returned NULL at op [\d,]+: .*; the machine has [\d,]+ MB available: the allocator is broken"
-        for options in ((), ("--check",), ("--placement",)):
+        for options in ((), ("--check",)):
             with self.subTest(options=options):
                 said = self.mallab("replay", *options, "-a", "vague", self.one, status=lab.FAILED, **directory)
                 self.assertRegex(said.stderr.decode(), reason)
@@ -141,23 +141,6 @@ class Broken(lab.Lab):
         self.assert_one_line(limited, "the limit is 21.5 GB, and it may not bear a mapping that is refused; else it does not bear a call")
         free = self.mallab("replay", "-a", "abort", self.one, status=lab.FAILED, **directory)
         self.assertNotIn(b"limit", free.stderr)
-
-    def test_a_misaligned_object_is_seen_without_a_check(self):
-        """The placement pass looks by the way; the run goes on, as programs may not need what was promised."""
-        directory = self.directory("misaligned")
-        for workload in (self.one, self.many):
-            run = self.answer("replay", "--json", "--placement", "-a", "misaligned", workload, **directory)
-            alignment = run["placement"]["alignment"]
-            self.assertGreater(alignment["misaligned"], 0)
-            self.assertLessEqual(alignment["misaligned"], alignment["looked"])
-            self.assertGreaterEqual(alignment["first"]["promised_bytes"], 2)
-        sound = self.answer("replay", "--json", "--placement", "-a", "glibc", self.one, **directory)["placement"]["alignment"]
-        self.assertGreater(sound["looked"], 1000)
-        self.assertEqual((sound["misaligned"], sound["first"]), (0, None))
-        table = self.mallab("ab", "-q", "--placement", "-n", "1", "-a", "glibc,misaligned", self.one, **directory).stdout.decode()
-        words = " ".join(table.split())
-        self.assertRegex(words, r"misaligned breaks a promise: [\d,]+ of [\d,]+ objects looked at are misaligned, the first at op [\d,]+")
-        self.assertNotIn("glibc breaks", words)
 
     def test_a_hanging_one_is_given_up(self):
         result = self.mallab("replay", "--timeout", "1s", "-a", "hang", self.one, status=lab.FAILED,

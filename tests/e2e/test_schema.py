@@ -52,7 +52,7 @@ class Schema(Lab):
         self.assertEqual(experiment["$defs"]["run"], {key: value for key, value in run.items() if key[0] != "$" and key != "title"})
 
     def test_replay(self):
-        for more in ([], ["--latency"], ["--syscalls"], ["--placement"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M", "--limit-by", "data"],
+        for more in ([], ["--latency"], ["--syscalls"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M", "--limit-by", "data"],
                      ["--pace", "100x", "--pin", "auto", "--nice", "1", "--threads", "1", "--touch", "full"]):
             with self.subTest(more=more):
                 self.judge("mallab-run-1", self.made.answer("replay", "--json", *more, "lua.wl"))

@@ -21,7 +21,7 @@ static struct res_run run_of(uint64_t ops, uint64_t ns, uint64_t begin_ns, uint6
         " \"faults_minor\": 3, \"proof\": {\"ok\": true}, \"live_end_bytes\": 100,"
         " \"counters\": [{\"name\": \"cycles\", \"count\": 7, \"user_only\": true, \"counted_share\": 0.5}],"
         " \"system_calls\": {\"brk\": 2, \"total\": 2}, \"substituted\": [\"x%llu\"],"
-        " \"latency\": {\"count\": 1}, \"waste\": {}, \"placement\": {},"
+        " \"latency\": {\"count\": 1}, \"waste\": {},"
         " \"resident\": {\"start_bytes\": 50, \"peak_bytes\": %llu, \"mean_bytes\": %llu, \"end_bytes\": 20,"
         "  \"idle_bytes\": 10, \"idle_own_bytes\": 1, \"predicted\": true, \"not_predicted_why\": null},"
         " \"samples\": {\"time_ns\": [%llu, %llu, %llu], \"live_bytes\": [1, %llu, 1],"

@@ -104,13 +104,13 @@ TEST(notes_of_a_file_are_made_anew)
 TEST(details_are_told_by_themselves)
 {
     json_t *workload = json_loads(
-        "{\"candidates\": [{\"name\": \"glibc\", \"placement\": {\"unavailable\": \"odd\"}}]}", 0, NULL);
+        "{\"candidates\": [{\"name\": \"glibc\", \"system_calls\": {\"unavailable\": \"odd\"}}]}", 0, NULL);
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     struct res_text few = {0}, all = {0};
     res_notes_screen(&few, known->notes, known->note_count, NULL);
     res_notes_text(&all, known->notes, known->note_count, true, NULL);
-    CHECK(strstr(few.text, "glibc was not measured") == NULL && strstr(few.text, "VERDICT   ") != NULL);
-    CHECK(strstr(all.text, "placement   glibc was not measured: odd") != NULL);
+    CHECK(strstr(few.text, "unavailable (odd)") == NULL && strstr(few.text, "VERDICT   ") != NULL);
+    CHECK(strstr(all.text, "glibc unavailable (odd)") != NULL);
     CHECK(widest(few.text) <= RES_SCREEN_COLUMNS);
     free(few.text);
     free(all.text);

@@ -35,9 +35,7 @@ static const json_t *run(void *context, struct res_entry *entry, const char *opt
         *ret_reason = res_strdup("it broke");
         return NULL;
     }
-    if (strcmp(option, "--placement") == 0)
-        lab->last = json_pack("{s:{s:f}}", "placement", "tlb_misses_per_object", mean);
-    else if (strcmp(option, "--syscalls") == 0)
+    if (strcmp(option, "--syscalls") == 0)
         lab->last = json_pack("{s:{s:i, s:i}}", "system_calls", "brk", (int)number, "total", (int)number);
     else
         lab->last = json_pack("{s:{s:i, s:f, s:f, s:f, s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}}", "latency",
@@ -168,20 +166,6 @@ TEST(system_calls_once_each)
     lab_release(&lab);
 }
 
-TEST(placement_once_each_but_the_floor)
-{
-    struct lab lab;
-    const struct res_passes_runner runner = lab_init(&lab);
-    lab.fails_at = 1;
-    CHECK(res_passes_placement(&lab.trial, &runner));
-    CHECK_U64(lab.runs, 2);
-    CHECK_U64(lab.runs_of[2] + lab.runs_of[3], 0); /* neither the control nor the floor */
-    CHECK_U64(figure(lab.entries[0].passes.placement, "tlb_misses_per_object"), 15); /* a first run */
-    CHECK_STR(json_string_value(json_object_get(lab.entries[1].passes.placement, "unavailable")), "it broke");
-    CHECK(lab.entries[1].failed == NULL);
-    lab_release(&lab);
-}
-
 RUN_TESTS(T(figures_over_the_passes), T(a_failure_is_told_and_stops_no_other),
           T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole),
-          T(system_calls_once_each), T(placement_once_each_but_the_floor))
+          T(system_calls_once_each))

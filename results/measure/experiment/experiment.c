@@ -69,38 +69,24 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
     return whole;
 }
 
-/* One run of each, whose object `key` is kept in the member of res_passes at `offset`. */
-static bool once_each(struct res_trial *trial, const struct res_passes_runner *runner, const char *option,
-                      const char *key, size_t offset, bool with_floor)
+bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner)
 {
     for (size_t i = 0; i < trial->entry_count; i++) {
         struct res_entry *entry = &trial->entries[i];
-        json_t **member = (json_t **)((char *)&entry->passes + offset);
         char *reason = NULL;
-        if (!takes_part(entry) || (entry->is_floor && !with_floor))
+        if (!takes_part(entry))
             continue;
-        const json_t *run = runner->run(runner->context, entry, option, &reason);
+        const json_t *run = runner->run(runner->context, entry, "--syscalls", &reason);
         if (run == NULL && reason == NULL)
             return false;
-        json_t *found = json_object_get(run, key);
+        json_t *found = json_object_get(run, "system_calls");
         if (reason == NULL && !json_is_object(found))
-            reason = res_printf("its result has no '%s'", key);
-        *member = reason == NULL ? json_incref(found) : json_pack("{s:s}", "unavailable", reason);
+            reason = res_strdup("its result has no 'system_calls'");
+        entry->passes.system_calls = reason == NULL ? json_incref(found)
+                                                    : json_pack("{s:s}", "unavailable", reason);
         free(reason);
     }
     return true;
-}
-
-bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner)
-{
-    return once_each(trial, runner, "--syscalls", "system_calls", offsetof(struct res_passes, system_calls),
-                     true);
-}
-
-bool res_passes_placement(struct res_trial *trial, const struct res_passes_runner *runner)
-{
-    return once_each(trial, runner, "--placement", "placement", offsetof(struct res_passes, placement),
-                     false);
 }
 
 void res_passes_release(struct res_passes *passes)
@@ -108,8 +94,6 @@ void res_passes_release(struct res_passes *passes)
     drop_latency(passes);
     json_decref(passes->system_calls);
     passes->system_calls = NULL;
-    json_decref(passes->placement);
-    passes->placement = NULL;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -150,9 +134,7 @@ static size_t pass_runs_of(const struct res_options *options, const struct res_w
 {
     const size_t candidates = options->candidate_count, floor = options->floor != NULL;
     const size_t of_all = (candidates + floor) * options->system_calls;
-    return workload->member_count > 0
-               ? of_all
-               : of_all + entries_of(options) * options->latency_passes + candidates * options->placement;
+    return workload->member_count > 0 ? of_all : of_all + entries_of(options) * options->latency_passes;
 }
 
 static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
@@ -449,8 +431,6 @@ static void run_passes(struct state *state, struct res_trial *trial)
     if (trial->digest != NULL && options->system_calls && !state->stopped)
         (void)res_passes_syscalls(trial, &runner); /* state tells of a stop */
     const bool alone = trial->workload->member_count == 0;
-    if (trial->digest != NULL && options->placement && alone && !state->stopped)
-        (void)res_passes_placement(trial, &runner);
     if (trial->digest != NULL && alone && !state->stopped)
         (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
     for (size_t i = 0; i < trial->entry_count && !alone && options->latency_passes > 0; i++)

@@ -15,8 +15,8 @@
  *
  *   pass      behind the rounds, where asked for: runs that watch, which takes time, so nothing of them enters time or memory.
  *             Latency: each candidate, the control and the floor several times, shuffled; system calls: each candidate and the
- *             floor once; placement: each candidate once, as the floor has no objects. A run that fails here leaves the
- *             candidate's other figures as they are; its figures are "unavailable" with a reason
+ *             floor once. A run that fails here leaves the candidate's other figures as they are; its figures are
+ *             "unavailable" with a reason
  *
  * One workload after the other. An entry that fails (it does not start, crashes, its proof fails, it executed other
  * ops than the others) is out for that workload, with the reason; the others go on.
@@ -69,12 +69,10 @@ struct res_passes_runner {
 /* res_passes_latency - passes latency passes of the entries that have not failed, the control among them: what it differs by is the noise of a
  *   percentile.
  * res_passes_syscalls - one syscalls pass of the same, the control left out.
- * res_passes_placement - one placement pass of the same, the floor left out.
- * All return false when the experiment was stopped; what is not whole then is dropped. */
+ * Both return false when the experiment was stopped; what is not whole then is dropped. */
 bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,
                         const struct res_passes_runner *runner);
 bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner);
-bool res_passes_placement(struct res_trial *trial, const struct res_passes_runner *runner);
 
 void res_passes_release(struct res_passes *passes);
 

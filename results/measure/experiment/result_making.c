@@ -58,7 +58,6 @@ static void read_printed(const struct res_entry *entry, struct res_result_entry 
     put(printed, "check", entry->check);
     put(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
     put(printed, "system_calls", entry->passes.system_calls);
-    put(printed, "placement", entry->passes.placement);
     if (!res_described_read(&RES_RESULT_ENTRY, printed, ret_entry, &problem))
         res_described_init(&RES_RESULT_ENTRY, ret_entry);
     free(problem);

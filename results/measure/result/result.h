@@ -120,18 +120,6 @@ struct res_system_calls {
     json_t *rest;
 };
 
-/* How close together live objects lie. */
-struct res_placement_figures {
-    char *unavailable;
-    double live_objects, objects, bytes;
-    double tlb_misses_per_object, same_page_share, next_distance_bytes_median, page_bytes_per_byte,
-        line_bytes_per_byte;
-    double looked, misaligned; /* alignment of addresses */
-    char *misaligned_call;     /* of the first one; NULL: there is none */
-    double misaligned_op, misaligned_size_bytes, misaligned_promised_bytes;
-    json_t *rest;
-};
-
 /* A line for people, made once (results/report/notes) and printed by all: what the figures rest on, what is missing, what
  * to do. */
 enum res_severity { RES_NOTE_INFO = 0, RES_NOTE_WARNING = 1, RES_NOTE_ADVICE = 2 };
@@ -161,7 +149,6 @@ struct res_result_entry {
     char *not_predicted_why;
     struct res_latency_figures *latency;
     struct res_system_calls *system_calls;
-    struct res_placement_figures *placement;
     uint64_t warmup_ns;
     struct res_start_cost start;
     struct res_run *runs; /* one for each round */

@@ -169,30 +169,6 @@ static const struct res_field SYSTEM_FIELDS[] = {
 static const struct res_described SYSTEM_CALLS = RES_DESCRIBE("system calls", SYSTEM_FIELDS);
 #undef OWNER
 
-#define PLACED(key, member, ...) RES_ROW_AS(NUMBER, READ_ONLY, key, member, NULL, __VA_ARGS__)
-
-/* The object is kept as it is (docs/placement.md); these of its members are read. */
-#define OWNER struct res_placement_figures
-static const struct res_field PLACEMENT_FIELDS[] = {
-    RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why it was not measured"),
-    PLACED("live_objects", live_objects),
-    PLACED("objects", objects),
-    PLACED("bytes", bytes),
-    PLACED("tlb_misses_per_object", tlb_misses_per_object, .csv = "tlb_misses_per_object", .late = true),
-    PLACED("same_page_share", same_page_share),
-    PLACED("next_distance_bytes_median", next_distance_bytes_median),
-    PLACED("page_bytes_per_byte", page_bytes_per_byte, .csv = "page_bytes_per_byte", .late = true),
-    PLACED("line_bytes_per_byte", line_bytes_per_byte, .csv = "line_bytes_per_byte", .late = true),
-    PLACED("alignment.looked", looked),
-    PLACED("alignment.misaligned", misaligned),
-    RES_ROW_AS(TEXT, READ_ONLY, "alignment.first.call", misaligned_call, NULL),
-    PLACED("alignment.first.op", misaligned_op),
-    PLACED("alignment.first.size_bytes", misaligned_size_bytes),
-    PLACED("alignment.first.promised_bytes", misaligned_promised_bytes),
-};
-static const struct res_described PLACEMENT = RES_DESCRIBE("a placement", PLACEMENT_FIELDS);
-#undef OWNER
-
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
@@ -289,8 +265,6 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(NUMBER, "start.faults_minor", start.faults_minor, "page faults", .csv = "start_faults_minor",
             .late = true),
     RES_PART(STRUCT, PLAIN, "waste", waste, &WASTE, "where memory went, in its warm-up"),
-    RES_PART(STRUCT, PLAIN, "placement", placement, &PLACEMENT,
-             "how close together live objects lie (placement.md)"),
     RES_LIST(LIST, PLAIN, "memory_runs", memory_runs, memory_count, &RES_RUN,
              "the same as `runs[]`, of the memory passes"),
     RES_ROW(NUMBER, "blow_up", blow_up, "peak resident over `live_peak_bytes` of the workload",

@@ -397,7 +397,6 @@ bool res_runs_merge(const struct res_member *members, const struct res_run *runs
     merge_words(root, runs, count);
     json_object_set_new(root, "processes", json_integer((json_int_t)count));
     json_object_set_new(root, "latency", json_null());
-    json_object_set_new(root, "placement", json_null());
     json_object_set_new(root, "waste", json_null());
     const bool read = res_described_read(&RES_RUN, root, &run, ret_reason);
     json_decref(root);

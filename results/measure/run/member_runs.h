@@ -6,7 +6,7 @@
  * Memory is that of the members alive together: each one's samples stand at its recorded time, its peak at its highest
  * sample, and they are summed. The end and the rest are of those members that were there at the end (lives.h), startup
  * memory of those alive at the peak. The digest is of the members' digests. A limit holds for each process by itself.
- * What belongs to one process alone (waste, placement, latency) is not told. */
+ * What belongs to one process alone (waste, latency) is not told. */
 #ifndef MALLAB_RESULTS_MEASURE_RUN_MEMBER_RUNS_H
 #define MALLAB_RESULTS_MEASURE_RUN_MEMBER_RUNS_H
 

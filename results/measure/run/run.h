@@ -38,7 +38,7 @@ struct res_run_request {
     bool waste;                    /* split what is resident */
     json_t **
         ret_failure; /* set when a run that failed said how in numbers (its `failed`), the caller's; may be NULL */
-    const char *pass_option;     /* "--latency", "--syscalls" or "--placement"; NULL: a time pass, or check */
+    const char *pass_option;     /* "--latency" or "--syscalls"; NULL: a time pass, or check */
     const char *const *more;     /* more options of replay; NULL-terminated, or NULL */
     bool recorded_clock;         /* replay's --clock: the memory pass */
     uint64_t idle_ms;            /* replay's --idle-ms; 0: no rest */

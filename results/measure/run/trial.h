@@ -19,7 +19,6 @@ struct res_passes {
     json_t *latency;      /* array of the runs' `latency` objects; NULL: no pass */
     char *latency_failed; /* one line; NULL when all passes ran */
     json_t *system_calls; /* as the run printed it, or {"unavailable": reason}; NULL: no pass */
-    json_t *placement;    /* likewise */
 };
 
 /* What is replayed; strings borrowed. */
@@ -79,7 +78,6 @@ struct res_options {
     const char *const *replay_options; /* more of replay's, for every run; NULL-terminated, or NULL */
     unsigned latency_passes;           /* behind the rounds; 0: none */
     bool system_calls;                 /* whether to count them, behind the rounds */
-    bool placement;                    /* whether to look where objects lie, behind the rounds */
     unsigned memory_rounds;            /* that have a memory pass; 0: none */
     unsigned starts;                   /* of true(1) under each candidate (start_costs.h); 0: none */
     uint64_t idle_ms;                  /* of rest in that pass, behind the last op */

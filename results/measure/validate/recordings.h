@@ -1,6 +1,6 @@
 /* recordings.h - the further recordings of a validation, each replayed for its memory alone.
  *
- *   first     the recording that the experiment is of (experiment.h): time, placement and memory
+ *   first     the recording that the experiment is of (experiment.h): time and memory
  *   further   the same command recorded once more. Every candidate makes as many memory passes of it as of the first, on the
  *             recorded clock where it has one; no time is taken from them. What they come to: fidelity.h
  *   left out  a further recording that predicts nothing, with the reason: the first is always there

@@ -206,20 +206,6 @@ function kernelSection(workload) {
       wholeText(entry.system_calls.total), ...kinds.map((kind) => wholeText(entry.system_calls[kind])), wholeText(entry.faults_minor)])));
 }
 
-// Of a walk over the live objects in the order of their allocation; docs/placement.md.
-function placementSection(workload) {
-  const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.placement).tlb_misses_per_object));
-  if (rows.length === 0) return null;
-  const share = (value) => (isNumber(value) ? `${significant(100 * value)} %` : DASH);
-  return section("Where live objects lie", "Closer together is faster to use for the program, which no replay executes. Misses of a simulated TLB when "
-    + "live objects are walked in the order of their allocation; neighbours on one page; pages and cache lines used for each live byte.",
-    plainTable("Placement", ["Candidate", "TLB misses an object", "next on the same page", "bytes of pages a byte", "bytes of lines a byte"], rows.map((entry) => {
-      const placement = entry.placement;
-      return [String(entry.name), significant(placement.tlb_misses_per_object), share(placement.same_page_share),
-        significant(placement.page_bytes_per_byte), significant(placement.line_bytes_per_byte)];
-    })));
-}
-
 // ---- of a validation: reality beside prediction, and the bars.
 
 const BARS = [["peak_total", "Peak within 3 % in total"], ["peak_heap", "Peak within 10 % in the heap's part"],

@@ -1,4 +1,4 @@
-/* notes_passes.c - what the passes behind the rounds found: single calls, the kernel's part, placement, counters. */
+/* notes_passes.c - what the passes behind the rounds found: single calls, the kernel's part, counters. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,67 +157,6 @@ static void note_system_calls(struct res_noting *to)
     }
 }
 
-/* ---- placement ------------------------------------------------------------------------------- */
-
-static const char *thousandths(double value, char *room)
-{
-    snprintf(room, RES_WORDS, isfinite(value) ? "%.3f" : "-", value);
-    return room;
-}
-
-static const char *hundredths(double value, char *room)
-{
-    snprintf(room, RES_WORDS, isfinite(value) ? "%.2f" : "-", value);
-    return room;
-}
-
-static bool tlb_misses_of(const struct res_result_entry *entry, const void *which, double *ret_value)
-{
-    (void)which;
-    *ret_value = entry->placement != NULL ? entry->placement->tlb_misses_per_object : NAN;
-    return entry->placement != NULL;
-}
-
-static bool page_bytes_of(const struct res_result_entry *entry, const void *which, double *ret_value)
-{
-    (void)which;
-    *ret_value = entry->placement != NULL ? entry->placement->page_bytes_per_byte : NAN;
-    return entry->placement != NULL;
-}
-
-static void note_not_placed(struct res_noting *to, const struct res_result_entry *entry)
-{
-    if (entry->placement != NULL && entry->placement->unavailable != NULL)
-        say(to, "%s was not measured: %s", entry->name, entry->placement->unavailable);
-}
-
-static void note_placement(struct res_noting *to)
-{
-    bool any = false;
-    RES_EACH_CANDIDATE(entry, to->workload)
-    any = any || (entry->placement != NULL && isfinite(entry->placement->tlb_misses_per_object));
-    if (!any)
-        return;
-    say(to, "misses of a small simulated TLB for each live object visited: ");
-    (void)res_note_each(to, tlb_misses_of, NULL, thousandths);
-    say(to, "; bytes of pages held for each live byte: ");
-    (void)res_note_each(to, page_bytes_of, NULL, hundredths);
-    say(to, ". Fewer is better for the program's own code, which no replay executes");
-}
-
-static void note_misaligned(struct res_noting *to, const struct res_result_entry *entry)
-{
-    const struct res_placement_figures *placement = entry->placement;
-    if (placement == NULL || placement->misaligned_call == NULL)
-        return;
-    say(to,
-        "%s breaks a promise: %s of %s objects looked at are misaligned, the first at op %s, %s of %s bytes "
-        "at an address that is no multiple of %.0f; --check looks at each",
-        entry->name, RES_NUMBER(placement->misaligned), RES_NUMBER(placement->looked),
-        RES_NUMBER(placement->misaligned_op), placement->misaligned_call,
-        RES_NUMBER(placement->misaligned_size_bytes), placement->misaligned_promised_bytes);
-}
-
 /* ---- counters of the processor --------------------------------------------------------------- */
 
 struct shown_counter {
@@ -298,9 +237,6 @@ const struct res_note_row RES_PASS_ROWS[] = {
     {"p99.9", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_p99_9},
     {"ns a call", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_calls},
     {"syscalls", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_system_calls},
-    {"placement", RES_NOTE_INFO, RES_TOLD_TEXT, .each = note_not_placed},
-    {"placement", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_placement},
-    {"misaligned", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .each = note_misaligned},
     {"counters", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_counters},
     {0},
 };

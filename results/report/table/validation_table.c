@@ -362,8 +362,6 @@ char *res_validation_text(const struct res_result *result, const struct res_styl
     add_table(&text, result, style);
     add_basis(&text, result);
     res_validation_recordings(&text, result);
-    if (result->workload_count > 0)
-        res_notes_text(&text, result->workloads[0].notes, result->workloads[0].note_count, true, "placement");
     add_failures(&text, result);
     add_bars(&text, result);
     return text.text;

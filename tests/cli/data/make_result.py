@@ -55,12 +55,11 @@ path = pathlib.Path(__file__).with_name("result.json")
 path.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def passes(p99, p99_9, calls, system_calls, misses):
+def passes(p99, p99_9, calls, system_calls):
     groups = [{"call": call, "count": count, "typical_ns": ns} for call, count, ns in calls]
     return {"latency": {"passes": 3, "floor_subtracted": True, "p99_ns": p99, "p99_9_ns": p99_9, "by_call": groups,
                         "runs": [{"clock_cost_ns": 20.85}]},
-            "system_calls": system_calls,
-            "placement": {"tlb_misses_per_object": misses, "page_bytes_per_byte": misses and 1.25, "line_bytes_per_byte": 1.125}}
+            "system_calls": system_calls}
 
 
 def counted(instructions, cache_misses):
@@ -74,20 +73,19 @@ workload = {"name": "web.wl", "digest": "00ff", "file_digest": "00ff", "ops": 10
             "candidates": [
                 dict(base, **passes(32.8, 2803, [("free", 5, 9.3), ("malloc", 7, 12.5), ("realloc", 2, 400.0),
                                                  ("calloc", 2, 30.0), ("valloc", 1, 1.0)],
-                                    {"mmap": 1, "munmap": 0, "brk": 44, "total": 45}, 0.4375),
+                                    {"mmap": 1, "munmap": 0, "brk": 44, "total": 45}),
                      runs=[dict(counted(9000, 30), binding={"pin": "auto", "nice": -5,
                                                             "nice_refused": "Permission denied"}),
                            counted(7000, 50), counted(8000, 40)]),
                 dict(entry("jemalloc", "5.3.0", 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
-                     **passes(12.8, 170.2, [("free", 5, 9.3), ("malloc", 7, 5.5)], {"mmap": 0, "total": 0}, None),
+                     **passes(12.8, 170.2, [("free", 5, 9.3), ("malloc", 7, 5.5)], {"mmap": 0, "total": 0}),
                      runs=[counted(5000, None)]),
                 dict(entry("torn", "1\x1b[31m", 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
                      latency={"unavailable": "exit code 1:\x1b[31m it broke"},
-                     system_calls={"unavailable": "seccomp user notification: Operation not permitted"},
-                     placement={"unavailable": "exit code 1:\x1b[31m no room"}),
+                     system_calls={"unavailable": "seccomp user notification: Operation not permitted"}),
                 dict(entry("odd", "1", 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
                      latency={"by_call": [3, {"call": 4}, {"call": "malloc", "typical_ns": "much"}], "p99_ns": []},
-                     system_calls=[1, 2], placement={"tlb_misses_per_object": "few", "page_bytes_per_byte": []},
+                     system_calls=[1, 2],
                      runs=[{"ops": 110, "counters": [{"name": "instructions", "count": 1}, 5]}])],
             "control": dict(base, latency=None, system_calls=None),
             "floor": dict(floor, latency=None, runs=[counted(2000, 10)])}

@@ -1,7 +1,7 @@
 # Options of passes, processors and priority: each misuse is one line and a hint, exit code 2, nothing on stdout.
 try() { "$MALLAB" "$@" && echo "accepted: $*" || echo "$?"; }
 try replay --latency --syscalls x
-try replay --placement --check x
+try replay --syscalls --check x
 try replay --pin some x
 try replay --pin 3-1 x
 try replay --pin 1023 x
