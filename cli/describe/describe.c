@@ -435,9 +435,6 @@ static void print_details(const struct conv_survey *survey, bool utf8)
         line("begins", "%s after recording began", res_text_duration((double)survey->begin_ns, span));
     if (ran_ns != FP_USAGE_UNKNOWN)
         line("ran", "%s", res_text_duration((double)ran_ns, span));
-    if (survey->kind != CONV_KIND_RECORDING && survey->process_count > 1)
-        line("processes", "%zu in the trace; this is process %u (convert --process takes another)",
-             survey->process_count, survey->process_id);
     line("largest", "%s", FP_BYTES(survey->largest_size));
     line("live at end", "%s in %s object%s", FP_BYTES(survey->live_bytes_end),
          FP_GROUPED(survey->live_objects_end), survey->live_objects_end == 1 ? "" : "s");

@@ -197,22 +197,10 @@ static const char *end_of(const struct conv_process *process)
     return process->ended[0] != '\0' ? process->ended : "unknown";
 }
 
-/* An imported process has only an id. */
-static void print_traced(const struct conv_survey *survey)
-{
-    printf("\n%-10s %14s\n", "process", "events");
-    for (size_t i = 0; i < survey->process_count; i++)
-        printf("%-10u %14s\n", survey->processes[i].process_id, FP_GROUPED(survey->processes[i].events));
-}
-
 static void print_processes(const struct conv_survey *survey)
 {
     if (survey->process_count == 0)
         return;
-    if (survey->processes[0].file == NULL) {
-        print_traced(survey);
-        return;
-    }
     printf("\n%-10s %-10s %14s  %-8s %s\n", "process", "parent", "events", "ended", "footprint");
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct conv_process *process = &survey->processes[i];

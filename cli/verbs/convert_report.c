@@ -134,12 +134,6 @@ void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *surv
         return;
     char *name = res_text_plain(chosen->name != NULL ? chosen->name : "");
     const char *quote = name[0] != '\0' ? "'" : "";
-    if (chosen->file == NULL) { /* of a trace */
-        cli_say(verb, "the trace holds %zu processes; converted: process %u (--process chooses another)",
-                survey->process_count, chosen->process_id);
-        free(name);
-        return;
-    }
     res_text_printf(&words, "the recording holds %zu processes; converted: ", survey->process_count);
     if (count == 1)
         res_text_printf(&words, "process %u, %s%s%s", chosen->process_id, quote, name, quote);
@@ -340,8 +334,8 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
 /* "dir/web.fp" and "trace.txt.gz" beside themselves, a recording's directory by its own name. */
 char *cli_output_name(const char *input, const char *new_ending)
 {
-    static const char *const endings[] = {".gz",    ".xz",  ".bz2", ".zst", ".zip", ".fp", ".txt",
-                                          ".trace", ".rep", ".ops", ".log", ".raw", ".wl"};
+    static const char *const endings[] = {".gz",  ".xz",    ".bz2", ".zst", ".zip", ".fp",
+                                          ".txt", ".trace", ".rep", ".log", ".raw", ".wl"};
     char *name = res_strdup(input);
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/')

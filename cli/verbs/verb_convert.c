@@ -50,7 +50,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
      .values = cli_select_format, .lists = true, .help = "what INPUT is [found out from its content]:"},
     {.name = "to", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.to), .values = format_value,
-     .help = "workload, text, csv, 2009, glibc-wl [workload]"},
+     .help = "workload, text, csv [workload]"},
     {.name = "no-inherited", .how = CLI_FLAG, .at = AT(convert.no_inherited),
      .help = "begin a forked process without its parent's objects, and a window without those of earlier "
              "ones"},

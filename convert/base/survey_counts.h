@@ -40,7 +40,6 @@ enum conv_irregularity {
     CONV_DAMAGED_BLOCKS, /* calls at most in a footprint's damaged blocks: their marks */
     CONV_BAD_LINES,      /* lines without a meaning */
     CONV_LONG_LINES,     /* lines of more than 32 KiB */
-    CONV_BAD_RECORDS,    /* records of a binary trace without a meaning */
     CONV_LOST_TAILS,     /* rests that cannot be read: of a footprint, of packed bytes, of a thread's calls */
     CONV_TORN_REALLOCS,  /* halves of reallocs without the other one */
     CONV_UNMET_WAITS,    /* waits for signals that never come */
@@ -56,7 +55,7 @@ const char *conv_irregularity_name(unsigned irregularity);
 bool conv_irregularity_is_defect(unsigned irregularity);
 
 /* conv_irregularity_is_loss - whether what it counts is missing in the workload, for a cause that is the file's:
- * damaged_blocks, bad_lines, long_lines, bad_records, lost_tails. They stand beside the causes of fp_loss_name;
+ * damaged_blocks, bad_lines, long_lines, lost_tails. They stand beside the causes of fp_loss_name;
  * damaged_blocks counts marks, of which some are no calls; lost_tails counts places, how many calls stood there is not
  * known. */
 bool conv_irregularity_is_loss(unsigned irregularity);
@@ -221,7 +220,7 @@ bool conv_survey_knows_losses(const struct conv_survey *survey);
 /* conv_survey_class_min - smallest size of a class, in bytes. */
 uint64_t conv_survey_class_min(unsigned size_class);
 
-#define CONV_LACKS_MAX 12u
+#define CONV_LACKS_MAX 3u
 
 struct conv_report {
     struct conv_survey survey;

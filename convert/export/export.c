@@ -12,17 +12,9 @@ static enum fp_status export_workload(struct conv_export_job *job);
 
 /* The first is the default. docs/exporting.md tells of each. */
 static const struct conv_export_format FORMATS[] = {
-    {"workload", ".wl", "what 'mallab replay' and 'mallab ab' execute", 0, export_workload},
-    {"text", ".txt", "the same, readable; converts back to the same bytes", 0, conv_export_text},
-    {"csv", ".csv", "a row an op", CONV_LACK_ENDS | CONV_LACK_TOUCHED | CONV_LACK_META, conv_export_csv},
-    {"2009", ".2009.txt", "converted text of the 2009 tester",
-     CONV_LACK_THREADS | CONV_LACK_TIME | CONV_LACK_ALIGNMENT | CONV_LACK_CALLS | CONV_LACK_STATED |
-         CONV_LACK_ENDS | CONV_LACK_TOUCHED | CONV_LACK_META,
-     conv_export_2009},
-    {"glibc-wl", ".glibc-wl", "workload of glibc's trace_run",
-     CONV_LACK_TIME | CONV_LACK_CALLS | CONV_LACK_COUNTS | CONV_LACK_STATED | CONV_LACK_ENDS |
-         CONV_LACK_TOUCHED | CONV_LACK_META,
-     conv_export_glibc},
+    {"workload", ".wl", "what 'mallab replay' and 'mallab ab' execute", false, export_workload},
+    {"text", ".txt", "the same, readable; converts back to the same bytes", false, conv_export_text},
+    {"csv", ".csv", "a row an op", true, conv_export_csv},
 };
 
 const struct conv_export_format *conv_export_find(const char *name)
@@ -120,70 +112,17 @@ static void tell(struct conv_report *report, const char *format, ...)
     va_end(list);
 }
 
-static uint64_t count_calls(const struct wl_summary *summary, bool (*counts)(unsigned call))
+static void tell_lacks(const struct conv_export_job *job, struct conv_report *report)
 {
-    uint64_t count = 0;
-    for (unsigned call = 1; call < FP_CALL_COUNT; call++)
-        if (counts(call))
-            count += summary->ops_by_call[call];
-    return count;
-}
-
-static bool is_aligned(unsigned call)
-{
-    return fp_call_kind_of(call) == FP_KIND_ALLOCATE && (fp_call_extra_of(call) == FP_EXTRA_ALIGNMENT ||
-                                                         call == FP_CALL_VALLOC || call == FP_CALL_PVALLOC);
-}
-
-static bool is_counted(unsigned call)
-{
-    return fp_call_extra_of(call) == FP_EXTRA_COUNT;
-}
-
-static bool states(unsigned call)
-{
-    return fp_call_kind_of(call) == FP_KIND_RELEASE &&
-           (fp_call_tells_size(call) || fp_call_extra_of(call) == FP_EXTRA_ALIGNMENT);
-}
-
-/* Calls beside those of C that every format has a word for. */
-static bool is_renamed(unsigned call)
-{
-    return call != FP_CALL_MALLOC && call != FP_CALL_CALLOC && call != FP_CALL_REALLOC &&
-           call != FP_CALL_FREE && call != FP_CALL_MEMALIGN && call != FP_CALL_VALLOC &&
-           call != FP_CALL_PVALLOC;
-}
-
-static const char *plural(unsigned long long count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static void tell_lacks(unsigned lacks, const struct wl_summary *summary, size_t touched_count,
-                       size_t meta_count, struct conv_report *report)
-{
-    const unsigned long long aligned = count_calls(summary, is_aligned),
-                             counted = count_calls(summary, is_counted),
-                             stated = count_calls(summary, states),
-                             renamed = count_calls(summary, is_renamed);
-    if ((lacks & CONV_LACK_THREADS) != 0 && summary->thread_count > 1)
-        tell(report, "threads: the calls of %u become one sequence", summary->thread_count);
-    if ((lacks & CONV_LACK_TIME) != 0 && summary->duration_ns > 0)
-        tell(report, "recorded time");
-    if ((lacks & CONV_LACK_ALIGNMENT) != 0 && aligned > 0)
-        tell(report, "alignment, of %llu call%s", aligned, plural(aligned));
-    if ((lacks & CONV_LACK_CALLS) != 0 && renamed > 0)
-        tell(report, "the names of %llu call%s: C++ operators and others become those of C", renamed,
-             plural(renamed));
-    if ((lacks & CONV_LACK_COUNTS) != 0 && counted > 0)
-        tell(report, "counts of elements, of %llu call%s: products stand for them", counted, plural(counted));
-    if ((lacks & CONV_LACK_STATED) != 0 && stated > 0)
-        tell(report, "the sizes or alignments that %llu release%s stated", stated, plural(stated));
-    if ((lacks & CONV_LACK_ENDS) != 0 && summary->thread_count > 0)
+    const struct wl_touched *touched;
+    const struct fp_meta *meta;
+    const size_t touched_count = wl_reader_touched(job->reader, &touched);
+    if (job->summary->thread_count > 0)
         tell(report, "which thread is the main one, and whose end was recorded");
-    if ((lacks & CONV_LACK_TOUCHED) != 0 && touched_count > 0)
-        tell(report, "how much of %zu large object%s was in memory", touched_count, plural(touched_count));
-    if ((lacks & CONV_LACK_META) != 0 && meta_count > 0)
+    if (touched_count > 0)
+        tell(report, "how much of %zu large object%s was in memory", touched_count,
+             touched_count == 1 ? "" : "s");
+    if (wl_reader_meta_all(job->reader, &meta) > 0)
         tell(report, "meta data: program, completeness, losses");
 }
 
@@ -287,8 +226,6 @@ enum fp_status conv_export_run(const struct conv_export_format *format, const ch
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
     struct conv_export_job job = {
         .in_path = in_path, .out_path = out_path, .options = options, .error = error};
-    const struct fp_meta *meta;
-    const struct wl_touched *touched;
     enum fp_status status = wl_reader_open(wl_path, &cause, &job.reader);
     if (status != FP_OK)
         return conv_fail_with(error, in_path, &cause);
@@ -297,8 +234,8 @@ enum fp_status conv_export_run(const struct conv_export_format *format, const ch
     status = job.file != NULL ? write_all(format, &job, report) : conv_export_memory(&job);
     if (status == FP_OK) {
         snprintf(report->format, sizeof report->format, "%s", format->name);
-        tell_lacks(format->lacks | job.lacks, job.summary, wl_reader_touched(job.reader, &touched),
-                   wl_reader_meta_all(job.reader, &meta), report);
+        if (format->lacks)
+            tell_lacks(&job, report);
     }
     free(job.file);
     wl_reader_close(job.reader);

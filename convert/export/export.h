@@ -1,7 +1,6 @@
 /* export.h - a workload as something else: one table of formats, by which `--to`, its help and its errors go.
  *
  *   job     one export under way: a workload opened at its first window, an output
- *   lack    what a format cannot hold. Only what this workload has and loses is told
  *
  * An exporter writes from the ops as replay would execute them, so a footprint or a trace becomes a workload first. */
 #ifndef MALLAB_CONVERT_EXPORT_EXPORT_H
@@ -11,18 +10,6 @@
 #include "convert/base/survey_counts.h"
 #include "footprint/wl/wl_file.h"
 #include "footprint/wl/workload.h"
-
-enum conv_lack {
-    CONV_LACK_THREADS = 1 << 0,   /* all threads become one */
-    CONV_LACK_TIME = 1 << 1,      /* when */
-    CONV_LACK_ALIGNMENT = 1 << 2, /* aligned requests become plain ones */
-    CONV_LACK_CALLS = 1 << 3,     /* several calls become one, C++ operators those of C */
-    CONV_LACK_COUNTS = 1 << 4,    /* calloc(n, size) becomes calloc of the product */
-    CONV_LACK_STATED = 1 << 5,    /* sizes and alignments that releases state */
-    CONV_LACK_ENDS = 1 << 6,      /* thread ids, which is the main thread, which of them ended */
-    CONV_LACK_TOUCHED = 1 << 8,   /* how much of large objects was in memory */
-    CONV_LACK_META = 1 << 7,      /* program, completeness, losses, irregularities */
-};
 
 #define CONV_EXPORT_BUFFER 65536u
 
@@ -40,7 +27,6 @@ struct conv_export_job {
     struct conv_export_file *file;
     const char *in_path, *out_path; /* as the user named them */
     const struct conv_options *options;
-    unsigned lacks; /* found while writing, beside those of the format */
     struct conv_error *error;
 };
 
@@ -48,7 +34,7 @@ struct conv_export_format {
     const char *name;   /* as --to takes it */
     const char *ending; /* of the default output */
     const char *what;   /* for help */
-    unsigned lacks;
+    bool lacks;         /* it cannot hold all: what this workload has of that is told */
     /* Write all. Returns FP_OK, or a status with job->error filled; those of the file are filled by the caller. */
     enum fp_status (*write)(struct conv_export_job *job);
 };
@@ -56,8 +42,6 @@ struct conv_export_format {
 /* The formats, one a file. */
 enum fp_status conv_export_text(struct conv_export_job *job);
 enum fp_status conv_export_csv(struct conv_export_job *job);
-enum fp_status conv_export_2009(struct conv_export_job *job);
-enum fp_status conv_export_glibc(struct conv_export_job *job);
 
 /* conv_export_find - by name, NULL for "workload"; NULL when there is none. */
 const struct conv_export_format *conv_export_find(const char *name);

@@ -33,13 +33,6 @@ bool conv_head_line(struct conv_head *head, const char **ret_line, size_t *ret_l
     return true;
 }
 
-void conv_import_leave_out(struct conv_import *import, unsigned call, enum conv_irregularity why)
-{
-    import->survey->events++;
-    import->survey->events_by_call[call]++;
-    import->survey->irregular[why]++;
-}
-
 void conv_import_lacks(struct conv_import *import, const char *word)
 {
     char *lacks = import->survey->lacks;
@@ -111,7 +104,7 @@ static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *
 {
     const struct conv_lanes *lanes = data;
     *ret_thread_id = lanes->thread_ids[lane];
-    *ret_is_main = lanes->main_is_named ? *ret_thread_id == lanes->main_thread_id : lane == 0;
+    *ret_is_main = lane == 0;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -171,15 +164,6 @@ enum fp_status conv_import_take(struct conv_import *import, const struct conv_pa
     if (parsed->call == FP_MARK_THREAD_EXIT)
         end_lane(&import->lanes, parsed->thread_id);
     return FP_OK;
-}
-
-enum fp_status conv_import_is_live(struct conv_import *import, uint64_t address, bool *ret_live)
-{
-    uint64_t bytes;
-    const enum fp_status status = flush(import);
-    if (status == FP_OK)
-        *ret_live = import->sink->is_live(import->sink->data, address, &bytes);
-    return status;
 }
 
 /* ---- salvage ---------------------------------------------------------------------------------- */
@@ -254,11 +238,6 @@ static enum fp_status tell_salvaged(struct conv_import *import)
         conv_import_incomplete(import, "%s of its lines %s no meaning and %s left out",
                                fp_text_grouped(lines, digits), lines == 1 ? "has" : "have",
                                lines == 1 ? "is" : "are");
-    if (irregular[CONV_BAD_RECORDS] > 0)
-        conv_import_incomplete(import, "%s of its records %s no meaning and %s left out",
-                               fp_text_grouped(irregular[CONV_BAD_RECORDS], digits),
-                               irregular[CONV_BAD_RECORDS] == 1 ? "has" : "have",
-                               irregular[CONV_BAD_RECORDS] == 1 ? "is" : "are");
     return FP_OK;
 }
 
@@ -428,7 +407,7 @@ static enum fp_status open_trace(struct conv_import *import, enum conv_kind kind
     import->format = conv_format_of_kind(kind);
     if (import->format == NULL && (status = find_format(import, head, error)) != FP_OK)
         return status;
-    if (import->options.process_id != 0 && !import->format->has_processes)
+    if (import->options.process_id != 0)
         return conv_fail(error, import->path, FP_ERR_ARGUMENT, 0, 0,
                          "is of format '%s', which does not tell processes apart: leave out --process",
                          import->format->name);

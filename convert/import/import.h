@@ -47,10 +47,9 @@ struct conv_import;
 
 struct conv_format {
     enum conv_kind kind;
-    const char *name;   /* of --from */
-    const char *title;  /* for help: what writes it */
-    const char *lacks;  /* words, each followed by ", " but the last */
-    bool has_processes; /* of which options.process_id chooses one */
+    const char *name;  /* of --from */
+    const char *title; /* for help: what writes it */
+    const char *lacks; /* words, each followed by ", " but the last */
     size_t state_bytes;
     /* A text is of this format where so many lines can be parsed, from the first on: */
     unsigned head_lines;
@@ -78,8 +77,6 @@ struct conv_lanes {
     size_t capacity;
     uint64_t recent_key; /* of the thread asked for last, which is mostly the next one too; 0: none */
     uint32_t recent_lane;
-    bool main_is_named;      /* the format says which thread is the main one: main_thread_id */
-    uint32_t main_thread_id; /* else it is taken to be the first */
 };
 
 struct conv_import {
@@ -108,13 +105,6 @@ struct conv_import {
  * filled. Offset: where the call stands, for the error. */
 enum fp_status conv_import_take(struct conv_import *import, const struct conv_parsed *parsed,
                                 uint64_t offset);
-
-/* conv_import_is_live - whether an object stands at address after everything taken so far.
- * Returns FP_OK or the sink's status. */
-enum fp_status conv_import_is_live(struct conv_import *import, uint64_t address, bool *ret_live);
-
-/* conv_import_leave_out - count a call that the format's own rules leave out. */
-void conv_import_leave_out(struct conv_import *import, unsigned call, enum conv_irregularity why);
 
 /* conv_import_lacks - add a word to what this very trace does not tell. */
 void conv_import_lacks(struct conv_import *import, const char *word);

@@ -55,15 +55,6 @@ static inline bool conv_scan_text(struct conv_scan *scan, const char *text)
     return true;
 }
 
-/* conv_scan_comma - take a comma and blanks behind it. */
-static inline bool conv_scan_comma(struct conv_scan *scan)
-{
-    if (!conv_scan_char(scan, ','))
-        return false;
-    conv_scan_blanks(scan);
-    return true;
-}
-
 /* conv_scan_decimal - digits; false: none, or more than 64 bits. */
 static inline bool conv_scan_decimal(struct conv_scan *scan, uint64_t *ret_value)
 {

@@ -53,36 +53,10 @@ class Export(lab.Lab):
         result = self.answer("ab", "--json", "-a", "glibc", "-n", "1", "ops.txt")
         self.assertEqual(result["workloads"][0]["ops"], self.info(workload)["ops"])
 
-    def test_2009_and_glibc_hold_every_object(self):
-        _, workload = self.handover(5000)
-        facts = self.info(workload)
-        lines = self.mallab("convert", "--quiet", "--to", "2009", "-o", "-", workload).stdout.decode().split("\n")
-        self.assertEqual(int(lines[0]), facts["id_max"] + 1)
-        live = {}
-        for line in lines[1:-1]:
-            call, *numbers = line[0], *map(int, line[2:].split(" "))
-            if call == "m":
-                self.assertNotIn(numbers[0], live)
-                live[numbers[0]] = numbers[1]
-            elif call == "c":
-                live[numbers[0]] = numbers[1] * numbers[2]
-            elif call == "r":
-                self.assertIn(numbers[1], (0, numbers[0]))
-                live[numbers[0]] = numbers[2]
-            elif numbers[0] != 0:
-                del live[numbers[0]]
-        self.assertEqual(sum(live.values()), facts["live_end_bytes"])
-        self.assertEqual(len(lines) - 2, facts["ops"])
-        report = self.answer("convert", "--json", "--to", "glibc-wl", "-o", "ops.glibc-wl", workload)
-        self.assertEqual(report["output_bytes"], (self.place / "ops.glibc-wl").stat().st_size)
-        self.assertEqual(report["export"]["format"], "glibc-wl")
-        self.assertIn("recorded time", report["export"]["lacks"])
-
     def test_an_interrupted_export_leaves_nothing(self):
         _, workload = self.handover(150000)
         before = sorted(path.name for path in self.place.iterdir())
-        for name, output, number in (("csv", "ops.csv", signal.SIGINT), ("glibc-wl", "ops.glibc-wl", signal.SIGTERM),
-                                     ("text", "ops.txt", signal.SIGTERM)):
+        for name, output, number in (("csv", "ops.csv", signal.SIGINT), ("text", "ops.txt", signal.SIGTERM)):
             self.assertTrue(any(self.interrupted(name, output, workload, number) for _ in range(20)), "always too late")
             self.assertEqual(sorted(path.name for path in self.place.iterdir()), before, name)
 

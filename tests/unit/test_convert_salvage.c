@@ -14,7 +14,7 @@ static struct history history;
 
 static bool is_binary(enum conv_kind kind)
 {
-    return kind == CONV_KIND_GLIBC_WL || kind == CONV_KIND_OPS;
+    return kind == CONV_KIND_GLIBC_WL;
 }
 
 static bool splits(enum conv_kind kind)
@@ -127,40 +127,6 @@ TEST(long_lines_are_left_out)
     }
 }
 
-/* An ops record has 24 bytes: one is overwritten; bytes are missing, or too many. */
-TEST(bad_records_are_left_out)
-{
-    static char junk[100000];
-    static const struct {
-        size_t out, in;
-        uint64_t records_at_most;
-    } damages[] = {{4, 4, 1}, {24, 24, 1}, {7, 0, 3},         {8, 0, 3},
-                   {0, 5, 3}, {0, 16, 3},  {2400, 2400, 100}, {0, 99999, 4169}};
-    struct conv_survey survey;
-    size_t size, with_size;
-    make_history(&history, HISTORY_SHORT);
-    char *bytes = scratch_read(history_path(&history, CONV_KIND_OPS), &size);
-    memset(junk, 0xee, sizeof junk);
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++)
-        for (size_t at = 24 * 5000; at < size - 24 * 200; at += 24 * 217) {
-            char *with = splice(bytes, size, at, damages[i].out, junk, damages[i].in, &with_size);
-            const uint64_t gone = (damages[i].out + 47) / 24;
-            CHECK_U64(survey_bytes(with, with_size, NULL, &survey, &error), FP_ERR_CORRUPT);
-            CHECK_U64(survey_bytes(with, with_size, &SALVAGE, &survey, &error), FP_OK);
-            if (survey.irregular[CONV_BAD_RECORDS] == 0 ||
-                survey.irregular[CONV_BAD_RECORDS] > damages[i].records_at_most ||
-                survey.events + gone < HISTORY_SHORT || survey.events > HISTORY_SHORT)
-                HARNESS_FAIL("%zu bytes for %zu at %zu: %llu bad records, %llu calls", damages[i].in,
-                             damages[i].out, at, (unsigned long long)survey.irregular[CONV_BAD_RECORDS],
-                             (unsigned long long)survey.events);
-            CHECK_U64(survey.lost_marks, survey.irregular[CONV_BAD_RECORDS]);
-            CHECK(!survey.complete);
-            conv_survey_release(&survey);
-            free(with);
-        }
-    free(bytes);
-}
-
 /* glibc's workloads: nothing tells where the next record begins, so a thread ends where it is damaged or cut, and those
  * who wait for it go on. */
 TEST(what_a_damaged_thread_keeps_back_is_given_up)
@@ -261,21 +227,15 @@ TEST(halves_of_reallocs_are_a_free_and_a_malloc)
 /* Without a head nothing says how many ids there are: they are taken as they come. */
 TEST(a_damaged_head_is_left_out)
 {
-    static const struct {
-        const char *from, *text;
-    } heads[] = {{"2009", "##\nm 1 5\nm 2 6\nf 1\n"}, {"rep", "100\n?\n3\n1\na 1 5\na 2 6\nf 1\n"}};
-    for (size_t i = 0; i < 2; i++) {
-        const struct conv_options named = {.from = heads[i].from},
-                                  salvage = {.from = heads[i].from, .salvage = true};
-        struct conv_survey survey;
-        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &named, &survey, &error),
-                  FP_ERR_CORRUPT);
-        CHECK_U64(survey_bytes(heads[i].text, strlen(heads[i].text), &salvage, &survey, &error), FP_OK);
-        CHECK_U64(survey.events, 3);
-        CHECK_U64(survey.live_bytes_end, 6);
-        CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
-        conv_survey_release(&survey);
-    }
+    static const char text[] = "100\n?\n3\n1\na 1 5\na 2 6\nf 1\n";
+    const struct conv_options named = {.from = "rep"}, salvage = {.from = "rep", .salvage = true};
+    struct conv_survey survey;
+    CHECK_U64(survey_bytes(text, strlen(text), &named, &survey, &error), FP_ERR_CORRUPT);
+    CHECK_U64(survey_bytes(text, strlen(text), &salvage, &survey, &error), FP_OK);
+    CHECK_U64(survey.events, 3);
+    CHECK_U64(survey.live_bytes_end, 6);
+    CHECK_U64(survey.irregular[CONV_BAD_LINES], 1);
+    conv_survey_release(&survey);
 }
 
 /* What a killed compressor leaves: all that can be unpacked converts. */
@@ -330,7 +290,7 @@ TEST(garbage_ends_soon)
         if (kind == CONV_KIND_GLIBC_WL) /* which is not read from its beginning to its end */
             continue;
         CHECK(strstr(error.what, facts.name) != NULL && strstr(error.what, "no call") != NULL);
-        for (unsigned k = kind == CONV_KIND_OPS; k < 2; k++) { /* zeroes are records */
+        for (unsigned k = 0; k < 2; k++) {
             memset(&survey, 0, sizeof survey);
             CHECK_U64(conv_survey_file(endless[k], &options, &survey, &error), FP_ERR_CORRUPT);
             CHECK(strstr(error.what, "no call") != NULL);
@@ -341,7 +301,7 @@ TEST(garbage_ends_soon)
     CHECK(strstr(error.what, "no call") != NULL);
 }
 
-RUN_TESTS(T(bad_lines_are_left_out), T(long_lines_are_left_out), T(bad_records_are_left_out),
+RUN_TESTS(T(bad_lines_are_left_out), T(long_lines_are_left_out),
           T(what_a_damaged_thread_keeps_back_is_given_up), T(giving_up_waits_is_bounded_by_the_size),
           T(halves_of_reallocs_are_a_free_and_a_malloc), T(a_damaged_head_is_left_out),
           T(cut_packed_traces_convert_as_far_as_they_unpack), T(garbage_ends_soon))

@@ -70,20 +70,8 @@ static void put_number(FILE *out, uint64_t value)
     fwrite(bytes + at, 1, sizeof bytes - at, out);
 }
 
-static void put_record(FILE *out, uint32_t operation, uint64_t slot, uint64_t size)
-{
-    struct {
-        uint32_t operation;
-        uint16_t thread, log2;
-        uint64_t slot, size;
-    } record = {operation, 0, 0, slot, size};
-    fwrite(&record, 1, 24, out);
-}
-
 static void put_head(FILE *out, enum conv_kind kind, uint32_t calls)
 {
-    if (kind == CONV_KIND_IDS2009)
-        fprintf(out, "%-20u\n", HISTORY_IDS + 1);
     if (kind == CONV_KIND_MTRACE)
         fputs("= Start\n", out);
     if (kind == CONV_KIND_REP)
@@ -109,18 +97,6 @@ static void put_call(FILE *out, enum conv_kind kind, const struct call *call)
         else
             fprintf(out, c == 'm' ? "7: malloc 0x%lx %u\n" : "7: free 0x%lx\n", at, size);
         break;
-    case CONV_KIND_RAW2009:
-        if (c == 'r')
-            fprintf(out, "x%lx = realloc(x%lx, %u);\n", at, at, size);
-        else
-            fprintf(out, c == 'm' ? "x%lx = malloc(%u);\n" : "free(x%lx);\n", at, size);
-        break;
-    case CONV_KIND_IDS2009:
-        if (c == 'r')
-            fprintf(out, "r %u %u %u\n", id, id, size);
-        else
-            fprintf(out, c == 'm' ? "m %u %u\n" : "f %u\n", id, size);
-        break;
     case CONV_KIND_MTRACE:
         if (c == 'r')
             fprintf(out, "@ [0x1] < 0x%lx\n@ [0x1] > 0x%lx %#x\n", at, at, size);
@@ -135,17 +111,6 @@ static void put_call(FILE *out, enum conv_kind kind, const struct call *call)
         if (c != 'f')
             put_number(out, size);
         break;
-    case CONV_KIND_LOGALLOC:
-        if (c == 'r')
-            fprintf(out, "5 6 realloc(0x%lx,%u)=0x%lx\n", at, size, at);
-        else if (c == 'm')
-            fprintf(out, "5 6 malloc(%u)=0x%lx\n", size, at);
-        else
-            fprintf(out, "5 6 free(0x%lx)\n", at);
-        break;
-    case CONV_KIND_OPS:
-        put_record(out, c == 'm' ? 0 : c == 'r' ? 2 : 1, id, c == 'f' ? 0 : size);
-        break;
     case CONV_KIND_REP:
         fprintf(out, c == 'f' ? "f %u\n" : c == 'm' ? "a %u %u\n" : "r %u %u\n", id, size);
         break;
@@ -154,14 +119,6 @@ static void put_call(FILE *out, enum conv_kind kind, const struct call *call)
             fprintf(out, "- %lx\n", at);
         if (c != 'f')
             fprintf(out, "+ %x 1 %lx\n", size, at);
-        break;
-    case CONV_KIND_LTRACE:
-        if (c == 'r')
-            fprintf(out, "7 a->realloc(0x%lx, %u) = 0x%lx\n", at, size, at);
-        else if (c == 'm')
-            fprintf(out, "7 a->malloc(%u <unfinished ...>\n7 <... malloc resumed> ) = 0x%lx\n", size, at);
-        else
-            fprintf(out, "7 a->free(0x%lx) = <void>\n", at);
         break;
     default:
         HARNESS_FAIL("no writer of format '%s'", conv_kind_name(kind));

@@ -3,12 +3,10 @@ printf '%s\n' '7: malloc 0x1000 16 1000 1010' '7: calloc 0x2000 4 8 1100 1110' '
     '8: realloc 0x3000 0x1000 64 1300 1310' '8: realloc 0x5000 0x0 24 1400 1410' '8: free 0x3000 1500 1510' \
     '7: free 0x2000 1600 1610' '7: free 0x0 1700 1710' '8: thread_done 0x0' >trace
 "$MALLAB" convert -q --from android -o a.wl trace
-for format in text csv 2009; do
+for format in text csv; do
     echo "-- $format"
     "$MALLAB" convert -q --to "$format" -o - a.wl | sed 's/^meta mallab_version=.*/meta mallab_version=/'
 done
-echo '-- glibc-wl'
-"$MALLAB" convert -q --to glibc-wl -o - a.wl | od -An -v -tu1
 "$MALLAB" convert -q --to text a.wl
 "$MALLAB" convert -q -o b.wl a.txt
 "$MALLAB" convert -q -o c.wl a.wl
@@ -20,7 +18,7 @@ gzip -c a.txt | "$MALLAB" convert -q -o - - | cmp a.wl -
 cmp trace.csv text.csv
 "$MALLAB" convert -q --to csv a.wl
 "$MALLAB" convert -q --to csv a.wl || echo "$?"
-"$MALLAB" convert -q -f --to 2009 --json a.wl | sed -n '/"export"/,/}/p'
+"$MALLAB" convert -q -f --to csv --json a.wl | sed -n '/"export"/,/}/p'
 printf 'mallab-workload-text 1\nthread 0 1\n0 free 1\nend 0\n' >bad.txt
 "$MALLAB" convert -q bad.txt || echo "$?"
 "$MALLAB" convert -q --to csv -o no/where.csv a.wl || echo "$?"
