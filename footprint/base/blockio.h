@@ -25,6 +25,8 @@ enum block_type {
     BLOCK_MARKS = 2,
     BLOCK_TRAILER = 3,
     BLOCK_USAGE = 4, /* usage.h */
+    BLOCK_SITES = 5, /* fp_sites.h; likewise the next */
+    BLOCK_MODULES = 6,
     BLOCK_WINDOW = 16,
     BLOCK_SUMMARY = 17,
     BLOCK_TOUCHED = 18, /* wl_touched.h */

@@ -48,10 +48,11 @@ void fp_columns_clear(struct fp_columns *columns)
 
 #define OTHERS_MAX (sizeof((struct fp_columns *)NULL)->others / sizeof(uint16_t))
 
-static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *shape)
+static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site)
 {
     const uint32_t index = columns->shape_count++;
     columns->memory->shapes[index] = *shape;
+    columns->memory->sites[index] = site;
     if (shape->call >= FP_CALL_COUNT && columns->other_count++ < OTHERS_MAX)
         columns->others[columns->other_count - 1] = (uint16_t)index;
     return columns->generation << 16 | index;
@@ -60,22 +61,24 @@ static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *sha
 uint32_t columns_new_short_shape(struct fp_columns *columns, uint64_t word)
 {
     const uint8_t call = columns->short_calls[word & FP_RECORD_CODE_MASK];
-    return new_entry(columns,
-                     &(struct fp_shape){call, word >> FP_RECORD_ADDRESS_BITS, fp_record_extra(call)});
+    return new_entry(columns, &(struct fp_shape){call, word >> FP_RECORD_ADDRESS_BITS, fp_record_extra(call)},
+                     0);
 }
 
-static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *shape)
+static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site)
 {
-    const uint64_t mixed = (shape->size * 64 + shape->call + shape->extra * UINT64_C(0x632be59bd9b4e019)) *
+    const uint64_t mixed = (shape->size * 64 + shape->call + shape->extra * UINT64_C(0x632be59bd9b4e019) +
+                            site * UINT64_C(0xd6e8feb86659fd93)) *
                            UINT64_C(0x9e3779b97f4a7c15);
     uint32_t at = (uint32_t)(mixed >> (64 - SHAPE_TABLE_BITS));
     for (; columns->memory->table[at] >> 16 == columns->generation; at = (at + 1) & TABLE_MASK) {
         const uint32_t index = columns->memory->table[at] & 0xffff;
         const struct fp_shape *known = &columns->memory->shapes[index];
-        if (known->size == shape->size && known->call == shape->call && known->extra == shape->extra)
+        if (known->size == shape->size && known->call == shape->call && known->extra == shape->extra &&
+            columns->memory->sites[index] == site)
             return index;
     }
-    columns->memory->table[at] = new_entry(columns, shape);
+    columns->memory->table[at] = new_entry(columns, shape, site);
     return columns->memory->table[at] & 0xffff;
 }
 
@@ -85,11 +88,16 @@ uint32_t columns_shape(struct fp_columns *columns, const struct fp_shape *shape)
     uint32_t *entry;
     if (code == 0 || shape->extra != fp_record_extra(shape->call) ||
         shape->size >> FP_RECORD_SHORT_SIZE_BITS != 0)
-        return hashed_shape(columns, shape);
+        return hashed_shape(columns, shape, 0);
     entry = &columns->memory->direct[code << FP_RECORD_SHORT_SIZE_BITS | shape->size];
     if (*entry >> 16 != columns->generation)
-        *entry = new_entry(columns, shape);
+        *entry = new_entry(columns, shape, 0);
     return *entry & 0xffff;
+}
+
+uint32_t columns_sited_shape(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site)
+{
+    return hashed_shape(columns, shape, site);
 }
 
 void fp_columns_stamp(struct fp_columns *columns, uint64_t time_ns)
@@ -133,6 +141,18 @@ static struct column shape_column(const struct fp_columns *columns, uint8_t *at)
     const uint8_t *const begin = at;
     for (uint32_t i = 0; i < columns->shape_count; i++)
         at = put_shape(at, &columns->memory->shapes[i]);
+    return (struct column){begin, (size_t)(at - begin)};
+}
+
+static struct column site_column(const struct fp_columns *columns, uint8_t *at)
+{
+    const uint8_t *const begin = at;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < columns->shape_count; i++) {
+        const uint32_t site = columns->memory->sites[i];
+        at = put_varint(at, site != 0 ? 1 + zigzag((int64_t)site - last) : 0);
+        last = site != 0 ? site : last;
+    }
     return (struct column){begin, (size_t)(at - begin)};
 }
 
@@ -192,7 +212,7 @@ static void split_shapes(struct columns_memory *memory, uint32_t count)
 }
 
 void columns_finish(struct fp_columns *columns, uint32_t lane, uint64_t sequence,
-                    struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS])
+                    struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS_MOST])
 {
     struct columns_memory *memory = columns->memory;
     const uint32_t count = columns->mark_count;
@@ -206,8 +226,11 @@ void columns_finish(struct fp_columns *columns, uint32_t lane, uint64_t sequence
     ret_columns[MARKS_LITERAL] = literal_column(columns, memory->literal, &shift);
     ret_columns[MARKS_EPOCH] = (struct column){memory->epochs, columns->epoch_bytes};
     stamp_columns(columns, memory->stamp_gaps, memory->stamp_times, ret_columns);
+    if (columns->sited)
+        ret_columns[MARKS_SITES] = site_column(columns, memory->site_list);
     *ret_header = (struct block_header){
         .type = BLOCK_MARKS,
+        .column_count = columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS,
         .flags = (uint8_t)shift,
         .lane = lane,
         .count = count,

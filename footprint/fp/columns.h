@@ -26,6 +26,7 @@ struct fp_columns {
     uint64_t epoch;      /* of the last one */
     size_t address_bytes, epoch_bytes;
     uint32_t generation;
+    bool sited;           /* allocations have sites, which tell their shapes apart */
     uint32_t other_count; /* shapes that are no calls: which, of the first of them */
     uint16_t others[4];
     uint8_t short_calls[16]; /* fp_record_code backwards */

@@ -21,9 +21,10 @@
 #include "footprint/base/call.h"
 #include "footprint/base/meta.h"
 #include "footprint/base/status.h"
+#include "footprint/fp/fp_sites.h"
 #include "footprint/fp/usage.h"
 
-#define FP_VERSION         3u /* bump when a reader of the former version would misread; docs/format.md */
+#define FP_VERSION         4u /* bump when a reader of the former version would misread; docs/format.md */
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
 
@@ -73,6 +74,8 @@ struct fp_block {
     const struct fp_mark *marks;
     const struct fp_shape *shapes;
     const struct fp_stamp *stamps;
+    /* By shape, the site that its marks are of: fp_sites.h. NULL: the block tells none. */
+    const uint32_t *sites;
 };
 
 struct fp_lane {
@@ -105,6 +108,8 @@ struct fp_writer_options {
     bool resident;
     /* A usage block will come. The file is of version 3 then. */
     bool usage;
+    /* Sites will come. The file is of version 4 then. */
+    bool sites;
 };
 
 /* fp_writer_create - create a footprint exclusively, mode 0600, never through a symbolic link.
@@ -167,6 +172,7 @@ struct fp_reader_info {
     size_t meta_count;
     const struct fp_meta *meta;
     const struct fp_usage *usage; /* NULL: the file does not tell */
+    const struct fp_sites *sites; /* NULL: likewise */
     bool has_trailer;             /* false: the file is cut short, see tail_error */
     struct fp_trailer trailer;    /* zeroes without one */
     struct fp_error tail_error;   /* why the scan stopped before a trailer: FP_ERR_TRUNCATED or
@@ -204,7 +210,8 @@ struct fp_block_buffer {
     struct fp_mark *marks;
     struct fp_shape *shapes;
     struct fp_stamp *stamps;
-    size_t marks_capacity, shapes_capacity, stamps_capacity;
+    uint32_t *sites;
+    size_t marks_capacity, shapes_capacity, stamps_capacity, sites_capacity;
 };
 
 /* fp_reader_block - read, check and decode block number `index` of info.blocks.

@@ -4,14 +4,15 @@
 #include <stdlib.h>
 
 #include "footprint/fp/columns_put.h"
+#include "footprint/fp/fp_sites.h"
 
 /* Header flags: bits 0-2 hold the shift by which all literals of the block were divided. */
 #define FLAG_SHIFT_MASK 7u
 
 size_t marks_scratch_bytes(uint32_t count)
 {
-    /* shapes 21, low and high 2, address 3, literal 10, epoch 5, stamps (count + 1) times 3 + 10 */
-    return (size_t)count * (SHAPE_BYTES_MAX + 2 + 3 + 10 + 5) + ((size_t)count + 1) * 13;
+    /* shapes 21, low and high 2, address 3, literal 10, epoch 5, site 4, stamps (count + 1) times 3 + 10 */
+    return (size_t)count * (SHAPE_BYTES_MAX + 2 + 3 + 10 + 5 + 4) + ((size_t)count + 1) * 13;
 }
 
 static bool grow(void **array, size_t *capacity, size_t count, size_t size)
@@ -49,6 +50,25 @@ static enum fp_status decode_shapes(const struct column *column, uint32_t mark_c
     }
     *ret_count = count;
     return count > 0 ? FP_OK : FP_ERR_CORRUPT;
+}
+
+/* A varint for each shape: 0 it has no site; else 1 and the difference to the last site before it. */
+static enum fp_status decode_sites(const struct column *column, uint32_t shape_count,
+                                   struct fp_block_buffer *buffer)
+{
+    struct cursor cursor = column_cursor(column);
+    uint64_t last = 0;
+    if (!grow((void **)&buffer->sites, &buffer->sites_capacity, shape_count, sizeof *buffer->sites))
+        return FP_ERR_MEMORY;
+    for (uint32_t i = 0; i < shape_count; i++) {
+        const uint64_t code = get_varint(&cursor);
+        if (code > 0)
+            last += (uint64_t)unzigzag(code - 1);
+        if (last >= FP_SITES_MAX)
+            return FP_ERR_CORRUPT;
+        buffer->sites[i] = code > 0 ? (uint32_t)last : 0;
+    }
+    return cursor_done(&cursor) ? FP_OK : FP_ERR_CORRUPT;
 }
 
 static enum fp_status decode_stamps(const struct block_header *header, const struct column *gaps,
@@ -116,8 +136,9 @@ static bool decode_marks(const struct block_header *header, const struct column 
            header->base <= UINT64_MAX - epoch;
 }
 
-enum fp_status marks_decode(const struct block_header *header, const struct column columns[MARKS_COLUMNS],
-                            struct fp_block_buffer *buffer, struct fp_block *ret_block, const char **ret_what)
+enum fp_status marks_decode(const struct block_header *header,
+                            const struct column columns[MARKS_COLUMNS_MOST], struct fp_block_buffer *buffer,
+                            struct fp_block *ret_block, const char **ret_what)
 {
     uint32_t shape_count = 0;
     uint32_t stamp_count = 0;
@@ -128,6 +149,12 @@ enum fp_status marks_decode(const struct block_header *header, const struct colu
     }
     *ret_what = "shapes of a block are damaged";
     status = decode_shapes(&columns[MARKS_SHAPES], header->count, buffer, &shape_count);
+    if (status != FP_OK)
+        return status;
+    const bool has_sites = marks_column_count(header) == MARKS_COLUMNS_MOST;
+    *ret_what = "sites of a block are damaged";
+    if (has_sites)
+        status = decode_sites(&columns[MARKS_SITES], shape_count, buffer);
     if (status != FP_OK)
         return status;
     *ret_what = "times of a block are damaged";
@@ -148,6 +175,7 @@ enum fp_status marks_decode(const struct block_header *header, const struct colu
         .marks = buffer->marks,
         .shapes = buffer->shapes,
         .stamps = buffer->stamps,
+        .sites = has_sites ? buffer->sites : NULL,
     };
     return FP_OK;
 }

@@ -19,16 +19,24 @@ enum marks_column {
     MARKS_EPOCH,
     MARKS_STAMP_GAP,
     MARKS_STAMP_TIME,
-    MARKS_COLUMNS,
+    MARKS_COLUMNS,               /* that every block has */
+    MARKS_SITES = MARKS_COLUMNS, /* where allocations have sites */
+    MARKS_COLUMNS_MOST,
 };
+
+/* marks_column_count - the columns of a block by its header, MARKS_COLUMNS or, with sites, one more. */
+static inline unsigned marks_column_count(const struct block_header *header)
+{
+    return header->column_count == MARKS_COLUMNS_MOST ? MARKS_COLUMNS_MOST : MARKS_COLUMNS;
+}
 
 /* marks_scratch_bytes - most bytes that the columns of a block of count marks can hold. */
 size_t marks_scratch_bytes(uint32_t count);
 
-/* marks_decode - turn columns into marks, checking everything that struct fp_block promises.
+/* marks_decode - turn columns, marks_column_count of them, into marks, checking everything that struct fp_block promises.
  * Returns   FP_OK; FP_ERR_CORRUPT with *ret_what; FP_ERR_MEMORY. */
-enum fp_status marks_decode(const struct block_header *header, const struct column columns[MARKS_COLUMNS],
-                            struct fp_block_buffer *buffer, struct fp_block *ret_block,
-                            const char **ret_what);
+enum fp_status marks_decode(const struct block_header *header,
+                            const struct column columns[MARKS_COLUMNS_MOST], struct fp_block_buffer *buffer,
+                            struct fp_block *ret_block, const char **ret_what);
 
 #endif

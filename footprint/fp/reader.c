@@ -13,6 +13,7 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/marks.h"
+#include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage_block.h"
 
 struct fp_reader {
@@ -22,7 +23,8 @@ struct fp_reader {
     size_t blocks_capacity;
     uint64_t scanned_bytes; /* where the next block is to begin */
     struct fp_lane *lanes;
-    struct fp_usage usage; /* once info.usage is set */
+    struct fp_usage usage;    /* once info.usage is set */
+    struct sites_store sites; /* likewise info.sites */
     char *meta_text;
     struct fp_meta meta[META_COUNT_MAX];
     struct bytes payload, scratch;
@@ -162,6 +164,26 @@ static enum fp_status read_usage(struct fp_reader *reader, uint64_t offset, cons
     return FP_OK;
 }
 
+static enum fp_status read_sites(struct fp_reader *reader, uint64_t offset, const struct block_header *header)
+{
+    const bool nodes = header->type == BLOCK_SITES;
+    const uint32_t most = nodes ? FP_SITES_BLOCK_MAX : FP_MODULES_MAX;
+    struct column columns[SITES_COLUMNS];
+    const char *what = NULL;
+    if (header->count > most)
+        return fail(reader, FP_ERR_CORRUPT, 0, offset, "block header is beyond the format's limits");
+    enum fp_status status = unpack_at(reader, offset, header,
+                                      nodes ? sites_scratch_bytes(header->count)
+                                            : modules_scratch_bytes(header->count),
+                                      columns, nodes ? SITES_COLUMNS : 1);
+    if (status != FP_OK)
+        return status;
+    status = nodes ? sites_decode(header, columns, &reader->sites, &what)
+                   : modules_decode(header, columns, &reader->sites, &what);
+    reader->info.sites = &reader->sites.sites;
+    return status != FP_OK ? fail(reader, status, 0, offset, what) : FP_OK;
+}
+
 static enum fp_status add_block(struct fp_reader *reader, uint64_t offset, const struct block_header *header)
 {
     struct fp_reader_info *info = &reader->info;
@@ -229,6 +251,9 @@ static enum fp_status scan_block(struct fp_reader *reader, uint64_t offset, uint
         return add_block(reader, offset, &header);
     case BLOCK_USAGE:
         return read_usage(reader, offset, &header);
+    case BLOCK_SITES:
+    case BLOCK_MODULES:
+        return read_sites(reader, offset, &header);
     case BLOCK_TRAILER:
         return read_trailer(reader, offset, &header);
     default:
@@ -365,7 +390,7 @@ enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp
 {
     const uint64_t offset = index < reader->info.block_count ? reader->blocks[index].offset : 0;
     uint8_t bytes[BLOCK_HEADER_BYTES];
-    struct column columns[MARKS_COLUMNS];
+    struct column columns[MARKS_COLUMNS_MOST];
     struct block_header header;
     const char *what = NULL;
     enum fp_status status;
@@ -382,7 +407,8 @@ enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp
     }
     if (status != FP_OK)
         return fail(reader, status, 0, offset, what);
-    status = unpack_at(reader, offset, &header, marks_scratch_bytes(header.count), columns, MARKS_COLUMNS);
+    status = unpack_at(reader, offset, &header, marks_scratch_bytes(header.count), columns,
+                       marks_column_count(&header));
     if (status != FP_OK)
         return status;
     status = marks_decode(&header, columns, buffer, ret_block, &what);
@@ -401,6 +427,7 @@ void fp_block_buffer_release(struct fp_block_buffer *buffer)
     free(buffer->marks);
     free(buffer->shapes);
     free(buffer->stamps);
+    free(buffer->sites);
     *buffer = (struct fp_block_buffer){0};
 }
 
@@ -417,5 +444,6 @@ void fp_reader_close(struct fp_reader *reader)
     free(reader->lanes);
     free(reader->meta_text);
     fp_usage_release(&reader->usage);
+    sites_release(&reader->sites);
     free(reader);
 }

@@ -12,6 +12,7 @@
 #include "footprint/base/trusted.h"
 #include "footprint/fp/columns_put.h"
 #include "footprint/fp/marks.h"
+#include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage_block.h"
 
 /* A size limit leaves this much for the usage, the trailer and its lane table. */
@@ -78,7 +79,7 @@ static enum fp_status write_head(struct fp_writer *writer, const struct fp_write
     put_u32(header + 16, options->process_id);
     put_u32(header + 20, FP_TIME_UNIT_NS);
     put_u64(header + 24, options->start_unix_ns);
-    file_header_seal(header, "MALLABFP", options->usage ? 3 : options->resident ? 2 : 1);
+    file_header_seal(header, "MALLABFP", options->sites ? 4 : options->usage ? 3 : options->resident ? 2 : 1);
     if (status == FP_OK)
         status = append(writer, header, sizeof header);
     if (status == FP_OK)
@@ -157,11 +158,11 @@ enum fp_status fp_writer_columns(struct fp_writer *writer, struct fp_columns *co
                                  uint64_t sequence)
 {
     struct block_header header;
-    struct column ready[MARKS_COLUMNS];
+    struct column ready[MARKS_COLUMNS_MOST];
     if (columns->mark_count == 0 || lane >= FP_LANES_MAX)
         return fail(writer, FP_ERR_ARGUMENT, 0, "cannot encode a block");
     columns_finish(columns, lane, sequence, &header, ready);
-    return pack_and_append(writer, &header, ready, MARKS_COLUMNS);
+    return pack_and_append(writer, &header, ready, columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS);
 }
 
 uint64_t fp_writer_bytes(const struct fp_writer *writer)
@@ -186,6 +187,34 @@ enum fp_status fp_writer_usage(struct fp_writer *writer, const struct fp_usage *
         fail(writer, status, 0, "a usage cannot be stored");
     bytes_release(&series);
     bytes_release(&text);
+    return status;
+}
+
+enum fp_status fp_writer_sites(struct fp_writer *writer, const struct fp_site_entry *nodes, size_t count)
+{
+    struct block_header header;
+    struct column columns[SITES_COLUMNS];
+    struct bytes memory = {0};
+    enum fp_status status = sites_encode(nodes, count, &memory, &header, columns);
+    if (status == FP_OK)
+        status = pack_and_append(writer, &header, columns, SITES_COLUMNS);
+    else
+        fail(writer, status, 0, "stacks cannot be stored");
+    bytes_release(&memory);
+    return status;
+}
+
+enum fp_status fp_writer_modules(struct fp_writer *writer, const struct fp_module *modules, size_t count)
+{
+    struct block_header header;
+    struct column column;
+    struct bytes memory = {0};
+    enum fp_status status = modules_encode(modules, count, &memory, &header, &column);
+    if (status == FP_OK)
+        status = pack_and_append(writer, &header, &column, 1);
+    else
+        fail(writer, status, 0, "modules cannot be stored");
+    bytes_release(&memory);
     return status;
 }
 

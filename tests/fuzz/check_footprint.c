@@ -19,6 +19,8 @@ static void check_block_rules(const struct fp_block *block, const struct fp_bloc
     FUZZ_CHECK(block->stamp_count <= block->mark_count + 1);
     for (uint32_t i = 0; i < block->shape_count; i++)
         FUZZ_CHECK(fp_mark_is_valid(block->shapes[i].call));
+    for (uint32_t i = 0; block->sites != NULL && i < block->shape_count; i++)
+        FUZZ_CHECK(block->sites[i] < FP_SITES_MAX);
     for (uint32_t i = 0; i < block->mark_count; i++) {
         FUZZ_CHECK(block->marks[i].shape < block->shape_count && block->marks[i].epoch >= epoch);
         epoch = block->marks[i].epoch;
@@ -43,6 +45,8 @@ static void check_same_block(const struct fp_block *a, const struct fp_block *b)
     for (uint32_t i = 0; i < a->shape_count; i++)
         FUZZ_CHECK(a->shapes[i].call == b->shapes[i].call && a->shapes[i].size == b->shapes[i].size &&
                    a->shapes[i].extra == b->shapes[i].extra);
+    FUZZ_CHECK((a->sites == NULL) == (b->sites == NULL));
+    FUZZ_CHECK(a->sites == NULL || memcmp(a->sites, b->sites, a->shape_count * sizeof *a->sites) == 0);
     for (uint32_t i = 0; i < a->stamp_count; i++)
         FUZZ_CHECK(a->stamps[i].mark == b->stamps[i].mark && a->stamps[i].time_ns == b->stamps[i].time_ns);
 }
@@ -78,6 +82,48 @@ static void check_usage(const struct fp_usage *usage)
     }
 }
 
+/* Every stack ends, and what is told once more is the same. */
+static void check_sites(const struct fp_sites *sites)
+{
+    uint64_t steps = 0;
+    FUZZ_CHECK(sites->node_end >= FP_SITE_FIRST && sites->node_end <= FP_SITES_MAX);
+    for (uint32_t site = FP_SITE_FIRST; site < sites->node_end && steps < 1000; site++, steps++) {
+        const struct fp_site_node node = fp_site_node_at(sites, site);
+        FUZZ_CHECK(node.parent < site && node.address >> FP_ADDRESS_BITS == 0);
+        FUZZ_CHECK(fp_site_cut(sites, site) < FP_CUT_COUNT);
+        (void)fp_site_module(sites, &node);
+    }
+    for (uint32_t i = 0; i < sites->module_count; i++) {
+        const struct fp_module *module = &sites->modules[i];
+        FUZZ_CHECK(module->start < module->end && module->end >> FP_ADDRESS_BITS == 0 &&
+                   module->build_id_bytes <= FP_BUILD_ID_MAX && strlen(module->path) <= FP_PATH_MAX);
+    }
+}
+
+static void write_sites(struct fp_writer *writer, const struct fp_sites *sites)
+{
+    check_sites(sites);
+    for (uint32_t site = FP_SITE_FIRST; site < sites->node_end; site++) {
+        const struct fp_site_entry entry = {site, fp_site_node_at(sites, site)};
+        if (entry.node.address != 0 && site < 1000)
+            FUZZ_CHECK(fp_writer_sites(writer, &entry, 1) == FP_OK);
+    }
+    if (sites->module_count > 0)
+        FUZZ_CHECK(fp_writer_modules(writer, sites->modules, sites->module_count) == FP_OK);
+}
+
+static void check_same_sites(const struct fp_sites *a, const struct fp_sites *b)
+{
+    for (uint32_t site = FP_SITE_FIRST; site < a->node_end && site < 1000; site++) {
+        const struct fp_site_node one = fp_site_node_at(a, site), other = fp_site_node_at(b, site);
+        FUZZ_CHECK(one.address == other.address && one.parent == other.parent && one.epoch == other.epoch);
+    }
+    FUZZ_CHECK(a->module_count == b->module_count);
+    for (uint32_t i = 0; i < a->module_count; i++)
+        FUZZ_CHECK(a->modules[i].start == b->modules[i].start && a->modules[i].base == b->modules[i].base &&
+                   strcmp(a->modules[i].path, b->modules[i].path) == 0);
+}
+
 static void check_same_usage(const struct fp_usage *a, const struct fp_usage *b)
 {
     struct fp_usage one = *a, other = *b;
@@ -93,8 +139,10 @@ static void check_same_usage(const struct fp_usage *a, const struct fp_usage *b)
 static void write_again(struct fp_reader *reader, const char *path)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
-    const struct fp_writer_options options = {
-        .process_id = info->process_id, .start_unix_ns = info->start_unix_ns, .usage = info->usage != NULL};
+    const struct fp_writer_options options = {.process_id = info->process_id,
+                                              .start_unix_ns = info->start_unix_ns,
+                                              .usage = info->usage != NULL,
+                                              .sites = info->sites != NULL};
     struct fp_block_buffer buffer = {0};
     struct fp_writer *writer = NULL;
     FUZZ_CHECK(fp_writer_create(AT_FDCWD, path, &options, info->meta, info->meta_count, NULL, &writer) ==
@@ -112,6 +160,8 @@ static void write_again(struct fp_reader *reader, const char *path)
             FUZZ_CHECK(error->offset >= info->blocks[i].offset && error->offset <= info->file_bytes);
         }
     }
+    if (info->sites != NULL)
+        write_sites(writer, info->sites);
     if (info->usage != NULL) {
         check_usage(info->usage);
         FUZZ_CHECK(fp_writer_usage(writer, info->usage) == FP_OK);
@@ -143,6 +193,8 @@ static void compare(struct fp_reader *reader, struct fp_reader *again)
         check_same_block(&blocks[0], &blocks[1]);
     }
     FUZZ_CHECK(written == second->block_count);
+    if (first->sites != NULL && second->sites != NULL)
+        check_same_sites(first->sites, second->sites);
     FUZZ_CHECK((first->usage == NULL) == (second->usage == NULL));
     if (first->usage != NULL)
         check_same_usage(first->usage, second->usage);

@@ -23,7 +23,7 @@ size_t defect_foreign(struct image *image)
 
 size_t defect_newer_version(struct image *image)
 {
-    put_u16(image->bytes + 8, 4);
+    put_u16(image->bytes + 8, 99);
     image_seal_header(image);
     return 8;
 }

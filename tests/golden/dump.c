@@ -27,9 +27,13 @@ static void put_block(FILE *out, size_t number, const struct fp_block *block)
 {
     put(out, "block %zu lane %" PRIu32 " sequence %" PRIu64 " base epoch %" PRIu64 "\n", number, block->lane,
         block->sequence, block->base_epoch);
-    for (uint32_t i = 0; i < block->shape_count; i++)
-        put(out, "  shape %" PRIu32 " %s size %" PRIu64 " extra %" PRIu64 "\n", i,
+    for (uint32_t i = 0; i < block->shape_count; i++) {
+        put(out, "  shape %" PRIu32 " %s size %" PRIu64 " extra %" PRIu64, i,
             fp_call_name(block->shapes[i].call), block->shapes[i].size, block->shapes[i].extra);
+        if (block->sites != NULL && block->sites[i] != 0)
+            put(out, " site %" PRIu32, block->sites[i]);
+        put(out, "\n");
+    }
     for (uint32_t i = 0; i < block->stamp_count; i++)
         put(out, "  stamp before %" PRIu32 " at %" PRIu64 " ns\n", block->stamps[i].mark,
             block->stamps[i].time_ns);
@@ -48,6 +52,26 @@ static void put_trailer(FILE *out, const struct fp_trailer *trailer)
             trailer->lanes[i].thread_id, trailer->lanes[i].is_main ? " main" : "", trailer->lanes[i].marks);
     if (trailer->ran_on)
         put(out, "  ran on%s\n", trailer->uncounted ? ", uncounted" : "");
+}
+
+static void put_sites(FILE *out, const struct fp_sites *sites)
+{
+    for (uint32_t i = 0; i < sites->module_count; i++) {
+        const struct fp_module *module = &sites->modules[i];
+        put(out, "module %#" PRIx64 "-%#" PRIx64 " base %#" PRIx64 " epoch %u '%s' build id ", module->start,
+            module->end, module->base, module->epoch, module->path);
+        for (unsigned byte = 0; byte < module->build_id_bytes; byte++)
+            put(out, "%02x", module->build_id[byte]);
+        put(out, "\n");
+    }
+    for (uint32_t site = FP_SITE_FIRST; site < sites->node_end; site++) {
+        const struct fp_site_node node = fp_site_node_at(sites, site);
+        const struct fp_module *module = fp_site_module(sites, &node);
+        const char *cut = fp_cut_name(fp_site_cut(sites, site));
+        put(out, "  node %" PRIu32 " address %#" PRIx64 " parent %" PRIu32 " epoch %u in '%s'%s%s\n", site,
+            node.address, node.parent, node.epoch, module != NULL ? module->path : "?",
+            cut != NULL ? " cut: " : "", cut != NULL ? cut : "");
+    }
 }
 
 static void put_usage(FILE *out, const struct fp_usage *usage)
@@ -90,6 +114,8 @@ struct dump_result dump_footprint(const char *path, FILE *out)
     }
     if (result.error.status == FP_OK) {
         result = (struct dump_result){"tail", 0, info->tail_error};
+        if (info->sites != NULL)
+            put_sites(out, info->sites);
         if (info->usage != NULL)
             put_usage(out, info->usage);
         if (info->has_trailer)

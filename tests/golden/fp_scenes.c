@@ -249,6 +249,49 @@ static enum fp_status write_usage(const char *path)
                (struct fp_trailer){.end_time_ns = UINT64_C(2000000000), .lane_count = 1});
 }
 
+/* Stacks of three modules, one of which was loaded where another had been; cut ones, a node told twice and one never; a block
+ * of marks without sites beside those with. */
+static enum fp_status write_sites(const char *path)
+{
+    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .sites = true};
+    static const struct fp_module modules[] = {
+        {0x555500000000, 0x555500010000, 0x555500000000, 0, 4, {0xde, 0xad, 0xbe, 0xef}, ""},
+        {0x7f0000000000, 0x7f0000200000, 0x7effffff0000, 0, 20, {1, 2, 3}, "/usr/lib/libone.so"},
+        {0x7f0000100000, 0x7f0000300000, 0x7f0000100000, 1, 0, {0}, "/usr/lib/libtwo.so"}};
+    static const struct fp_site_entry first[] = {{16, {0x555500000100, FP_CUT_NONE, 0}},
+                                                 {17, {0x7f0000000200, 16, 0}},
+                                                 {19, {0x7f0000100300, 17, 0}},
+                                                 {20, {0x7f0000100300, 17, 1}}};
+    static const struct fp_site_entry second[] = {
+        {17, {0x7f0000000200, 16, 0}}, {18, {0x7f0000000200, FP_CUT_CFI, 0}}, {22, {0x7fffffffffff, 21, 0}}};
+    static uint32_t sites[SHAPES_ROOM];
+    struct stage *stage = stage_new(9);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = fp_writer_create(AT_FDCWD, path, &options, NULL, 0, NULL, &writer);
+    if (status == FP_OK)
+        status = fp_writer_modules(writer, modules, 2);
+    if (status == FP_OK)
+        status = fp_writer_sites(writer, first, 4);
+    add_traffic(stage, 40);
+    for (uint32_t i = 0; i < stage->block.shape_count; i++)
+        sites[i] = fp_call_kind_of(stage->shapes[i].call) == FP_KIND_NONE ||
+                           fp_call_kind_of(stage->shapes[i].call) == FP_KIND_RELEASE
+                       ? 0
+                   : i % 7 == 3 ? FP_CUT_STACK
+                                : FP_SITE_FIRST + i * 5 % 8;
+    stage->block.sites = sites;
+    if (status == FP_OK)
+        status = flush(stage, writer, 0, 0);
+    if (status == FP_OK)
+        status = fp_writer_sites(writer, second, 3);
+    if (status == FP_OK)
+        status = fp_writer_modules(writer, modules + 1, 2);
+    add_traffic(stage, 10);
+    if (status == FP_OK)
+        status = flush(stage, writer, 0, 1);
+    return end(stage, writer, status, (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1});
+}
+
 /* Recovered from a killed collector while the process went on. */
 static enum fp_status write_ran_on(const char *path)
 {
@@ -299,9 +342,15 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene FP_SCENES[] = {
-    {"v1-one-lane.fp", write_one_lane}, {"v1-lanes.fp", write_lanes},
-    {"v1-calls.fp", write_calls},       {"v1-shapes.fp", write_shapes},
-    {"v1-ran-on.fp", write_ran_on},     {"v1-no-trailer.fp", write_no_trailer},
-    {"v1-empty.fp", write_empty},       {"v2-resident.fp", write_resident},
-    {"v3-usage.fp", write_usage},       {NULL, NULL},
+    {"v1-one-lane.fp", write_one_lane},
+    {"v1-lanes.fp", write_lanes},
+    {"v1-calls.fp", write_calls},
+    {"v1-shapes.fp", write_shapes},
+    {"v1-ran-on.fp", write_ran_on},
+    {"v1-no-trailer.fp", write_no_trailer},
+    {"v1-empty.fp", write_empty},
+    {"v2-resident.fp", write_resident},
+    {"v3-usage.fp", write_usage},
+    {"v4-sites.fp", write_sites},
+    {NULL, NULL},
 };

@@ -25,6 +25,9 @@ static inline enum fp_status append_block(struct fp_writer *writer, const struct
     memcpy(columns.memory->shapes, block->shapes, block->shape_count * sizeof *block->shapes);
     if (block->stamp_count > 0)
         memcpy(columns.memory->stamps, block->stamps, block->stamp_count * sizeof *block->stamps);
+    columns.sited = block->sites != NULL;
+    if (columns.sited)
+        memcpy(columns.memory->sites, block->sites, block->shape_count * sizeof *block->sites);
     columns.shape_count = block->shape_count;
     columns.stamp_count = block->stamp_count;
     return fp_writer_columns(writer, &columns, block->lane, block->sequence);

@@ -12,7 +12,7 @@ static inline struct fp_block columns_view(struct fp_columns *columns)
     static struct fp_block_buffer buffer;
     struct fp_block block = {0};
     struct block_header header;
-    struct column ready[MARKS_COLUMNS];
+    struct column ready[MARKS_COLUMNS_MOST];
     const char *what = "";
     if (columns->mark_count > 0) {
         columns_finish(columns, 0, 0, &header, ready);

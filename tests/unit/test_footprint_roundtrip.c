@@ -67,8 +67,15 @@ static void make_block(struct made *made, uint32_t lane, uint64_t sequence, uint
             time_ns += random_next() % 10000 * 64;
         }
     }
-    made->block = (struct fp_block){lane,   sequence,    1000000007,   marks,       shapes,
-                                    stamps, made->marks, made->shapes, made->stamps};
+    made->block = (struct fp_block){.lane = lane,
+                                    .sequence = sequence,
+                                    .base_epoch = 1000000007,
+                                    .mark_count = marks,
+                                    .shape_count = shapes,
+                                    .stamp_count = stamps,
+                                    .marks = made->marks,
+                                    .shapes = made->shapes,
+                                    .stamps = made->stamps};
 }
 
 static void check_block(const struct fp_block *actual, const struct fp_block *expected)

@@ -1,0 +1,100 @@
+/* fp_sites.h - who allocated: the call stacks of a footprint, and the modules that their addresses lie in.
+ *
+ *   site     the full call stack of an allocation, as a number: fp_shape.site of the mark's shape. 0: none is known
+ *   node     one frame of stacks: its address and the node of its caller. A stack is read from its site's node up,
+ *            by `parent`, to a number below FP_SITE_FIRST; stacks that begin alike share nodes
+ *   cut      a number below FP_SITE_FIRST says how a stack ends at the top: 0 at the program's or thread's entry, else
+ *            why the recorder stopped there (enum fp_cut). A site may be such a number itself: nothing of it is known
+ *   address  where the call returns to: what called is the instruction before it, so names are looked up at address - 1
+ *   module   what was mapped there. Where one was unloaded and another loaded in its place, `epoch` tells them apart
+ *
+ * Numbers of sites hold for the footprint that they stand in, and for all parts of one process. What the recorder lost
+ * reads as a node that is cut there (FP_CUT_LOST), so no number from a file can lead astray. */
+#ifndef MALLAB_FOOTPRINT_FP_FP_SITES_H
+#define MALLAB_FOOTPRINT_FP_FP_SITES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/base/status.h"
+
+#define FP_SITE_FIRST       16u        /* the lowest number of a node */
+#define FP_SITES_MAX        (1u << 22) /* numbers of nodes are below */
+#define FP_SITES_BLOCK_MAX  65536u     /* nodes of one block of the file */
+#define FP_ADDRESS_BITS     48u        /* of a node's address and a module's */
+#define FP_MODULES_MAX      16384u
+#define FP_MODULES_TEXT_MAX (4u << 20) /* bytes of all modules as they are stored, of one footprint */
+#define FP_BUILD_ID_MAX     64u        /* bytes */
+#define FP_PATH_MAX         1024u      /* bytes; a longer path is cut at its begin */
+
+/* Why a stack ends where it does. Stored: append only, below FP_SITE_FIRST. */
+enum fp_cut {
+    FP_CUT_NONE = 0,  /* it does not: this is its outermost frame */
+    FP_CUT_LOST = 1,  /* the recorder's word of it was lost */
+    FP_CUT_FULL = 2,  /* the recorder's table of stacks was full */
+    FP_CUT_STACK = 3, /* on a stack whose bounds nobody knows: a coroutine's, a signal's */
+    FP_CUT_CFI = 4,  /* code that says nothing of its frames (.eh_frame): compiled at run time, or assembly */
+    FP_CUT_RULE = 5, /* it says so in a way that the recorder does not follow */
+    FP_CUT_DEEP = 6, /* more frames than are walked */
+    FP_CUT_BROKEN = 7, /* a frame that led out of the stack, or nowhere */
+    FP_CUT_MEMORY = 8, /* the recorder had no memory for it */
+    FP_CUT_COUNT = 9,
+};
+
+/* fp_cut_name - "lost", "full", "stack", ...: keys of JSON. NULL outside the enum and for FP_CUT_NONE. */
+const char *fp_cut_name(unsigned cut);
+
+struct fp_site_node {
+    uint64_t address; /* below 2^FP_ADDRESS_BITS; 0: lost, with the parent FP_CUT_LOST */
+    uint32_t parent;  /* lower than the node's own number */
+    uint16_t epoch;   /* the module's there */
+};
+
+/* A file that was mapped into the program. Addresses are the program's; one in the file is an address less `base`. */
+struct fp_module {
+    uint64_t start, end; /* of all its segments; start < end */
+    uint64_t base;       /* what the loader added to its addresses */
+    uint16_t epoch;
+    uint8_t build_id_bytes;
+    uint8_t build_id[FP_BUILD_ID_MAX];
+    const char
+        *path; /* as the loader has it, printable; "" for the program itself: see meta data `executable` */
+};
+
+/* What a footprint tells. Arrays are the reader's. */
+struct fp_sites {
+    uint32_t node_end;                /* 1 + the highest node's number; at least FP_SITE_FIRST */
+    const struct fp_site_node *nodes; /* by number, those below FP_SITE_FIRST empty; see fp_site_node_at */
+    uint32_t module_count;
+    const struct fp_module *modules; /* in the order in which they came */
+};
+
+/* fp_site_node_at - the node of a number from FP_SITE_FIRST on, whatever number it is. */
+struct fp_site_node fp_site_node_at(const struct fp_sites *sites, uint32_t site);
+
+/* fp_site_cut - how the stack of a site ends. Takes as many steps as it has frames, less than there are nodes. */
+enum fp_cut fp_site_cut(const struct fp_sites *sites, uint32_t site);
+
+/* fp_site_module - the module that a node's address (the byte before it) lies in; NULL: none that was told.
+ * Of several the last that was told counts. */
+const struct fp_module *fp_site_module(const struct fp_sites *sites, const struct fp_site_node *node);
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+struct fp_writer;
+
+/* A node as it is written: with its number. */
+struct fp_site_entry {
+    uint32_t site;
+    struct fp_site_node node;
+};
+
+/* fp_writer_sites, fp_writer_modules - append some; in any order over blocks and files of one process, before the blocks of
+ * marks that name them. Not held against the limit of size.
+ * nodes     1 to FP_SITES_BLOCK_MAX, numbers ascending.
+ * modules   1 to FP_MODULES_MAX; paths have no byte below ' ' nor 127.
+ * Returns   FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY, FP_ERR_ARGUMENT (what the file cannot hold): the file is as before. */
+enum fp_status fp_writer_sites(struct fp_writer *writer, const struct fp_site_entry *nodes, size_t count);
+enum fp_status fp_writer_modules(struct fp_writer *writer, const struct fp_module *modules, size_t count);
+
+#endif

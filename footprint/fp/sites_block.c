@@ -1,0 +1,325 @@
+/* sites_block.c - nodes and modules to columns and back, everything checked that fp_sites.h promises. */
+#include "footprint/fp/sites_block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCH_BITS 16u
+
+/* ---- nodes ---------------------------------------------------------------------------------------- */
+
+/* Address and epoch as one number, which is what the file has. */
+static uint64_t key_of(const struct fp_site_node *node)
+{
+    return node->address | (uint64_t)node->epoch << FP_ADDRESS_BITS;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+/* The distinct addresses of a block, ascending. Returns how many. */
+static size_t sorted_keys(const struct fp_site_entry *nodes, size_t count, uint64_t *ret_keys)
+{
+    size_t distinct = 0;
+    for (size_t i = 0; i < count; i++)
+        ret_keys[i] = key_of(&nodes[i].node);
+    qsort(ret_keys, count, sizeof *ret_keys, compare_keys);
+    for (size_t i = 0; i < count; i++)
+        if (distinct == 0 || ret_keys[i] != ret_keys[distinct - 1])
+            ret_keys[distinct++] = ret_keys[i];
+    return distinct;
+}
+
+static size_t place_of(const uint64_t *keys, size_t count, uint64_t key)
+{
+    size_t first = 0;
+    while (count > 1) {
+        const size_t half = count / 2;
+        first += keys[first + half] <= key ? half : 0;
+        count -= half;
+    }
+    return first;
+}
+
+static bool entries_are_valid(const struct fp_site_entry *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (nodes[i].site < FP_SITE_FIRST || nodes[i].site >= FP_SITES_MAX ||
+            (i > 0 && nodes[i].site <= nodes[i - 1].site) || nodes[i].node.parent >= nodes[i].site ||
+            nodes[i].node.address == 0 || nodes[i].node.address >> FP_ADDRESS_BITS != 0)
+            return false;
+    return count > 0 && count <= FP_SITES_BLOCK_MAX;
+}
+
+size_t sites_scratch_bytes(uint32_t count)
+{
+    return (size_t)count * (4 + 4 + VARINT_BYTES_MAX + 3);
+}
+
+enum fp_status sites_encode(const struct fp_site_entry *nodes, size_t count, struct bytes *memory,
+                            struct block_header *ret_header, struct column ret_columns[SITES_COLUMNS])
+{
+    if (!entries_are_valid(nodes, count))
+        return FP_ERR_ARGUMENT;
+    uint64_t *keys = malloc(count * sizeof *keys);
+    if (keys == NULL || !bytes_reserve(memory, sites_scratch_bytes((uint32_t)count) + VARINT_BYTES_MAX)) {
+        free(keys);
+        return FP_ERR_MEMORY;
+    }
+    const size_t distinct = sorted_keys(nodes, count, keys);
+    uint8_t *at = memory->at, *begin = at;
+    for (size_t i = 0; i < count; i++)
+        at = put_varint(at, nodes[i].site - (i > 0 ? nodes[i - 1].site : 0));
+    ret_columns[SITES_NUMBERS] = (struct column){begin, (size_t)(at - begin)};
+    begin = at;
+    for (size_t i = 0; i < count; i++)
+        at = put_varint(at, nodes[i].site - nodes[i].node.parent);
+    ret_columns[SITES_PARENTS] = (struct column){begin, (size_t)(at - begin)};
+    begin = at;
+    for (size_t i = 0; i < distinct; i++)
+        at = put_varint(at, keys[i] - (i > 0 ? keys[i - 1] : 0));
+    ret_columns[SITES_ADDRESSES] = (struct column){begin, (size_t)(at - begin)};
+    begin = at;
+    for (size_t i = 0; i < count; i++)
+        at = put_varint(at, place_of(keys, distinct, key_of(&nodes[i].node)));
+    ret_columns[SITES_PLACES] = (struct column){begin, (size_t)(at - begin)};
+    free(keys);
+    *ret_header = (struct block_header){.type = BLOCK_SITES, .count = (uint32_t)count};
+    return FP_OK;
+}
+
+/* Ascending addresses of a block. Returns false where they are none. */
+static bool get_keys(const struct column *column, uint64_t *keys, uint32_t most, uint32_t *ret_count)
+{
+    struct cursor cursor = column_cursor(column);
+    uint64_t key = 0;
+    uint32_t count = 0;
+    for (; cursor.at < cursor.end && count < most; count++) {
+        const uint64_t step = get_varint(&cursor);
+        if (cursor.bad || step == 0 || step > UINT64_MAX - key)
+            return false;
+        keys[count] = key += step;
+    }
+    *ret_count = count;
+    return cursor_done(&cursor) && count > 0;
+}
+
+/* Room for numbers below `end`, what is new empty. */
+static bool grow_nodes(struct sites_store *store, uint32_t end)
+{
+    if (end > store->node_capacity) {
+        const size_t capacity = end > 2 * store->node_capacity ? end : 2 * store->node_capacity;
+        struct fp_site_node *nodes = realloc(store->nodes, capacity * sizeof *nodes);
+        if (nodes == NULL)
+            return false;
+        memset(nodes + store->node_capacity, 0, (capacity - store->node_capacity) * sizeof *nodes);
+        store->nodes = nodes;
+        store->node_capacity = capacity;
+    }
+    if (end > store->sites.node_end)
+        store->sites.node_end = end;
+    store->sites.nodes = store->nodes;
+    return true;
+}
+
+static enum fp_status take_nodes(uint32_t count, const struct column columns[SITES_COLUMNS],
+                                 const uint64_t *keys, uint32_t key_count, struct sites_store *store)
+{
+    struct cursor numbers = column_cursor(&columns[SITES_NUMBERS]);
+    struct cursor parents = column_cursor(&columns[SITES_PARENTS]);
+    struct cursor places = column_cursor(&columns[SITES_PLACES]);
+    uint64_t site = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t step = get_varint(&numbers), up = get_varint(&parents), place = get_varint(&places);
+        if (step == 0 || step >= FP_SITES_MAX - site || up == 0 || place >= key_count)
+            return FP_ERR_CORRUPT;
+        site += step;
+        if (site < FP_SITE_FIRST || up > site || (keys[place] & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1)) == 0)
+            return FP_ERR_CORRUPT;
+        if (!grow_nodes(store, (uint32_t)site + 1))
+            return FP_ERR_MEMORY;
+        if (store->nodes[site].address == 0)
+            store->nodes[site] = (struct fp_site_node){
+                .address = keys[place] & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1),
+                .parent = (uint32_t)(site - up),
+                .epoch = (uint16_t)(keys[place] >> FP_ADDRESS_BITS),
+            };
+    }
+    return cursor_done(&numbers) && cursor_done(&parents) && cursor_done(&places) ? FP_OK : FP_ERR_CORRUPT;
+}
+
+enum fp_status sites_decode(const struct block_header *header, const struct column columns[SITES_COLUMNS],
+                            struct sites_store *store, const char **ret_what)
+{
+    uint32_t key_count = 0;
+    *ret_what = "nodes of stacks are damaged";
+    if (header->count == 0 || header->count > FP_SITES_BLOCK_MAX)
+        return FP_ERR_CORRUPT;
+    uint64_t *keys = malloc(header->count * sizeof *keys);
+    enum fp_status status = keys != NULL ? FP_OK : FP_ERR_MEMORY;
+    if (status == FP_OK && !get_keys(&columns[SITES_ADDRESSES], keys, header->count, &key_count))
+        status = FP_ERR_CORRUPT;
+    if (status == FP_OK && !grow_nodes(store, FP_SITE_FIRST))
+        status = FP_ERR_MEMORY;
+    if (status == FP_OK)
+        status = take_nodes(header->count, columns, keys, key_count, store);
+    free(keys);
+    if (status == FP_ERR_MEMORY)
+        *ret_what = "no memory for stacks";
+    return status;
+}
+
+/* ---- modules --------------------------------------------------------------------------------------- */
+
+static bool is_printable(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            return false;
+    return true;
+}
+
+static bool module_is_valid(const struct fp_module *module)
+{
+    return module->start < module->end && module->end >> FP_ADDRESS_BITS == 0 &&
+           module->build_id_bytes <= FP_BUILD_ID_MAX;
+}
+
+size_t modules_scratch_bytes(uint32_t count)
+{
+    const size_t bytes = (size_t)count * MODULE_BYTES_MAX;
+    return bytes < FP_MODULES_TEXT_MAX ? bytes : FP_MODULES_TEXT_MAX;
+}
+
+enum fp_status modules_encode(const struct fp_module *modules, size_t count, struct bytes *memory,
+                              struct block_header *ret_header, struct column *ret_column)
+{
+    if (count == 0 || count > FP_MODULES_MAX)
+        return FP_ERR_ARGUMENT;
+    if (!bytes_reserve(memory, count * MODULE_BYTES_MAX))
+        return FP_ERR_MEMORY;
+    uint8_t *at = memory->at;
+    for (size_t i = 0; i < count; i++) {
+        const struct fp_module *module = &modules[i];
+        const size_t path = strlen(module->path);
+        if (!module_is_valid(module) || path > FP_PATH_MAX || !is_printable(module->path, path))
+            return FP_ERR_ARGUMENT;
+        at = put_varint(at, module->start);
+        at = put_varint(at, module->end - module->start);
+        at = put_varint(at, zigzag((int64_t)(module->start - module->base)));
+        at = put_varint(at, module->epoch);
+        at = put_varint(at, module->build_id_bytes);
+        memcpy(at, module->build_id, module->build_id_bytes);
+        at = put_varint(at + module->build_id_bytes, path);
+        memcpy(at, module->path, path);
+        at += path;
+    }
+    *ret_column = (struct column){memory->at, (size_t)(at - memory->at)};
+    *ret_header = (struct block_header){.type = BLOCK_MODULES, .count = (uint32_t)count};
+    return ret_column->size <= FP_MODULES_TEXT_MAX ? FP_OK : FP_ERR_ARGUMENT;
+}
+
+static const uint8_t *get_bytes(struct cursor *cursor, uint64_t bytes)
+{
+    const uint8_t *at = cursor->at;
+    if (bytes > (uint64_t)(cursor->end - cursor->at)) {
+        cursor->bad = true;
+        return NULL;
+    }
+    cursor->at += bytes;
+    return at;
+}
+
+/* One module, with a path of its own. */
+static enum fp_status get_module(struct cursor *cursor, struct fp_module *ret_module)
+{
+    struct fp_module module = {.start = get_varint(cursor)};
+    const uint64_t bytes = get_varint(cursor);
+    module.base = module.start - (uint64_t)unzigzag(get_varint(cursor));
+    const uint64_t epoch = get_varint(cursor), build_id_bytes = get_varint(cursor);
+    const uint8_t *build_id = get_bytes(cursor, build_id_bytes);
+    const uint64_t path_bytes = get_varint(cursor);
+    const char *path = (const char *)get_bytes(cursor, path_bytes);
+    if (cursor->bad || bytes > UINT64_MAX - module.start || epoch > UINT16_MAX ||
+        build_id_bytes > FP_BUILD_ID_MAX || path_bytes > FP_PATH_MAX || !is_printable(path, path_bytes))
+        return FP_ERR_CORRUPT;
+    module.end = module.start + bytes;
+    module.epoch = (uint16_t)epoch;
+    module.build_id_bytes = (uint8_t)build_id_bytes;
+    memcpy(module.build_id, build_id, build_id_bytes);
+    if (!module_is_valid(&module))
+        return FP_ERR_CORRUPT;
+    module.path = strndup(path, path_bytes);
+    if (module.path == NULL)
+        return FP_ERR_MEMORY;
+    *ret_module = module;
+    return FP_OK;
+}
+
+/* Whether it was told before: a collector that takes over from one that was killed may tell it again. */
+static bool is_known(const struct sites_store *store, const struct fp_module *module)
+{
+    for (uint32_t i = 0; i < store->sites.module_count; i++)
+        if (store->modules[i].start == module->start && store->modules[i].end == module->end &&
+            store->modules[i].epoch == module->epoch)
+            return true;
+    return false;
+}
+
+static enum fp_status add_module(struct sites_store *store, struct cursor *cursor)
+{
+    struct fp_module module;
+    enum fp_status status = store->sites.module_count < FP_MODULES_MAX ? get_module(cursor, &module)
+                                                                       : FP_ERR_CORRUPT;
+    if (status != FP_OK)
+        return status;
+    if (store->sites.module_count == store->module_capacity) {
+        const size_t capacity = 2 * store->module_capacity + 16;
+        struct fp_module *modules = realloc(store->modules, capacity * sizeof *modules);
+        if (modules == NULL) {
+            free((char *)(uintptr_t)module.path);
+            return FP_ERR_MEMORY;
+        }
+        store->modules = modules;
+        store->module_capacity = capacity;
+        store->sites.modules = modules;
+    }
+    if (is_known(store, &module))
+        free((char *)(uintptr_t)module.path);
+    else
+        store->modules[store->sites.module_count++] = module;
+    return FP_OK;
+}
+
+enum fp_status modules_decode(const struct block_header *header, const struct column *column,
+                              struct sites_store *store, const char **ret_what)
+{
+    struct cursor cursor = column_cursor(column);
+    enum fp_status status = FP_OK;
+    *ret_what = "modules are damaged";
+    if (header->count == 0 || header->count > FP_MODULES_MAX ||
+        column->size > FP_MODULES_TEXT_MAX - store->text_bytes)
+        return FP_ERR_CORRUPT;
+    store->text_bytes += column->size;
+    if (!grow_nodes(store, FP_SITE_FIRST))
+        status = FP_ERR_MEMORY;
+    for (uint32_t i = 0; i < header->count && status == FP_OK; i++)
+        status = add_module(store, &cursor);
+    if (status == FP_OK && !cursor_done(&cursor))
+        status = FP_ERR_CORRUPT;
+    if (status == FP_ERR_MEMORY)
+        *ret_what = "no memory for modules";
+    return status;
+}
+
+void sites_release(struct sites_store *store)
+{
+    for (uint32_t i = 0; i < store->sites.module_count; i++)
+        free((char *)(uintptr_t)store->modules[i].path);
+    free(store->modules);
+    free(store->nodes);
+    *store = (struct sites_store){0};
+}

@@ -1,0 +1,46 @@
+/* sites_block.h - nodes and modules as the columns of blocks, and back. Private to footprint/. docs/format.md, "Sites and modules blocks".
+ *
+ * A footprint may have many of either; what the reader has of them so far is a struct sites_store. */
+#ifndef MALLAB_FOOTPRINT_FP_SITES_BLOCK_H
+#define MALLAB_FOOTPRINT_FP_SITES_BLOCK_H
+
+#include "footprint/base/blockio.h"
+#include "footprint/fp/fp_sites.h"
+
+enum sites_column { SITES_NUMBERS = 0, SITES_PARENTS, SITES_ADDRESSES, SITES_PLACES, SITES_COLUMNS };
+
+/* A module takes at most so many bytes. */
+#define MODULE_BYTES_MAX (6 * VARINT_BYTES_MAX + FP_BUILD_ID_MAX + FP_PATH_MAX)
+
+struct sites_store {
+    struct fp_sites sites;
+    struct fp_site_node *nodes;
+    struct fp_module *modules;
+    size_t node_capacity, module_capacity, text_bytes;
+};
+
+/* sites_encode - header and columns of a block of nodes.
+ * memory    receives the columns' bytes (replaced), which must outlive them.
+ * Returns   FP_OK, FP_ERR_MEMORY, FP_ERR_ARGUMENT. */
+enum fp_status sites_encode(const struct fp_site_entry *nodes, size_t count, struct bytes *memory,
+                            struct block_header *ret_header, struct column ret_columns[SITES_COLUMNS]);
+
+/* modules_encode - likewise, one column. */
+enum fp_status modules_encode(const struct fp_module *modules, size_t count, struct bytes *memory,
+                              struct block_header *ret_header, struct column *ret_column);
+
+/* sites_scratch_bytes, modules_scratch_bytes - most bytes that the columns of a block of count can hold. */
+size_t sites_scratch_bytes(uint32_t count);
+size_t modules_scratch_bytes(uint32_t count);
+
+/* sites_decode, modules_decode - add a block's to the store. A node or module that is there already stays as it was told first.
+ * Returns   FP_OK; FP_ERR_CORRUPT, FP_ERR_MEMORY with *ret_what; what stood in the block before the fault is kept. */
+enum fp_status sites_decode(const struct block_header *header, const struct column columns[SITES_COLUMNS],
+                            struct sites_store *store, const char **ret_what);
+enum fp_status modules_decode(const struct block_header *header, const struct column *column,
+                              struct sites_store *store, const char **ret_what);
+
+/* sites_release - free what a store holds. */
+void sites_release(struct sites_store *store);
+
+#endif
