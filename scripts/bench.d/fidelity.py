@@ -90,15 +90,45 @@ def gain_of(ratio, low, high):
     return 1 - ratio, 1 - high, 1 - low
 
 
-def anonymous_of(pid):
-    """RssAnon of a process and all below it."""
+FORKS = "exec 3<&0; (read x <&3) & read x"  # two processes that both call malloc, the second behind a fork
+
+
+def files_of(pid, library):
+    """Resident bytes of each file that a process maps, but for what the allocator has written in its own."""
+    found, name = {}, ""
+    for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
+        words = line.split(maxsplit=5)
+        if not words[0].endswith(":"):
+            name = words[5] if len(words) > 5 else ""
+        elif name.startswith("/") and words[0] in ("Rss:", "Anonymous:"):
+            own = {"Rss:": 1, "Anonymous:": -1 if name == library else 0}[words[0]]
+            found[name] = found.get(name, 0) + own * int(words[1]) * 1024
+    return found
+
+
+def processes_of(pid, library):
+    """[(RssAnon, files)] of a process and all below it."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        files = files_of(pid, library)
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
-        return 0
+        return []
     own = next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon")), 0)
-    return own + sum(anonymous_of(child) for child in children)
+    return sum((processes_of(child, library) for child in children), [(own, files)])
+
+
+def anonymous_of(processes):
+    return sum(anonymous for anonymous, _ in processes)
+
+
+def brought(starts, base_starts, processes):
+    """Bytes of files that a candidate brings into processes of the baseline: the first has started, the others were forked."""
+    more = 0
+    for i, (_, has) in enumerate(processes):
+        start, base = (side[min(i, 1)][1] for side in (starts, base_starts))
+        more += sum(max(held - max(base.get(name, 0), has.get(name, 0)), 0) for name, held in start.items())
+    return more
 
 
 class Fidelity:
@@ -106,7 +136,7 @@ class Fidelity:
         self.report, self.rounds, self.touch, self.recordings, self.only = report, rounds, options.touch, options.recordings, options.only
         self.place = pathlib.Path(workshop.place)
         self.debian = Debian(self.place)
-        self.outcome, self.brought = Outcome(), {}
+        self.outcome = Outcome()
         if options.install:
             self.debian.install(report.note)
 
@@ -163,7 +193,6 @@ class Fidelity:
             if one["failed"] is not None or real["peak_total_bytes"] is None:
                 self.report.note(f"fidelity: {name}: {one['name']} failed: {one['failed']}")
                 continue
-            self.brought[one["name"]] = max(real["startup_total_bytes"] - real["startup_heap_bytes"], self.brought.get(one["name"], 0))
             self.keep_peaks(name, one["name"], {"total": one["error"]["peak_total"], "heap": one["error"]["peak_heap"]})
             if one is result["candidates"][0]:
                 continue
@@ -175,18 +204,20 @@ class Fidelity:
                 times[one["name"]] = gain_of(real["time_ratio"], min(low, 1) if noise else low, max(high, 1) if noise else high)
         self.say_advice(name, result, times, peaks)
 
-    def anonymous(self, service, library):
-        """RssAnon of a service behind its load, in all its processes; the median of three runs."""
+    def watched(self, service, library):
+        """A service behind its load, in all its processes; that of three runs with the middle sum of RssAnon."""
         found = []
         for _ in range(3):
-            server = subprocess.Popen(["sh", "-c", service["start"]], env=environment({"LD_PRELOAD": library}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            server = subprocess.Popen(["sh", "-c", service["start"]], env=environment({"LD_PRELOAD": library}), stdin=subprocess.PIPE,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while subprocess.run(service["ready"], shell=True, capture_output=True).returncode != 0 and server.poll() is None:
                 time.sleep(0.02)
             subprocess.run(service["load"], shell=True, capture_output=True)
-            found.append(anonymous_of(server.pid))
+            found.append(processes_of(server.pid, library))
+            server.stdin.close()
             server.terminate()
             server.wait()
-        return statistics.median(found)
+        return sorted(found, key=anonymous_of)[1]
 
     def service(self, name, service):
         """The baseline's processes are what differences are added to, so it is not judged itself."""
@@ -198,17 +229,19 @@ class Fidelity:
         work = result["workloads"][0]
         entries = {one["name"]: one for one in work["candidates"] if one["failed"] is None}
         confirmed = {one["candidate"]: one for one in real["confirmed"] if not one["control"] and one["failed"] is None}
-        held = {key: one["resident"]["peak_bytes"] + one["resident"]["start_bytes"] for key, one in entries.items()}
+        held = {key: one["resident"]["peak_bytes"] for key, one in entries.items()}  # with start
+        forking = {"start": f"exec sh -c '{FORKS}'", "ready": "true", "load": "sleep 0.1"}
         base = entries[result["baseline"]]
-        base_held, base_anonymous = held[base["name"]], self.anonymous(service, base["library"])
+        base_held, processes, base_starts = held[base["name"]], self.watched(service, base["library"]), self.watched(forking, base["library"])
+        base_anonymous = anonymous_of(processes)
         self.report.say(f"\n{name}: {work['group_processes']} processes of {work['processes']}\n{shown}")
         self.report.say("            peak, all, MB        anonymous, MB         CPU time, ms")
         self.report.say("candidate   real pred. error    real pred. error      real 95 % range        pred.")
         times, peaks = {}, {}
         for key, one in confirmed.items():
             own, more = entries[key], held[key] - base_held
-            whole, alone = one["peak"]["baseline_bytes"], self.anonymous(service, own["library"])
-            total = whole + more + self.brought.get(key, 0)
+            whole, alone = one["peak"]["baseline_bytes"], anonymous_of(self.watched(service, own["library"]))
+            total = whole + more + brought(self.watched(forking, own["library"]), base_starts, processes)
             heap = base["resident"]["peak_bytes"] + alone - base_anonymous
             errors = {"total": total / one["peak"]["bytes"] - 1, "heap": (base_anonymous + more - alone) / heap if heap > 0 else None}
             self.keep_peaks(name, key, errors)
