@@ -314,11 +314,12 @@ TEST(more_names_than_room_do_no_harm)
     CHECK_U64(files.count, RES_FILES_MAX);
 }
 
-/* One segment to read and one to write. */
+/* One segment to read and one to write, and unwinding tables of seven times eight bytes. */
 static void write_elf(const char *path, uint64_t file_bytes, uint64_t memory_bytes)
 {
-    Elf64_Ehdr head = {.e_phoff = sizeof head, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2};
-    const Elf64_Phdr segments[2] = {
+    Elf64_Ehdr head = {.e_phoff = sizeof head, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3};
+    const Elf64_Phdr segments[3] = {
+        {.p_type = PT_GNU_EH_FRAME, .p_vaddr = 0x700, .p_filesz = 0x8, .p_memsz = 0x8},
         {.p_type = PT_LOAD, .p_vaddr = 0, .p_filesz = 0x800, .p_memsz = 0x800},
         {.p_type = PT_LOAD, .p_vaddr = 0x1f00, .p_filesz = file_bytes, .p_memsz = memory_bytes},
     };
@@ -344,6 +345,30 @@ TEST(bss_is_what_the_file_says)
     const struct res_smaps sums = res_smaps_parse(text, (size_t)length, NULL);
     CHECK_U64(sums.apart_bytes, (8 + 8) * 1024);
     CHECK_U64(sums.heap_bytes, 92 * 1024); /* mapped right behind it, and joined by the kernel */
+    unlink(path);
+}
+
+/* tcmalloc of gperftools walks the stack whenever its heap grows: rg held 2.3 MB more of files under it, of which true(1) had
+ * 1.8, clang 4.2, of which true(1) had 0.4. */
+TEST(who_walks_stacks_reads_tables_of_the_program)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "tables-%d", (int)getpid());
+    write_elf(path, 0x200, 0x3000);
+    static const char walking[] = MAPPING("1000-2000", "rw-p", "/usr/lib/libunwind.so.8", "0");
+    const int length = snprintf(text, sizeof text,
+                                "1000-3000 rw-p 00000000 00:01 7 %s\nRss: 123 kB\nAnonymous: 0 kB\n"
+                                "4000-9000 rw-p 00000000 00:01 9 less code\nRss: 100 kB\nAnonymous: 0 kB\n",
+                                path);
+    const double whole = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
+    const struct res_files startup = res_smaps_parse(walking, sizeof walking - 1, NULL).files, base = {0};
+    struct res_files program = {0};
+    const struct res_files sample = res_smaps_parse(text, (size_t)length, NULL).files;
+    CHECK_NEAR(res_files_brought(&startup, &base, &program), 9999 * 1024); /* the library itself */
+    res_files_raise(&program, &sample);
+    CHECK_NEAR(res_files_brought(&startup, &base, &program), 9999 * 1024 + 123 * 1024 * 7 * 8 / whole);
+    CHECK_NEAR(res_files_brought(&base, &base, &program), 0);
+    CHECK_NEAR(res_files_brought(&startup, &startup, &program), 0); /* the baseline's program has read them */
     unlink(path);
 }
 
@@ -429,5 +454,6 @@ RUN_TESTS(T(runs_that_were_alike_have_one_peak),
           T(a_mapping_that_is_listed_twice_counts_once), T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),
           T(what_lies_behind_a_memory_file_is_heap), T(bss_is_what_the_file_says),
-          T(a_text_that_is_cut_is_no_harm), T(nonsense_is_passed_over), T(status_is_whole_or_refused),
-          T(words_survive_the_shell), T(hyperfine_is_believed_when_it_makes_sense))
+          T(who_walks_stacks_reads_tables_of_the_program), T(a_text_that_is_cut_is_no_harm),
+          T(nonsense_is_passed_over), T(status_is_whole_or_refused), T(words_survive_the_shell),
+          T(hyperfine_is_believed_when_it_makes_sense))

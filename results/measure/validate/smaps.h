@@ -18,11 +18,16 @@
  *                two is more; and nothing where that is negative
  *                less the baseline's startup, of a file that the candidate's startup does not have at all: it is held to
  *                be the baseline's alone. What of it the program needs by itself is not known, and then this is too low
+ *                and where the candidate's startup has libunwind and the baseline's not, the tables: tcmalloc of gperftools
+ *                walks the stack whenever its heap grows, and reads the unwinding tables (.eh_frame_hdr and .eh_frame) of the
+ *                code it meets there. Which that is, is not known: taken are those of the file with most in memory, and of
+ *                them as large a part as of the file
  *
  * Source: Linux, Documentation/filesystems/proc.rst, "/proc/PID/smaps". */
 #ifndef MALLAB_RESULTS_MEASURE_VALIDATE_SMAPS_H
 #define MALLAB_RESULTS_MEASURE_VALIDATE_SMAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,11 +36,13 @@
 struct res_file {
     uint64_t name; /* a hash of it */
     uint64_t resident_bytes;
+    double tables_share; /* of an ELF file, so much of it are unwinding tables; 0: none, or not known */
 };
 
 struct res_files {
     struct res_file all[RES_FILES_MAX];
     size_t count;
+    bool walk_stacks; /* libunwind is among them */
 };
 
 /* res_files_name - the number that stands for a name here. */
