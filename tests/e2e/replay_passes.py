@@ -34,13 +34,13 @@ class Passes(lab.Lab):
         """One thread's calls, all of whose numbers are known."""
         lines, raw, workload = [], self.place / "known.txt", self.place / "known.wl"
         for i in range(MALLOCS):
-            lines.append(f"x{i + 1:x}000 = malloc({20 + i});")
+            lines.append(f"1: malloc 0x{i + 1:x}000 {20 + i}")
         for i in range(CALLOCS):
-            lines.append(f"xa{i + 1:x}0000 = calloc(3, {5 + i});")
+            lines.append(f"1: calloc 0xa{i + 1:x}0000 3 {5 + i}")
         for i in range(REALLOCS):
-            lines.append(f"x{i + 1:x}000 = realloc(x{i + 1:x}000, {9000 + i});")
+            lines.append(f"1: realloc 0x{i + 1:x}000 0x{i + 1:x}000 {9000 + i}")
         for i in range(MALLOCS):
-            lines.append(f"free(x{i + 1:x}000);")
+            lines.append(f"1: free 0x{i + 1:x}000")
         raw.write_text("\n".join(lines) + "\n")
         self.mallab("convert", "-q", "-o", workload, raw)
         return workload

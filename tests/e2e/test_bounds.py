@@ -39,7 +39,7 @@ class Bounds(lab.Lab):
 
 @lab.needs("zstd")
 class Packed(Bounds):
-    LINES = b"xa000 = malloc(16);\nfree(xa000);\n"
+    LINES = b"1: malloc 0xa000 16\n1: free 0xa000\n"
 
     def test_packed_twice(self):
         once = hostile.frame(self.LINES * 100)
