@@ -177,7 +177,8 @@ static void add_facts(struct res_workload *sum, const struct res_workload *one, 
 }
 
 /* What the processes took: nothing is known of all where it is not of one. Their peaks are summed as those of processes
- * that hold them all their time, which is the most that it can have been. */
+ * that hold them all their time, which is the most that it can have been; files and shared memory, which a group of one name has in
+ * common, count once. */
 static void sum_processes(const struct part *parts, const struct res_life *lives, size_t count,
                           struct res_process_facts *ret_sum)
 {
@@ -185,12 +186,15 @@ static void sum_processes(const struct part *parts, const struct res_life *lives
     struct res_life *peaks = res_calloc(2 * count, sizeof *peaks), *anon = peaks + count;
     double *values = res_calloc(6 * count, sizeof *values);
     bool cpu_known = true, peaks_known = true, anon_known = true;
+    uint64_t shared_bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const struct res_process_facts *one = &parts[i].facts.process;
         double *own = values + 6 * i;
         cpu_known = cpu_known && one->cpu_user_ns + one->cpu_system_ns > 0;
         peaks_known = peaks_known && one->rss_peak_bytes > 0;
         anon_known = anon_known && one->rss_anon_peak_bytes > 0;
+        if (one->rss_peak_bytes > one->rss_anon_peak_bytes + shared_bytes)
+            shared_bytes = one->rss_peak_bytes - one->rss_anon_peak_bytes;
         sum.cpu_user_ns += one->cpu_user_ns;
         sum.cpu_system_ns += one->cpu_system_ns;
         sum.faults_minor += one->faults_minor;
@@ -205,8 +209,10 @@ static void sum_processes(const struct part *parts, const struct res_life *lives
     }
     if (!cpu_known)
         sum = (struct res_process_facts){0};
-    sum.rss_peak_bytes = peaks_known ? (uint64_t)res_lives_peak(peaks, count, NULL) : 0;
     sum.rss_anon_peak_bytes = anon_known ? (uint64_t)res_lives_peak(anon, count, NULL) : 0;
+    sum.rss_peak_bytes = !peaks_known ? 0
+                         : anon_known ? sum.rss_anon_peak_bytes + shared_bytes
+                                      : (uint64_t)res_lives_peak(peaks, count, NULL);
     memcpy(sum.ended, parts[0].facts.process.ended, sizeof sum.ended);
     sum.ran_ns = (uint64_t)(res_lives_end(lives, count) - res_lives_begin(lives, count));
     free(values);

@@ -57,8 +57,8 @@ static const struct cli_option OPTIONS[] = {
      .help = "begin no pair of runs that would end later: 90s, 5m [60s; with -n: any time]"},
     {.group = cli_measure_seed, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure),
-     .help = "give up a run after T, of a service each of its lines: 90s, 5m [never; 30s until a service is "
-             "ready]"},
+     .help = "give up a run after T, of a service each of its lines: 90s, 5m [never; a service after 30s that is "
+             "not ready, a load after 10m, or 10 times the first one and 1m]"},
 
     {.heading = "what comes out"},
     {.group = cli_answer_result, .at = AT(answer)},

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/confirm/confirming.h"
+#include "results/measure/confirm/confirm_service.h"
 #include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
@@ -122,6 +122,37 @@ TEST(neighbours_are_pairs_and_swap_their_order)
     res_result_release(&result);
 }
 
+/* Three ratios near each other, of runs that are among each other: what looks at memory tell of a program beside itself. */
+TEST(peaks_that_mingle_are_no_verdict)
+{
+    double baseline[] = {100e6, 104e6, 108e6}, own[] = {101e6, 105.2e6, 109e6};
+    struct res_confirmed one, control;
+    res_described_init(&RES_CONFIRMED, &one);
+    res_described_init(&RES_CONFIRMED, &control);
+    one.peak.baseline = baseline;
+    one.peak.own = own;
+    one.peak.baseline_count = one.peak.own_count = 3;
+    res_confirm_judge(&one, &control);
+    CHECK(one.peak.interval.low > 1);
+    CHECK_U64((uint64_t)one.peak_verdict, RES_SAME);
+    for (size_t i = 0; i < 3; i++)
+        own[i] *= 1.1;
+    res_confirm_judge(&one, &control);
+    CHECK_U64((uint64_t)one.peak_verdict, RES_MORE);
+}
+
+TEST(a_load_that_hangs_is_given_up)
+{
+    struct res_confirm_service service = {.timeout_ns = 0};
+    CHECK_U64(res_confirm_load_patience_ns(&service), RES_CONFIRM_LOAD_NS);
+    service.loaded_ns = UINT64_C(1000000);
+    CHECK_U64(res_confirm_load_patience_ns(&service), UINT64_C(60000000000));
+    service.loaded_ns = UINT64_C(20000000000);
+    CHECK_U64(res_confirm_load_patience_ns(&service), UINT64_C(200000000000));
+    service.timeout_ns = 5;
+    CHECK_U64(res_confirm_load_patience_ns(&service), 5);
+}
+
 TEST(few_pairs_have_no_verdict)
 {
     struct made_up program = {.count = 0};
@@ -210,6 +241,6 @@ TEST(a_result_with_it_is_read_as_it_was_written)
 }
 
 RUN_TESTS(T(a_trimmed_ratio_forgets_what_strayed), T(neighbours_are_pairs_and_swap_their_order),
-          T(few_pairs_have_no_verdict), T(who_fails_is_out_and_the_others_go_on),
+          T(peaks_that_mingle_are_no_verdict), T(a_load_that_hangs_is_given_up), T(few_pairs_have_no_verdict), T(who_fails_is_out_and_the_others_go_on),
           T(what_is_stopped_keeps_whole_pairs), T(no_pair_is_begun_that_would_end_late),
           T(what_it_would_take_is_told_before), T(a_result_with_it_is_read_as_it_was_written))

@@ -15,6 +15,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/figure_words.h"
 #include "results/measure/run/run.h"
 #include "results/measure/validate/program_image.h"
 
@@ -25,11 +26,13 @@
 #define END_NS     UINT64_C(10000000000) /* for SIGTERM to do */
 #define LIVES_NS   UINT64_C(200000000)   /* a service, at the least */
 #define SETTLES_NS UINT64_C(2000000000)  /* a service that never rests is loaded then */
+#define LOAD_TIMES 10u                   /* the first load's time; then it hangs */
+#define LOAD_LEAST_NS UINT64_C(60000000000)
 #define LOOKS_PART 20u                   /* of the time under load at most one in so many is spent on looks */
 
 /* One run under way. */
 struct run {
-    const struct res_confirm_service *service;
+    struct res_confirm_service *service;
     char *errors;              /* of the service */
     char *own_errors;          /* of ready, load and stop */
     struct fp_process process; /* what the start is */
@@ -144,7 +147,7 @@ static void read_tree(struct run *run, const char *library)
     struct res_status status;
     const size_t count = tree_of(run, &tree);
     const double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK);
-    uint64_t most_bytes = 0;
+    uint64_t most_bytes = 0, most_shared = 0;
     double bytes = 0;
     run->tree_ns = 0;
     for (size_t i = 0; i < count; i++) {
@@ -152,13 +155,15 @@ static void read_tree(struct run *run, const char *library)
         snprintf(path, sizeof path, "/proc/%d/status", (int)tree[i].pid);
         if (!res_file_begin("", path, text, sizeof text) || !res_status_parse(text, &status))
             continue; /* it has ended */
-        bytes += (double)status.peak_bytes;
+        const uint64_t shared = status.file_bytes + status.shared_bytes;
+        bytes += status.peak_bytes > shared ? (double)(status.peak_bytes - shared) : 0;
+        most_shared = shared > most_shared ? shared : most_shared;
         if (library != NULL && status.peak_bytes > most_bytes) {
             most_bytes = status.peak_bytes;
             run->lacks_library = lacks_library(tree[i].pid, library);
         }
     }
-    run->peak_bytes = fmax(run->peak_bytes, bytes);
+    run->peak_bytes = fmax(run->peak_bytes, bytes + (double)most_shared);
     free(tree);
 }
 
@@ -209,6 +214,7 @@ static enum res_real_state run_line(struct run *run, const char *line, uint64_t 
     const struct fp_process_bounds bounds = {.deadline_ns = deadline_ns, .stop = run->service->stopped};
     struct fp_process process;
     enum res_real_state state = RES_REAL_FAILED;
+    const uint64_t begin_ns = fp_now_ns();
     if (res_command_start(&command, (struct fp_process_plan){0}, &process, ret_reason) == 0) {
         run->line = process.pid;
         if (line == run->service->load)
@@ -222,7 +228,8 @@ static enum res_real_state run_line(struct run *run, const char *line, uint64_t 
                 : end == FP_PROCESS_LATE  ? RES_REAL_FAILED
                                           : RES_REAL_OK;
         if (end == FP_PROCESS_LATE)
-            *ret_reason = res_printf("'%s' did not end in time", line);
+            *ret_reason = res_printf("'%s' did not end within %s (--timeout)", line,
+                                     RES_DURATION((double)(fp_now_ns() - begin_ns)));
     }
     for (size_t i = 0; i < 3; i++)
         free(arguments[i]);
@@ -230,9 +237,24 @@ static enum res_real_state run_line(struct run *run, const char *line, uint64_t 
     return state;
 }
 
-static uint64_t deadline_of(uint64_t timeout_ns)
+uint64_t res_confirm_load_patience_ns(const struct res_confirm_service *service)
 {
-    return timeout_ns != 0 ? fp_now_ns() + timeout_ns : 0;
+    const uint64_t like_ns = LOAD_TIMES * service->loaded_ns;
+    return service->timeout_ns != 0  ? service->timeout_ns
+           : service->loaded_ns == 0 ? RES_CONFIRM_LOAD_NS
+           : like_ns > LOAD_LEAST_NS ? like_ns
+                                     : LOAD_LEAST_NS;
+}
+
+static enum res_real_state run_load(struct run *run, int *ret_code, char **ret_reason)
+{
+    struct res_confirm_service *service = run->service;
+    const uint64_t begin_ns = fp_now_ns();
+    const enum res_real_state state = run_line(
+        run, service->load, begin_ns + res_confirm_load_patience_ns(service), ret_code, ret_reason);
+    if (state == RES_REAL_OK && *ret_code == 0 && service->loaded_ns == 0)
+        service->loaded_ns = fp_now_ns() - begin_ns;
+    return state;
 }
 
 /* "'redis-cli ping' ended with exit code 1: Could not connect" */
@@ -287,9 +309,8 @@ static enum res_real_state await(struct run *run, const char *line, char **ret_r
     const bool is_load = line == service->load;
     int code = 0;
     for (;;) {
-        /* A load may take as long as it likes once it is served. */
-        const enum res_real_state state = run_line(
-            run, line, is_load ? deadline_of(service->timeout_ns) : deadline_ns, &code, ret_reason);
+        const enum res_real_state state = is_load ? run_load(run, &code, ret_reason)
+                                                  : run_line(run, line, deadline_ns, &code, ret_reason);
         if (state != RES_REAL_OK || code == 0)
             return state;
         if (has_ended(run, ret_reason))
@@ -341,7 +362,7 @@ static enum res_real_state load(struct run *run, char **ret_reason)
     }
     enum res_real_state state = await(run, service->ready, ret_reason);
     if (state == RES_REAL_OK)
-        state = run_line(run, service->load, deadline_of(service->timeout_ns), &code, ret_reason);
+        state = run_load(run, &code, ret_reason);
     if (state == RES_REAL_OK && code != 0) {
         *ret_reason = line_ended(run, service->load, code);
         state = RES_REAL_FAILED;
@@ -435,7 +456,7 @@ static enum res_real_state run_once(void *context, const struct res_candidate *c
                                     enum res_confirm_what what, struct res_confirm_run *ret,
                                     char **ret_reason)
 {
-    const struct res_confirm_service *service = context;
+    struct res_confirm_service *service = context;
     struct run run = {
         .service = service,
         .errors = res_path_join(service->directory, "service.stderr"),

@@ -5,6 +5,7 @@
  *   control  the latter: by what it differs from itself the program's noise is known
  *   look     one run of each candidate before the first round: its time is not counted, its peak of memory is
  *
+ * A verdict on peaks of looks, which have no control, takes that each is beside all of the baseline's.
  * Neighbouring runs see the same state of the machine, which changes slower than a program runs; the swapped order takes
  * from the ratio what the first run leaves behind for the second. Ratios are summed up by a trimmed mean
  * (statistics.h, res_trimmed_ratio).

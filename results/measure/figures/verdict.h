@@ -30,6 +30,11 @@
  * it. NAN: there is no interval. */
 double res_resolves(double ratio, struct res_interval interval, struct res_interval noise, double worth);
 
+/* res_is_service - whether the recorded process did not end by itself.
+ * res_may_be_service - or paused for long, or computed for less than half of its time, or was several. */
+bool res_is_service(const struct res_result_workload *workload);
+bool res_may_be_service(const struct res_result_workload *workload);
+
 /* res_whole_process - what the process used that made the workload's calls. NULL: it is not recorded, or more than a hundredth of its calls are
  * not in the workload (lost, or cut off), so that they are no part of that whole. */
 const struct res_process *res_whole_process(const struct res_result_workload *workload);

@@ -68,6 +68,8 @@ function callsSection(profile) {
     threads.length > 1 ? chart({title: "Calls by thread, the busiest first", x, xText, xLabel, yText: countText, series: threads}) : null);
 }
 
+const OF_ONE = "it is of one process, and a group was replayed; --process PID chooses one";
+
 // ---- single calls: by percentile, over recorded time, by call.
 
 // Percentiles on an axis of nines: 90, 99, 99.9 ... at equal steps, so that the slow few have room.
@@ -141,8 +143,8 @@ function latencySection(workload) {
   const failed = listOf(workload.candidates).filter((entry) => isNamed(objectOf(entry.latency).unavailable));
   const lines = latencyChart(workload), maps = mapsOf(workload);
   if (!lines && maps.length === 0)
-    return absent("Latency of single calls", failed.length > 0 ? objectOf(failed[0].latency).unavailable : "not measured; to have it:",
-      failed.length > 0 ? null : "mallab ab --latency");
+    return absent("Latency of single calls", failed.length > 0 ? objectOf(failed[0].latency).unavailable : workload.group_processes > 1 ? OF_ONE : "not measured; to have it:",
+      failed.length > 0 || workload.group_processes > 1 ? null : "mallab ab --latency");
   const picture = sheet(element("div", {class: "plot", role: "img"}), (width) => drawMap(maps[Number(select.value)][1], width));
   const select = element("select", {on: {change: () => {
     picture.setAttribute("aria-label", `${maps[Number(select.value)][0].name}: calls by latency over recorded time; darker where more calls took so long`);
@@ -169,6 +171,8 @@ function wasteSection(workload) {
       if (isNumber(start)) [waste.start_bytes, waste.resident_bytes] = [start, waste.resident_bytes + start];
       if (isNumber(waste.resident_bytes)) rows.push({entry, words, waste});
     }
+  if (rows.length === 0 && workload.group_processes > 1)
+    return absent("Where memory goes", OF_ONE);
   if (rows.length === 0)
     return absent("Where memory goes", "this result does not split what is resident; a new one does, as far as the allocators tell:", "mallab ab -o RESULT.json WORKLOAD");
   const widest = Math.max(1, ...rows.map(({waste}) => Math.max(waste.resident_bytes,

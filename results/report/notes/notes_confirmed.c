@@ -69,17 +69,18 @@ static void say_resolution(struct res_noting *to, double resolution)
     say(to, "its runs resolve %.*f %%", resolution < 0.00995, 100 * resolution);
 }
 
-static void say_too_few(struct res_noting *to, const struct res_confirmed *one,
+static void say_not_shown(struct res_noting *to, const struct res_confirmed *one,
                         const struct res_confirmed *control)
 {
     const double resolution = resolution_of(one, control);
-    say(to, "not shown (%s of %u pairs of runs that a verdict takes",
-        one->runs == 0 ? "none" : FP_GROUPED(one->runs), RES_ROUNDS_FOR_VERDICT);
-    if (isfinite(resolution)) {
-        say(to, ", ");
+    const bool few = one->runs < RES_ROUNDS_FOR_VERDICT, known = isfinite(resolution);
+    say(to, "not shown%s", few || known ? " (" : "");
+    if (few)
+        say(to, "%s of %u pairs of runs that a verdict takes%s",
+            one->runs == 0 ? "none" : FP_GROUPED(one->runs), RES_ROUNDS_FOR_VERDICT, known ? ", " : "");
+    if (known)
         say_resolution(to, resolution);
-    }
-    say(to, ")");
+    say(to, "%s", few || known ? ")" : "");
 }
 
 /* "; memory 18.7 MB instead of 13.2 (41.7 % more)" */
@@ -128,12 +129,8 @@ static void say_one(struct res_noting *to, const struct res_confirmed *one,
     say(to, "%s: time ", one->candidate);
     if (is_shown(one->time_verdict))
         say_time(to, one, control);
-    else if (one->time_verdict == RES_SAME) {
-        say(to, "not shown (");
-        say_resolution(to, resolution_of(one, control));
-        say(to, ")");
-    } else
-        say_too_few(to, one, control);
+    else
+        say_not_shown(to, one, control);
     say_peak(to, one);
     say_withdrawn(to, one);
 }
@@ -150,9 +147,13 @@ static bool is_plain(const char *name)
 /* A recording that lasted longer is of a service. */
 #define COMMAND_MOST_NS 600e9
 
-static bool is_service(const struct res_asked *asked, double run_ns)
+static bool is_service(const struct res_result *result, double run_ns)
 {
-    return asked->service != NULL || asked->cut != NULL || run_ns > COMMAND_MOST_NS;
+    const struct res_asked *asked = &result->asked;
+    bool is_service = asked->service != NULL || asked->cut != NULL || run_ns > COMMAND_MOST_NS;
+    for (size_t i = 0; i < result->workload_count; i++)
+        is_service = is_service || res_is_service(&result->workloads[i]);
+    return is_service;
 }
 
 /* What the service's own runs took, without its lines: a file is from anywhere, and names nothing to paste. */
@@ -186,7 +187,7 @@ static char *confirm_command(const struct res_result *result, const char *const 
         res_text_printf(&line, " %s", asked->service);
     } else if (result->confirmation != NULL && result->confirmation->start != NULL) {
         add_service(&line, result->confirmation);
-    } else if (is_service(asked, run_ns)) {
+    } else if (is_service(result, run_ns)) {
         res_text_printf(&line, " --start");
         res_shell_word(&line, asked->command != NULL ? asked->command : "LINE");
         res_text_printf(&line, " --load LINE");
@@ -251,6 +252,34 @@ static void note_runs(struct res_noting *to)
             RES_INTERVAL(control->time.interval.low, control->time.interval.high));
 }
 
+#define DIFFERS_BY 1.1 /* the most over the least peak of runs that do the same; less is scheduling */
+
+/* One recording cannot know. The recorded run counts where it is of what ran again: one process, on the baseline. */
+static void note_differs(struct res_noting *to)
+{
+    const struct res_result_workload *workload = to->workload;
+    const struct res_confirmed_figure *runs = to->result->confirmed_count > 1 ? &to->result->confirmed[0].peak
+                                                                              : NULL;
+    if (!is_told_here(to) || runs == NULL || runs->baseline_count == 0)
+        return;
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < runs->baseline_count; i++) {
+        least = fmin(least, runs->baseline[i]);
+        most = fmax(most, runs->baseline[i]);
+    }
+    if (workload != NULL && workload->processes <= 1 && res_whole_process(workload) != NULL &&
+        workload->runs_on != NULL && workload->runs_on->name != NULL &&
+        strcmp(workload->runs_on->name, to->result->baseline) == 0 && workload->process->rss_peak_bytes > 0) {
+        least = fmin(least, workload->process->rss_peak_bytes);
+        most = fmax(most, workload->process->rss_peak_bytes);
+    }
+    const struct res_bytes_unit unit = res_bytes_unit_of(most);
+    if (most > DIFFERS_BY * least && most - least > RES_LITTLE_BYTES)
+        say(to, "the program's memory differs from run to run by %.0f %% (peaks of %s to %s %s under %s)",
+            100 * (most / least - 1), RES_IN_UNIT(least, unit), RES_IN_UNIT(most, unit), unit.name,
+            to->result->baseline);
+}
+
 static void note_verdict(struct res_noting *to)
 {
     if (to->result->workload_count == 0)
@@ -286,9 +315,15 @@ struct open {
     const char *names[OPEN_MAX];
     size_t count;
     bool too_few;
-    double
-        spread; /* what one pair resolves, of the widest: with n of them it is less by the root of n; NAN: not known */
+    double spread; /* of one pair, of the widest (resolved_by); NAN: not known */
 };
+
+/* What so many pairs resolve that are spread by 1: Student's range of what a trimmed mean keeps of them. */
+static double resolved_by(uint64_t pairs)
+{
+    const uint64_t kept = pairs - 2 * (pairs / 5);
+    return kept > 1 ? res_student_quantile((size_t)kept - 1) / sqrt((double)pairs) : NAN;
+}
 
 static struct open open_of(const struct res_result *result, const struct res_confirmed *control)
 {
@@ -297,7 +332,7 @@ static struct open open_of(const struct res_result *result, const struct res_con
         const struct res_confirmed *one = &result->confirmed[i];
         if (one->is_control || one->failed != NULL || is_shown(one->time_verdict))
             continue;
-        const double spread = resolution_of(one, control) * sqrt((double)one->runs);
+        const double spread = resolution_of(one, control) / resolved_by(one->runs);
         open.names[open.count++] = one->candidate;
         open.too_few = open.too_few || one->runs < RES_ROUNDS_FOR_VERDICT;
         open.spread = isnan(spread) || isnan(open.spread) ? NAN : fmax(open.spread, spread);
@@ -305,17 +340,14 @@ static struct open open_of(const struct res_result *result, const struct res_con
     return open;
 }
 
-/* How many pairs are worth their time: those that show 2 % if there is time for it, else 5 or 10 %; 0: none would. */
-static uint64_t pairs_for(const struct open *open, double run_ns)
+/* How many pairs would resolve such a difference, as far as there is time for them; those of a verdict are always worth it. */
+static uint64_t pairs_for(const struct open *open, double width, double run_ns)
 {
-    static const double WIDTHS[] = {0.02, 0.05, 0.1};
-    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0]; i++) {
-        const double pairs = fmax(ceil(pow(open->spread / WIDTHS[i], 2)), RES_ROUNDS_FOR_VERDICT);
-        if (pairs <= PAIRS_MAX &&
-            (double)res_confirm_runs(open->count, (uint64_t)pairs) * run_ns <= PATIENCE_NS)
-            return (uint64_t)pairs;
-    }
-    return open->too_few ? RES_ROUNDS_FOR_VERDICT : 0;
+    uint64_t pairs = RES_ROUNDS_FOR_VERDICT;
+    while (pairs < PAIRS_MAX && (double)res_confirm_runs(open->count, pairs + 1) * run_ns <= PATIENCE_NS &&
+           open->spread * resolved_by(pairs) > width)
+        pairs++;
+    return pairs;
 }
 
 static void note_decides(struct res_noting *to)
@@ -325,19 +357,29 @@ static void note_decides(struct res_noting *to)
     if (!is_told_here(to) || control == NULL || control->failed != NULL)
         return;
     const struct open open = open_of(result, control);
+    static const double WIDTHS[] = {0.02, 0.05, 0.1}; /* that a user could want, the least there is time for */
     const double run_ns = result->confirmation->run_ns;
-    const uint64_t pairs = pairs_for(&open, run_ns);
-    const bool is_more = (double)pairs > 1.25 * (double)control->runs; /* else those that ran did as well */
-    if (open.count == 0 || pairs == 0 || !(open.too_few || is_more) || !(run_ns > 0) || !(run_ns < 1e15))
+    if (open.count == 0 || !(run_ns > 0) || !(run_ns < 1e15))
+        return;
+    double resolved = NAN;
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && (pairs == 0 || resolved > WIDTHS[i - 1]); i++) {
+        pairs = pairs_for(&open, WIDTHS[i], run_ns);
+        resolved = open.spread * resolved_by(pairs);
+    }
+    if (resolved > WIDTHS[sizeof WIDTHS / sizeof WIDTHS[0] - 1]) {
+        say(to, "no number of runs: the program's own spread hides what an allocator could do (%s of them resolve %.0f %%)",
+            FP_GROUPED(res_confirm_runs(open.count, pairs)), 100 * resolved);
+        return;
+    }
+    if (!open.too_few && !((double)pairs > 1.25 * (double)control->runs)) /* those that ran did as well */
         return;
     char *command = confirm_command(result, open.names, open.count, pairs, run_ns);
     if (command == NULL)
         return;
     say_runs(to, open.count, pairs, run_ns);
-    if (isfinite(open.spread) && open.spread > 0) {
-        const double shown = open.spread / sqrt((double)pairs);
-        say(to, ", to resolve %.*f %%", shown < 0.00995, 100 * shown);
-    }
+    if (resolved > 0)
+        say(to, ", to resolve %.*f %%", resolved < 0.00995, 100 * resolved);
     res_note_end_with(to, command);
 }
 
@@ -369,6 +411,7 @@ const struct res_note_row RES_CONFIRMED_ROWS[] = {
     {"covers", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_covers},
     {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_verdict},
     {"shown", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_shown_beside},
+    {"differs", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_differs},
     {"decides", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_decides},
     {"runs", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_runs_alone},
     {"runs", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_runs_beside},
@@ -395,10 +438,12 @@ static void note_confirm(struct res_noting *to)
     char *command = confirm_command(result, names, count, 0, ran_ns);
     if (command == NULL)
         return;
-    if (is_service(&result->asked, ran_ns))
+    if (is_service(result, ran_ns))
         say(to, "runs the service itself");
     else
         say_runs(to, count, res_confirm_pairs(count, (uint64_t)ran_ns, RES_CONFIRM_BUDGET_NS), ran_ns);
+    if (!is_service(result, ran_ns) && result->asked.command == NULL && res_may_be_service(workload))
+        say(to, "; a service: --start LINE --load LINE");
     res_note_end_with(to, command);
 }
 

@@ -231,7 +231,14 @@ static void note_counters(struct res_noting *to)
     }
 }
 
+static void note_group(struct res_noting *to)
+{
+    if (to->workload->group_processes > 1)
+        say(to, "latency of calls, and what is resident split, are of one process: --process PID chooses it");
+}
+
 const struct res_note_row RES_PASS_ROWS[] = {
+    {"group", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_group},
     {"latency", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .each = note_latency_failed},
     {"p99", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_p99},
     {"p99.9", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_p99_9},

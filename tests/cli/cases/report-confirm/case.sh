@@ -1,4 +1,5 @@
-# The program itself alone: a verdict in plain words with the table's numbers; of a service a hint with its options. What `ab` knew of the
+# The program itself alone: a verdict in plain words with the table's numbers; of a service a hint with its options, also where that was
+# recorded alone. Sizes are offered that a user could want. One recording cannot know that the program differs from run to run. What `ab` knew of the
 # command's length its report knows, too.
 python3 - "$DATA/result.json" <<'EOF'
 import json, sys
@@ -22,11 +23,30 @@ result["confirmed"][0] = {"candidate": "jemalloc", "failed": "it ended with exit
 result["confirmed"][1]["verdict"]["time"] = "undecided"
 result["confirmation"] = {"command": ["./job", "a b"], "timed_by": "wait4", "runs": 40, "run_ns": 1e8, "elapsed_ns": 4e9}
 json.dump(result, open("command", "w"))
+result["confirmed"] = [one("jemalloc", (117e6, 110e6, .97, .3, 3.1), (13.3e6, 18.7e6, 1.417, 1.40, 1.43), ("undecided", "more")),
+                       one("glibc", (114e6, 114e6, 1, .3, 3), (13.2e6, 13.2e6, 1, .99, 1.01), ("same", "same"), True)]
+json.dump(result, open("spread", "w"))
 result.update(workloads=workloads, command_ns=460e6)
+kept = {key: workloads[0].pop(key, None) for key in ("process", "runs_on", "processes")}
+workloads[0].update(process={"ended": "exit 0", "rss_peak_bytes": 24e6, "rss_anon_peak_bytes": 20e6, "ran_ns": 2e9},
+                    runs_on={"name": "glibc", "version": "2.36", "how": "libc"}, processes=None)
+json.dump(result, open("differs", "w"))
+for key, value in kept.items():
+    workloads[0].pop(key)
+    if value is not None:
+        workloads[0][key] = value
 del result["confirmed"], result["confirmation"]
 json.dump(result, open("ab", "w"))
+workloads[0]["process"] = {"ended": "exit 0", "ran_ns": 2e9, "cpu_user_ns": 1e8, "cpu_system_ns": 1e8}
+json.dump(result, open("waiting", "w"))
+workloads[0]["process"]["ended"] = "signal 15"
+json.dump(result, open("ended", "w"))
 EOF
 "$MALLAB" report service
 "$MALLAB" report --format md service
 "$MALLAB" report command
 "$MALLAB" report ab | sed -n '/^confirm/,/^[^ c]/p'
+"$MALLAB" report spread | sed -n '/^decides/,/^[^ d]/p'
+"$MALLAB" report waiting | sed -n '/^confirm/,/^[^ c]/p'
+"$MALLAB" report ended | sed -n '/^confirm/,/^[^ c]/p'
+"$MALLAB" report differs | sed -n '/^differs/,/^[^ d]/p'
