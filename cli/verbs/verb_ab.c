@@ -1,4 +1,5 @@
 /* verb_ab.c - `mallab ab`: the whole way from a command to a table. */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@
 
 #define DEFAULT_BUDGET_NS UINT64_C(60000000000)
 #define IDLE_NS           UINT64_C(60000000000)
+#define OVERSPENT         1.25                  /* of a time budget, and it is told */
 #define CONFIRM_LEAST_NS  UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
 
 struct confirm {
@@ -319,12 +321,22 @@ static size_t fit(size_t count, uint64_t run_ns, uint64_t most_ns)
     return count;
 }
 
-/* What is run, and for how long: at most as long as the replays took, or RES_CONFIRM_BUDGET_NS. A recorded run takes longer than
+/* For how long: as said, else at most as long as the replays took, and were to take, or RES_CONFIRM_BUDGET_NS. */
+static uint64_t confirm_most_ns(const struct settings *settings, uint64_t replays_ns)
+{
+    const uint64_t budget_ns = settings->time_budget_ns, usual_ns = RES_CONFIRM_BUDGET_NS;
+    const uint64_t like_ns = budget_ns > 0 && budget_ns < replays_ns ? budget_ns : replays_ns;
+    return settings->confirm.budget_ns > 0 ? settings->confirm.budget_ns
+           : like_ns > usual_ns            ? like_ns
+                                           : usual_ns;
+}
+
+/* What is run, and for how long. A recorded run takes longer than
  * others: where it is too long, another one tells. */
 static void plan_confirmation(struct ab *ab, uint64_t replays_ns, struct cli_confirm_step *step)
 {
-    const uint64_t said_ns = ab->settings.confirm.budget_ns, usual_ns = RES_CONFIRM_BUDGET_NS;
-    const uint64_t most_ns = said_ns > 0 ? said_ns : replays_ns > usual_ns ? replays_ns : usual_ns;
+    const uint64_t said_ns = ab->settings.confirm.budget_ns;
+    const uint64_t most_ns = confirm_most_ns(&ab->settings, replays_ns);
     if (fit(step->candidate_count, ab->command_ns, most_ns) < step->candidate_count) {
         const uint64_t once_ns = cli_confirm_once(&CLI_AB, step, ab->settings.command,
                                                   fp_status_code(ab->status));
@@ -385,8 +397,8 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
 
 /* ---- experiment ----------------------------------------------------------------------------- */
 
-/* What the rounds will take, once the warm-up is over. */
-static void tell_estimate(struct ab *ab, size_t runs_done)
+/* What the rounds will take, once the warm-up is over, and what comes with them: runs for memory, passes behind, the program itself. */
+static void tell_estimate(struct ab *ab, size_t runs_done, size_t runs_all)
 {
     const struct settings *settings = &ab->settings;
     const struct res_options options = {.rounds = (unsigned)settings->measure.rounds,
@@ -396,17 +408,28 @@ static void tell_estimate(struct ab *ab, size_t runs_done)
                           (double)(runs_done - ab->warm_up.runs);
     const struct res_until_plan plan = res_until_plan(&options, settings->time_budget_ns / ab->workload_count,
                                                       run_ns * (double)entries);
+    const size_t each = runs_all / ab->workload_count, rounds = entries * (settings->measure.rounds + 1);
+    const double more_ns = each > rounds ? (double)(each - rounds) * run_ns : 0;
+    const double least_ns = plan.least_ns + more_ns;
+    const double budget_ns = settings->time_budget_ns > 0 ? (double)settings->time_budget_ns : INFINITY;
     struct res_text words = {0};
-    res_text_printf(&words, "%s: %u rounds of %zu replays, some %s", ab->warm_up.workload->name, plan.least,
-                    entries, RES_DURATION(plan.least_ns));
+    res_text_printf(&words, "%s: %u rounds of %zu replays%s, some %s", ab->warm_up.workload->name, plan.least,
+                    entries, more_ns > 0 ? " and passes" : "", RES_DURATION(least_ns));
     if (plan.most_ns > plan.least_ns)
-        res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns));
+        res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns + more_ns));
+    else if (least_ns > OVERSPENT * budget_ns)
+        res_text_printf(&words, ", the least for a verdict; %s hold the first %.0f thousand calls (--head)",
+                        RES_DURATION(budget_ns),
+                        ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns));
     if (plan.most_ns > plan.least_ns && settings->until > 0)
         res_text_printf(&words,
                         "until differences of %.3g %% are shown or excluded (--resolve, --time-budget, -n)",
                         100 * settings->until);
     else if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, "as --time-budget has");
+    if (settings->confirm.wanted)
+        res_text_printf(&words, "; then the program itself, up to %s",
+                        RES_DURATION((double)confirm_most_ns(settings, (uint64_t)least_ns)));
     cli_progress_end(&ab->progress);
     cli_say(&CLI_AB, "%s", words.text);
     free(words.text);
@@ -426,7 +449,7 @@ static void on_progress(void *context, const struct res_workload *workload, cons
         ab->warm_up.told = ab->settings.answer.quiet;
     }
     if (round == 1 && !ab->warm_up.told)
-        tell_estimate(ab, runs_done);
+        tell_estimate(ab, runs_done, runs_all);
     ab->warm_up.told |= round == 1;
     cli_progress_show(&ab->progress, words, NULL, 0, runs_done, runs_all);
     free(words);

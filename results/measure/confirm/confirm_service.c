@@ -19,16 +19,16 @@
 #include "results/measure/run/run.h"
 #include "results/measure/validate/program_image.h"
 
-#define SHELL      "/bin/sh"
-#define STEP_NS    UINT64_C(50000000) /* between two looks */
-#define TREE_MAX   32768u             /* processes of the machine: the highest id by default */
-#define MAPS_BYTES (1u << 20)
-#define END_NS     UINT64_C(10000000000) /* for SIGTERM to do */
-#define LIVES_NS   UINT64_C(200000000)   /* a service, at the least */
-#define SETTLES_NS UINT64_C(2000000000)  /* a service that never rests is loaded then */
-#define LOAD_TIMES 10u                   /* the first load's time; then it hangs */
+#define SHELL         "/bin/sh"
+#define STEP_NS       UINT64_C(50000000) /* between two looks */
+#define TREE_MAX      32768u             /* processes of the machine: the highest id by default */
+#define MAPS_BYTES    (1u << 20)
+#define END_NS        UINT64_C(10000000000) /* for SIGTERM to do */
+#define LIVES_NS      UINT64_C(200000000)   /* a service, at the least */
+#define SETTLES_NS    UINT64_C(2000000000)  /* a service that never rests is loaded then */
+#define LOAD_TIMES    10u                   /* the first load's time; then it hangs */
 #define LOAD_LEAST_NS UINT64_C(60000000000)
-#define LOOKS_PART 20u                   /* of the time under load at most one in so many is spent on looks */
+#define LOOKS_PART    20u /* of the time under load at most one in so many is spent on looks */
 
 /* One run under way. */
 struct run {

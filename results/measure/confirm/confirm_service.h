@@ -26,9 +26,10 @@ struct res_confirm_service {
     const char *start, *load; /* borrowed, like all */
     const char *stop, *ready; /* NULL: none */
     const char *directory;    /* for what runs leave behind */
-    uint64_t timeout_ns; /* of each of the four, and of getting ready; 0: RES_CONFIRM_PATIENCE_NS to get ready, a load
+    uint64_t
+        timeout_ns; /* of each of the four, and of getting ready; 0: RES_CONFIRM_PATIENCE_NS to get ready, a load
                             as res_confirm_load_patience_ns has it */
-    uint64_t loaded_ns;  /* what the first load took; 0: none has ended well yet. The runner's */
+    uint64_t loaded_ns; /* what the first load took; 0: none has ended well yet. The runner's */
     volatile sig_atomic_t *stopped;
 };
 

@@ -23,7 +23,7 @@
 /* Without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
 #define IDLE_NS       1e9
 #define IDLE_PART     0.1
-#define WAITS_PART    0.5 /* of the time that it ran: CPU time of one that waits for others */
+#define WAITS_PART    0.5  /* of the time that it ran: CPU time of one that waits for others */
 #define BLOCKED_SHARE 0.05 /* of the time in calls, waiting for other threads */
 #define BRIEF_SHARE   0.2  /* of all calls, by threads of which chance decides how many overlap */
 
@@ -150,8 +150,7 @@ bool res_may_be_service(const struct res_result_workload *workload)
     const struct res_process *process = workload->process;
     const struct pause pause = longest_pause(workload);
     return workload->group_processes > 1 || res_is_service(workload) || pauses(workload, &pause) ||
-           (process != NULL &&
-            process->cpu_user_ns + process->cpu_system_ns < WAITS_PART * process->ran_ns);
+           (process != NULL && process->cpu_user_ns + process->cpu_system_ns < WAITS_PART * process->ran_ns);
 }
 
 /* Of who exits what is left behind the last call is what it held in its pause, or it was torn down for the exit. */

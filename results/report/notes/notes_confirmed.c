@@ -70,7 +70,7 @@ static void say_resolution(struct res_noting *to, double resolution)
 }
 
 static void say_not_shown(struct res_noting *to, const struct res_confirmed *one,
-                        const struct res_confirmed *control)
+                          const struct res_confirmed *control)
 {
     const double resolution = resolution_of(one, control);
     const bool few = one->runs < RES_ROUNDS_FOR_VERDICT, known = isfinite(resolution);
@@ -357,18 +357,22 @@ static void note_decides(struct res_noting *to)
     if (!is_told_here(to) || control == NULL || control->failed != NULL)
         return;
     const struct open open = open_of(result, control);
-    static const double WIDTHS[] = {0.02, 0.05, 0.1}; /* that a user could want, the least there is time for */
+    static const double WIDTHS[] = {0.02, 0.05,
+                                    0.1}; /* that a user could want, the least there is time for */
     const double run_ns = result->confirmation->run_ns;
     if (open.count == 0 || !(run_ns > 0) || !(run_ns < 1e15))
         return;
     double resolved = NAN;
     uint64_t pairs = 0;
-    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && (pairs == 0 || resolved > WIDTHS[i - 1]); i++) {
+    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && (pairs == 0 || resolved > WIDTHS[i - 1]);
+         i++) {
         pairs = pairs_for(&open, WIDTHS[i], run_ns);
         resolved = open.spread * resolved_by(pairs);
     }
     if (resolved > WIDTHS[sizeof WIDTHS / sizeof WIDTHS[0] - 1]) {
-        say(to, "no number of runs: the program's own spread hides what an allocator could do (%s of them resolve %.0f %%)",
+        say(to,
+            "no number of runs: the program's own spread hides what an allocator could do (%s of them "
+            "resolve %.0f %%)",
             FP_GROUPED(res_confirm_runs(open.count, pairs)), 100 * resolved);
         return;
     }
