@@ -240,24 +240,15 @@ json_t *cli_threads_json(const struct conv_survey *survey)
 
 json_t *cli_selection_json(const struct conv_selected *selected)
 {
-    char share[32];
     json_t *object = json_object();
     if (selected->text[0] == '\0') {
         json_decref(object);
         return json_null();
     }
-    snprintf(share, sizeof share, "%u/%u", selected->sample_part, selected->sample_of);
     cli_json_set(object, "text", selected->text);
-    cli_json_set(object, "threads", selected->threads);
     cli_json_set(object, "from_ns", selected->from_ns);
     cli_json_set(object, "to_ns", cli_json_known(selected->to_ns));
-    cli_json_set(object, "sample", selected->sample_of > 0 ? json_string(share) : json_null());
     cli_json_set(object, "head_calls", cli_json_known(selected->head));
-    if (selected->sample_of > 0) {
-        cli_json_set(object, "sampled_from_ops", selected->all_ops);
-        cli_json_set(object, "sampled_from_live_peak_bytes", selected->all_live_bytes_peak);
-        cli_json_set(object, "sampled_from_live_peak_objects", selected->all_live_objects_peak);
-    }
     return object;
 }
 
@@ -268,9 +259,6 @@ void cli_selection_print(const struct conv_selected *selected)
     char *plain = res_text_plain(selected->text);
     printf("%-16s%s\n", "selected", plain);
     free(plain);
-    if (selected->sample_of > 0)
-        printf("%-16s%s ops, live peak %s\n", "sampled from", FP_GROUPED(selected->all_ops),
-               FP_BYTES(selected->all_live_bytes_peak));
 }
 
 static int by_calls(const void *left, const void *right)

@@ -9,8 +9,6 @@
 #include "cli/options/option_table.h"
 #include "results/measure/run/control_group.h"
 
-#define CLI_ONE_THREAD_HINT "; to replay all calls on one thread: --one-thread"
-
 #define CLI_ROUNDS_MAX 1000u /* of each kind */
 
 /* Begin with cli_measure_defaults. Strings are borrowed from the command line. */

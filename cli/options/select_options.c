@@ -9,7 +9,6 @@
 #include "cli/base/say.h"
 #include "cli/options/option_table.h"
 #include "convert/import/formats.h"
-#include "convert/select/list.h"
 #include "footprint/base/trusted.h"
 
 /* "12.5%" to millionths. */
@@ -50,38 +49,6 @@ bool cli_select_parse_when(const char *text, struct conv_when *ret_when)
     return true;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-bool cli_select_parse_share(const char *text, uint32_t *ret_part, uint32_t *ret_of)
-{
-    uint64_t part, of = CONV_SHARE_WHOLE, divisor;
-    if (!parse_percent(text, &part)) {
-        const char *slash = strchr(text, '/');
-        char first[24];
-        if (slash == NULL || (size_t)(slash - text) >= sizeof first)
-            return false;
-        memcpy(first, text, (size_t)(slash - text));
-        first[slash - text] = '\0';
-        if (!cli_parse_count(first, 1, CONV_SAMPLE_MAX, &part) ||
-            !cli_parse_count(slash + 1, 1, CONV_SAMPLE_MAX, &of))
-            return false;
-    }
-    if (part == 0 || part > of)
-        return false;
-    divisor = common_divisor(part, of);
-    *ret_part = part == of ? 0 : (uint32_t)(part / divisor);
-    *ret_of = part == of ? 0 : (uint32_t)(of / divisor);
-    return true;
-}
-
 /* A program's ("awk"), or PROGRAM.PID with more behind it or not: "awk.10962", "awk.10962.fp". */
 static bool is_name(const char *text)
 {
@@ -115,16 +82,6 @@ static int take_process(const struct cli_verb *verb, const struct cli_option *ro
     return -1;
 }
 
-static int take_threads(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                        void *at)
-{
-    const char *wrong = conv_threads_check(value);
-    if (wrong != NULL)
-        return cli_misuse(verb, "--threads '%s': %s", value, wrong);
-    *(const char **)at = value;
-    return -1;
-}
-
 static int take_from_time(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                           void *at)
 {
@@ -139,13 +96,6 @@ static int take_to_time(const struct cli_verb *verb, const struct cli_option *ro
 {
     struct conv_when *to = at;
     return cli_select_parse_when(value, to) && to->value != 0 ? -1 : cli_option_refuse(verb, row, value);
-}
-
-static int take_sample(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    struct conv_selection *select = at;
-    const bool taken = cli_select_parse_share(value, &select->sample_part, &select->sample_of);
-    return taken ? -1 : cli_option_refuse(verb, row, value);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -165,18 +115,12 @@ const struct cli_option cli_select[] = {
      .help = "which process: by its id, a footprint's name (awk.4711), or a program's (awk), which means the "
              "group of all that have it [of a recording the command's own, with the workers that it forked, "
              "or the group that made most calls; of a trace the first]"},
-    {.name = "threads", .argument = "LIST", .how = CLI_CALL, .at = AT(select.threads), .take = take_threads,
-     .help = "only these threads' calls: ids as 'mallab info' lists them, ranges A-B, main; not how many "
-             "replay"},
     {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = AT(select.from), .take = take_from_time,
      .takes = "a time such as 90s or 5m, or a share such as 25%",
      .help = "begin at that time of the recording: 90s, 5m, 25%; what is alive then is created first"},
     {.name = "to-time", .argument = "T", .how = CLI_CALL, .at = AT(select.to), .take = take_to_time,
      .takes = "a time such as 90s or 5m, a share such as 25%, or 'end'",
      .help = "end at that time of the recording: 90s, 5m, 25%, end"},
-    {.name = "sample", .argument = "SHARE", .how = CLI_CALL, .at = AT(select), .take = take_sample,
-     .takes = "a share such as 1/8 or 10%, of at most 1000000 parts",
-     .help = "all calls on a share of the objects only: 1/8, 10%"},
     {.name = "head", .argument = "N", .how = CLI_COUNT, .at = AT(select.head), .least = 1,
      .help = "only the first N calls of what is left by the others"},
     {.group = cli_select_trust_owner},
@@ -213,6 +157,6 @@ int cli_select_check(const struct cli_verb *verb, const struct conv_options *opt
 bool cli_select_any(const struct conv_options *options)
 {
     const struct conv_selection *select = &options->select;
-    return conv_process_asked(options) || select->threads != NULL || select->from.kind != CONV_WHEN_NONE ||
-           select->to.kind != CONV_WHEN_NONE || select->sample_of != 0 || select->head != 0;
+    return conv_process_asked(options) || select->from.kind != CONV_WHEN_NONE ||
+           select->to.kind != CONV_WHEN_NONE || select->head != 0;
 }

@@ -22,7 +22,4 @@ bool cli_select_any(const struct conv_options *options);
 /* cli_select_parse_when - "0", "90s", "250ms", "12.5%", "end" to a moment. False: none of these. */
 bool cli_select_parse_when(const char *text, struct conv_when *ret_when);
 
-/* cli_select_parse_share - "1/8", "10%" to part and of, in lowest terms; the whole is 0 of 0. False: no share. */
-bool cli_select_parse_share(const char *text, uint32_t *ret_part, uint32_t *ret_of);
-
 #endif

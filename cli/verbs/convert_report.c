@@ -20,50 +20,13 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 
-#define PROGRAMS_MOST      4u  /* that are named beside the chosen one */
-#define RATE_SHOWN_MIN     1e4 /* events a second: below, 0.00 M would be told of what is but short */
-#define SAMPLE_OBJECTS_MIN 100 /* fewer at the peak say nothing of the whole's */
-
-static double scaled(const struct conv_selected *selected, uint64_t figure)
-{
-    return (double)figure * selected->sample_of / selected->sample_part;
-}
-
-/* Tell how the figures of a sample stand to the whole's, and what a sample does not keep. */
-static void tell_sample(const struct cli_verb *verb, const struct conv_survey *survey)
-{
-    const struct conv_selected *selected = &survey->selected;
-    cli_say(verb, "sampled %u/%u: %s of %s ops; live peak %s, scaled up %s, of the whole %s",
-            selected->sample_part, selected->sample_of, FP_GROUPED(survey->ops),
-            FP_GROUPED(selected->all_ops), FP_BYTES(survey->live_bytes_peak),
-            FP_BYTES(scaled(selected, survey->live_bytes_peak)), FP_BYTES(selected->all_live_bytes_peak));
-    cli_say(verb,
-            "a sample keeps sizes and lifetimes; contention, locality and what an allocator keeps per thread "
-            "are not those of the whole");
-    if (survey->live_objects_peak < SAMPLE_OBJECTS_MIN)
-        cli_say(
-            verb,
-            "the sample has %s object%s alive at most: too few for figures that stand for the whole; take a "
-            "larger share",
-            FP_GROUPED(survey->live_objects_peak), survey->live_objects_peak == 1 ? "" : "s");
-}
+#define PROGRAMS_MOST  4u  /* that are named beside the chosen one */
+#define RATE_SHOWN_MIN 1e4 /* events a second: below, 0.00 M would be told of what is but short */
 
 static void tell_selection(const struct cli_verb *verb, const struct conv_survey *survey, bool quiet)
 {
-    const uint64_t foreign = survey->irregular[CONV_FOREIGN_CALLS];
-    const uint64_t others = survey->irregular[CONV_RELEASED_BY_OTHERS];
-    if (quiet)
-        return;
-    if (survey->selected.text[0] != '\0')
+    if (!quiet && survey->selected.text[0] != '\0')
         cli_say(verb, "selected: %s", survey->selected.text);
-    if (foreign > 0)
-        cli_say(verb, "%s releases by the selected threads of objects of others are left out",
-                FP_GROUPED(foreign));
-    if (others > 0)
-        cli_say(verb, "%s objects that other threads released or resized are released by the selected ones",
-                FP_GROUPED(others));
-    if (survey->selected.sample_of > 0)
-        tell_sample(verb, survey);
 }
 
 static uint64_t events_of(const struct conv_survey *survey, bool chosen)

@@ -28,7 +28,7 @@
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
-    const char *threads, *pace, *idle_with;
+    const char *pace, *idle_with;
     int recorded_clock; /* of its words: 0 or 1 */
     bool check, latency, syscalls;
     const char *workload;
@@ -60,9 +60,6 @@ static const struct cli_option OPTIONS[] = {
      .help = "a candidate of 'mallab allocators', 'none' for the harness alone, or the path of a library to "
              "preload; with settings: jemalloc+narenas=1+tcache=false [glibc]"},
     {.group = cli_measure_touch, .at = AT(measure)},
-    {.name = "threads", .argument = "HOW", .how = CLI_WORD, .at = AT(threads), .words = "recorded 1",
-     .help = "'recorded', or '1': as --one-thread; elsewhere --threads selects threads by their ids "
-             "[recorded]"},
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
      .help = "time every call by itself: percentiles by call and by size; time per call as a whole is not "
@@ -302,10 +299,6 @@ static int run_binary(const struct settings *settings, const struct res_candidat
         .idle_ms = cli_measure_idle_ms(&settings->measure),
         .as_text = !settings->answer.json,
     };
-    if (settings->threads != NULL) {
-        extra[count++] = "--threads";
-        extra[count++] = settings->threads;
-    }
     if (settings->pace != NULL) {
         extra[count++] = "--pace";
         extra[count++] = settings->pace;

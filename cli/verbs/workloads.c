@@ -159,9 +159,7 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
     if (kind == CONV_KIND_UNKNOWN && prepare->convert->from == NULL && tell_command(verb, input))
         return CLI_UNREADABLE;
     if (kind == CONV_KIND_WORKLOAD && cli_select_any(prepare->convert)) {
-        const char *threads = prepare->convert->select.threads;
-        cli_say(verb, "'%s' is a workload already: select when it is converted%s", input,
-                threads != NULL && strcmp(threads, "1") == 0 ? CLI_ONE_THREAD_HINT : "");
+        cli_say(verb, "'%s' is a workload already: select when it is converted", input);
         return CLI_MISUSE;
     }
     if (kind == CONV_KIND_WORKLOAD) {

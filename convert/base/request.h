@@ -21,17 +21,12 @@ struct conv_when {
 };
 
 #define CONV_SHARE_WHOLE 1000000u
-#define CONV_SAMPLE_MAX  1000000u
 
-/* The part of an input that is converted (docs/selections.md). These act in this order, each on what the one before left. Strings
- * are borrowed until the conversion is done. Zeroes: all of it. */
+/* The part of an input that is converted (docs/selections.md). These act in this order, each on what the one before left.
+ * Zeroes: all of it. */
 struct conv_selection {
-    const char
-        *threads; /* thread ids, ranges A-B of them, "main", between commas; NULL or "all": every thread */
     struct conv_when from, to; /* from <= time < to */
-    uint32_t sample_part,
-        sample_of; /* part of every `of` objects, 0 < part < of <= CONV_SAMPLE_MAX; else 0: all */
-    uint64_t head; /* the first so many calls; 0: all */
+    uint64_t head;             /* the first so many calls; 0: all */
 };
 
 /* Zero-initialise for the defaults. */

@@ -97,9 +97,8 @@ struct conv_input {
     struct conv_namer namer;
     const char *source;      /* meta key `source` */
     uint64_t progress_total; /* 0: unknown */
-    uint64_t end_ns;     /* when the recording ended, on its events' clock; 0: known when it is read only */
-    uint32_t lane_count; /* 0: known when it is read only */
-    uint32_t home_lane;  /* which makes the objects that were there before: the process' main thread */
+    uint64_t end_ns;    /* when the recording ended, on its events' clock; 0: known when it is read only */
+    uint32_t home_lane; /* which makes the objects that were there before: the process' main thread */
     /* Hand all events to the sink. */
     enum fp_status (*run)(void *data, const struct conv_sink *sink, struct conv_survey *survey,
                           struct conv_error *error);

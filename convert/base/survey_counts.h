@@ -31,11 +31,8 @@ enum conv_irregularity {
     CONV_INHERITED_FREES,     /* in a forked process, releases and reallocs of its parent's objects */
     CONV_PAUSES,              /* places where a lane says that recording was paused */
     CONV_UNRECORDED_OBJECTS, /* releases and reallocs of objects made before the first window there is, or in a pause */
-    CONV_UNRECORDED_FREES,   /* allocations over a live object, after a pause */
-    CONV_SIZE_DIFFERS,       /* a release that states another size than its object was given */
-    CONV_FOREIGN_CALLS,      /* by selected threads, of objects of unselected ones: left out */
-    CONV_FOREIGN_RESIZES,    /* likewise, resizes: what they made is the selected thread's */
-    CONV_RELEASED_BY_OTHERS, /* objects of selected threads that unselected ones released or resized */
+    CONV_UNRECORDED_FREES, /* allocations over a live object, after a pause */
+    CONV_SIZE_DIFFERS,     /* a release that states another size than its object was given */
     /* left out, or mended (options.salvage): of a footprint, of a trace */
     CONV_DAMAGED_BLOCKS, /* calls at most in a footprint's damaged blocks: their marks */
     CONV_BAD_LINES,      /* lines without a meaning */
@@ -51,7 +48,7 @@ const char *conv_irregularity_name(unsigned irregularity);
 
 /* conv_irregularity_is_defect - whether it casts doubt on the recording. False for what correct
  * programs do on correct recordings: failed_calls, realloc_to_zero, unfinished_calls, inherited_frees, pauses,
- * unrecorded_objects, unrecorded_frees, foreign_calls, foreign_resizes, released_by_others. */
+ * unrecorded_objects, unrecorded_frees. */
 bool conv_irregularity_is_defect(unsigned irregularity);
 
 /* conv_irregularity_is_loss - whether what it counts is missing in the workload, for a cause that is the file's:
@@ -102,13 +99,9 @@ struct conv_process {
 
 /* The part of the input that was selected, as the workload's meta data has it too. All zeroes: all of it. */
 struct conv_selected {
-    char text[512];          /* in words: "threads 7,9; 1 s to 2 s; sampled 1/8"; "" */
-    char threads[256];       /* as asked, cut when longer; "" */
+    char text[512];          /* in words: "1 s to 2 s; first 5 calls"; "" */
     uint64_t from_ns, to_ns; /* of the recording; to_ns 0: its end */
-    uint32_t sample_part, sample_of;
     uint64_t head;
-    /* with a sample: what it was drawn from, as far as it was read */
-    uint64_t all_ops, all_live_bytes_peak, all_live_objects_peak;
 };
 
 /* A thread as the input names it. */

@@ -118,11 +118,6 @@ static enum fp_status begin_move(struct conv_track *track, const struct conv_eve
     return FP_OK;
 }
 
-void conv_track_note(struct conv_track *track, uint32_t lane, uint32_t tag)
-{
-    track->lanes[lane].pending[track->lanes[lane].count - 1].object.id = tag;
-}
-
 /* Take the innermost realloc of this address off the lane; false: there is none. */
 static bool take_pending(struct conv_track *track, const struct conv_event *event,
                          struct conv_track_pending *ret_pending)

@@ -30,8 +30,8 @@ enum conv_track_what {
 
 struct conv_track_step {
     enum conv_track_what what;
-    bool known;   /* object is one */
-    bool matched; /* a result whose realloc's first mark was seen; object.id is what was noted there */
+    bool known;                /* object is one */
+    bool matched;              /* a result whose realloc's first mark was seen */
     struct conv_object object; /* id is the tag */
     bool evicted; /* something stood at the address of what was born or moved: its release was lost */
     struct conv_object evictee;
@@ -100,10 +100,6 @@ static inline bool conv_track_put_step(struct conv_track *track, const struct co
 
 /* conv_track_remove - the object at an address, if there is one: ret_object. */
 bool conv_track_remove(struct conv_track *track, uint64_t address, struct conv_object *ret_object);
-
-/* conv_track_note - the tag of the realloc that this lane began last: what its result will find in object.id.
- * After CONV_TRACK_MOVING only. */
-void conv_track_note(struct conv_track *track, uint32_t lane, uint32_t tag);
 
 /* conv_track_settle - reallocs under way, of all lanes, count as not begun. */
 enum fp_status conv_track_settle(struct conv_track *track);

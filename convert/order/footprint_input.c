@@ -288,7 +288,6 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         .end_ns = parts->has_trailer && parts->end_time_ns > parts->begin_ns
                       ? parts->end_time_ns - parts->begin_ns
                       : 0,
-        .lane_count = parts->lane_count,
         .run = run,
         .home_lane = footprint->image.main_lane,
         .conclude = conclude,

@@ -27,18 +27,6 @@ static enum fp_status take_first(void *data, const struct conv_event *events, si
  * each other part the events among them. What is alive where it begins is created first, at time 0 of the section,
  * oldest first; reallocs under way there go on. */
 
-/* The lane that creates what a lane made before: the home lane, where its calls are selected; else itself.
- * False: no memory. */
-static bool home_of(struct conv_chain *chain, uint32_t lane, uint32_t *ret_lane)
-{
-    const uint32_t home = chain->input->home_lane;
-    bool selected = true;
-    if (chain->has_threads && !conv_threads_has(&chain->threads, home, &selected))
-        return false;
-    *ret_lane = selected ? home : lane;
-    return true;
-}
-
 static enum fp_status hand_over(struct conv_section *section, const struct conv_heir *heir)
 {
     const struct conv_sink *next = &section->out.next;
@@ -46,8 +34,7 @@ static enum fp_status hand_over(struct conv_section *section, const struct conv_
     struct conv_event mark = {
         .address = object.address, .lane = heir->moving_lane, .call = FP_MARK_RESIZE_FROM};
     enum fp_status status;
-    if (!home_of(section->chain, object.lane, &object.lane))
-        return FP_ERR_MEMORY;
+    object.lane = section->chain->input->home_lane; /* which creates what was there before */
     status = next->inherit(next->data, &object, 1);
     /* Its realloc is under way: the address is free for the objects that come after it. */
     if (status == FP_OK && heir->moving_lane != CONV_NOT_MOVING)
@@ -137,15 +124,9 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
                                          .is_live = conv_pass_is_live,
                                          .inherit = conv_pass_inherit};
     }
-    if (select->sample_of != 0) {
-        chain->has_sample = true;
-        done = conv_sample_init(&chain->sample, select->sample_part, select->sample_of, survey, chain->sink);
-        chain->sample.at_once = select->head != 0;
-        chain->sink = conv_sample_sink(&chain->sample);
-    }
     if (select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE) {
         chain->has_section = true;
-        done = conv_heap_init(&chain->section.heap) && done;
+        done = conv_heap_init(&chain->section.heap);
         chain->section.chain = chain;
         chain->section.from_ns = select->from.kind != CONV_WHEN_NONE ? select->from.value : 0;
         chain->section.to_ns = select->to.kind != CONV_WHEN_NONE ? select->to.value : 0;
@@ -154,26 +135,15 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
         chain->sink = (struct conv_sink){
             .data = &chain->section, .events = take_events, .is_live = is_live, .inherit = inherit};
     }
-    if (select->threads != NULL) {
-        chain->has_threads = true;
-        done = conv_threads_init(&chain->threads, select->threads, input->namer, input->lane_count,
-                                 chain->sink) &&
-               done;
-        chain->sink = conv_threads_sink(&chain->threads);
-    }
     return done;
 }
 
 void conv_chain_release(struct conv_chain *chain)
 {
-    if (chain->has_threads)
-        conv_threads_release(&chain->threads);
     if (chain->has_section) {
         conv_heap_release(&chain->section.heap);
         conv_callers_release(&chain->section.callers);
     }
-    if (chain->has_sample)
-        conv_sample_release(&chain->sample);
 }
 
 /* The part of the whole duration that the section and the head leave. */
@@ -195,11 +165,6 @@ enum fp_status conv_chain_conclude(const struct conv_chain *chain, const struct 
                                    struct conv_error *error)
 {
     const uint64_t whole_ns = survey->duration_ns;
-    char text[200];
-    /* Where threads are known when they call only, those that were not reached are not missing. */
-    if (chain->has_threads && (!stopped || chain->input->lane_count != 0) &&
-        conv_threads_missing(&chain->threads, text, sizeof text))
-        return conv_fail(error, survey->input, FP_ERR_ARGUMENT, 0, 0, "%s", text);
     if (!conv_plan_any(select))
         return FP_OK;
     survey->duration_ns = duration_of(chain, select, stopped, last_ns, whole_ns);

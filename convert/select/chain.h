@@ -1,13 +1,12 @@
 /* chain.h - the filters that a selection asks for, one behind the other, in front of the pairing. Private to convert/.
  *
- * In this order: threads, section, sample, head; what is not asked for is not there. docs/selections.md says why. */
+ * In this order: section, head; what is not asked for is not there. docs/selections.md says why. */
 #ifndef MALLAB_CONVERT_SELECT_CHAIN_H
 #define MALLAB_CONVERT_SELECT_CHAIN_H
 
 #include "convert/base/request.h"
 #include "convert/ops/heap.h"
-#include "convert/select/sample.h"
-#include "convert/select/thread_filter.h"
+#include "convert/select/batch.h"
 
 /* Lets the first calls pass, of all threads together. */
 struct conv_first_calls {
@@ -30,10 +29,8 @@ struct conv_section {
 
 struct conv_chain {
     const struct conv_input *input;
-    bool has_threads, has_section, has_sample;
-    struct conv_threads threads;
+    bool has_section;
     struct conv_section section;
-    struct conv_sample sample;
     struct conv_first_calls head;
     struct conv_sink sink; /* where the chain begins */
 };

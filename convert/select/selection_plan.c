@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/select/list.h"
-
 bool conv_plan_any(const struct conv_selection *select)
 {
-    return select->threads != NULL || select->from.kind != CONV_WHEN_NONE ||
-           select->to.kind != CONV_WHEN_NONE || select->sample_of != 0 || select->head != 0;
+    return select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE || select->head != 0;
 }
 
 /* ---- times --------------------------------------------------------------------------------- */
@@ -85,35 +82,18 @@ static const char *seconds(uint64_t ns, char ret_text[32])
     return ret_text;
 }
 
-/* The words are made from the facts alone, so that a workload's are those of its conversion. */
 static void word(struct conv_selected *selected)
 {
     char from[32], to[32];
     selected->text[0] = '\0';
-    if (selected->threads[0] != '\0')
-        add(selected, "threads %s", selected->threads);
     if (selected->from_ns > 0 && selected->to_ns > 0)
         add(selected, "%s to %s", seconds(selected->from_ns, from), seconds(selected->to_ns, to));
     else if (selected->from_ns > 0)
         add(selected, "from %s", seconds(selected->from_ns, from));
     else if (selected->to_ns > 0)
         add(selected, "up to %s", seconds(selected->to_ns, to));
-    if (selected->sample_of > 0)
-        add(selected, "sampled %u/%u", selected->sample_part, selected->sample_of);
     if (selected->head > 0)
         add(selected, "first %" PRIu64 " calls", selected->head);
-}
-
-/* Lists may be long: cut at a comma. */
-static void take_threads(const char *list, char *ret_text, size_t size)
-{
-    char *cut;
-    if ((size_t)snprintf(ret_text, size, "%s", list) < size)
-        return;
-    cut = ret_text + size - 5;
-    while (cut > ret_text && *cut != ',')
-        cut--;
-    memcpy(cut, ",...", 5);
 }
 
 enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct conv_options *options,
@@ -121,27 +101,13 @@ enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct c
 {
     struct conv_selection *select = &options->select;
     struct conv_selected *selected = &survey->selected;
-    const char *wrong = select->threads != NULL ? conv_threads_check(select->threads) : NULL;
     enum fp_status status;
-    if (wrong != NULL)
-        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "%s", wrong);
-    if (select->threads != NULL && strcmp(select->threads, "all") == 0)
-        select->threads = NULL;
-    if (select->sample_of != 0 && (select->sample_part == 0 || select->sample_part > select->sample_of ||
-                                   select->sample_of > CONV_SAMPLE_MAX))
-        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "a sample is a share between 0 and 1");
-    if (select->sample_part == select->sample_of)
-        select->sample_part = select->sample_of = 0;
     status = settle_times(path, duration_ns, options, error);
     if (status != FP_OK)
         return status;
     selected->from_ns = select->from.kind == CONV_WHEN_TIME ? select->from.value : 0;
     selected->to_ns = select->to.kind == CONV_WHEN_TIME ? select->to.value : 0;
-    selected->sample_part = select->sample_part;
-    selected->sample_of = select->sample_of;
     selected->head = select->head;
-    if (select->threads != NULL)
-        take_threads(select->threads, selected->threads, sizeof selected->threads);
     word(selected);
     if (survey->start_unix_ns != 0)
         survey->start_unix_ns += selected->from_ns;
@@ -163,9 +129,6 @@ static const struct entry NUMBERS[] = {
     ENTRY(from_ns),
     ENTRY(to_ns),
     ENTRY(head),
-    ENTRY(all_ops),
-    ENTRY(all_live_bytes_peak),
-    ENTRY(all_live_objects_peak),
 };
 
 enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selected *selected)
@@ -175,12 +138,6 @@ enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selec
     if (selected->text[0] == '\0')
         return FP_OK;
     status = wl_writer_note(writer, "selection", selected->text);
-    if (status == FP_OK && selected->threads[0] != '\0')
-        status = wl_writer_note(writer, "select_threads", selected->threads);
-    if (status == FP_OK && selected->sample_of > 0) {
-        snprintf(value, sizeof value, "%u/%u", selected->sample_part, selected->sample_of);
-        status = wl_writer_note(writer, "select_sample", value);
-    }
     for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0] && status == FP_OK; i++) {
         const uint64_t *number = (const void *)((const char *)selected + NUMBERS[i].offset);
         if (*number == 0)
@@ -193,18 +150,14 @@ enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selec
 
 void conv_plan_read(const struct wl_reader *reader, struct conv_selected *ret_selected)
 {
-    const char *threads = wl_reader_meta(reader, "select_threads");
-    const char *sample = wl_reader_meta(reader, "select_sample");
+    const char *text = wl_reader_meta(reader, "selection");
     *ret_selected = (struct conv_selected){0};
-    if (wl_reader_meta(reader, "selection") == NULL)
+    if (text == NULL)
         return;
-    snprintf(ret_selected->threads, sizeof ret_selected->threads, "%s", threads != NULL ? threads : "");
-    if (sample != NULL && sscanf(sample, "%u/%u", &ret_selected->sample_part, &ret_selected->sample_of) != 2)
-        ret_selected->sample_part = ret_selected->sample_of = 0;
+    snprintf(ret_selected->text, sizeof ret_selected->text, "%s", text);
     for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++) {
         const char *value = wl_reader_meta(reader, NUMBERS[i].key);
         uint64_t *number = (void *)((char *)ret_selected + NUMBERS[i].offset);
         *number = value != NULL ? strtoull(value, NULL, 10) : 0;
     }
-    word(ret_selected);
 }

@@ -109,7 +109,7 @@ class Memory(Bounds):
         self.mallab("convert", "-q", "-o", "many.wl", "many.txt")
         self.refused("replay", "many.wl", words=["5,000 threads at once", "4,096", "--max-memory SIZE"])
         self.refused("replay", "--max-memory", "64M", "many.wl", words=["64 MiB, as was asked"])
-        self.mallab("replay", "--threads", "1", "many.wl", preexec_fn=confine)
+        self.mallab("replay", "--one-thread", "many.wl", preexec_fn=confine)
 
 
 class Json(Bounds):

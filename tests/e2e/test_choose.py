@@ -199,13 +199,6 @@ class Choosing(lab.Lab):
         self.assertEqual(self.said("convert", "-q", "-o", "c.wl", "--process", child["file"], recording), "")
         self.assertEqual(self.said("convert", "-q", "--each", "-o", "d", recording), "")
 
-    def test_small_samples(self):
-        said = self.said("convert", "-o", "few.wl", "--sample", "1/500", "--process", self.pid, self.recording)
-        self.assertIn("too few", said)
-        self.assertNotIn("0.00 M", said)
-        said = self.said("convert", "-o", "many.wl", "--sample", "1/2", "--process", self.pid, self.recording)
-        self.assertNotIn("too few", said)
-
     def test_a_text_has_its_own_size(self):
         self.mallab("convert", "--to", "text", "-o", "whole.txt", "--process", self.pid, self.recording)
         size = (self.place / "whole.txt").stat().st_size
@@ -216,12 +209,6 @@ class Choosing(lab.Lab):
             text = self.mallab("info", "--details", "-", stdin=pipe.stdout).stdout.decode()
         self.assertRegex(text, r"^file +-: text of ")
 
-    def test_traces_of_several_processes(self):
-        trace = self.place / "two.trace"
-        trace.write_text("7 7 malloc(16)=0x10\n8 8 malloc(5)=0x10\n8 9 free(0x10)\n")
-        self.assertIn("holds no process 9, only 7, 8", self.said("info", "--process", "9", trace, status=lab.MISUSE))
-        self.assertIn("no footprints", self.said("info", "--process", "a.8", trace, status=lab.MISUSE))
-        self.assertRegex(self.mallab("info", "--details", trace).stdout.decode(), r"\nprocess +events\n7 +1\n8 +2\n")
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ class Clock(lab.Lab):
         for name in lab.candidates():
             with self.subTest(candidate=name):
                 digests = {self.answer("replay", "--json", "-a", name, *options, workload)["digest"]
-                           for options in ((), ("--clock", "recorded"), ("--pace", "100x"), ("--threads", "1", "--clock", "recorded"))}
+                           for options in ((), ("--clock", "recorded"), ("--pace", "100x"), ("--one-thread", "--clock", "recorded"))}
                 self.assertEqual(len(digests), 1)
 
     def test_workloads_without_time(self):

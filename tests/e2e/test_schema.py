@@ -53,13 +53,13 @@ class Schema(Lab):
 
     def test_replay(self):
         for more in ([], ["--latency"], ["--syscalls"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M", "--limit-by", "data"],
-                     ["--pace", "100x", "--pin", "auto", "--nice", "1", "--threads", "1", "--touch", "full"]):
+                     ["--pace", "100x", "--pin", "auto", "--nice", "1", "--one-thread", "--touch", "full"]):
             with self.subTest(more=more):
                 self.judge("mallab-run-1", self.made.answer("replay", "--json", *more, "lua.wl"))
 
     def test_info(self):
         footprint = next((self.made.place / "kept").glob("*.fp"))
-        self.mallab("convert", "-q", "-o", "some.wl", "--sample", "1/2", "--from-time", "0s", self.made.place / "kept")
+        self.mallab("convert", "-q", "-o", "some.wl", "--head", "1000", self.made.place / "kept")
         for what in (["kept"], [footprint], ["lua.wl"], ["--verify", "lua.wl"], [self.place / "some.wl"], [SOURCE / "tests/golden/traces/rep-calls.rep"]):
             self.judge("mallab-info-1", self.made.answer("info", "--json", *what))
         told = self.mallab("info", "--json", "--verify", SOURCE / "tests/golden/invalid/id-released-twice.wl", status=None)

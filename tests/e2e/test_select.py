@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Choosing what to convert: threads, sections of time, samples, the first calls. Selections of
+"""Choosing what to convert: sections of time, the first calls. Selections of
 everything are the whole, parts add up to it, each result replays on every allocator, and the same choice gives the same
 bytes. On a recording of a threaded program made here, and on a real Android
 trace ($MALLAB_SHARED_DATA, or ../shared/data beside the source tree)."""
@@ -75,18 +75,14 @@ class Threads(Selecting):
             self.assertIn(str(thread["thread_id"]), text)
 
     def test_everything_is_the_whole(self):
-        for options in (["--threads", "all"], ["--from-time", "0", "--to-time", "end"], ["--to-time", "100%"],
-                        ["--sample", "1/1"], ["--sample", "100%"],
-                        ["--threads", "all", "--from-time", "0", "--to-time", "end", "--sample", "100%"]):
+        for options in (["--from-time", "0", "--to-time", "end"], ["--to-time", "100%"]):
             with self.subTest(options=options):
                 self.make(*options, source=self.footprint)
                 self.assertEqual((self.place / "selected.wl").read_bytes(), self.whole.read_bytes())
 
     def test_filters_that_leave_nothing_out_change_nothing(self):
         """The filters are there this time, and all passes through them."""
-        ids = ",".join(str(thread["thread_id"]) for thread in self.seen["thread_list"])
-        for options in (["--threads", ids], ["--threads", "1-4000000000"], ["--to-time", "2d"],
-                        ["--head", str(self.seen["events"] + 1)]):
+        for options in (["--to-time", "2d"], ["--head", str(self.seen["events"] + 1)]):
             with self.subTest(options=options):
                 facts = self.make(*options, source=self.footprint)
                 self.assertIsNotNone(facts["selection"])
@@ -138,54 +134,6 @@ class Threads(Selecting):
         self.assertAlmostEqual(first["selection"]["to_ns"], self.facts["duration_ns"] * share / 100,
                                delta=self.facts["duration_ns"] / 10**6)
 
-    def test_threads_keep_their_own_calls(self):
-        threads = self.seen["thread_list"]
-        chosen = [thread for thread in threads if not thread["main"]][:2]
-        names = ",".join(str(thread["thread_id"]) for thread in chosen)
-        facts = self.make("--threads", names, source=self.footprint)
-        self.assertEqual(facts["threads"], 2)
-        self.assertEqual(facts["selection"]["threads"], names)
-        odd = facts["irregularities"]
-        report = self.report("--threads", names, source=self.footprint)
-        self.assertGreater(odd["foreign_calls"], 0, "nothing was handed over")
-        self.assertGreater(odd["foreign_resizes"], 0, "nothing was resized by another")
-        # Releases of what others allocated are left out, their objects are released for the others' calls.
-        self.assertEqual(report["events"] + odd["foreign_calls"], sum(thread["events"] for thread in chosen))
-        self.assertEqual(facts["ops"], report["events"] - odd["failed_calls"] + odd["released_by_others"])
-        self.assertEqual(odd["free_of_unknown"] + odd["lost_free"] + odd["resize_of_unknown"], 0)
-        self.replay_everywhere(self.place / "selected.wl")
-        main = self.make("--threads", "main", source=self.footprint)
-        self.assertEqual(main["threads"], 1)
-
-    def test_what_threads_do_adds_up(self):
-        """Each thread by itself: every call is one's own, or on an object of another."""
-        threads = self.seen["thread_list"]
-        kept = foreign = resized = released = 0
-        for thread in threads:
-            report = self.report("--threads", str(thread["thread_id"]), source=self.footprint)
-            kept += report["events"]
-            foreign += report["irregularities"]["foreign_calls"]
-            resized += report["irregularities"]["foreign_resizes"]
-            released += report["irregularities"]["released_by_others"]
-        self.assertEqual(kept + foreign, self.seen["events"])
-        self.assertEqual(foreign + resized, released, "what one left out another had to release")
-
-    def test_samples(self):
-        whole = self.report(source=self.footprint, name="all.wl")
-        for share, part in (("1/2", 2), ("25%", 4), ("1/8", 8)):
-            report = self.report("--sample", share, source=self.footprint)
-            sampled = report["selection"]
-            self.assertEqual(sampled["sample"], f"1/{part}")
-            self.assertEqual(sampled["sampled_from_ops"], whole["ops"])
-            self.assertEqual(sampled["sampled_from_live_peak_bytes"], whole["live_peak_bytes"])
-            self.assertEqual(sampled["sampled_from_live_peak_objects"], whole["live_peak_objects"])
-            self.assertAlmostEqual(report["ops"] * part / whole["ops"], 1, delta=0.15)
-            for call, count in report["ops_by_call"].items():
-                self.assertLessEqual(count, whole["ops_by_call"][call])
-            self.assertEqual(report["irregularities"]["free_of_unknown"], 0)
-        self.replay_everywhere(self.place / "selected.wl")
-        self.check_repeatable("--sample", "1/8", source=self.footprint)
-
     def test_head(self):
         for calls in (1, 17, 1000):
             report = self.report("--head", str(calls), source=self.footprint)
@@ -193,12 +141,11 @@ class Threads(Selecting):
         self.replay_everywhere(self.place / "selected.wl")
 
     def test_all_at_once(self):
-        options = ["--from-time", f"{self.time_of_call(0.2)}ns", "--to-time", "end", "--sample", "1/2", "--head", "500", "--threads",
-                   ",".join(str(thread["thread_id"]) for thread in self.seen["thread_list"][1:])]
+        options = ["--from-time", f"{self.time_of_call(0.2)}ns", "--to-time", "end", "--head", "500"]
         workload = self.check_repeatable(*options, source=self.footprint)
         facts = self.info(workload)
-        self.assertIn("sampled 1/2; first 500 calls", facts["selection"]["text"])
-        self.assertIn("sampled 1/2; first 500 calls", self.mallab("info", "--details", workload).stdout.decode())
+        self.assertIn("; first 500 calls", facts["selection"]["text"])
+        self.assertIn("; first 500 calls", self.mallab("info", "--details", workload).stdout.decode())
         self.replay_everywhere(workload)
         # info with the same options says what convert made of it.
         told = self.answer("info", "--json", *options, self.footprint)
@@ -208,23 +155,20 @@ class Threads(Selecting):
 
     def test_refused(self):
         source = self.footprint
-        self.refused("--threads", "4000000000", source=source, fragments=["no thread 4000000000", "(main)"])
         self.refused("--from-time", "1d", source=source, fragments=["no call is in what was selected", "86400 s"])
         self.refused("--from-time", "2s", "--to-time", "1s", source=source, fragments=["not before"])
         self.refused("--from-time", "50%", "--to-time", "1ns", source=source, fragments=["ends before it begins"])
-        self.refused("--sample", "9/8", source=source, fragments=["--sample takes a share"])
-        self.refused("--threads", "5-3", source=source, fragments=["ends before it begins"])
-        for arguments in (["info", "--threads", "1"], ["ab", "--head", "10"]):
+        for arguments in (["info", "--head", "1"], ["ab", "--head", "10"]):
             result = self.mallab(*arguments, self.whole, status=lab.MISUSE)
             self.assertIn(b"workload", result.stderr)
 
     def test_ab_selects_and_says_so(self):
         out = self.place / "result.json"
-        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "--seed", "1", "--sample", "1/8", "-o", out, self.footprint)
+        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "--seed", "1", "--head", "1000", "-o", out, self.footprint)
         (workload,) = json.loads(out.read_text())["workloads"]
-        self.assertEqual(workload["selection"], "sampled 1/8")
-        self.assertIn("sampled 1/8", self.mallab("report", out).stdout.decode())
-        self.assertEqual(workload["ops"], self.report("--sample", "1/8", source=self.footprint)["ops"])
+        self.assertEqual(workload["selection"], "first 1000 calls")
+        self.assertIn("first 1000 calls", self.mallab("report", out).stdout.decode())
+        self.assertEqual(workload["ops"], self.report("--head", "1000", source=self.footprint)["ops"])
 
 
 def with_times(archive, out, lines_max):
@@ -239,18 +183,10 @@ def with_times(archive, out, lines_max):
 
 @unittest.skipUnless(ARCHIVE.exists(), f"no {ARCHIVE}")
 class Android(Selecting):
-    def test_threads_and_samples(self):
+    def test_threads_and_head(self):
         whole = self.answer("info", "--json", ARCHIVE)
         self.assertEqual(len(whole["thread_list"]), 393)
-        busy = sorted(whole["thread_list"], key=lambda thread: -thread["events"])[:3]
-        names = ",".join(str(thread["thread_id"]) for thread in busy)
-        report = self.report("--threads", names, source=ARCHIVE)
-        odd = report["irregularities"]
-        self.assertEqual(report["events"] + odd["foreign_calls"], sum(thread["events"] for thread in busy))
-        self.assertEqual(report["threads"], 3)
-        self.assertGreater(odd["foreign_calls"], 0)
-        self.replay_everywhere(self.place / "selected.wl")
-        report = self.report("--sample", "1/8", "--head", "40000", source=ARCHIVE)
+        report = self.report("--head", "40000", source=ARCHIVE)
         self.assertEqual(report["events"], 40000)
         self.replay_everywhere(self.place / "selected.wl")
         self.refused("--from-time", "10%", source=ARCHIVE, fragments=["no recorded time"])
@@ -278,8 +214,8 @@ class Android(Selecting):
         text = self.place / "head.txt"
         text.write_bytes(head[:head.rindex(b"\n") + 1])
         with open(text, "rb") as pipe:
-            self.mallab("convert", "-q", "-o", "piped.wl", "--sample", "1/3", "--head", "5000", "-", stdin=pipe)
-        self.mallab("convert", "-q", "-o", "read.wl", "--sample", "1/3", "--head", "5000", text)
+            self.mallab("convert", "-q", "-o", "piped.wl", "--head", "5000", "-", stdin=pipe)
+        self.mallab("convert", "-q", "-o", "read.wl", "--head", "5000", text)
         self.assertEqual((self.place / "piped.wl").read_bytes(), (self.place / "read.wl").read_bytes())
         with open(text, "rb") as pipe:
             result = self.mallab("convert", "-q", "-o", "none.wl", "--to-time", "50%", "-", stdin=pipe,

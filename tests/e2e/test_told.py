@@ -178,10 +178,10 @@ class OneWindow(lab.Lab):
                 self.assertEqual((self.place / "back.wl").read_bytes(), workload.read_bytes())
 
     def test_of_a_selection(self):
-        """A sample hands such objects over one by one: they do not become a window each."""
-        self.mallab("convert", "-o", "sample.wl", "--sample", "1/2", self.footprint)
-        facts = self.info(self.place / "sample.wl")
-        run = self.answer("replay", "--json", "sample.wl")
+        """A head counts such objects by themselves: they do not become a window each."""
+        self.mallab("convert", "-o", "head.wl", "--head", "50", self.footprint)
+        facts = self.info(self.place / "head.wl")
+        run = self.answer("replay", "--json", "head.wl")
         self.assertEqual(run["inherited_ops"], facts["inherited_objects"])
         self.assertGreater(run["inherited_ops"], 1000)
         self.assertLess(run["inherited_ops"], run["ops"])

@@ -47,9 +47,6 @@ static void check_selection(const char *in, const char *out, const struct conv_o
     static struct conv_error error;
     some.overwrite = true;
     some.select.head = size % 5 == 0 ? 1 + size % 100 : 0;
-    some.select.sample_part = size % 3 == 0 ? 1 : 0;
-    some.select.sample_of = size % 3 == 0 ? 2 : 0;
-    some.select.threads = size % 4 < 2 ? "main,1-9" : NULL;
     if (size % 2 == 0)
         some.select.from = (struct conv_when){.kind = CONV_WHEN_TIME, .value = whole->duration_ns / 3};
     if (size % 7 < 4)

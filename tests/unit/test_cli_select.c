@@ -1,4 +1,4 @@
-/* test_cli_select.c - times, shares and lists as users write them; the progress line says share, rate and remaining time. */
+/* test_cli_select.c - times as users write them; the progress line says share, rate and remaining time. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -37,30 +37,6 @@ TEST(times)
         CHECK(!cli_select_parse_when(wrong[i], &when));
 }
 
-static void check_share(const char *text, uint32_t part, uint32_t of)
-{
-    uint32_t got_part = 7, got_of = 7;
-    CHECK(cli_select_parse_share(text, &got_part, &got_of));
-    CHECK_U64(got_part, part);
-    CHECK_U64(got_of, of);
-}
-
-TEST(shares)
-{
-    static const char *const wrong[] = {"",   "0",  "0%",    "0/8",  "9/8",       "1/0",
-                                        "1/", "/8", "1/8/2", "101%", "1/1000001", "x%"};
-    uint32_t part, of;
-    check_share("1/8", 1, 8);
-    check_share("2/16", 1, 8);
-    check_share("12.5%", 1, 8);
-    check_share("10%", 1, 10);
-    check_share("3.7%", 37, 1000);
-    check_share("100%", 0, 0); /* the whole is no selection */
-    check_share("8/8", 0, 0);
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        CHECK(!cli_select_parse_share(wrong[i], &part, &of));
-}
-
 /* What the progress line says after ten seconds of made-up time. */
 static const char *line_of(const char *unit, uint64_t count, uint64_t done, uint64_t total)
 {
@@ -96,4 +72,4 @@ TEST(progress_has_share_rate_and_remaining_time)
     CHECK(strstr(line, "/s") == NULL && strstr(line, "25 %") != NULL);
 }
 
-RUN_TESTS(T(times), T(shares), T(progress_has_share_rate_and_remaining_time))
+RUN_TESTS(T(times), T(progress_has_share_rate_and_remaining_time))

@@ -134,16 +134,11 @@ TEST(each_filter_meets_every_failure)
     const char *input = make_footprint();
     const struct conv_when third = {.kind = CONV_WHEN_SHARE, .value = 333333},
                            most = {.kind = CONV_WHEN_SHARE, .value = 900000};
-    fail_each_of(input, selecting((struct conv_selection){.threads = "main,7"}), true, 30);
     fail_each_of(input, selecting((struct conv_selection){.from = third, .to = most}), true, 30);
-    fail_each_of(input, selecting((struct conv_selection){.sample_part = 1, .sample_of = 3}), true, 30);
     fail_each_of(input, selecting((struct conv_selection){.head = 4000}), true, 25);
-    fail_each_of(
-        input,
-        selecting((struct conv_selection){
-            .threads = "5-6", .from = third, .to = most, .sample_part = 1, .sample_of = 2, .head = 2000}),
-        true, 35);
-    fail_each_of(input, selecting((struct conv_selection){.threads = "6", .from = third}), false, 20);
+    fail_each_of(input, selecting((struct conv_selection){.from = third, .to = most, .head = 2000}), true,
+                 35);
+    fail_each_of(input, selecting((struct conv_selection){.from = third}), false, 20);
 }
 
 RUN_TESTS(T(a_footprint_meets_every_failure), T(a_text_meets_every_failure),

@@ -9,8 +9,6 @@ printf 'malloc 7f10 16\nmalloc 7f40 5\nfree 7f10\nmalloc 7f10 9\nfree 99\n' |
 "$MALLAB" convert -q -o any.wl any.txt
 "$MALLAB" info --details any.wl | grep '^calls\|live at end'
 "$MALLAB" convert -q -o fourth.wl --process 8 one.log || echo "$?"
-printf '1: malloc 0x10 5\n2: malloc 0x20 6\n2: thread_done 0x0\n2: malloc 0x30 6\n' >again.txt
-"$MALLAB" convert -q -o fourth.wl --threads 7 again.txt || echo "$?"
 gzip -c one.log | "$MALLAB" info --details - | grep '^file\|^size'
 printf '= Start\n+ 0x10 0x10\n+ 0x20\n' >bad.log
 "$MALLAB" convert -o bad.wl bad.log || echo "$?"

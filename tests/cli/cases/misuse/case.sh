@@ -20,7 +20,6 @@ try info a b
 try info --color sometimes x
 try replay
 try replay --touch all x
-try replay --threads 2 x
 try replay --idle never x
 try replay --idle 25h x
 try replay --idle-with music x
@@ -49,14 +48,10 @@ try top --interval soon x
 try top --count 0 x
 try top --process 0 x
 try top --sort age x
-try convert --threads 5-3 x
-try convert --threads '' x
 try convert --from-time soon x
 try convert --to-time 0 x
-try convert --sample 9/8 x
 try convert --head 0 x
 try convert --from-time 5s --to-time 5s x
-try info --sample all x
 try ab --head ten x
 try validate
 try validate --
