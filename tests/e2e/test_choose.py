@@ -210,6 +210,5 @@ class Choosing(lab.Lab):
         self.assertRegex(text, r"^file +-: text of ")
 
 
-
 if __name__ == "__main__":
     lab.main()
