@@ -10,7 +10,6 @@
 #include "record/target.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/confirm/confirm_command.h"
-#include "results/measure/confirm/confirm_service.h"
 
 static void on_run(void *context, const char *what, const char *candidate, uint64_t elapsed_ns,
                    uint64_t budget_ns)
@@ -40,18 +39,11 @@ static int run_pairs(const struct cli_verb *verb, const struct cli_confirm_step 
                      struct res_confirm_runner runner, struct res_result *result)
 {
     struct cli_progress progress;
-    const struct res_confirm_options options = {
-        .candidates = step->candidates,
-        .candidate_count = step->candidate_count,
-        .runner = runner,
-        .pairs = step->pairs,
-        .budget_ns = step->budget_ns,
-        .run_ns = step->run_ns,
-        .seed = step->seed,
-        .stop = &cli_stopped_by,
-        .progress = on_run,
-        .context = &progress,
-    };
+    struct res_confirm_options options = step->runs;
+    options.runner = runner;
+    options.stop = &cli_stopped_by;
+    options.progress = on_run;
+    options.context = &progress;
     cli_progress_begin(&progress, step->progress);
     res_confirm_run(&options, result);
     cli_progress_end(&progress);
@@ -105,7 +97,8 @@ uint64_t cli_confirm_once(const struct cli_verb *verb, const struct cli_confirm_
     if (make_ready(verb, step, command, exit_code, &ready)) {
         const struct res_confirm_runner runner = res_confirm_command_runner(&ready.runs);
         const uint64_t begin_ns = fp_now_ns();
-        if (runner.run(runner.context, step->candidates[0], RES_CONFIRM_TIME, &ran, &reason) == RES_REAL_OK)
+        if (runner.run(runner.context, step->runs.candidates[0], RES_CONFIRM_TIME, &ran, &reason) ==
+            RES_REAL_OK)
             once_ns = fp_now_ns() - begin_ns; /* with what it takes to time it */
     }
     free(reason); /* told when the pairs run */
@@ -139,7 +132,7 @@ static char *plain(const char *line)
     return line != NULL ? res_text_plain(line) : NULL;
 }
 
-char *cli_confirm_service_words(const struct cli_confirm_service *service)
+char *cli_confirm_service_words(const struct res_confirm_service *service)
 {
     const struct {
         const char *option, *line;
@@ -157,17 +150,12 @@ char *cli_confirm_service_words(const struct cli_confirm_service *service)
 }
 
 int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
-                        const struct cli_confirm_service *service, struct res_result *result)
+                        const struct res_confirm_service *service, struct res_result *result)
 {
-    struct res_confirm_service runs = {
-        .start = service->start,
-        .load = service->load,
-        .stop = service->stop,
-        .ready = service->ready,
-        .directory = cli_temporary_directory(verb),
-        .timeout_ns = step->timeout_ns,
-        .stopped = &cli_stopped_by,
-    };
+    struct res_confirm_service runs = *service;
+    runs.directory = cli_temporary_directory(verb);
+    runs.timeout_ns = step->timeout_ns;
+    runs.stopped = &cli_stopped_by;
     if (runs.directory == NULL)
         return CLI_FAILED;
     const int code = run_pairs(verb, step, res_confirm_service_runner(&runs), result);

@@ -4,38 +4,32 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/progress.h"
-#include "results/measure/confirm/confirming.h"
+#include "results/measure/confirm/confirm_service.h"
 
 struct cli_confirm_step {
-    const struct res_candidate *const *candidates; /* the baseline first */
-    size_t candidate_count;
-    uint64_t pairs, budget_ns, timeout_ns, seed; /* as of res_confirm_run */
-    uint64_t run_ns;                             /* what one run takes; 0: not known */
+    struct res_confirm_options runs; /* without runner, stop and progress */
+    uint64_t timeout_ns;             /* of one run; 0: none */
     bool quiet;
     bool shown; /* the answer is no JSON: who failed is told there */
     enum cli_progress_when progress;
 };
 
-/* A service, in lines for sh(1); NULL: not given. */
-struct cli_confirm_service {
-    const char *start, *load, *stop, *ready;
-};
-
 /* cli_confirm_command - run a command; cli_confirm_service - a service.
  * command    argv, NULL at the end.
  * exit_code  that is expected
+ * service    its lines
  * result     gets `confirmation` and `confirmed`.
  * Returns    CLI_DONE; CLI_FAILED where a candidate failed or nothing could be run, told. A stop by Ctrl-C is no failure. */
 int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
                         int exit_code, struct res_result *result);
 int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
-                        const struct cli_confirm_service *service, struct res_result *result);
+                        const struct res_confirm_service *service, struct res_result *result);
 
 /* cli_confirm_once - what one run of a command under the baseline takes; 0: it failed, or was stopped. */
 uint64_t cli_confirm_once(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
                           int exit_code);
 
 /* cli_confirm_service_words - its options as they are typed. The caller's to free; NULL: it has none. */
-char *cli_confirm_service_words(const struct cli_confirm_service *service);
+char *cli_confirm_service_words(const struct res_confirm_service *service);
 
 #endif

@@ -187,15 +187,13 @@ int cli_convert_each(const struct cli_each *each, json_t **ret_report)
     struct work work = {.each = each};
     struct conv_survey survey = {0};
     struct conv_error *error = res_calloc(1, sizeof *error);
-    char text[CONV_PATH_BYTES + 512];
     bool made;
     int code = CLI_FAILED;
     enum fp_status status = conv_recording_list(each->input, &survey, error);
     if (status == FP_OK)
         status = choose(each, &survey, error);
     if (status != FP_OK) {
-        cli_say(each->verb, "%s", conv_error_text(error, text, sizeof text));
-        code = conv_error_exit_code(error);
+        code = cli_conv_failed(each->verb, error);
     } else if (!(made = mkdir(each->directory, 0777) == 0) && errno != EEXIST) {
         cli_say(each->verb, "cannot make directory '%s': %s", each->directory, strerror(errno));
     } else {

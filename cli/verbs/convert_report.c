@@ -260,6 +260,13 @@ static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t t
     cli_progress_show(data, "convert", "events", events, done, total);
 }
 
+int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
+{
+    char text[CONV_PATH_BYTES + 512];
+    cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
+    return conv_error_exit_code(error);
+}
+
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
                      const struct conv_options *options, bool quiet, enum cli_progress_when progress,
                      json_t **ret_report)
@@ -272,7 +279,6 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
     struct conv_error *error = res_calloc(1, sizeof *error);
     struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
     const struct sigaction action = {.sa_handler = remove_half_file};
-    char text[CONV_PATH_BYTES + 512];
     fp_signals_take(NUMBERS, COUNT, &action, saved);
     cli_progress_begin(&line, progress);
     with_progress.progress = show_progress;
@@ -282,8 +288,7 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
     fp_signals_restore(NUMBERS, COUNT, saved);
     int code = CLI_DONE;
     if (status != FP_OK) {
-        cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
-        code = conv_error_exit_code(error);
+        code = cli_conv_failed(verb, error);
     } else {
         tell(verb, &report, output, options->process_file != NULL, quiet);
         if (ret_report != NULL)

@@ -223,7 +223,6 @@ static void sum_processes(const struct part *parts, const struct res_life *lives
 static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct res_workload *ret_workload)
 {
     const size_t count = prepared->member_count;
-    const char *slash = strrchr(prepared->path, '/');
     struct res_life *lives = res_calloc(count, sizeof *lives);
     struct res_workload sum = parts[0].facts;
     uint64_t begin_unix_ns = UINT64_MAX, events = 0;
@@ -247,7 +246,7 @@ static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct 
         sum.events_share = (double)events / (double)parts[0].all_events;
     sum.live_peak_bytes = (uint64_t)res_lives_peak(lives, count, NULL);
     sum_processes(parts, lives, count, &sum.process);
-    sum.name = slash != NULL ? slash + 1 : prepared->path;
+    sum.name = conv_path_name(prepared->path);
     sum.path = prepared->path;
     sum.members = prepared->members;
     sum.member_count = count;

@@ -7,6 +7,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
+#include "convert/base/error.h"
 #include "footprint/base/support.h"
 #include "record/record_report.h"
 #include "record/relay.h"
@@ -50,8 +51,7 @@ static bool is_usable(const struct cli_verb *verb, const char *directory, const 
 int cli_record_step(const struct cli_verb *verb, char **command, const struct cli_record_step *step,
                     int *ret_status, char **ret_recording)
 {
-    const char *slash = strrchr(command[0], '/');
-    const char *name = slash != NULL ? slash + 1 : command[0];
+    const char *name = conv_path_name(command[0]);
     char *recording = res_path_join(step->directory, name);
     const struct rec_settings record = {.directory = recording,
                                         .stdout_to_stderr = step->shows_stdout,

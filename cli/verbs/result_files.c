@@ -22,31 +22,29 @@
 
 #define NUMBER_MAX 10000u /* results of one workload, machine and second */
 
-static bool is_directory(const char *path)
+bool cli_is_directory(const char *path)
 {
     struct stat facts;
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/* Where files can be made; made itself where it is not there. */
+static bool directory_check(const char *path, char **ret_problem)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        *ret_problem = res_printf("cannot make '%s': %s", path, strerror(errno));
+    else if (!cli_is_directory(path))
+        *ret_problem = res_printf("'%s' is no directory", path);
+    else if (access(path, W_OK | X_OK) != 0)
+        *ret_problem = res_printf("cannot write into '%s': %s", path, strerror(errno));
+    return *ret_problem == NULL;
 }
 
 /* An -o that is one, or whose name ends in '/'. */
 static bool keeps_in_directory(const char *path)
 {
     const size_t length = strlen(path);
-    return (length > 0 && path[length - 1] == '/') || is_directory(path);
-}
-
-/* Before long work; makes the directory where it is not there. */
-static bool keep_check(const char *path, bool force, char **ret_problem)
-{
-    if (!keeps_in_directory(path))
-        return cli_output_check(path, force, ret_problem);
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        *ret_problem = res_printf("cannot make '%s': %s", path, strerror(errno));
-    else if (!is_directory(path))
-        *ret_problem = res_printf("'%s' is no directory", path);
-    else if (access(path, W_OK | X_OK) != 0)
-        *ret_problem = res_printf("cannot write into '%s': %s", path, strerror(errno));
-    return *ret_problem == NULL;
+    return (length > 0 && path[length - 1] == '/') || cli_is_directory(path);
 }
 
 /* Another mallab may take a name between the look and the writing: then the next one is tried. */
@@ -133,7 +131,9 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
         answer->json = true;
         answer->output = NULL;
     }
-    if (answer->output == NULL || keep_check(answer->output, answer->force, &problem))
+    if (answer->output == NULL ||
+        (keeps_in_directory(answer->output) ? directory_check(answer->output, &problem)
+                                            : cli_output_check(answer->output, answer->force, &problem)))
         return CLI_DONE;
     return cli_say_problem(verb, problem);
 }
@@ -239,22 +239,12 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
 
 int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory)
 {
-    struct stat facts;
+    char *problem = NULL;
     const char *directory = keep != NULL ? keep : cli_temporary_directory(verb);
     if (directory == NULL)
         return CLI_FAILED;
-    if (keep != NULL && mkdir(keep, 0777) != 0 && errno != EEXIST) {
-        cli_say(verb, "cannot make '%s': %s", keep, strerror(errno));
-        return CLI_FAILED;
-    }
-    if (stat(directory, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
-        cli_say(verb, "cannot keep anything in '%s': it is no directory", directory);
-        return CLI_FAILED;
-    }
-    if (access(directory, W_OK | X_OK) != 0) {
-        cli_say(verb, "cannot write into '%s': %s", directory, strerror(errno));
-        return CLI_FAILED;
-    }
+    if (!directory_check(directory, &problem))
+        return cli_say_problem(verb, problem);
     *ret_directory = directory;
     return CLI_DONE;
 }

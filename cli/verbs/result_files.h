@@ -22,6 +22,9 @@ int cli_result_load(const struct cli_verb *verb, const char *path, struct res_re
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, struct res_result *result,
                     char *(*show)(const struct res_result *result, const struct res_style *style));
 
+/* cli_is_directory - whether a path is one, or leads to one. */
+bool cli_is_directory(const char *path);
+
 /* cli_work_directory - that of --keep, made where it is not there; else a temporary one.
  * ret_directory  borrowed, valid to the end. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_work_directory(const struct cli_verb *verb, const char *keep, const char **ret_directory);

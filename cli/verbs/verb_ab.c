@@ -337,27 +337,27 @@ static void plan_confirmation(struct ab *ab, uint64_t replays_ns, struct cli_con
 {
     const uint64_t said_ns = ab->settings.confirm.budget_ns;
     const uint64_t most_ns = confirm_most_ns(&ab->settings, replays_ns);
-    if (fit(step->candidate_count, ab->command_ns, most_ns) < step->candidate_count) {
+    if (fit(step->runs.candidate_count, ab->command_ns, most_ns) < step->runs.candidate_count) {
         const uint64_t once_ns = cli_confirm_once(&CLI_AB, step, ab->settings.command,
                                                   fp_status_code(ab->status));
         if (once_ns > 0 && once_ns < ab->command_ns)
             ab->command_ns = once_ns;
     }
-    size_t count = fit(step->candidate_count, ab->command_ns, most_ns);
+    size_t count = fit(step->runs.candidate_count, ab->command_ns, most_ns);
     if (count < 2 && said_ns > 0)
         count = 2; /* as far as that time goes */
-    for (size_t i = count; count > 1 && i < step->candidate_count; i++)
+    for (size_t i = count; count > 1 && i < step->runs.candidate_count; i++)
         cli_say(&CLI_AB, "--confirm: no time for %s: 8 pairs of its runs too would take %s",
-                step->candidates[i]->name,
+                step->runs.candidates[i]->name,
                 RES_DURATION((double)res_confirm_runs(i, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns));
     const uint64_t needed_ns = res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * ab->command_ns;
     const uint64_t least_ns = replays_ns < CONFIRM_LEAST_NS ? CONFIRM_LEAST_NS : replays_ns;
-    step->candidate_count = count;
-    step->run_ns = ab->command_ns;
+    step->runs.candidate_count = count;
+    step->runs.run_ns = ab->command_ns;
     /* Runs differ: what barely fits may take longer. */
-    step->budget_ns = said_ns > 0                                      ? said_ns
-                      : needed_ns > least_ns / 2 || least_ns > most_ns ? most_ns
-                                                                       : least_ns;
+    step->runs.budget_ns = said_ns > 0                                      ? said_ns
+                           : needed_ns > least_ns / 2 || least_ns > most_ns ? most_ns
+                                                                            : least_ns;
 }
 
 /* replays_ns: what they took. Returns an exit code. */
@@ -366,14 +366,14 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
     const struct settings *settings = &ab->settings;
     const struct res_candidate *candidates[RES_TRIED_MAX + 1];
     struct cli_confirm_step step = {
-        .candidates = candidates,
-        .candidate_count = advised_of(&ab->choice, result, candidates),
-        .seed = settings->measure.seed,
+        .runs = {.candidates = candidates,
+                 .candidate_count = advised_of(&ab->choice, result, candidates),
+                 .seed = settings->measure.seed},
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
         .progress = settings->answer.progress,
     };
-    if (step.candidate_count < 2) {
+    if (step.runs.candidate_count < 2) {
         result->asked.not_confirmed = "no other allocator is advised";
         return CLI_DONE;
     }
@@ -383,7 +383,7 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
     }
     plan_confirmation(ab, replays_ns, &step);
     result->asked.run_ns = (double)ab->command_ns;
-    if (step.candidate_count < 2) {
+    if (step.runs.candidate_count < 2) {
         ab->not_confirmed = res_printf(
             "8 pairs of its runs take %s",
             RES_DURATION((double)res_confirm_runs(1, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns));

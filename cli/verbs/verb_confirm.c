@@ -24,9 +24,9 @@
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
-    struct cli_confirm_service service;
-    uint64_t budget_ns; /* 0: not given */
-    char **command;     /* NULL: a service */
+    struct res_confirm_service service; /* its lines */
+    uint64_t budget_ns;                 /* 0: not given */
+    char **command;                     /* NULL: a service */
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ static const struct cli_option OPTIONS[] = {
 
 static int check_service(const struct settings *settings)
 {
-    const struct cli_confirm_service *service = &settings->service;
+    const struct res_confirm_service *service = &settings->service;
     const bool any = service->start != NULL || service->load != NULL || service->stop != NULL ||
                      service->ready != NULL;
     if (settings->command != NULL && any)
@@ -125,12 +125,12 @@ static int run_program(const struct settings *settings, const struct cli_choice 
     };
     const struct res_experiment nothing = {.options = none}; /* no workload: the program alone */
     const struct cli_confirm_step step = {
-        .candidates = choice->candidates,
-        .candidate_count = choice->candidate_count,
-        .pairs = settings->measure.rounds,
-        .budget_ns = settings->budget_ns,
+        .runs = {.candidates = choice->candidates,
+                 .candidate_count = choice->candidate_count,
+                 .pairs = settings->measure.rounds,
+                 .budget_ns = settings->budget_ns,
+                 .seed = settings->measure.seed},
         .timeout_ns = settings->measure.timeout_ns,
-        .seed = settings->measure.seed,
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
         .progress = settings->answer.progress,

@@ -94,13 +94,6 @@ static void add_counters(struct res_doctor *doctor)
     free(missing.text);
 }
 
-/* Area "measuring": the clock and the counters, chosen and opened as the replay will. */
-static void check_replay(struct res_doctor *doctor)
-{
-    add_clock(doctor);
-    add_counters(doctor);
-}
-
 /* ---- what there is to record, replay and compare with ---------------------------------------- */
 
 static void add_own(struct res_doctor *doctor)
@@ -435,7 +428,8 @@ static int run_doctor(int argc, char **argv)
     cli_stops_take();
     res_doctor_begin(&doctor, "");
     res_doctor_measuring(&doctor, WINDOW_NS);
-    check_replay(&doctor);
+    add_clock(&doctor); /* and counters: chosen and opened as the replay will */
+    add_counters(&doctor);
     if (settings.noise && cli_stopped_by == 0)
         code = check_noise(&doctor, &noise);
     else

@@ -13,6 +13,7 @@
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
+#include "cli/verbs/convert_report.h"
 #include "cli/verbs/group_workload.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
@@ -100,40 +101,42 @@ static int tell_result(const struct settings *settings)
     return CLI_DONE;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
-
 /* ---- --verify ---------------------------------------------------------------------------------- */
 
-#define FIGURES 7
-
-struct figure {
-    const char *name;
-    uint64_t value;
-};
-
-/* The figures of the parts that were looked at. Returns how many there are. */
-static size_t figures_of(const struct conv_verdict *verdict, struct figure ret_figures[FIGURES])
+/* How much was looked at. A new reference. */
+static json_t *checked_json(const struct conv_verdict *verdict)
 {
-    const struct figure workload[] = {{"ops", verdict->ops},
-                                      {"windows", verdict->windows},
-                                      {"threads", verdict->threads},
-                                      {"allocations", verdict->allocations},
-                                      {"waits", verdict->waits}};
-    const struct figure recorded[] = {{"events", verdict->events},
-                                      {"threads", verdict->threads},
-                                      {"processes", verdict->processes},
-                                      {"ordered_epochs", verdict->groups}};
-    const bool is_workload = verdict->kind == CONV_KIND_WORKLOAD || verdict->kind == CONV_KIND_TEXT;
-    const size_t count = is_workload ? sizeof workload / sizeof workload[0]
-                                     : sizeof recorded / sizeof recorded[0];
-    for (size_t i = 0; i < count; i++)
-        ret_figures[i] = is_workload ? workload[i] : recorded[i];
-    return count;
+    json_t *object = json_object();
+    if (verdict->kind == CONV_KIND_WORKLOAD || verdict->kind == CONV_KIND_TEXT) {
+        cli_json_set(object, "ops", verdict->ops);
+        cli_json_set(object, "windows", verdict->windows);
+        cli_json_set(object, "threads", verdict->threads);
+        cli_json_set(object, "allocations", verdict->allocations);
+        cli_json_set(object, "waits", verdict->waits);
+    } else {
+        cli_json_set(object, "events", verdict->events);
+        cli_json_set(object, "threads", verdict->threads);
+        cli_json_set(object, "processes", verdict->processes);
+        cli_json_set(object, "ordered_epochs", verdict->groups);
+    }
+    return object;
 }
 
-static void print_place(const struct conv_verdict *verdict)
+/* "legal" and how much was looked at; else what is wrong, with its place. */
+static void print_verdict(const struct conv_verdict *verdict)
 {
     const struct conv_violation *violation = &verdict->violation;
+    if (violation->fault == CONV_FAULT_NONE) {
+        json_t *checked = checked_json(verdict), *value;
+        const char *key;
+        printf("legal\n");
+        json_object_foreach(checked, key, value)
+            printf("%-16s%s\n", key, FP_GROUPED(json_integer_value(value)));
+        json_decref(checked);
+        return;
+    }
+    char *file = res_text_plain(verdict->file);
+    printf("not legal: %s\nkind            %s\n", violation->what, conv_fault_name(violation->fault));
     if (violation->has_op)
         printf("op              %" PRIu64 ", number %" PRIu64 " of its window\n", violation->op,
                violation->op_in_window);
@@ -143,24 +146,7 @@ static void print_place(const struct conv_verdict *verdict)
         printf("line            %" PRIu64 "\n", violation->line);
     if (violation->offset > 0)
         printf("offset          %" PRIu64 "\n", violation->offset);
-}
-
-/* "legal" and how much was looked at; else what is wrong, with its place. */
-static void print_verdict(const struct conv_verdict *verdict)
-{
-    struct figure figures[FIGURES];
-    const size_t count = figures_of(verdict, figures);
-    char *file = res_text_plain(verdict->file);
-    if (verdict->violation.fault == CONV_FAULT_NONE) {
-        printf("legal\n");
-        for (size_t i = 0; i < count; i++)
-            printf("%-16s%s\n", figures[i].name, FP_GROUPED(figures[i].value));
-    } else {
-        printf("not legal: %s\n", verdict->violation.what);
-        printf("kind            %s\n", conv_fault_name(verdict->violation.fault));
-        print_place(verdict);
-        printf("file            %s\n", file);
-    }
+    printf("file            %s\n", file);
     free(file);
 }
 
@@ -182,13 +168,9 @@ static json_t *violation_json(const struct conv_violation *violation)
 static json_t *verdict_json(const struct conv_verdict *verdict)
 {
     const bool legal = verdict->violation.fault == CONV_FAULT_NONE;
-    struct figure figures[FIGURES];
-    const size_t count = figures_of(verdict, figures);
-    json_t *object = json_object(), *verify = json_object(), *checked = json_object();
-    for (size_t i = 0; i < count; i++)
-        cli_json_set(checked, figures[i].name, figures[i].value);
+    json_t *object = json_object(), *verify = json_object();
     cli_json_set(verify, "legal", legal);
-    cli_json_set(verify, "checked", checked);
+    cli_json_set(verify, "checked", checked_json(verdict));
     cli_json_set(verify, "violation", legal ? json_null() : violation_json(&verdict->violation));
     cli_json_set(object, "schema", "mallab-info/1");
     cli_json_set(object, "mallab_version", MALLAB_VERSION);
@@ -213,13 +195,6 @@ static struct conv_options begin_reading(const struct settings *settings, struct
     return options;
 }
 
-static int tell_error(const struct conv_error *error)
-{
-    char text[CONV_PATH_BYTES + 512];
-    cli_say(&CLI_INFO, "%s", conv_error_text(error, text, sizeof text));
-    return conv_error_exit_code(error);
-}
-
 static int tell_survey(const struct settings *settings, struct conv_error *error)
 {
     struct conv_survey survey = {0};
@@ -229,7 +204,7 @@ static int tell_survey(const struct settings *settings, struct conv_error *error
     const enum fp_status status = conv_survey_file(settings->path, &options, &survey, error);
     cli_progress_end(&line);
     if (status != FP_OK)
-        return tell_error(error);
+        return cli_conv_failed(&CLI_INFO, error);
     if (settings->answer.json)
         code = cli_print_json(cli_survey_json(&survey));
     else
@@ -261,7 +236,7 @@ static int tell_group(const struct settings *settings, const struct cli_prepared
     for (size_t i = 0; i < group->member_count && code == CLI_DONE; i++) {
         struct conv_survey survey = {0};
         if (conv_survey_file(group->members[i].path, &settings->convert, &survey, error) != FP_OK) {
-            code = tell_error(error);
+            code = cli_conv_failed(&CLI_INFO, error);
             break;
         }
         ops += survey.ops;
@@ -294,7 +269,7 @@ static int tell_verdict(const struct settings *settings, struct conv_error *erro
     const enum fp_status status = conv_verify_file(settings->path, &options, verdict, error);
     cli_progress_end(&line);
     if (status != FP_OK)
-        code = tell_error(error);
+        code = cli_conv_failed(&CLI_INFO, error);
     else if (settings->answer.json)
         code = cli_print_json(verdict_json(verdict));
     else

@@ -121,7 +121,7 @@ struct limiter {
     size_t passed_bytes;
     bool closed; /* no more is passed on; from a line's end on */
     uint64_t left_bytes, left_lines;
-    char last[2 * LAST_BYTES]; /* the newest of what is held back; drops its older half when full */
+    char last[LAST_BYTES]; /* the newest of what is held back */
     size_t last_bytes;
 };
 
@@ -151,66 +151,42 @@ static bool write_all(const char *bytes, size_t count)
     return true;
 }
 
-static void hold_back(struct limiter *limiter, const char *bytes, size_t count)
+static bool take(void *data, int stream, const char *bytes, size_t count)
 {
-    limiter->left_bytes += count;
-    for (size_t i = 0; i < count; i++) {
-        limiter->left_lines += bytes[i] == '\n';
-        if (limiter->last_bytes == sizeof limiter->last) {
-            memmove(limiter->last, limiter->last + LAST_BYTES, LAST_BYTES);
-            limiter->last_bytes = LAST_BYTES;
-        }
-        limiter->last[limiter->last_bytes++] = bytes[i];
-    }
-}
-
-static void pass_on(struct limiter *limiter, const char *bytes, size_t count)
-{
+    struct limiter *limiter = data;
     size_t pass = 0;
-    if (!limiter->closed) {
-        pass = count;
-        if (limiter->passed_bytes + count > FIRST_BYTES) {
-            /* To the end of the line that reaches the bound, and no line is endless. */
-            const size_t room = FIRST_BYTES > limiter->passed_bytes ? FIRST_BYTES - limiter->passed_bytes : 0;
-            const char *end = memchr(bytes + room, '\n', count - room);
-            if (end != NULL || limiter->passed_bytes + count > FIRST_BYTES + LAST_BYTES) {
-                pass = end != NULL ? (size_t)(end + 1 - bytes) : room;
-                limiter->closed = true;
-            }
-        }
-        limiter->passed_bytes += pass;
-        (void)write_all(bytes, pass); /* where it cannot be written nothing can be said of that either */
-    }
-    hold_back(limiter, bytes + pass, count - pass);
+    (void)stream;
+    /* To the end of the line that reaches the bound, and no line is endless. */
+    for (; pass < count && !limiter->closed; pass++)
+        limiter->closed = ++limiter->passed_bytes >= FIRST_BYTES &&
+                          (bytes[pass] == '\n' || limiter->passed_bytes >= FIRST_BYTES + LAST_BYTES);
+    (void)write_all(bytes, pass); /* where it cannot be written nothing can be said of that either */
+    for (size_t i = pass; i < count; i++)
+        limiter->left_lines += bytes[i] == '\n';
+    limiter->left_bytes += count - pass;
+    const size_t added = count - pass < LAST_BYTES ? count - pass : LAST_BYTES;
+    const size_t room = LAST_BYTES - added, kept = limiter->last_bytes < room ? limiter->last_bytes : room;
+    memmove(limiter->last, limiter->last + limiter->last_bytes - kept, kept);
+    memcpy(limiter->last + kept, bytes + count - added, added);
+    limiter->last_bytes = kept + added;
+    return true;
 }
 
 /* The last lines, whole, and how much is missing before them. */
 static void show_rest(const struct limiter *limiter)
 {
-    size_t begin = 0;
-    if (limiter->left_bytes == 0)
-        return;
-    if (limiter->last_bytes > LAST_BYTES || limiter->left_bytes > limiter->last_bytes) {
-        const size_t from = limiter->last_bytes > LAST_BYTES ? limiter->last_bytes - LAST_BYTES : 0;
-        const char *line = memchr(limiter->last + from, '\n', limiter->last_bytes - from);
-        begin = line != NULL && line + 1 < limiter->last + limiter->last_bytes
-                    ? (size_t)(line + 1 - limiter->last)
-                    : from;
-    }
+    const char *begin = limiter->last, *end = limiter->last + limiter->last_bytes;
+    const char *line = limiter->left_bytes > limiter->last_bytes ? memchr(begin, '\n', limiter->last_bytes)
+                                                                 : NULL;
+    begin = line != NULL && line + 1 < end ? line + 1 : begin;
     uint64_t shown_lines = 0;
-    for (size_t i = begin; i < limiter->last_bytes; i++)
-        shown_lines += limiter->last[i] == '\n';
-    if (limiter->left_bytes > limiter->last_bytes - begin)
+    for (const char *at = begin; at < end; at++)
+        shown_lines += *at == '\n';
+    if (limiter->left_bytes > (uint64_t)(end - begin))
         cli_say(&CLI_REPLAY,
                 "... %" PRIu64 " lines of the run's messages left out here, %" PRIu64 " bytes ...",
-                limiter->left_lines - shown_lines, limiter->left_bytes - (limiter->last_bytes - begin));
-    (void)write_all(limiter->last + begin, limiter->last_bytes - begin);
-}
-
-static bool take(void *data, int stream, const char *bytes, size_t count)
-{
-    pass_on(data, bytes, count);
-    return true;
+                limiter->left_lines - shown_lines, limiter->left_bytes - (uint64_t)(end - begin));
+    (void)write_all(begin, (size_t)(end - begin));
 }
 
 /* Start the program with our stdin and stdout, and wait for it. Signals that ask us to end reach it; it ends when we do.

@@ -15,6 +15,7 @@
 #include "cli/options/option_table.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
+#include "convert/base/error.h"
 #include "footprint/base/support.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
@@ -124,10 +125,8 @@ static int load_all(char **paths, int count, struct res_html_source *sources, st
         const int code = cli_result_load(&CLI_REPORT, paths[i], &results[i]);
         if (code != CLI_DONE)
             return code;
-        const char *slash = strrchr(paths[i], '/');
         res_notes_fill(&results[i]);
-        sources[i] = (struct res_html_source){.name = slash != NULL ? slash + 1 : paths[i],
-                                              .result = &results[i]};
+        sources[i] = (struct res_html_source){.name = conv_path_name(paths[i]), .result = &results[i]};
     }
     return CLI_DONE;
 }
@@ -149,12 +148,6 @@ static int add_page(char **paths, int count, struct res_text *ret_text)
     return code;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 /* ---- results of directories, as a history -------------------------------------------------------------------------------- */
 
 struct gathering {
@@ -165,7 +158,7 @@ struct gathering {
 static bool is_history(char **paths, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (is_directory(paths[i]))
+        if (cli_is_directory(paths[i]))
             return true;
     }
     return false;
@@ -216,7 +209,7 @@ static int is_json(const struct dirent *entry)
 static int add_path(struct gathering *gathering, const char *path)
 {
     struct dirent **names;
-    if (!is_directory(path)) {
+    if (!cli_is_directory(path)) {
         add_file(gathering, path, path);
         return CLI_DONE;
     }

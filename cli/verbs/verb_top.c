@@ -20,6 +20,7 @@
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
 #include "cli/top/top_frame.h"
+#include "cli/verbs/convert_report.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
@@ -198,10 +199,8 @@ static bool show_frame(struct top *top)
 
 static int fail(struct top *top, const struct conv_error *error)
 {
-    char text[CONV_PATH_BYTES + 512];
     leave_terminal(top);
-    cli_say(&CLI_TOP, "%s", conv_error_text(error, text, sizeof text));
-    return conv_error_exit_code(error);
+    return cli_conv_failed(&CLI_TOP, error);
 }
 
 /* Ask the collector to write all calls made so far into the footprints, and recording.json anew, and read all that is there.
@@ -295,9 +294,9 @@ static int run(struct top *top)
 static bool is_a_file(const struct top *top)
 {
     struct stat facts;
-    const char *path = top->settings.path, *slash = strrchr(path, '/');
+    const char *path = top->settings.path;
     if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        strcmp(slash != NULL ? slash + 1 : path, "recording.json") == 0)
+        strcmp(conv_path_name(path), "recording.json") == 0)
         return false;
     cli_say(&CLI_TOP, "'%s' is a file, not a recording's directory: 'mallab info' says what it holds",
             top->settings.path);

@@ -27,10 +27,8 @@
 #define WORKLOAD_ENDING ".wl"
 
 struct conversion {
-    const struct cli_verb *verb;
-    const struct cli_prepare *prepare;
-    const char *input, *output;
-    bool is_group;
+    struct cli_each each;
+    bool is_group; /* else each.directory is the file's name */
 };
 
 /* In the child. The caller only notes signals, and ends in order; here they end the conversion. */
@@ -39,32 +37,29 @@ static int convert(void *data)
     static const int NUMBERS[] = {FP_ENDING_SIGNALS};
     const struct sigaction action = {.sa_handler = SIG_DFL};
     const struct conversion *conversion = data;
-    const struct cli_prepare *prepare = conversion->prepare;
-    struct conv_options options = *prepare->convert;
-    options.overwrite = prepare->force;
+    const struct cli_each *each = &conversion->each;
     fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
-    const struct cli_each each = {
-        .verb = conversion->verb,
-        .input = conversion->input,
-        .directory = conversion->output,
-        .ending = WORKLOAD_ENDING,
-        .convert = &options,
-        .quiet = prepare->quiet,
-        .progress = prepare->progress,
-    };
-    if (conversion->is_group)
-        return cli_convert_each(&each, NULL);
-    return cli_convert_file(conversion->verb, conversion->input, conversion->output, &options, prepare->quiet,
-                            prepare->progress, NULL);
+    return conversion->is_group ? cli_convert_each(each, NULL)
+                                : cli_convert_file(each->verb, each->input, each->directory, each->convert,
+                                                   each->quiet, each->progress, NULL);
 }
 
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
 static int convert_in_child(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                             const char *output, bool is_group)
 {
-    struct conversion conversion = {verb, prepare, input, output, is_group};
+    struct conv_options options = *prepare->convert;
+    struct conversion conversion = {.each = {.verb = verb,
+                                             .input = input,
+                                             .directory = output,
+                                             .ending = WORKLOAD_ENDING,
+                                             .convert = &options,
+                                             .quiet = prepare->quiet,
+                                             .progress = prepare->progress},
+                                    .is_group = is_group};
     const struct fp_process_plan plan = {.body = convert, .data = &conversion, .dies_with_us = true};
     int status;
+    options.overwrite = prepare->force;
     const int error = fp_process_run(&plan, &status);
     if (error != 0)
         cli_say(verb, "cannot convert '%s': no process: %s", input, strerror(error));
@@ -81,12 +76,11 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
 static char *free_name(const char *directory, const char *input, size_t number)
 {
     char *whole = cli_output_name(input, WORKLOAD_ENDING);
-    const char *slash = strrchr(whole, '/');
-    char *path = res_path_join(directory, slash != NULL ? slash + 1 : whole);
+    char *path = res_path_join(directory, conv_path_name(whole));
     struct stat facts;
     if (number > 0 && lstat(path, &facts) == 0) {
         free(path);
-        path = res_printf("%s/%zu-%s", directory, number, slash != NULL ? slash + 1 : whole);
+        path = res_printf("%s/%zu-%s", directory, number, conv_path_name(whole));
     }
     free(whole);
     return path;
