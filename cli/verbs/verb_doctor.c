@@ -1,6 +1,5 @@
 /* verb_doctor.c - `mallab doctor`: what on this machine spoils measurements or recordings. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +7,15 @@
 #include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
-#include "cli/base/progress.h"
 #include "cli/base/say.h"
-#include "cli/base/workload_facts.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
-#include "footprint/wl/workload.h"
 #include "replay/clock/ticks.h"
 #include "replay/meters/counters.h"
 #include "results/measure/experiment/timed.h"
-#include "results/measure/figures/figures.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/html/html.h"
 #include "results/report/table/doctor_text.h"
@@ -185,185 +180,6 @@ static int check_installed(struct res_doctor *doctor)
     return code;
 }
 
-/* ---- --noise: a workload out of nothing, replayed by the baseline against itself --------------- */
-
-#define AREA   "measuring"
-#define ROUNDS 10
-#define OPS    400000 /* some 10 ms a run: short enough for some seconds in all, long against the clock */
-#define LIVE   5000   /* objects; they outgrow a thread's cache of free ones, as those of programs do */
-#define SEED   1      /* the same work each time, so that two days compare */
-
-/* Differences of 1-3 % are what is looked for; beyond 5 % advice is worth little. */
-#define FLOOR_OK_PERCENT  2.0
-#define FLOOR_BAD_PERCENT 5.0
-
-struct object {
-    uint32_t id;
-    uint64_t bytes;
-};
-
-static uint32_t pick(uint64_t *state, uint32_t below)
-{
-    *state = *state * UINT64_C(6364136223846793005) +
-             UINT64_C(1442695040888963407); /* Knuth's MMIX generator */
-    return (uint32_t)((*state >> 33) % below);
-}
-
-/* Most requests are small, few are large. */
-static uint64_t pick_size(uint64_t *state)
-{
-    const uint32_t kind = pick(state, 1000);
-    return 1 + (kind < 900 ? pick(state, 256) : kind < 999 ? pick(state, 8192) : pick(state, 262144));
-}
-
-/* Objects are replaced at random. */
-static enum fp_status write_ops(struct wl_writer *writer)
-{
-    static struct object objects[LIVE];
-    uint64_t state = SEED;
-    uint32_t thread;
-    enum fp_status status = wl_writer_thread(writer, 1, true, &thread);
-    memset(objects, 0, sizeof objects);
-    for (unsigned op = 0; op < OPS && status == FP_OK; op++) {
-        struct object *object = &objects[pick(&state, LIVE)];
-        if (object->id != 0) {
-            const struct fp_shape free_shape = {.call = FP_CALL_FREE};
-            status = wl_writer_release(writer, thread, &free_shape, 0, object->id, object->bytes);
-            object->id = 0;
-            continue;
-        }
-        object->bytes = pick_size(&state);
-        const struct fp_shape shape = {.call = FP_CALL_MALLOC, .size = object->bytes};
-        status = wl_writer_allocate(writer, thread, &shape, 0, &object->id);
-    }
-    return status;
-}
-
-static int make_workload(const char *path)
-{
-    const struct wl_writer_options options = {0};
-    struct wl_writer *writer = NULL;
-    struct fp_error error;
-    char text[4096 + 512];
-    enum fp_status status = wl_writer_create(path, true, &options, NULL, 0, &error, &writer);
-    if (status == FP_OK) {
-        status = write_ops(writer);
-        if (status == FP_OK)
-            status = wl_writer_finish(writer, 0, NULL, NULL, &error);
-        else {
-            error = *wl_writer_error(writer);
-            wl_writer_abandon(writer);
-        }
-    }
-    if (status == FP_OK)
-        return CLI_DONE;
-    cli_say(&CLI_DOCTOR, "%s", fp_error_text(&error, path, text, sizeof text));
-    return CLI_FAILED;
-}
-
-static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
-                        size_t runs_done, size_t runs_all)
-{
-    (void)workload;
-    (void)entry;
-    (void)round;
-    cli_progress_show(context, "noise", NULL, 0, runs_done, runs_all);
-}
-
-/* Percent by which glibc may seem to differ from itself, either way. */
-static double floor_percent(const struct res_difference *difference)
-{
-    return 100 * fmax(1 - difference->interval.low, difference->interval.high - 1);
-}
-
-static json_t *noise_object(const struct res_figures *figures, double percent)
-{
-    return json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f}", "candidate", "glibc", "rounds", ROUNDS,
-                     "ops", OPS, "steady_ns_per_op", figures->steady_ns_per_op, "ratio", figures->time.ratio,
-                     "ratio_low", figures->time.interval.low, "ratio_high", figures->time.interval.high,
-                     "floor_percent", percent);
-}
-
-static int judge(struct res_doctor *doctor, const struct res_experiment *experiment, json_t **ret_noise)
-{
-    const struct res_trial *trial = &experiment->trials[0];
-    const struct res_entry *control = res_trial_control(trial);
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        if (trial->entries[i].failed != NULL) {
-            cli_say(&CLI_DOCTOR, "the replay for --noise failed: %s", trial->entries[i].failed);
-            return CLI_FAILED;
-        }
-    }
-    if (experiment->stopped)
-        return CLI_FAILED;
-    const struct res_figures figures = res_figures_of(trial, control, SEED);
-    const double percent = floor_percent(&figures.time);
-    if (!isfinite(percent)) {
-        cli_say(&CLI_DOCTOR, "the replay for --noise gave no time");
-        return CLI_FAILED;
-    }
-    const enum res_doctor_state state = percent > FLOOR_BAD_PERCENT  ? RES_DOCTOR_BAD
-                                        : percent > FLOOR_OK_PERCENT ? RES_DOCTOR_NOTE
-                                                                     : RES_DOCTOR_OK;
-    res_doctor_add(doctor, AREA, "noise floor", state,
-                   res_printf("glibc against itself, %d rounds of %d calls: time %+.1f %% [%+.1f %+.1f]",
-                              ROUNDS, OPS, 100 * (figures.time.ratio - 1),
-                              100 * (figures.time.interval.low - 1), 100 * (figures.time.interval.high - 1)),
-                   "differences within it are called the same",
-                   state == RES_DOCTOR_OK
-                       ? NULL
-                       : "mend what is bad here, and take as many rounds as that needs: ab --until 2%");
-    *ret_noise = noise_object(&figures, percent);
-    return CLI_DONE;
-}
-
-static int measure(struct res_doctor *doctor, const struct cli_choice *choice, const char *path,
-                   json_t **ret_noise)
-{
-    struct cli_progress progress;
-    struct res_workload workload;
-    struct res_experiment experiment;
-    int code = cli_workload_facts(&CLI_DOCTOR, path, path, &workload);
-    if (code != CLI_DONE)
-        return code;
-    const struct res_options options = {
-        .workloads = &workload,
-        .workload_count = 1,
-        .candidates = choice->candidates,
-        .candidate_count = 1,
-        .floor = choice->floor,
-        .rounds = ROUNDS,
-        .seed = SEED,
-        .stop = &cli_stopped_by,
-        .progress = on_progress,
-        .context = &progress,
-    };
-    cli_progress_begin(&progress, CLI_PROGRESS_AUTO);
-    res_experiment_run(&options, &experiment);
-    cli_progress_end(&progress);
-    code = judge(doctor, &experiment, ret_noise);
-    res_experiment_release(&experiment);
-    return code;
-}
-
-/* Area "measuring". ret_noise: set to the figures, a new reference. Returns an exit code, told on stderr. */
-static int check_noise(struct res_doctor *doctor, json_t **ret_noise)
-{
-    struct cli_choice choice = {0};
-    const char *directory = cli_temporary_directory(&CLI_DOCTOR);
-    if (directory == NULL)
-        return CLI_FAILED;
-    char *path = res_path_join(directory, "noise.wl");
-    int code = make_workload(path);
-    if (code == CLI_DONE)
-        code = cli_choose(&CLI_DOCTOR, "glibc", NULL, &choice);
-    if (code == CLI_DONE)
-        code = measure(doctor, &choice, path, ret_noise);
-    cli_choice_release(&choice);
-    free(path);
-    return code;
-}
-
 /* ---- command line ---------------------------------------------------------------------------- */
 
 /* `steal`, `others` and the like show only over time. */
@@ -371,16 +187,12 @@ static int check_noise(struct res_doctor *doctor, json_t **ret_noise)
 
 struct settings {
     struct cli_answer answer;
-    bool noise;
 };
 
 #define AT(member) offsetof(struct settings, member)
 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.name = "noise", .how = CLI_FLAG, .at = AT(noise),
-     .help = "also replay a workload made for it on glibc against itself, ten rounds, some seconds: the "
-             "difference below which nothing can be told apart here"},
     {.group = cli_answer_json, .at = AT(answer)},
     {.group = cli_answer_color, .at = AT(answer)},
     {.group = cli_answer_quiet, .at = AT(answer), .help = "leave out what is ok"},
@@ -396,7 +208,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return code >= 0 ? code : cli_operands_none(&CLI_DOCTOR, &operands);
 }
 
-static int give_out(const struct res_doctor *doctor, json_t *noise, const struct settings *settings)
+static int give_out(const struct res_doctor *doctor, const struct settings *settings)
 {
     if (settings->answer.json) {
         struct res_machine machine;
@@ -409,7 +221,6 @@ static int give_out(const struct res_doctor *doctor, json_t *noise, const struct
         json_object_set_new(object, "bad", json_integer((json_int_t)doctor->count[RES_DOCTOR_BAD]));
         json_object_set_new(object, "notes", json_integer((json_int_t)doctor->count[RES_DOCTOR_NOTE]));
         json_object_set(object, "checks", doctor->checks);
-        json_object_set(object, "noise", noise);
         return cli_print_json(object);
     }
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
@@ -421,7 +232,6 @@ static int run_doctor(int argc, char **argv)
 {
     struct settings settings;
     struct res_doctor doctor;
-    json_t *noise = json_null();
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
@@ -430,21 +240,15 @@ static int run_doctor(int argc, char **argv)
     res_doctor_measuring(&doctor, WINDOW_NS);
     add_clock(&doctor); /* and counters: chosen and opened as the replay will */
     add_counters(&doctor);
-    if (settings.noise && cli_stopped_by == 0)
-        code = check_noise(&doctor, &noise);
-    else
-        code = CLI_DONE;
     res_doctor_recording(&doctor);
     res_doctor_validating(&doctor);
-    if (code == CLI_DONE)
-        code = check_installed(&doctor);
+    code = check_installed(&doctor);
     if (code == CLI_DONE && cli_stopped_by == 0)
-        code = give_out(&doctor, noise, &settings);
+        code = give_out(&doctor, &settings);
     else if (code == CLI_DONE)
         code = CLI_FAILED;
     if (code == CLI_DONE && doctor.count[RES_DOCTOR_BAD] > 0)
         code = CLI_FAILED;
-    json_decref(noise);
     res_doctor_release(&doctor);
     cli_stops_end();
     return code;
@@ -459,7 +263,7 @@ const struct cli_verb CLI_DOCTOR = {
         "note (it limits what can be had) or bad (it spoils figures or recordings), with what was seen, "
         "why it matters and what to do about it. It looks for about a second.",
     .options = OPTIONS,
-    .examples = "mallab doctor --noise",
+    .examples = "mallab doctor",
     .exit_codes = "0 nothing is bad, 1 something is bad, or failed, 2 misuse",
     .run = run_doctor,
 };

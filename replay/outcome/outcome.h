@@ -62,13 +62,7 @@ void rep_account_take(struct rep_account *account, const struct rep_pace *pace, 
  * does. An allocator that never asks for the time has the same memory on every clock. */
 const char *rep_account_doubt(const struct rep_account *account);
 
-/* Figures of the whole run; times are the allocator's in a time pass only. rep_outcome_pass is
- * the JSON's `pass`. */
-double rep_outcome_ns_per_op(const struct rep_outcome *outcome);
-bool rep_outcome_is_time_pass(const struct rep_outcome *outcome);
-const char *rep_outcome_pass(const struct rep_outcome *outcome);
-
-/* rep_outcome_text / rep_outcome_json - print to standard output.
+/* rep_outcome_text / rep_outcome_json - print to standard output: the JSON, or its keys and values a line each.
  * Return    false when it could not be written, or memory ran out. */
 bool rep_outcome_text(const struct rep_outcome *outcome);
 bool rep_outcome_json(const struct rep_outcome *outcome);

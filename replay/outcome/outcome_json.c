@@ -1,9 +1,10 @@
-/* outcome_json.c - a run as one JSON object. */
+/* outcome_json.c - a run as one JSON object, or as its keys and values, a line each. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "footprint/base/words.h"
 #include "replay/clock/sleepers.h"
 #include "replay/outcome/outcome.h"
 #include "replay/outcome/outcome_latency.h"
@@ -68,13 +69,13 @@ static uint64_t preempted_ns(const struct rep_outcome *outcome)
     return ns;
 }
 
-bool rep_outcome_is_time_pass(const struct rep_outcome *outcome)
+static bool is_time_pass(const struct rep_outcome *outcome)
 {
     return outcome->exec->latency == NULL && outcome->exec->syscalls == NULL &&
            outcome->exec->check == NULL && !outcome->account->recorded;
 }
 
-const char *rep_outcome_pass(const struct rep_outcome *outcome)
+static const char *pass_of(const struct rep_outcome *outcome)
 {
     return outcome->exec->check != NULL      ? "check"
            : outcome->exec->latency != NULL  ? "latency"
@@ -83,7 +84,7 @@ const char *rep_outcome_pass(const struct rep_outcome *outcome)
                                              : "time";
 }
 
-double rep_outcome_ns_per_op(const struct rep_outcome *outcome)
+static double ns_per_op(const struct rep_outcome *outcome)
 {
     const uint64_t timed = outcome->totals->ops - outcome->totals->untimed_ops;
     return timed > 0 ? allocator_ns(outcome) / (double)timed : 0;
@@ -328,8 +329,8 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
 /* Watching calls takes time of its own. In such a pass no figure is better than a wrong one. */
 static void set_timed(json_t *root, const struct rep_outcome *outcome)
 {
-    const bool timed = rep_outcome_is_time_pass(outcome);
-    rep_set(root, "ns_per_op", timed ? json_real(rep_outcome_ns_per_op(outcome)) : json_null());
+    const bool timed = is_time_pass(outcome);
+    rep_set(root, "ns_per_op", timed ? json_real(ns_per_op(outcome)) : json_null());
     rep_set(root, "allocator_ns",
             timed ? json_integer((json_int_t)(allocator_ns(outcome) + 0.5)) : json_null());
     rep_set(root, "preempted_ns", timed ? json_integer((json_int_t)preempted_ns(outcome)) : json_null());
@@ -357,14 +358,14 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     rep_set_count(root, "timed_runs", totals->timed_runs);
     rep_set_count(root, "window_max_ns", meters->window_max_ns);
     rep_set(root, "counters", counters_json(outcome->counters));
-    rep_set(root, "batch_ns", rep_outcome_is_time_pass(outcome) ? batches_json(outcome) : json_null());
+    rep_set(root, "batch_ns", is_time_pass(outcome) ? batches_json(outcome) : json_null());
     rep_set(root, "latency",
             outcome->exec->latency != NULL ? rep_latency_json(outcome->exec->latency, outcome->exec->clock)
                                            : json_null());
     rep_set(root, "system_calls", syscalls_json(outcome->exec->syscalls));
 }
 
-bool rep_outcome_json(const struct rep_outcome *outcome)
+static json_t *outcome_json(const struct rep_outcome *outcome)
 {
     const struct rep_exec_totals *totals = outcome->totals;
     json_t *root = json_object();
@@ -386,7 +387,7 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     rep_set_text(root, "threads_as", outcome->exec->serial ? "one" : "recorded");
     rep_set_count(root, "processors", outcome->exec->processors);
     rep_set_text(root, "touch", outcome->touch);
-    rep_set_text(root, "pass", rep_outcome_pass(outcome));
+    rep_set_text(root, "pass", pass_of(outcome));
     rep_set(root, "binding", binding_json(outcome->exec->binding));
     rep_set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
@@ -400,8 +401,59 @@ bool rep_outcome_json(const struct rep_outcome *outcome)
     rep_set(root, "check", check_json(outcome->exec->check));
     rep_set(root, "samples", samples_json(outcome->meters));
     rep_set(root, "substituted", substituted_json(outcome));
+    return root;
+}
+
+bool rep_outcome_json(const struct rep_outcome *outcome)
+{
+    json_t *root = outcome_json(outcome);
     const bool written = !rep_set_failed() &&
                          json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
     json_decref(root);
     return written && putchar('\n') != EOF && fflush(stdout) == 0;
+}
+
+/* ---- for people: the same keys, without lists and what is null ---------------------------------- */
+
+static void say_value(const char *key, const json_t *value)
+{
+    char plain[512];
+    printf("%-35s ", key);
+    if (json_is_string(value)) {
+        (void)fp_text_plain(json_string_value(value), plain,
+                            sizeof plain); /* of files; the first of it will do */
+        printf("%s\n", plain);
+    } else if (json_is_integer(value)) {
+        const json_int_t number = json_integer_value(value);
+        printf("%s%s\n", number < 0 ? "-" : "",
+               FP_GROUPED(number < 0 ? -(uint64_t)number : (uint64_t)number));
+    } else if (json_is_boolean(value)) {
+        printf("%s\n", json_is_true(value) ? "yes" : "no");
+    } else {
+        printf("%.6g\n", json_number_value(value));
+    }
+}
+
+static void say_object(const char *prefix, json_t *object)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        char key[128];
+        snprintf(key, sizeof key, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", name);
+        if (json_is_object(value))
+            say_object(key, value);
+        else if (!json_is_null(value) && !json_is_array(value))
+            say_value(key, value);
+    }
+}
+
+bool rep_outcome_text(const struct rep_outcome *outcome)
+{
+    json_t *root = outcome_json(outcome);
+    if (!rep_set_failed())
+        say_object("", root);
+    json_decref(root);
+    return !rep_set_failed() && fflush(stdout) == 0 && !ferror(stdout);
 }

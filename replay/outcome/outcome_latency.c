@@ -1,12 +1,10 @@
 /* outcome_latency.c - the latency pass as JSON and as a table. */
 #include "replay/outcome/outcome_latency.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "footprint/base/call.h"
-#include "footprint/base/words.h"
 #include "replay/outcome/outcome_set.h"
 
 static const struct {
@@ -155,56 +153,4 @@ json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clo
     rep_set(object, "by_call_and_size_class", pairs_json(latency, clock));
     rep_set(object, "map", map_json(latency, clock));
     return object;
-}
-
-/* ---- text ----------------------------------------------------------------------------------- */
-
-static void print_ns(double ns)
-{
-    printf(" %9.*f", ns < 99.95 ? 1 : 0, ns);
-}
-
-static void print_row(const char *name, const struct rep_histogram *histogram, const struct rep_clock *clock)
-{
-    printf("%-28s %11s", name, FP_GROUPED(histogram->count));
-    print_ns(rep_histogram_mean(histogram) * clock->ns_per_tick);
-    for (size_t i = 0; i < sizeof PERCENTILES / sizeof PERCENTILES[0]; i++)
-        print_ns(nanoseconds(clock, rep_histogram_percentile(histogram, PERCENTILES[i].share)));
-    print_ns(nanoseconds(clock, (double)histogram->max));
-    printf("\n");
-}
-
-/* "up to 8 B", "up to 1 KiB" ... "up to 256 TiB": powers of two, named by their upper end. */
-static void name_class(unsigned size_class, char *ret_name, size_t size)
-{
-    static const char UNITS[] = "\0KMGT";
-    uint64_t bytes = rep_size_class_max(size_class);
-    unsigned unit = 0;
-    for (; bytes >= 1024 && unit < 4; unit++)
-        bytes /= 1024;
-    snprintf(ret_name, size, "up to %" PRIu64 " %sB", bytes,
-             unit == 0 ? "" : (char[]){UNITS[unit], 'i', '\0'});
-    if (size_class == 0)
-        snprintf(ret_name, size, "0 B or NULL");
-}
-
-void rep_latency_text(const struct rep_latency *latency, const struct rep_clock *clock)
-{
-    char name[32];
-    printf("\n%-28s %11s %9s %9s %9s %9s %9s %9s\n", "latency, ns", "calls", "mean", "p50", "p90", "p99",
-           "p99.9", "max");
-    print_row("all", latency->all, clock);
-    for (unsigned call = 1; call < FP_CALL_COUNT; call++)
-        if (of_call(latency, call)->count > 0)
-            print_row(fp_call_name(call), of_call(latency, call), clock);
-    for (unsigned i = 0; i < REP_CLASSES; i++) {
-        const struct rep_histogram *sum = of_class(latency, i);
-        name_class(i, name, sizeof name);
-        if (sum->count > 0)
-            print_row(name, sum, clock);
-    }
-    printf("\nEach call alone; %.1f ns that the clock takes are subtracted; new memory is touched between "
-           "calls,\n"
-           "not in them. Percentiles are exact to %.1f %%.\n",
-           rep_clock_ns(clock, latency->cost_ticks), 100 * REP_HISTOGRAM_REL_ERR);
 }

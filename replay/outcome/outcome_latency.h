@@ -8,6 +8,5 @@
 #include "replay/exec/latency_pass.h"
 
 json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clock *clock);
-void rep_latency_text(const struct rep_latency *latency, const struct rep_clock *clock);
 
 #endif

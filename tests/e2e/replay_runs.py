@@ -225,7 +225,7 @@ class Replay(lab.Lab):
         self.assertEqual((result.returncode, result.stderr), (lab.DONE, b""))
         self.assertTrue(all(len(line) <= 80 for line in result.stdout.decode().splitlines()))
         text = replay("glibc", self.many).stdout.decode()
-        for key in ("candidate", "malloc from", "digest", "ns/op", "resident peak", "live peak"):
+        for key in ("candidate", "proof.malloc_library", "digest", "ns_per_op", "resident.peak_bytes", "live_peak_bytes"):
             self.assertIn(f"\n{key} ", "\n" + text)
 
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The doctor: its exit status is what its checks say, text and JSON are the same checks, the noise floor is measured by real
-replays, and what is missing (hyperfine, an allocator, the recorder) is told with what helps."""
+"""The doctor: its exit status is what its checks say, text and JSON are the same checks, and what is missing (hyperfine, an allocator, the recorder) is told with what helps."""
 import os
 import pathlib
 import shutil
@@ -34,8 +33,6 @@ class Doctor(lab.Lab):
 
     def test_text_and_json(self):
         report, checks = self.checks()
-        self.assertIsNone(report["noise"])
-        self.assertNotIn("noise floor", checks)
         self.assertIn("glibc", checks["allocators"]["found"])
         self.assertIn("ns a read", checks["clock"]["found"])
         text = self.look().stdout.decode()
@@ -44,17 +41,6 @@ class Doctor(lab.Lab):
         self.assertTrue(all(len(line) <= 100 for line in text.splitlines()))
         self.assertNotIn("\033", text)
         self.assertNotIn("\n  ok ", self.look("--quiet").stdout.decode())
-
-    def test_noise(self):
-        report, checks = self.checks("--noise")
-        noise = report["noise"]
-        self.assertEqual(checks["noise floor"]["area"], "measuring")
-        self.assertLessEqual(noise["ratio_low"], noise["ratio"])
-        self.assertLessEqual(noise["ratio"], noise["ratio_high"])
-        self.assertAlmostEqual(noise["floor_percent"],
-                               100 * max(1 - noise["ratio_low"], noise["ratio_high"] - 1), places=6)
-        self.assertGreater(noise["steady_ns_per_op"], 0)
-        self.assertEqual(os.listdir(self.place), [])
 
     def test_what_is_missing(self):
         """A copy of the command line alone: no recorder, no replays, no hyperfine; candidates of its own."""

@@ -58,7 +58,7 @@ class Whole(lab.Lab):
         self.assert_lacking(self.info(workload))
         self.assertRegex(self.mallab("info", workload).stdout.decode(), "\ncomplete +no: .*" + CAUSE)
         self.assert_lacking(self.answer("replay", "--json", workload))
-        self.assertRegex(self.mallab("replay", workload).stdout.decode(), "\nrecorded +the recording is not whole: .*" + CAUSE)
+        self.assertRegex(self.mallab("replay", workload).stdout.decode(), "\nincomplete_why +.*" + CAUSE)
         result = self.place / "result.json"
         self.mallab("ab", "-n", 1, "-a", "glibc", "-o", result, workload)
         facts = json.loads(result.read_text())
