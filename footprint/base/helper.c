@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-static bool has_one_processor(void)
+bool fp_has_one_processor(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
@@ -16,7 +16,7 @@ bool fp_helper_start(pthread_t *ret_thread, void *(*serve)(void *data), void *da
     sigset_t all, before;
     bool started;
     (void)sigfillset(&all);
-    if (has_one_processor() || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+    if (fp_has_one_processor() || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return false;
     started = pthread_create(ret_thread, NULL, serve, data) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* as it was */

@@ -13,4 +13,7 @@
  * Returns     false where there is but one processor for us, or no thread to be had: nothing runs then. */
 bool fp_helper_start(pthread_t *ret_thread, void *(*serve)(void *data), void *data);
 
+/* fp_has_one_processor - whether this process may use but one. */
+bool fp_has_one_processor(void);
+
 #endif

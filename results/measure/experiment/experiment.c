@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "footprint/base/clock.h"
+#include "footprint/base/helper.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/start_costs.h"
@@ -139,8 +141,9 @@ static size_t pass_runs_of(const struct res_options *options, const struct res_w
 
 static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
 {
+    const unsigned memory_rounds = memory_rounds_of(options, workload); /* the first is the warm-up */
     return entries_of(options) * (options->rounds + 1) +
-           (options->candidate_count + 1) * memory_rounds_of(options, workload) +
+           (options->candidate_count + 1) * (memory_rounds > 0 ? memory_rounds - 1 : 0) +
            (options->check ? options->candidate_count : 0) + pass_runs_of(options, workload);
 }
 
@@ -190,58 +193,79 @@ static uint64_t patience_ns(const struct res_trial *trial, const struct res_entr
     return res_experiment_patience_ns(like_ns);
 }
 
-/* ret_failure: the run's end in numbers, when it failed; NULL: not asked for. */
-static enum res_run_state run_any(struct state *state, struct res_trial *trial, struct res_entry *entry,
-                                  enum phase phase, unsigned round, const char *option,
-                                  struct res_run *ret_run, char **ret_reason, json_t **ret_failure)
+/* A run that goes on. */
+struct job {
+    struct res_entry *entry;
+    struct res_run_request request;
+    struct res_running *running; /* NULL: of a group, which runs when it is waited for */
+    json_t *failure;             /* its end in numbers, when it failed */
+};
+
+static bool on_recorded_clock(const struct state *state, const struct res_trial *trial,
+                              const struct res_entry *entry, enum phase phase)
+{
+    return phase == PHASE_MEMORY || (phase == PHASE_WARM_UP && !entry->is_floor &&
+                                     memory_rounds_of(state->options, trial->workload) > 0);
+}
+
+static void begin(struct state *state, struct res_trial *trial, struct res_entry *entry, enum phase phase,
+                  unsigned round, const char *option, struct job *ret_job)
 {
     const struct res_options *options = state->options;
-    /* The waste is looked at in the warm-up: it is split on the clock of the resident figures. */
-    const bool recorded = phase == PHASE_MEMORY || (phase == PHASE_WARM_UP && !entry->is_floor &&
-                                                    memory_rounds_of(options, trial->workload) > 0);
-    const struct res_run_request request = {
+    const bool recorded = on_recorded_clock(state, trial, entry, phase);
+    if (options->progress != NULL)
+        options->progress(options->context, trial->workload,
+                          entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
+                          state->runs_all);
+    *ret_job = (struct job){.entry = entry};
+    ret_job->request = (struct res_run_request){
         .candidate = entry->candidate,
         .workload = trial->workload->path,
         .members = trial->workload->members,
         .member_count = trial->workload->member_count,
         .touch = options->touch,
-        .timeout_ns = options->timeout_ns != 0 ? options->timeout_ns : patience_ns(trial, entry, phase),
         .timeout_asked = options->timeout_ns != 0,
         .limit_bytes = entry->is_floor ? 0 : options->limit_bytes,
         .place = options->group_place,
         .check = phase == PHASE_CHECK,
+        /* In the warm-up: on the clock of the resident figures, which it leaves as they are (docs/notes/statistics.md). */
         .waste = phase == PHASE_WARM_UP && !entry->is_floor && !entry->is_control &&
                  trial->workload->member_count == 0,
-        .ret_failure = ret_failure,
+        .ret_failure = phase != PHASE_PASS ? &ret_job->failure : NULL,
         .pass_option = option,
         .more = options->replay_options,
         .recorded_clock = recorded,
-        .idle_ms = phase == PHASE_MEMORY ? options->idle_ms : 0,
+        .idle_ms = recorded ? options->idle_ms : 0,
         .stop = options->stop,
     };
-    if (options->progress != NULL)
-        options->progress(options->context, trial->workload,
-                          entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
-                          state->runs_all);
-    const enum res_run_state outcome = res_run_workload(&request, ret_run, ret_reason);
+    if (ret_job->request.member_count == 0)
+        ret_job->running = res_run_begin(&ret_job->request);
+}
+
+static enum res_run_state finish(struct state *state, const struct res_trial *trial, struct job *job,
+                                 enum phase phase, struct res_run *ret_run, char **ret_reason)
+{
+    const uint64_t timeout_ns = state->options->timeout_ns != 0 ? state->options->timeout_ns
+                                                                : patience_ns(trial, job->entry, phase);
+    job->request.timeout_ns = timeout_ns;
+    const enum res_run_state outcome = job->running != NULL
+                                           ? res_run_finish(job->running, timeout_ns, ret_run, ret_reason)
+                                           : res_run_workload(&job->request, ret_run, ret_reason);
     state->runs_done++;
-    if (outcome == RES_RUN_STOPPED)
-        state->stopped = true;
+    state->stopped = state->stopped || outcome == RES_RUN_STOPPED;
     return outcome;
 }
 
-/* A run of the check, the warm-up or a round: what fails in it is out. */
-static enum res_run_state run_entry(struct state *state, struct res_trial *trial, struct res_entry *entry,
-                                    enum phase phase, unsigned round, struct res_run *ret_run)
+/* Of the check, the warm-up or a round: what fails in it is out. */
+static enum res_run_state finish_or_fail(struct state *state, const struct res_trial *trial, struct job *job,
+                                         enum phase phase, struct res_run *ret_run)
 {
     char *reason = NULL;
-    json_t *failure = NULL;
-    const enum res_run_state outcome = run_any(state, trial, entry, phase, round, NULL, ret_run, &reason,
-                                               &failure);
+    const enum res_run_state outcome = finish(state, trial, job, phase, ret_run, &reason);
     if (outcome == RES_RUN_FAILED) {
-        fail(entry, reason);
-        json_decref(entry->failure);
-        entry->failure = failure;
+        fail(job->entry, reason);
+        json_decref(job->entry->failure);
+        job->entry->failure = job->failure;
     }
     return outcome;
 }
@@ -309,7 +333,9 @@ static void check(struct state *state, struct res_trial *trial)
     for (size_t i = 0; i < trial->candidate_count && !state->stopped; i++) {
         struct res_entry *entry = &trial->entries[i];
         struct res_run run = {0};
-        if (run_entry(state, trial, entry, PHASE_CHECK, 0, &run) != RES_RUN_OK)
+        struct job job;
+        begin(state, trial, entry, PHASE_CHECK, 0, NULL, &job);
+        if (finish_or_fail(state, trial, &job, PHASE_CHECK, &run) != RES_RUN_OK)
             continue;
         entry->check_ns = run.elapsed_ns;
         entry->check = json_incref(json_object_get(run.json, "check"));
@@ -319,86 +345,126 @@ static void check(struct state *state, struct res_trial *trial)
         fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
 }
 
+/* How many runs of a phase go on at a time: two where nothing is timed, and nothing of one run can show in another: one thread each,
+ * no limit, and memory for both. */
+static size_t at_once(const struct state *state, const struct res_trial *trial, enum phase phase)
+{
+    const struct res_workload *workload = trial->workload;
+    const uint64_t memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    const bool timed = phase == PHASE_ROUND || memory_rounds_of(state->options, workload) == 0;
+    return !timed && workload->threads == 1 && workload->member_count == 0 &&
+                   state->options->limit_bytes == 0 && workload->live_peak_bytes < memory_bytes / 16 &&
+                   !fp_has_one_processor()
+               ? 2
+               : 1;
+}
+
+/* One run of each entry that has not failed, in that order. ret_runs: by entry; without JSON where there was none. After a stop there are
+ * none at all. */
+static void run_each(struct state *state, struct res_trial *trial, enum phase phase, unsigned round,
+                     const size_t *order, struct res_run *ret_runs)
+{
+    const size_t most = at_once(state, trial, phase);
+    for (size_t i = 0; i < trial->entry_count && !state->stopped;) {
+        struct job jobs[2];
+        size_t count = 0;
+        for (; i < trial->entry_count && count < most; i++) {
+            struct res_entry *entry = &trial->entries[order[i]];
+            if (phase == PHASE_MEMORY && entry->is_floor)
+                continue; /* it has no memory */
+            if (entry->failed != NULL)
+                state->runs_done++;
+            else
+                begin(state, trial, entry, phase, round, NULL, &jobs[count++]);
+        }
+        for (size_t k = 0; k < count; k++) {
+            struct res_run *run = &ret_runs[jobs[k].entry - trial->entries];
+            if (finish_or_fail(state, trial, &jobs[k], phase, run) == RES_RUN_OK && phase == PHASE_WARM_UP)
+                jobs[k].entry->warmup_ns = run->elapsed_ns; /* which bounds the others */
+        }
+    }
+    for (size_t i = 0; i < trial->entry_count && state->stopped; i++)
+        res_run_release(&ret_runs[i]);
+}
+
+static void keep_memory(struct res_trial *trial, struct res_entry *entry, struct res_run *run)
+{
+    json_object_set_new(run->json, "waste", json_null()); /* is the entry's */
+    share_samples(&trial->memory_samples, run);
+    merge_batches(run);
+    entry->memory_runs[entry->memory_count++] = *run;
+}
+
+static void keep_time(struct res_trial *trial, struct res_entry *entry, struct res_run *run)
+{
+    share_samples(&trial->samples, run);
+    merge_batches(run);
+    if (trial->memory_rounds > 0) /* whose samples are shown */
+        json_object_set_new(json_object_get(run->json, "samples"), "resident_bytes", json_array());
+    if (entry->run_count > 0 && run->batch_count != entry->runs[0].batch_count)
+        fail(entry, res_strdup("its runs were cut in different numbers of batches"));
+    entry->runs[entry->run_count++] = *run;
+}
+
+/* Its runs become the entries', or are dropped. */
+static void keep_each(struct res_trial *trial, enum phase phase, const size_t *order, struct res_run *runs,
+                      bool memory)
+{
+    const unsigned round = memory ? trial->memory_rounds : trial->rounds;
+    for (size_t i = 0; i < trial->entry_count; i++) {
+        struct res_entry *entry = &trial->entries[order[i]];
+        struct res_run *run = &runs[order[i]];
+        if (run->json == NULL)
+            continue;
+        check_digest(trial, entry, run);
+        json_object_set_new(run->json, "round", json_integer((json_int_t)round + 1));
+        json_object_set_new(run->json, "position", json_integer((json_int_t)i + 1));
+        if (memory && !entry->is_floor)
+            keep_memory(trial, entry, run);
+        else if (phase == PHASE_ROUND)
+            keep_time(trial, entry, run);
+        else
+            res_run_release(run);
+    }
+    *(memory ? &trial->memory_rounds : &trial->rounds) += memory || phase == PHASE_ROUND;
+}
+
+/* Where there are memory passes it is the first of them. */
 static void warm_up(struct state *state, struct res_trial *trial)
 {
     struct res_run *runs = res_calloc(trial->entry_count, sizeof *runs);
     const char **digests = res_calloc(trial->entry_count, sizeof *digests);
-    for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
+    size_t *order = res_calloc(trial->entry_count, sizeof *order);
+    for (size_t i = 0; i < trial->entry_count; i++)
+        order[i] = i;
+    run_each(state, trial, PHASE_WARM_UP, 0, order, runs);
+    for (size_t i = 0; i < trial->entry_count; i++) {
         struct res_entry *entry = &trial->entries[i];
-        if (entry->failed != NULL) {
-            state->runs_done++;
-        } else if (run_entry(state, trial, entry, PHASE_WARM_UP, 0, &runs[i]) == RES_RUN_OK) {
-            entry->warmup_ns = runs[i].elapsed_ns;
-            entry->said = runs[i].said;
-            runs[i].said = NULL;
-            entry->waste = json_incref(json_object_get(runs[i].json, "waste"));
-            digests[i] = runs[i].digest;
-        }
+        entry->said = runs[i].said;
+        runs[i].said = NULL;
+        entry->waste = json_incref(json_object_get(runs[i].json, "waste"));
+        digests[i] = runs[i].digest;
     }
     const char *agreed = res_digest_agreed(digests, trial->entry_count);
     if (agreed != NULL)
         trial->digest = res_strdup(agreed);
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        if (digests[i] != NULL)
-            check_digest(trial, &trial->entries[i], &runs[i]);
-        res_run_release(&runs[i]);
-    }
+    if (!state->stopped)
+        keep_each(trial, PHASE_WARM_UP, order, runs, memory_rounds_of(state->options, trial->workload) > 0);
+    free(order);
     free(digests);
     free(runs);
 }
 
-/* Rounds that were not finished are dropped: samples are paired. */
-static void drop_unfinished(struct res_trial *trial)
-{
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[i];
-        while (entry->run_count > trial->rounds)
-            res_run_release(&entry->runs[--entry->run_count]);
-        while (entry->memory_count > trial->memory_rounds)
-            res_run_release(&entry->memory_runs[--entry->memory_count]);
-    }
-}
-
-/* One pass of a round: the timed one, or that for memory. */
-static void run_round(struct state *state, struct res_trial *trial, unsigned round, bool memory)
+/* One pass of a round: the timed one, or that for memory. What a stop leaves unfinished is dropped: samples are paired. */
+static void run_round(struct state *state, struct res_trial *trial, unsigned round, enum phase phase)
 {
     size_t *order = res_shuffled(&state->random, trial->entry_count);
-    for (size_t i = 0; i < trial->entry_count && !state->stopped; i++) {
-        struct res_entry *entry = &trial->entries[order[i]];
-        struct res_run run = {0};
-        if (memory && entry->is_floor)
-            continue; /* it has no memory */
-        if (entry->failed != NULL) {
-            state->runs_done++;
-            continue;
-        }
-        if (run_entry(state, trial, entry, memory ? PHASE_MEMORY : PHASE_ROUND, round + 1, &run) !=
-            RES_RUN_OK)
-            continue;
-        json_object_set_new(run.json, "round", json_integer((json_int_t)round + 1));
-        json_object_set_new(run.json, "position", json_integer((json_int_t)i + 1));
-        check_digest(trial, entry, &run);
-        share_samples(memory ? &trial->memory_samples : &trial->samples, &run);
-        merge_batches(&run);
-        if (!memory && trial->memory_rounds > 0) /* whose samples are shown */
-            json_object_set_new(json_object_get(run.json, "samples"), "resident_bytes", json_array());
-        if (memory) {
-            assert(entry->memory_count < state->options->rounds);
-            entry->memory_runs[entry->memory_count++] = run;
-            continue;
-        }
-        if (entry->run_count > 0 && run.batch_count != entry->runs[0].batch_count)
-            fail(entry, res_strdup("its runs were cut in different numbers of batches"));
-        assert(entry->run_count < state->options->rounds);
-        entry->runs[entry->run_count++] = run;
-    }
-    if (!state->stopped && memory)
-        trial->memory_rounds = round + 1;
-    else if (!state->stopped)
-        trial->rounds = round + 1;
-    else
-        drop_unfinished(trial);
+    struct res_run *runs = res_calloc(trial->entry_count, sizeof *runs);
+    run_each(state, trial, phase, round + 1, order, runs);
+    if (!state->stopped)
+        keep_each(trial, phase, order, runs, phase == PHASE_MEMORY);
     free(order);
+    free(runs);
 }
 
 /* ---- behind the rounds ---------------------------------------------------------------------- */
@@ -412,9 +478,10 @@ struct passing {
 static const json_t *run_pass(void *context, struct res_entry *entry, const char *option, char **ret_reason)
 {
     struct passing *passing = context;
+    struct job job;
     res_run_release(&passing->run);
-    if (run_any(passing->state, passing->trial, entry, PHASE_PASS, RES_ROUND_PASS, option, &passing->run,
-                ret_reason, NULL) != RES_RUN_OK)
+    begin(passing->state, passing->trial, entry, PHASE_PASS, RES_ROUND_PASS, option, &job);
+    if (finish(passing->state, passing->trial, &job, PHASE_PASS, &passing->run, ret_reason) != RES_RUN_OK)
         return NULL;
     if (strcmp(passing->run.digest, passing->trial->digest) != 0) {
         *ret_reason = res_strdup("it executed other ops than in the rounds");
@@ -460,9 +527,9 @@ static void run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
         check(state, trial);
     warm_up(state, trial);
     for (unsigned round = 0; !ended && !state->stopped; round++) {
-        run_round(state, trial, round, false);
-        if (round < memory_rounds && !state->stopped)
-            run_round(state, trial, round, true);
+        run_round(state, trial, round, PHASE_ROUND);
+        if (trial->memory_rounds < memory_rounds && !state->stopped)
+            run_round(state, trial, round, PHASE_MEMORY);
         trial->elapsed_ns = fp_now_ns() - begun_ns;
         ended = !state->stopped && res_until_ended(trial, options, share, trial->elapsed_ns);
     }

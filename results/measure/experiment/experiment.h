@@ -5,13 +5,13 @@
  *   floor     `none`, the replay without an allocator: the harness' own time, subtracted from all
  *   warm-up   one run of each entry before the first round, not counted: the first touch of memory that a virtual
  *             machine never used costs five times a later one, and files come into the page cache. The waste is
- *             split in it, on the recorded clock where there are memory passes
+ *             split in it. Where there are memory passes it is the first of them
  *   check     where asked for, a run of each candidate before its warm-up that looks whether it keeps its promises
  *   round     every entry once, in an order drawn from the seed
- *   memory    a second pass at the end of each of the first rounds: every entry but the floor once more, told recorded time
+ *   memory    another pass at the end of each of the first rounds: every entry but the floor once more, told recorded time
  *             (replay's --clock), because what an allocator gives back follows the clock. Resident figures are of it, times
  *             never are. Memory repeats better than time, so few rounds do. Workloads without recorded time have no such
- *             pass: their resident figures are of the runs that are timed
+ *             pass: their resident figures are of the runs that are timed. Of programs of one thread two such runs go on at a time
  *
  *   pass      behind the rounds, where asked for: runs that watch, which takes time, so nothing of them enters time or memory.
  *             Latency: each candidate, the control and the floor several times, shuffled; system calls: each candidate and the

@@ -298,7 +298,7 @@ static bool take(void *data, int stream, const char *bytes, size_t count)
 }
 
 /* Returns NULL, or why it could not be started; the caller's. */
-static char *run_to_end(struct replay *replay, const struct res_run_request *request)
+static char *start(struct replay *replay, const struct res_run_request *request)
 {
     const char *program = request->candidate->program;
     char **arguments = res_run_arguments(request, NULL);
@@ -314,18 +314,22 @@ static char *run_to_end(struct replay *replay, const struct res_run_request *req
         .default_signals = true,
         .dies_with_us = true,
     };
+    const int error = fp_process_start(&plan, &replay->process);
+    res_strings_free(arguments);
+    res_strings_free(environment);
+    return error != 0 ? res_printf("cannot start '%s': %s", program, strerror(error)) : NULL;
+}
+
+/* The timeout begins now. */
+static void wait_for(struct replay *replay, const struct res_run_request *request)
+{
     const struct fp_process_bounds bounds = {
         .deadline_ns = request->timeout_ns != 0 ? fp_now_ns() + request->timeout_ns : 0,
         .stop = request->stop,
         .take = take,
         .data = replay,
     };
-    const int error = fp_process_start(&plan, &replay->process);
-    if (error == 0)
-        replay->end = fp_process_wait(&replay->process, &bounds);
-    res_strings_free(arguments);
-    res_strings_free(environment);
-    return error != 0 ? res_printf("cannot start '%s': %s", program, strerror(error)) : NULL;
+    replay->end = fp_process_wait(&replay->process, &bounds);
 }
 
 static void release(struct replay *replay)
@@ -452,46 +456,67 @@ static char *explain(const struct replay *replay, const struct res_run_request *
     return words;
 }
 
-static enum res_run_state run_in(const struct res_run_request *request, const struct res_group *group,
-                                 struct res_run *ret_run, char **ret_reason)
+/* A run that goes on. */
+struct res_running {
+    struct res_run_request request;
+    struct res_group group;
+    struct replay replay;
+    uint64_t begin_ns;
+    char *reason; /* why it does not; NULL: it does */
+};
+
+struct res_running *res_run_begin(const struct res_run_request *request)
+{
+    struct res_running *running = res_calloc(1, sizeof *running);
+    *running = (struct res_running){.request = *request,
+                                    .group = {.lock_fd = -1, .notes_fd = -1},
+                                    .replay = {.process = FP_PROCESS_NONE}};
+    if (request->limit_bytes != 0 && request->place != NULL &&
+        !res_group_make(request->place, &running->group, &running->reason))
+        return running;
+    running->request.group = running->group.directory != NULL ? &running->group : NULL;
+    running->begin_ns = fp_now_ns();
+    running->reason = start(&running->replay, &running->request);
+    return running;
+}
+
+enum res_run_state res_run_finish(struct res_running *running, uint64_t timeout_ns, struct res_run *ret_run,
+                                  char **ret_reason)
 {
     enum res_run_state state = RES_RUN_FAILED;
-    struct replay replay = {.process = FP_PROCESS_NONE};
-    struct res_run_request own = *request;
-    own.group = group->directory != NULL ? group : NULL;
-    const uint64_t begin_ns = fp_now_ns();
-    char *reason = run_to_end(&replay, &own);
-    const uint64_t elapsed_ns = fp_now_ns() - begin_ns;
+    struct replay *replay = &running->replay;
     struct res_run run = {0};
-    if (reason == NULL && request->stop != NULL && *request->stop) {
-        state = RES_RUN_STOPPED;
-        goto out;
+    char *reason = running->reason;
+    running->request.timeout_ns = timeout_ns;
+    if (reason == NULL) {
+        wait_for(replay, &running->request);
+        run.elapsed_ns = fp_now_ns() - running->begin_ns;
+        if (running->request.stop != NULL && *running->request.stop)
+            state = RES_RUN_STOPPED;
+        else if ((reason = reason_of(replay, &running->request)) != NULL)
+            reason = explain(replay, &running->request, &running->group, reason);
     }
-    if (reason == NULL && (reason = reason_of(&replay, request)) != NULL)
-        reason = explain(&replay, request, group, reason);
     if (reason != NULL) {
         *ret_reason = reason;
-    } else if (res_run_parse(replay.printed.text, replay.printed.length, &run, ret_reason)) {
-        run.elapsed_ns = elapsed_ns;
-        run.said = first_words(&replay);
-        *ret_run = run;
-        state = RES_RUN_OK;
+    } else if (state != RES_RUN_STOPPED) {
+        const uint64_t elapsed_ns = run.elapsed_ns;
+        if (res_run_parse(replay->printed.text, replay->printed.length, &run, ret_reason)) {
+            run.elapsed_ns = elapsed_ns;
+            run.said = first_words(replay);
+            *ret_run = run;
+            state = RES_RUN_OK;
+        }
     }
-out:
-    release(&replay);
+    release(replay);
+    res_group_remove(&running->group);
+    free(running);
     return state;
 }
 
 enum res_run_state res_run_once(const struct res_run_request *request, struct res_run *ret_run,
                                 char **ret_reason)
 {
-    struct res_group group = {.lock_fd = -1, .notes_fd = -1};
-    if (request->limit_bytes != 0 && request->place != NULL &&
-        !res_group_make(request->place, &group, ret_reason))
-        return RES_RUN_FAILED;
-    const enum res_run_state state = run_in(request, &group, ret_run, ret_reason);
-    res_group_remove(&group);
-    return state;
+    return res_run_finish(res_run_begin(request), request->timeout_ns, ret_run, ret_reason);
 }
 
 bool res_run_settings(const struct res_candidate *candidate, char **ret_names, char **ret_wrong,
@@ -504,10 +529,12 @@ bool res_run_settings(const struct res_candidate *candidate, char **ret_names, c
         .timeout_ns = SETTINGS_TIMEOUT_NS,
     };
     struct replay replay = {.process = FP_PROCESS_NONE};
-    char *reason = run_to_end(&replay, &request);
+    char *reason = start(&replay, &request);
     *ret_wrong = NULL;
-    if (reason == NULL)
+    if (reason == NULL) {
+        wait_for(&replay, &request);
         reason = reason_of(&replay, &request);
+    }
     if (replay.process.ended && replay.end == FP_PROCESS_ENDED &&
         fp_status_code(replay.process.status) == SETTINGS_MISUSE) {
         *ret_wrong = last_line(&replay.said);

@@ -116,6 +116,13 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
 enum res_run_state res_run_once(const struct res_run_request *request, struct res_run *ret_run,
                                 char **ret_reason);
 
+/* res_run_begin - start it; its strings stay borrowed until res_run_finish, which ends it in every case. Several may go on at once: what one prints
+ *   waits until it is asked for, behind its last op.
+ * res_run_finish - the rest of res_run_once, with a timeout that begins now. */
+struct res_running *res_run_begin(const struct res_run_request *request);
+enum res_run_state res_run_finish(struct res_running *running, uint64_t timeout_ns, struct res_run *ret_run,
+                                  char **ret_reason);
+
 /* res_failure_is_death - whether the allocator ended the run, or the kernel for its sake, which is what a memory limit is set
  * for; else something else went wrong. cause: of a failure; NULL: it did not fail. */
 bool res_failure_is_death(const char *cause);
