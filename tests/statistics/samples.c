@@ -83,7 +83,7 @@ void samples_load(const char *path, struct samples *ret_samples)
     json_decref(result);
 }
 
-void samples_release_runs(struct res_run *runs, size_t count)
+static void release_runs(struct res_run *runs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(runs[i].batch_ns);
@@ -93,8 +93,8 @@ void samples_release_runs(struct res_run *runs, size_t count)
 void samples_release(struct samples *samples)
 {
     for (size_t i = 0; i < samples->trial.entry_count; i++) {
-        samples_release_runs(samples->trial.entries[i].runs, samples->trial.entries[i].run_count);
-        samples_release_runs(samples->trial.entries[i].memory_runs, samples->trial.entries[i].memory_count);
+        release_runs(samples->trial.entries[i].runs, samples->trial.entries[i].run_count);
+        release_runs(samples->trial.entries[i].memory_runs, samples->trial.entries[i].memory_count);
         free(samples->candidates[i].name);
     }
     free(samples->trial.entries);
@@ -118,22 +118,4 @@ void samples_cut(const struct samples *samples, size_t first, size_t count, size
             trial.entries[i].memory_runs += first_memory;
     }
     *ret_trial = trial;
-}
-
-struct res_run *samples_slower(const struct res_trial *trial, size_t entry, double effect)
-{
-    const struct res_entry *floor = res_trial_floor(trial), *from = &trial->entries[entry];
-    struct res_run *runs = res_calloc(from->run_count, sizeof *runs);
-    for (size_t i = 0; i < from->run_count; i++) {
-        runs[i] = from->runs[i];
-        runs[i].batch_ns = res_calloc(runs[i].batch_count, sizeof *runs[i].batch_ns);
-        for (size_t batch = 0; batch < runs[i].batch_count; batch++) {
-            const double ns = (double)from->runs[i].batch_ns[batch];
-            double harness = ns;
-            for (size_t k = 0; k < floor->run_count; k++)
-                harness = fmin(harness, (double)floor->runs[k].batch_ns[batch]);
-            runs[i].batch_ns[batch] = (uint64_t)llround(ns + (effect - 1) * (ns - harness));
-        }
-    }
-    return runs;
 }

@@ -28,11 +28,6 @@ void samples_release(struct samples *samples);
 void samples_cut(const struct samples *samples, size_t first, size_t count, size_t first_memory,
                  struct res_trial *ret_trial);
 
-/* samples_slower - an entry's runs as they would be were its calls `effect` times as slow: each batch's time less the floor's least, scaled. So the true
- * effect is known, and the noise is the machine's. The floor has the same batches. */
-struct res_run *samples_slower(const struct res_trial *trial, size_t entry, double effect);
-void samples_release_runs(struct res_run *runs, size_t count);
-
 /* Models of noise, from what batch times were seen to do; docs/notes/statistics.md has the measurements. */
 enum model {
     MODEL_QUIET,  /* each batch within a per cent or two */

@@ -1,9 +1,9 @@
 /* verdicts.c - how often the product's verdicts are right, as JSON on stdout: for scripts/bench verdict, and a small dose of it as a test.
  *
  *   verdicts cut RESULT.json ROUNDS       the rounds of a long experiment of `mallab ab`, ROUNDS at a time, each part an experiment by
- *                                         itself: none of its runs is used twice. Memory rounds likewise, three at a time. Each candidate
- *                                         as it is, and made 2, 3 and 5 % slower; what `mallab check` says of each at +3 %
- *   verdicts grow RESULT.json WIDTH       likewise, each part as long as --until WIDTH would have made it
+ *                                         itself: none of its runs is used twice. Memory rounds likewise, three at a time. All candidates
+ *                                         together, as a table has them; and what `mallab check` says of each by itself at +3 %
+ *   verdicts grow RESULT.json WIDTH MOST  likewise, each part as long as --resolve WIDTH would have made it, with time for MOST rounds
  *   verdicts simulate EXPERIMENTS         each model of noise (samples.h): equal candidates, and one that takes 3 % more time; 8 and 20
  *                                         rounds, and --until 2%
  *   verdicts test                         simulate in little: exit 1 when a verdict is wrong more often than it may be */
@@ -20,8 +20,6 @@
 
 #define EFFECT     1.03
 #define GATE_LIMIT 1.03
-static const double EFFECTS[] = {1, 1.02, 1.03, 1.05}; /* of candidates in real rounds */
-enum { EFFECT_COUNT = sizeof EFFECTS / sizeof EFFECTS[0] };
 
 /* Verdicts of one candidate over many experiments. */
 struct tally {
@@ -96,10 +94,9 @@ static void keep_rounds(struct res_trial *trial, size_t rounds);
 static json_t *tallies_json(struct tally *tallies, const struct samples *samples)
 {
     json_t *list = json_array();
-    for (size_t i = EFFECT_COUNT; i < samples->trial.candidate_count * EFFECT_COUNT; i++) {
+    for (size_t i = 1; i < samples->trial.candidate_count; i++) {
         json_t *json = tally_json(&tallies[i]);
-        json_object_set_new(json, "name", json_string(samples->candidates[i / EFFECT_COUNT].name));
-        json_object_set_new(json, "effect", json_real(EFFECTS[i % EFFECT_COUNT]));
+        json_object_set_new(json, "name", json_string(samples->candidates[i].name));
         json_array_append_new(list, json);
     }
     return list;
@@ -107,42 +104,39 @@ static json_t *tallies_json(struct tally *tallies, const struct samples *samples
 
 /* ---- a long experiment ---------------------------------------------------------------------- */
 
-static void tally_slower(const struct res_trial *trial, size_t candidate, double effect, uint64_t seed,
-                         struct tally *tally)
+static void tally_all(const struct res_trial *trial, uint64_t seed, struct tally *tallies)
 {
-    struct res_trial slower = *trial;
-    struct res_run *runs = samples_slower(trial, candidate, effect);
-    slower.entries = res_calloc(trial->entry_count, sizeof *slower.entries);
-    memcpy(slower.entries, trial->entries, trial->entry_count * sizeof *slower.entries);
-    slower.entries[candidate].runs = runs;
-    const struct res_figures figures = res_figures_of(&slower, &slower.entries[candidate], seed);
-    tally->truth = NAN;
-    tally_add(tally, &figures, trial->rounds);
-    tally->gate[trial_outcome(&slower, candidate, GATE_LIMIT, seed, NULL)]++;
-    samples_release_runs(runs, trial->rounds);
-    free(slower.entries);
+    struct res_figures *figures = res_calloc(trial->candidate_count, sizeof *figures);
+    for (size_t i = 1; i < trial->candidate_count; i++)
+        figures[i] = res_figures_of(trial, &trial->entries[i], seed);
+    res_figures_family(figures + 1, trial->candidate_count - 1);
+    for (size_t i = 1; i < trial->candidate_count; i++) {
+        tallies[i].truth = NAN;
+        tally_add(&tallies[i], &figures[i], trial->rounds);
+        tallies[i].gate[trial_outcome(trial, i, GATE_LIMIT, seed, NULL)]++;
+    }
+    free(figures);
 }
 
-/* width > 0: as many rounds as --until takes, else `rounds`. */
+/* width > 0: as many rounds as --resolve takes, at most `rounds`; else `rounds`. */
 static json_t *cut(const char *path, size_t rounds, double width)
 {
     struct samples samples;
     samples_load(path, &samples);
     const struct res_trial *whole = &samples.trial;
-    struct tally *tallies = res_calloc(whole->candidate_count * EFFECT_COUNT, sizeof *tallies);
-    size_t experiments = 0;
-    for (size_t first = 0; first < whole->rounds; experiments++) {
+    struct tally *tallies = res_calloc(whole->candidate_count, sizeof *tallies);
+    samples.trial.resolve = width;
+    for (size_t first = 0, experiments = 0; first < whole->rounds; experiments++) {
         struct res_trial trial;
         size_t count = rounds;
         samples_cut(&samples, first, whole->rounds - first, whole->memory_rounds, &trial);
-        const bool whole_one = width > 0 ? grown(&trial, width, RES_UNTIL_ROUNDS_MAX, &count) > 0
+        const bool whole_one = width > 0 ? grown(&trial, width, rounds, &count) > 0
                                          : first + count <= whole->rounds;
         free(trial.entries);
         if (!whole_one)
             break;
         samples_cut(&samples, first, count, experiments * MEMORY_ROUNDS, &trial);
-        for (size_t i = EFFECT_COUNT; i < whole->candidate_count * EFFECT_COUNT; i++)
-            tally_slower(&trial, i / EFFECT_COUNT, EFFECTS[i % EFFECT_COUNT], experiments, &tallies[i]);
+        tally_all(&trial, experiments, tallies);
         free(trial.entries);
         first += count;
     }
@@ -278,12 +272,12 @@ int main(int argc, char **argv)
         return test();
     if (argc == 4 && strcmp(argv[1], "cut") == 0 && atoi(argv[3]) > 0)
         answer = cut(argv[2], (size_t)atoi(argv[3]), 0);
-    else if (argc == 4 && strcmp(argv[1], "grow") == 0 && atof(argv[3]) > 0)
-        answer = cut(argv[2], 0, atof(argv[3]));
+    else if (argc == 5 && strcmp(argv[1], "grow") == 0 && atof(argv[3]) > 0 && atoi(argv[4]) > 0)
+        answer = cut(argv[2], (size_t)atoi(argv[4]), atof(argv[3]));
     else if (argc == 3 && strcmp(argv[1], "simulate") == 0 && atoi(argv[2]) > 0)
         answer = simulate((size_t)atoi(argv[2]));
     if (answer == NULL) {
-        fputs("usage: verdicts cut RESULT.json ROUNDS | grow RESULT.json WIDTH | "
+        fputs("usage: verdicts cut RESULT.json ROUNDS | grow RESULT.json WIDTH MOST | "
               "simulate EXPERIMENTS | test\n",
               stderr);
         return 2;

@@ -35,7 +35,7 @@ double res_until_width(const struct res_trial *trial)
     return widest;
 }
 
-/* Narrow enough to show or exclude such a difference, or surely larger than it. */
+/* Narrow enough to show or exclude such a difference, or surely larger than twice that: then limits near it are decided, too. */
 static bool is_resolved(const struct res_trial *trial, double difference)
 {
     size_t told = 0, all = 0;
@@ -45,7 +45,7 @@ static bool is_resolved(const struct res_trial *trial, double difference)
         const struct res_difference time = res_figures_time(trial, &trial->entries[i]);
         const struct res_interval interval = time.interval;
         const bool is_narrow = interval.high - interval.low < difference * time.ratio;
-        told += is_narrow || interval.low > 1 + difference || interval.high < 1 / (1 + difference);
+        told += is_narrow || interval.low > 1 + 2 * difference || interval.high < 1 / (1 + 2 * difference);
         all++;
     }
     return told == all && all > 0;

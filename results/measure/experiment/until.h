@@ -3,7 +3,7 @@
  *   width   of an interval of a ratio: its high end less its low end, as a share of the ratio
  *
  * Rounds are added until a difference of the size asked for is either shown or excluded: until each width is no more than that, so that one as large
- * is some four errors from 1; or the whole interval lies beyond it on one side. Else the width alone counts, whatever the interval holds. To stop as soon as a verdict falls would let noise choose its
+ * is some four errors from 1; or the whole interval lies beyond twice that on one side. Else the width alone counts, whatever the interval holds. To stop as soon as a verdict falls would let noise choose its
  * moment: with a look after each round, a fair coin would be called unfair in far more than 5 % of the cases. The width says nothing about
  * where the interval lies; `scripts/bench verdict` shows that false verdicts stay below 5 % (docs/notes/statistics.md). */
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_UNTIL_H
