@@ -54,45 +54,29 @@ static int take_options(int argc, char **argv, struct cli_answer *ret_answer,
     return -1;
 }
 
-/* What `validate` kept has its own table, and the replays'; what `tune` kept its own, and with details the confirmation's. */
-static char *show_tables(const struct res_result *result, const struct res_style *style)
+/* What `validate` kept has its own table behind the replays'; what `tune` kept its own alone, and with details the confirmation's. */
+static char *show_tables(const struct res_result *result, const struct res_style *style, bool markdown)
 {
-    char *tune = res_tune_text(result, style);
-    if (tune != NULL && !style->details)
-        return tune;
-    char *table = res_table_text(result, style);
-    char *validation = tune != NULL ? tune : res_validation_text(result, style);
-    if (validation == NULL)
+    char *own = res_tune_text(result, markdown ? NULL : style);
+    if (own != NULL && !style->details)
+        return own;
+    char *table = markdown ? res_table_markdown(result) : res_table_text(result, style);
+    if (own == NULL && !markdown)
+        own = res_validation_text(result, style);
+    if (own == NULL)
         return table;
-    char *both = res_printf("%s\n%s", table, validation);
+    char *both = res_printf("%s\n%s", markdown ? own : table, markdown ? table : own);
     free(table);
-    free(validation);
-    return both;
-}
-
-/* As the tables: of `tune` with details the confirmation's too. */
-static char *show_markdown(const struct res_result *result, const struct res_style *style)
-{
-    char *tune = res_tune_text(result, NULL);
-    if (tune != NULL && !style->details)
-        return tune;
-    char *table = res_table_markdown(result);
-    if (tune == NULL)
-        return table;
-    char *both = res_printf("%s\n%s", tune, table);
-    free(table);
-    free(tune);
+    free(own);
     return both;
 }
 
 static char *show(const struct res_result *result, enum cli_format format, const struct res_style *style)
 {
-    if (format == CLI_FORMAT_MARKDOWN)
-        return show_markdown(result, style);
+    if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
+        return show_tables(result, style, format == CLI_FORMAT_MARKDOWN);
     if (format == CLI_FORMAT_CSV)
         return res_table_csv(result);
-    if (format == CLI_FORMAT_TABLE)
-        return show_tables(result, style);
     return cli_json_document(res_result_write(result));
 }
 
