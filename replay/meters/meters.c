@@ -74,6 +74,7 @@ void rep_meters_start(struct rep_meters *meters)
     meters->kernel_peak_is_new = reset_kernel_peak();
     read_statm(meters, &resident, &shared);
     meters->start_bytes = above(resident, shared);
+    meters->start_file_bytes = shared;
     meters->shared_bytes_max = shared;
     rep_meters_begin(meters);
 }

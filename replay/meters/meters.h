@@ -26,9 +26,10 @@ struct rep_meters {
     uint64_t window_max_ns; /* recorded time of the longest: no thread is further ahead of another */
 
     uint64_t start_bytes;
-    uint64_t peak_bytes; /* the highest sample, or what the kernel saw between samples */
-    bool peak_by_kernel; /* the latter was higher */
-    double mean_bytes;   /* over recorded time, changing evenly between samples; or over ops */
+    uint64_t start_file_bytes; /* pages of files in memory then */
+    uint64_t peak_bytes;       /* the highest sample, or what the kernel saw between samples */
+    bool peak_by_kernel;       /* the latter was higher */
+    double mean_bytes;         /* over recorded time, changing evenly between samples; or over ops */
     bool mean_by_time;
     uint64_t end_bytes;
     uint64_t idle_bytes, idle_own_bytes;

@@ -236,6 +236,7 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     const struct rep_meters *meters = outcome->meters;
     json_t *object = json_object();
     rep_set_count(object, "start_bytes", meters->start_bytes);
+    rep_set_count(object, "start_file_bytes", meters->start_file_bytes);
     rep_set_count(object, "peak_bytes", meters->peak_bytes);
     rep_set_text(object, "peak_from", meters->peak_by_kernel ? "kernel" : "samples");
     rep_set_count(object, "mean_bytes", (uint64_t)(meters->mean_bytes + 0.5));

@@ -95,6 +95,8 @@ static const char *verdict_of(double ratio, double spread, const char *better, c
     return ratio * (1 + spread) < 1 ? better : ratio * (1 - spread) > 1 ? worse : "same";
 }
 
+static double file_bytes; /* before the first call, of all but the baseline */
+
 static json_t *entry_of(const struct figures *figures)
 {
     json_t *runs = json_array(), *memory_runs = json_array();
@@ -107,7 +109,7 @@ static json_t *entry_of(const struct figures *figures)
                                    "idle_bytes", 1e8 * figures->idle));
     }
     return json_pack(
-        "{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:i}, s:o, s:o}",
+        "{s:s, s:s, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:f, s:f, s:f, s:s, s:f, s:f, s:f, s:f, s:i}, s:o, s:o}",
         "name", figures->name, "library", "/l/lib.so", "time", "ratio", figures->time, "ratio_low",
         figures->time * (1 - figures->time_spread), "ratio_high", figures->time * (1 + figures->time_spread),
         "verdict", verdict_of(figures->time, figures->time_spread, "faster", "slower"), "steady_ns_per_op",
@@ -115,8 +117,9 @@ static json_t *entry_of(const struct figures *figures)
         figures->peak * (1 - figures->peak_spread), "peak_ratio_high",
         figures->peak * (1 + figures->peak_spread), "peak_verdict",
         verdict_of(figures->peak, figures->peak_spread, "less", "more"), "peak_bytes", 1e8 * figures->peak,
-        "start_bytes", figures->start_bytes, "idle_bytes", 1e8 * figures->idle, "rounds", ROUNDS, "runs",
-        runs, "memory_runs", memory_runs);
+        "start_bytes", figures->start_bytes, "start_file_bytes",
+        strcmp(figures->name, "glibc") != 0 ? file_bytes : 0, "idle_bytes", 1e8 * figures->idle, "rounds",
+        ROUNDS, "runs", runs, "memory_runs", memory_runs);
 }
 
 static const struct figures BASE = {"glibc", 1, 0.02, 1, 0, 1e7, 0.05, 1, 1};
@@ -174,6 +177,18 @@ TEST(figures_stand_beside_the_whole_process)
               "rest: small, 80.0 MB less, 40 % of the program, but more time, about 5 % of the program\n");
     CHECK(fabs(known->good_for - 0.04) <
           1e-9); /* the width of the control's interval: both others are shown */
+}
+
+/* The program holds them as well, and no table of the heap has them. */
+TEST(what_libraries_hold_of_files_is_no_saving)
+{
+    file_bytes = 2e6;
+    const struct res_program_verdict *verdict = program_with(&SMALL, 1, "known", PROCESS)->verdict;
+    CHECK(fabs(verdict->peak.saved - 28e6) < 1 && fabs(verdict->peak.of_process - 0.14) < 1e-9);
+    CHECK(fabs(verdict->idle.saved - 78e6) < 1);
+    file_bytes = 31e6;
+    CHECK(program_with(&SMALL, 1, "known", PROCESS)->verdict->peak.candidate == NULL);
+    file_bytes = 0;
 }
 
 TEST(calls_that_lack_are_no_share_of_the_program)
@@ -685,6 +700,7 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(shares_of_time_are_of_what_the_program_took_in_its_runs),
           T(what_the_program_contradicts_is_not_advised_for_rest_either),
           T(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts),
+          T(what_libraries_hold_of_files_is_no_saving), T(what_libraries_hold_of_files_is_no_saving),
           T(calls_that_lack_are_no_share_of_the_program), T(calls_that_are_not_timed_are_not_counted),
           T(who_asked_for_enough_rounds_is_not_told_to), T(why_it_is_not_the_fastest_is_said),
           T(little_memory_does_not_matter), T(who_is_told_apart_by_time_does_not_give_it_for_memory),

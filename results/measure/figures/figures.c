@@ -217,6 +217,7 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
         .peak = NO_DIFFERENCE,
         .end = NO_DIFFERENCE,
         .start_bytes = median_of(memory, AT(resident_start_bytes)),
+        .start_file_bytes = median_of(memory, AT(resident_start_file_bytes)),
         .own_start_bytes = NAN, /* of all entries together: held.h */
         .peak_bytes = median_of(memory, AT(resident_peak_bytes)),
         .peak_deviation = deviation_of(memory, AT(resident_peak_bytes)),

@@ -380,6 +380,14 @@ static void save_time(const struct res_result *result, struct res_result_workloa
              res_process_cpu(result, workload).ns);
 }
 
+/* What a candidate has of files beyond the baseline, which the program has too. The harness has libstdc++ by itself: of a
+ * program that has not, that is too little, so no saving is told too small. */
+static double files_brought(const struct res_result_entry *entry, const struct res_result_entry *baseline)
+{
+    const double more = entry->figures.start_file_bytes - baseline->figures.start_file_bytes;
+    return more > 0 ? more : 0; /* NAN in older results */
+}
+
 static void save_memory(const struct res_result *result, struct res_result_workload *workload,
                         const struct res_result_entry *baseline)
 {
@@ -388,11 +396,12 @@ static void save_memory(const struct res_result *result, struct res_result_workl
         return;
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        const double peak = baseline->figures.peak_bytes - entry->figures.peak_bytes;
-        const double rest = res_rest_saved(workload, entry);
+        const double files = files_brought(entry, baseline);
+        const double peak = baseline->figures.peak_bytes - entry->figures.peak_bytes - files;
+        const double rest = res_rest_saved(workload, entry) - files;
         if (entry->failed != NULL || is_contradicted(result, workload, entry, true))
             continue;
-        if (entry->figures.peak.verdict == RES_LESS &&
+        if (entry->figures.peak.verdict == RES_LESS && peak > 0 &&
             (verdict->peak.candidate == NULL || peak > verdict->peak.saved))
             take(&verdict->peak, entry, peak, rss_peak_of(workload));
         if (rest > 0 && (verdict->idle.candidate == NULL || rest > verdict->idle.saved))

@@ -37,10 +37,12 @@ struct res_figures {
     double steady_ns_per_op;    /* net (steady.h); a candidate's is the baseline's times its ratio */
     struct res_difference time; /* of that */
     double peak_bytes, mean_bytes, end_bytes,
-        idle_bytes;         /* medians over rounds of resident, with own_start_bytes */
-    double start_bytes;     /* likewise: held before the first op, by the harness too */
-    double own_start_bytes; /* of that, the allocator's (held.h); NAN: not known, and in none of the others */
-    double peak_deviation;  /* median absolute deviation of peak_bytes */
+        idle_bytes;          /* medians over rounds of resident, with own_start_bytes */
+    double start_bytes;      /* likewise: held before the first op, by the harness too */
+    double start_file_bytes; /* pages of files in memory then; NAN: not known */
+    double
+        own_start_bytes; /* of start_bytes, the allocator's (held.h); NAN: not known, and in none of the others */
+    double peak_deviation; /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
     double given_back_share; /* median over rounds */
     const char *

@@ -215,8 +215,11 @@ static const struct res_field ENTRY_FIELDS[] = {
                "the same for all candidates of the table together (Holm)"),
     RES_ROW(WHOLE, "resident.start_bytes", figures.start_bytes,
             "held before the first op, by the harness too"),
+    RES_ROW_AS(WHOLE, OMITTED, "resident.start_file_bytes", figures.start_file_bytes,
+               "pages of files in memory then, of a group one process'; what it has beyond the baseline is "
+               "no saving"),
     RES_ROW_AS(WHOLE, OMITTED, "resident.own_start_bytes", figures.own_start_bytes,
-               "of that, what exceeds the candidates' least: in all below, where it is told",
+               "of `start_bytes`, what exceeds the candidates' least: in all below, where it is told",
                .csv = "own_start_bytes", .late = true),
     RES_ROW(WHOLE, "resident.peak_bytes", figures.peak_bytes, "the highest; median over `resident.rounds`",
             .csv = "peak_bytes", .heading = "peak", .group = RESIDENT_GROUP, .alone = "resident peak, {unit}",

@@ -272,6 +272,15 @@ static double start_of(const struct memory *memory)
     return sum;
 }
 
+/* Of one process: they share the pages, and those that were forked map few of them anew. */
+static double start_files_of(const struct memory *memory)
+{
+    double most = NAN;
+    for (size_t i = 0; i < memory->count; i++)
+        most = fmax(most, memory->runs[i].resident_start_file_bytes); /* of a NAN and a number the number */
+    return most;
+}
+
 static json_t *given_back(double peak, double left, double live)
 {
     if (!isfinite(left) || !isfinite(live) || peak <= live)
@@ -307,6 +316,7 @@ static void put_memory(json_t *root, struct memory *memory)
                  live_end = sum_last(memory, OF(live_end_bytes));
     json_t *resident = json_object_get(root, "resident");
     json_object_set_new(resident, "start_bytes", res_json_whole(start_of(memory)));
+    json_object_set_new(resident, "start_file_bytes", res_json_whole(start_files_of(memory)));
     json_object_set_new(resident, "peak_bytes", res_json_whole(peak));
     json_object_set_new(resident, "peak_from", json_string("samples"));
     json_object_set_new(resident, "mean_bytes", res_json_whole(mean_of(memory)));

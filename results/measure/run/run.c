@@ -170,6 +170,7 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "resident.mean_bytes", resident_mean_bytes),
     KEPT(NUMBER, "resident.end_bytes", resident_end_bytes),
     KEPT(NUMBER, "resident.start_bytes", resident_start_bytes),
+    KEPT(NUMBER, "resident.start_file_bytes", resident_start_file_bytes),
     KEPT(NUMBER, "resident.idle_bytes", resident_idle_bytes),
     KEPT(NUMBER, "resident.idle_own_bytes", idle_own_bytes),
     KEPT(NUMBER, "resident.given_back_share", given_back_share),

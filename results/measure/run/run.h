@@ -77,12 +77,13 @@ struct res_run {
     uint64_t *batch_ns; /* owned; batch_count. NULL in such a pass */
     size_t batch_count;
     double resident_peak_bytes, resident_mean_bytes, resident_end_bytes;
-    double resident_start_bytes; /* before the first op: in none of the others; NAN in older results */
-    double resident_idle_bytes;  /* NAN when there was no idle time */
-    double live_end_bytes;       /* requested and not freed; NAN: not told */
-    double idle_own_bytes;       /* what the rest's own objects added beyond the end; NAN: not told */
-    double given_back_share;     /* NAN when nothing could be given back */
-    char *not_predicted_why;     /* owned; NULL: its memory predicts the program's */
+    double resident_start_bytes;      /* before the first op: in none of the others; NAN in older results */
+    double resident_start_file_bytes; /* pages of files in memory then; NAN likewise */
+    double resident_idle_bytes;       /* NAN when there was no idle time */
+    double live_end_bytes;            /* requested and not freed; NAN: not told */
+    double idle_own_bytes;            /* what the rest's own objects added beyond the end; NAN: not told */
+    double given_back_share;          /* NAN when nothing could be given back */
+    char *not_predicted_why;          /* owned; NULL: its memory predicts the program's */
     double faults_minor, user_ns, system_ns, blocked_ns, window_max_ns;
     char *touch, *threads_as, *pin, *nice_refused;
     double nice;                  /* NAN: not asked */
