@@ -90,45 +90,38 @@ def gain_of(ratio, low, high):
     return 1 - ratio, 1 - high, 1 - low
 
 
-FORKS = "exec 3<&0; (read x <&3) & read x"  # two processes that both call malloc, the second behind a fork
-
-
-def files_of(pid, library):
-    """Resident bytes of each file that a process maps, but for what the allocator has written in its own."""
+def files_of(pid):
+    """Resident bytes of each file that a process maps, but for what was written."""
     found, name = {}, ""
     for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
         words = line.split(maxsplit=5)
         if not words[0].endswith(":"):
             name = words[5] if len(words) > 5 else ""
         elif name.startswith("/") and words[0] in ("Rss:", "Anonymous:"):
-            own = {"Rss:": 1, "Anonymous:": -1 if name == library else 0}[words[0]]
-            found[name] = found.get(name, 0) + own * int(words[1]) * 1024
+            found[name] = found.get(name, 0) + (1 if words[0] == "Rss:" else -1) * int(words[1]) * 1024
     return found
 
 
-def processes_of(pid, library):
+def processes_of(pid):
     """[(RssAnon, files)] of a process and all below it."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
-        files = files_of(pid, library)
+        files = files_of(pid)
         children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return []
     own = next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon")), 0)
-    return sum((processes_of(child, library) for child in children), [(own, files)])
+    return sum((processes_of(child) for child in children), [(own, files)])
 
 
 def anonymous_of(processes):
     return sum(anonymous for anonymous, _ in processes)
 
 
-def brought(starts, base_starts, processes):
-    """Bytes of files that a candidate brings into processes of the baseline: the first has started, the others were forked."""
-    more = 0
-    for i, (_, has) in enumerate(processes):
-        start, base = (side[min(i, 1)][1] for side in (starts, base_starts))
-        more += sum(max(held - max(base.get(name, 0), has.get(name, 0)), 0) for name, held in start.items())
-    return more
+def brought(start, base_start, processes):
+    """Bytes of files that a candidate brings into that process of the baseline with most, as `confirm` counts them once."""
+    has = max((files for _, files in processes), key=lambda files: sum(files.values()))
+    return sum(max(held - max(base_start.get(name, 0), has.get(name, 0)), 0) for name, held in start.items())
 
 
 class Fidelity:
@@ -213,7 +206,7 @@ class Fidelity:
             while subprocess.run(service["ready"], shell=True, capture_output=True).returncode != 0 and server.poll() is None:
                 time.sleep(0.02)
             subprocess.run(service["load"], shell=True, capture_output=True)
-            found.append(processes_of(server.pid, library))
+            found.append(processes_of(server.pid))
             server.stdin.close()
             server.terminate()
             server.wait()
@@ -230,9 +223,9 @@ class Fidelity:
         entries = {one["name"]: one for one in work["candidates"] if one["failed"] is None}
         confirmed = {one["candidate"]: one for one in real["confirmed"] if not one["control"] and one["failed"] is None}
         held = {key: one["resident"]["peak_bytes"] for key, one in entries.items()}  # with start
-        forking = {"start": f"exec sh -c '{FORKS}'", "ready": "true", "load": "sleep 0.1"}
+        start = {"start": "read x", "ready": "true", "load": "sleep 0.1"}
         base = entries[result["baseline"]]
-        base_held, processes, base_starts = held[base["name"]], self.watched(service, base["library"]), self.watched(forking, base["library"])
+        base_held, processes, base_start = held[base["name"]], self.watched(service, base["library"]), self.watched(start, base["library"])[0][1]
         base_anonymous = anonymous_of(processes)
         self.report.say(f"\n{name}: {work['group_processes']} processes of {work['processes']}\n{shown}")
         self.report.say("            peak, all, MB        anonymous, MB         CPU time, ms")
@@ -241,7 +234,7 @@ class Fidelity:
         for key, one in confirmed.items():
             own, more = entries[key], held[key] - base_held
             whole, alone = one["peak"]["baseline_bytes"], anonymous_of(self.watched(service, own["library"]))
-            total = whole + more + brought(self.watched(forking, own["library"]), base_starts, processes)
+            total = whole + more + brought(self.watched(start, own["library"])[0][1], base_start, processes)
             heap = base["resident"]["peak_bytes"] + alone - base_anonymous
             errors = {"total": total / one["peak"]["bytes"] - 1, "heap": (base_anonymous + more - alone) / heap if heap > 0 else None}
             self.keep_peaks(name, key, errors)
