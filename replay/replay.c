@@ -17,7 +17,6 @@
 #include "replay/exec/latency_pass.h"
 #include "replay/exec/pace.h"
 #include "replay/exec/slices.h"
-#include "replay/meters/counters.h"
 #include "replay/meters/waste.h"
 #include "replay/outcome/ending.h"
 #include "replay/outcome/outcome.h"
@@ -44,7 +43,6 @@ struct run {
     struct rep_waste waste;
     struct rep_latency latency;
     struct rep_syscalls syscalls;
-    struct rep_counters counters;
     struct rep_binding binding;
     struct rep_pace pace;
     struct rep_limit limit;
@@ -289,7 +287,6 @@ static bool prepare_pass(struct run *run)
     if (options->latency &&
         !rep_latency_init(&run->latency, run->summary, run->inherited_ops, &run->loop.calls))
         return false;
-    rep_counters_init(&run->counters);
     if (options->check && (id_max > UINT32_MAX - rest_ids(run) ||
                            !rep_check_init(&run->check, &run->loop, id_max + rest_ids(run))))
         return false;
@@ -353,14 +350,12 @@ static enum fp_status measure(struct run *run)
         rep_latency_calibrate(&run->latency, &run->clock);
     rep_watch();
     rep_meters_start(&run->meters);
-    rep_counters_start(&run->counters);
     rep_syscalls_count(&run->syscalls, true);
     const enum fp_status status = rep_exec_run(run->exec);
     if (status != FP_OK)
         return status;
     rep_pace_reach(&run->pace, run->summary->duration_ns);
     rep_syscalls_count(&run->syscalls, false);
-    rep_counters_stop(&run->counters);
     rep_meters_stop(&run->meters);
     return FP_OK;
 }
@@ -438,7 +433,6 @@ static int print_outcome(const struct run *run)
         .limit = &run->limit,
         .meters = &run->meters,
         .totals = &run->totals,
-        .counters = &run->counters,
         .substituted = run->substituted,
         .touch = options->touch_name,
         .idle_ms = options->idle_ms,

@@ -93,7 +93,7 @@ const struct cli_option cli_answer_color[] = {
 const struct cli_option cli_answer_details[] = {
     {.name = "details", .how = CLI_FLAG, .at = AT(details),
      .help = "below the screen also the table of all figures, and what explains them: noise, rounds, machine, "
-             "waste, latency by call, system calls, counters"},
+             "waste, latency by call, system calls"},
     {0},
 };
 

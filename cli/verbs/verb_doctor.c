@@ -14,13 +14,12 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "replay/clock/ticks.h"
-#include "replay/meters/counters.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/html/html.h"
 #include "results/report/table/doctor_text.h"
 
-/* ---- clock and counters, found out by the replay's own code --------------------------------- */
+/* ---- the clock, found out by the replay's own code --------------------------------- */
 
 /* With the counter a read is 10-30 ns, from the kernel's page 20-60; a system call each time is hundreds. It is read twice
  * a batch of thousands of ops: above this the ends of a batch blur. */
@@ -51,42 +50,6 @@ static void add_clock(struct res_doctor *doctor)
         : clock.counter ? NULL
                         : "single calls are timed less finely; batches lose nothing");
     free(kernels);
-}
-
-static void add_counters(struct res_doctor *doctor)
-{
-    static const char WHY[] =
-        "cycles, instructions and misses explain a difference in time; no verdict needs them";
-    struct rep_counters counters;
-    struct res_text missing = {0};
-    char paranoid[32] = "";
-    int error = 0;
-    bool user_only = false;
-    rep_counters_init(&counters);
-    for (unsigned i = 0; i < REP_COUNTERS; i++) {
-        const struct rep_counter *counter = &counters.counters[i];
-        if (counter->descriptor >= 0) {
-            user_only |= counter->user_only;
-            continue;
-        }
-        res_text_printf(&missing, "%s%s", missing.length > 0 ? ", " : "", counter->name);
-        error = counter->sys_errno;
-    }
-    rep_counters_stop(&counters);
-    (void)res_doctor_read(doctor, "/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof paranoid);
-    if (missing.length > 0)
-        res_doctor_add(doctor, "measuring", "hardware counters", RES_DOCTOR_NOTE,
-                       res_printf("not here: %s: %s; kernel.perf_event_paranoid is %s", missing.text,
-                                  rep_counter_why(error), paranoid[0] != '\0' ? paranoid : "not told"),
-                       WHY,
-                       error == EACCES || error == EPERM
-                           ? "sysctl kernel.perf_event_paranoid=1; docker run --cap-add PERFMON"
-                           : "virtual machines rarely have them: use real hardware, or do without");
-    else
-        res_doctor_add(doctor, "measuring", "hardware counters", user_only ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
-                       res_strdup(user_only ? "all, without what the kernel does" : "all"), WHY,
-                       user_only ? "sysctl kernel.perf_event_paranoid=1" : NULL);
-    free(missing.text);
 }
 
 /* ---- what there is to record, replay and compare with ---------------------------------------- */
@@ -238,8 +201,7 @@ static int run_doctor(int argc, char **argv)
     cli_stops_take();
     res_doctor_begin(&doctor, "");
     res_doctor_measuring(&doctor, WINDOW_NS);
-    add_clock(&doctor); /* and counters: chosen and opened as the replay will */
-    add_counters(&doctor);
+    add_clock(&doctor); /* chosen as the replay will */
     res_doctor_recording(&doctor);
     res_doctor_validating(&doctor);
     code = check_installed(&doctor);

@@ -11,7 +11,6 @@
 #include "replay/clock/recorded.h"
 #include "replay/exec/latency_pass.h"
 #include "replay/exec/run_threads.h"
-#include "replay/meters/counters.h"
 #include "replay/meters/meters.h"
 #include "replay/meters/waste.h"
 #include "replay/proof/allocator_proof.h"
@@ -43,7 +42,6 @@ struct rep_outcome {
     const struct rep_meters *meters;
     const struct rep_exec_options *exec; /* of the run; the clock's rate is known */
     const struct rep_exec_totals *totals;
-    const struct rep_counters *counters;
     uint64_t substituted; /* calls.h */
     const char *touch;
     const struct rep_waste *waste; /* NULL: not looked at */

@@ -290,21 +290,6 @@ static json_t *syscalls_json(const struct rep_syscalls *syscalls)
     return object;
 }
 
-static json_t *counters_json(const struct rep_counters *counters)
-{
-    json_t *array = json_array();
-    for (unsigned i = 0; i < REP_COUNTERS; i++) {
-        const struct rep_counter *counter = &counters->counters[i];
-        rep_append(array, counter->sys_errno != 0
-                              ? json_pack("{s:s, s:n, s:s}", "name", counter->name, "count", "unavailable",
-                                          rep_counter_why(counter->sys_errno))
-                              : json_pack("{s:s, s:I, s:b, s:f}", "name", counter->name, "count",
-                                          (json_int_t)counter->count, "user_only", counter->user_only,
-                                          "counted_share", counter->share));
-    }
-    return array;
-}
-
 static json_t *binding_json(const struct rep_binding *binding)
 {
     json_t *object = json_object();
@@ -358,7 +343,6 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     rep_set_real(root, "clock_cost_ns", rep_clock_ns(outcome->exec->clock, outcome->exec->clock->cost_ticks));
     rep_set_count(root, "timed_runs", totals->timed_runs);
     rep_set_count(root, "window_max_ns", meters->window_max_ns);
-    rep_set(root, "counters", counters_json(outcome->counters));
     rep_set(root, "batch_ns", is_time_pass(outcome) ? batches_json(outcome) : json_null());
     rep_set(root, "latency",
             outcome->exec->latency != NULL ? rep_latency_json(outcome->exec->latency, outcome->exec->clock)

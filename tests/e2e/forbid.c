@@ -1,6 +1,6 @@
 /* forbid - run a program in a world that refuses: forbid NAME... -- PROGRAM ARGUMENT...
  *
- * NAME: seccomp, perf, nice. Each of these system calls then fails with EPERM, as in a strict container. */
+ * NAME: seccomp, nice. Each of these system calls then fails with EPERM, as in a strict container. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -14,7 +14,7 @@
 static const struct {
     const char *name;
     unsigned number;
-} CALLS[] = {{"seccomp", SYS_seccomp}, {"perf", SYS_perf_event_open}, {"nice", SYS_setpriority}};
+} CALLS[] = {{"seccomp", SYS_seccomp}, {"nice", SYS_setpriority}};
 
 static int forbid(unsigned number)
 {

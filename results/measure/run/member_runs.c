@@ -132,32 +132,6 @@ static void merge_system_calls(json_t *root, const struct res_run *runs, size_t 
     }
 }
 
-/* The processor's and the kernel's; one that a member could not count is not known. */
-static void merge_counters(json_t *root, const struct res_run *runs, size_t count)
-{
-    json_t *list = json_object_get(root, "counters"), *counter;
-    size_t at;
-    json_array_foreach(list, at, counter)
-    {
-        double share = 1;
-        json_int_t sum = 0;
-        for (size_t i = 0; i < count; i++) {
-            const json_t *own = json_array_get(json_object_get(runs[i].json, "counters"), at);
-            if (!json_is_integer(json_object_get(own, "count"))) {
-                json_object_update(counter, (json_t *)(uintptr_t)own); /* read alone */
-                sum = -1;
-                break;
-            }
-            sum += json_integer_value(json_object_get(own, "count"));
-            share = fmin(share, json_number_value(json_object_get(own, "counted_share")));
-        }
-        if (sum < 0)
-            continue;
-        json_object_set_new(counter, "count", json_integer(sum));
-        json_object_set_new(counter, "counted_share", json_real(share));
-    }
-}
-
 static bool holds(const json_t *list, const json_t *text)
 {
     size_t i;
@@ -398,7 +372,6 @@ bool res_runs_merge(const struct res_member *members, const struct res_run *runs
     merge_counts(root, runs, count);
     merge_time(root, runs, count);
     merge_system_calls(root, runs, count);
-    merge_counters(root, runs, count);
     merge_substituted(root, runs, count);
     merge_digest(root, runs, count, "digest");
     merge_digest(root, runs, count, "workload_digest");

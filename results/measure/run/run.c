@@ -144,17 +144,6 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     return line.words;
 }
 
-#define OWNER struct res_counter
-static const struct res_field COUNTER_FIELDS[] = {
-    RES_ROW(TEXT, "name", name, NULL),
-    RES_ROW(TEXT, "unavailable", unavailable, NULL),
-    RES_ROW(NUMBER, "count", count, NULL),
-    RES_ROW(TRUTH, "user_only", user_only, NULL),
-    RES_ROW(NUMBER, "counted_share", counted_share, NULL),
-};
-static const struct res_described COUNTER = RES_DESCRIBE_WHOLLY("a counter", COUNTER_FIELDS);
-#undef OWNER
-
 /* The run's JSON is kept as it is but for the batches: as JSON values these would take ten times the memory. */
 #define OWNER                   struct res_run
 #define KEPT(kind, key, member) RES_ROW_AS(kind, READ_ONLY, key, member, NULL)
@@ -187,7 +176,6 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "binding.nice", nice),
     KEPT(TEXT, "binding.nice_refused", nice_refused),
     KEPT(TEXTS, "substituted", substituted),
-    RES_LIST(LIST, READ_ONLY, "counters", counters, counter_count, &COUNTER, NULL),
     KEPT(NUMBER, "proof.clock.own_threads_unseen", own_threads_unseen),
     KEPT(NUMBER, "proof.clock.own_threads_lost", own_threads_lost),
     KEPT(JSON, "proof.settings", settings),

@@ -59,14 +59,6 @@ struct res_start_cost {
     double more_ns, more_cpu_ns; /* than under the baseline, in the same round; of the baseline 0 */
 };
 
-/* What the processor or the kernel counted in a run. */
-struct res_counter {
-    char *name, *unavailable;
-    double count; /* NAN: it was not counted */
-    bool user_only;
-    double counted_share;
-};
-
 /* Figures of a run; units in the names. The rows are RES_RUN's. */
 struct res_run {
     json_t *json;                /* all that the run printed, less batch_ns; owned */
@@ -88,8 +80,6 @@ struct res_run {
     char *touch, *threads_as, *pin, *nice_refused;
     double nice;                  /* NAN: not asked */
     struct res_texts substituted; /* calls that the library lacks, made through another function of it */
-    struct res_counter *counters;
-    size_t counter_count;
     double own_threads_unseen, own_threads_lost; /* of the allocator, and its clock */
     json_t *settings;                            /* each that was asked for, and what was found */
     char *said; /* the first words of the allocator on standard error, on one line; owned; NULL: none */

@@ -1,4 +1,4 @@
-/* notes_passes.c - what the passes behind the rounds found: single calls, the kernel's part, counters. */
+/* notes_passes.c - what the passes behind the rounds found: single calls, the kernel's part. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/noting.h"
 
-#define CALLS_SHOWN 4u    /* of those made most; the JSON has all */
-#define RUNS_MAX    1000u /* rounds that there can be */
+#define CALLS_SHOWN 4u /* of those made most; the JSON has all */
 
 /* ---- latency --------------------------------------------------------------------------------- */
 
@@ -157,80 +156,6 @@ static void note_system_calls(struct res_noting *to)
     }
 }
 
-/* ---- counters of the processor --------------------------------------------------------------- */
-
-struct shown_counter {
-    const char *name, *words;
-    double ops; /* the figure is per so many */
-};
-
-static const struct shown_counter COUNTERS[] = {
-    {"instructions", "instructions per op", 1},
-    {"cache_misses", "cache misses per 1,000 ops", 1000},
-    {"dtlb_load_misses", "data TLB misses per 1,000 ops", 1000},
-    {"branch_misses", "mispredicted branches per 1,000 ops", 1000},
-};
-
-static const struct res_counter *counter_of(const struct res_run *run, const char *name)
-{
-    for (size_t i = 0; i < run->counter_count; i++)
-        if (run->counters[i].name != NULL && strcmp(run->counters[i].name, name) == 0)
-            return &run->counters[i];
-    return NULL;
-}
-
-/* Median over the runs; NAN when one lacks it. */
-static double median_per_op(const struct res_result_entry *entry, const char *name)
-{
-    double samples[RUNS_MAX];
-    const size_t count = entry->run_count < RUNS_MAX ? entry->run_count : RUNS_MAX;
-    for (size_t i = 0; i < count; i++) {
-        const struct res_run *run = &entry->runs[i];
-        const struct res_counter *counter = counter_of(run, name);
-        samples[i] = counter != NULL ? counter->count / ((double)run->ops - (double)run->inherited_ops) : NAN;
-        if (!isfinite(samples[i]))
-            return NAN;
-    }
-    return count > 0 ? res_median(samples, count) : NAN;
-}
-
-struct counted {
-    const struct shown_counter *shown;
-    double floor; /* NAN: there is none to subtract */
-};
-
-static bool count_of(const struct res_result_entry *entry, const void *which, double *ret_value)
-{
-    const struct counted *counted = which;
-    const double gross = median_per_op(entry, counted->shown->name);
-    const double net = isfinite(counted->floor) ? fmax(gross - counted->floor, 0) : gross;
-    *ret_value = isfinite(gross) ? net * counted->shown->ops : NAN;
-    return true;
-}
-
-static void note_counters(struct res_noting *to)
-{
-    const struct res_result_workload *workload = to->workload;
-    const struct res_result_entry *first = &workload->candidates[0];
-    const struct res_counter *counter = first->run_count > 0 ? counter_of(first->runs, COUNTERS[0].name)
-                                                             : NULL;
-    if (counter != NULL && counter->unavailable != NULL) {
-        say(to, "the processor's are unavailable: %s", counter->unavailable);
-        return;
-    }
-    for (size_t i = 0; i < sizeof COUNTERS / sizeof COUNTERS[0]; i++) {
-        const struct counted counted = {
-            &COUNTERS[i], workload->floor != NULL ? median_per_op(workload->floor, COUNTERS[i].name) : NAN};
-        say(to, "%s%s: ", COUNTERS[i].words, isfinite(counted.floor) ? " above the floor's" : "");
-        if (res_note_each(to, count_of, &counted, res_ns_words)) {
-            res_note_end(to);
-        } else {
-            free(to->words.text);
-            to->words = (struct res_text){0};
-        }
-    }
-}
-
 static void note_group(struct res_noting *to)
 {
     if (to->workload->group_processes > 1)
@@ -244,6 +169,5 @@ const struct res_note_row RES_PASS_ROWS[] = {
     {"p99.9", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_p99_9},
     {"ns a call", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_calls},
     {"syscalls", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_system_calls},
-    {"counters", RES_NOTE_INFO, RES_TOLD_TEXT, .make = note_counters},
     {0},
 };

@@ -62,33 +62,23 @@ def passes(p99, p99_9, calls, system_calls):
             "system_calls": system_calls}
 
 
-def counted(instructions, cache_misses):
-    return {"ops": 110, "inherited_ops": 10,
-            "counters": [{"name": "instructions", "count": instructions, "counted_share": 1.0},
-                         {"name": "cache_misses", "count": cache_misses, "unavailable": "none"}]}
-
-
 workload = {"name": "web.wl", "digest": "00ff", "file_digest": "00ff", "ops": 1012345, "threads": 1,
             "duration_ns": 1_240_000_000, "live_peak_bytes": 52_300_000, "rounds": 10,
             "candidates": [
                 dict(base, **passes(32.8, 2803, [("free", 5, 9.3), ("malloc", 7, 12.5), ("realloc", 2, 400.0),
                                                  ("calloc", 2, 30.0), ("valloc", 1, 1.0)],
                                     {"mmap": 1, "munmap": 0, "brk": 44, "total": 45}),
-                     runs=[dict(counted(9000, 30), binding={"pin": "auto", "nice": -5,
-                                                            "nice_refused": "Permission denied"}),
-                           counted(7000, 50), counted(8000, 40)]),
+                     runs=[{"ops": 110, "binding": {"pin": "auto", "nice": -5, "nice_refused": "Permission denied"}}]),
                 dict(entry("jemalloc", "5.3.0", 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
-                     **passes(12.8, 170.2, [("free", 5, 9.3), ("malloc", 7, 5.5)], {"mmap": 0, "total": 0}),
-                     runs=[counted(5000, None)]),
+                     **passes(12.8, 170.2, [("free", 5, 9.3), ("malloc", 7, 5.5)], {"mmap": 0, "total": 0})),
                 dict(entry("torn", "1\x1b[31m", 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
                      latency={"unavailable": "exit code 1:\x1b[31m it broke"},
                      system_calls={"unavailable": "seccomp user notification: Operation not permitted"}),
                 dict(entry("odd", "1", 13.9, 0.65, "faster", 66_000_000, 1.1, "more"),
                      latency={"by_call": [3, {"call": 4}, {"call": "malloc", "typical_ns": "much"}], "p99_ns": []},
-                     system_calls=[1, 2],
-                     runs=[{"ops": 110, "counters": [{"name": "instructions", "count": 1}, 5]}])],
+                     system_calls=[1, 2], runs=[{"ops": 110, "counters": [5]}])],
             "control": dict(base, latency=None, system_calls=None),
-            "floor": dict(floor, latency=None, runs=[counted(2000, 10)])}
+            "floor": dict(floor, latency=None)}
 watched = dict(result, workloads=[workload], touch="page", disturbances=[
     {"kind": "governor", "when": "before", "value": 0, "unit": "processor",
      "text": "the frequency governor of processor 0 is powersave", "remedy": "set it to performance"},
