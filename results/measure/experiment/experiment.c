@@ -175,11 +175,6 @@ static void fail(struct res_entry *entry, char *reason)
     entry->failed = reason;
 }
 
-uint64_t res_experiment_patience_ns(uint64_t like_ns)
-{
-    return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
-}
-
 /* A run that takes as long has hung. Before an entry's warm-up the baseline's same run has to do: no allocator that is
  * worth comparing is so much slower. */
 static uint64_t patience_ns(const struct res_trial *trial, const struct res_entry *entry, enum phase phase)
@@ -190,7 +185,7 @@ static uint64_t patience_ns(const struct res_trial *trial, const struct res_entr
         like_ns = baseline->check_ns;
     else if (like_ns == 0)
         like_ns = baseline->warmup_ns;
-    return res_experiment_patience_ns(like_ns);
+    return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
 }
 
 /* A run that goes on. */
