@@ -14,8 +14,7 @@
 #include "record/target.h"
 
 /* How the command ended, where the user has to know it. */
-static void tell_end(const struct cli_verb *verb, const struct rec_recorded *recorded, const char *name,
-                     bool again)
+static void tell_end(const struct cli_verb *verb, const struct rec_recorded *recorded, const char *name)
 {
     if (recorded->code != 0)
         cli_say(verb, "%s", recorded->problem);
@@ -25,7 +24,7 @@ static void tell_end(const struct cli_verb *verb, const struct rec_recorded *rec
                 "when it "
                 "has ended",
                 (int)recorded->still_running, name);
-    else if (again || rec_relay_asked_to_end() != 0) /* whoever asked knows */
+    else if (rec_relay_asked_to_end() != 0) /* whoever asked knows */
         return;
     else if (WIFSIGNALED(recorded->status))
         cli_say(verb, "'%s' was ended by signal %d; its recording is used", name, WTERMSIG(recorded->status));
@@ -66,7 +65,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
         cli_say(verb, "%s", target.problem);
     } else {
         rec_run(&record, target.path, command, &recorded);
-        tell_end(verb, &recorded, name, step->again);
+        tell_end(verb, &recorded, name);
         rec_messages_report(&recorded.watch.messages);
         usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(verb, recording, name);
     }

@@ -164,7 +164,7 @@ int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *
         cli_say_other_kind(verb, input, kind);
         return CLI_UNREADABLE;
     }
-    const bool is_group = !prepare->one && cli_is_group(input, prepare->convert);
+    const bool is_group = cli_is_group(input, prepare->convert);
     char *output = free_name(prepare->directory, input, number);
     int code = is_group ? cli_group_make_room(verb, output, prepare->force) : CLI_DONE;
     if (code == CLI_DONE)

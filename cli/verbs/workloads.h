@@ -20,7 +20,6 @@ struct cli_prepare {
     bool force;                         /* existing ones may be replaced */
     bool quiet;                         /* no summary */
     enum cli_progress_when progress;
-    bool one; /* of a group its process with most calls alone */
 };
 
 /* A workload that can be replayed. */

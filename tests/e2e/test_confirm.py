@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -324,6 +325,29 @@ class Confirm(lab.Lab):
         result = self.interrupt(lambda: self.lines("loads") >= 6, "-n", 500, "--start", start, "--ready", client + "ready", "--load", load)
         self.assertIs(result["confirmation"]["stopped"], True)
         self.assert_ended()
+
+    @lab.needs("hyperfine")
+    def test_hyperfine_runs_without_the_candidate(self):
+        """It is a program that the candidate need not bear: library and settings are the command's alone, which has both."""
+        hyperfine = self.place / "hyperfine"
+        hyperfine.write_text('#!/bin/sh\nprintf "%s\\n" "$LD_PRELOAD$GLIBC_TUNABLES" >>of-hyperfine\n'
+                             f'exec {shutil.which("hyperfine")} "$@"\n')
+        hyperfine.chmod(0o755)
+        program = self.place / "is=a path"
+        program.write_text('#!/bin/sh\n[ -z "$MALLAB_TEST" ] || printf "%s:%s:%s\\n" "$LD_PRELOAD" "$GLIBC_TUNABLES" "$*" >>of-command\n'
+                           f"exec {lab.PROGRAMS}/half 1\n")
+        program.chmod(0o755)
+        for command in (program, "sh"):
+            told = self.answer("confirm", "-q", "--json", "-n", 1, "-a", "glibc,glibc+nocache", "--", command, *(["-c", f"exec '{program}' 'a  b'"] if command == "sh" else ["a  b"]),
+                                 env={"PATH": f"{self.place}:{os.environ['PATH']}", "MALLAB_TEST": "1"})
+            self.assertEqual([one["failed"] for one in told["confirmed"]], [None, None])
+            self.assertEqual([one["runs"] for one in told["confirmed"]], [1, 1])
+            self.assertEqual((self.place / "of-hyperfine").read_text(), "\n" * 4)  # a pair of each, the control's among them
+            lines = (self.place / "of-command").read_text().splitlines()
+            self.assertTrue(all(re.search(r"^.*libc\.so\.6:.*:a  b$", line) for line in lines), lines)
+            self.assertTrue(any("tcache_count=0" in line for line in lines), lines)
+            for name in ("of-hyperfine", "of-command"):
+                (self.place / name).unlink()
 
 
 if __name__ == "__main__":

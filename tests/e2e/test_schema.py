@@ -160,7 +160,7 @@ class Schema(Lab):
         self.judge("mallab-experiment-1", self.made.answer("confirm", "-q", "-n", "1", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
 
     def test_validate(self):
-        self.judge("mallab-experiment-1", self.made.answer("validate", "-q", "-n", "1", "--recordings", "2", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
+        self.judge("mallab-experiment-1", self.made.answer("validate", "-q", "-n", "1", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-/* test_results_fidelity.c - validation: its formulas by hand-made figures, and the texts that it reads. */
+/* test_results_fidelity.c - validation: its formulas by hand-made figures, groups, and the texts that it reads. */
 #include <elf.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/validate/fidelity.h"
-#include "results/measure/validate/program_image.h"
-#include "results/measure/validate/recordings.h"
-#include "results/measure/validate/smaps.h"
+#include "results/measure/watch/program_image.h"
+#include "results/measure/watch/smaps.h"
 #include "unit/harness.h"
 
 #define CHECK_NEAR(actual, expected)                                                                         \
@@ -29,27 +29,6 @@ TEST(runs_that_were_alike_have_one_peak)
     CHECK_NEAR(res_fidelity_sampled_peak(unknown, samples, 3), 65);
     CHECK_NEAR(res_fidelity_sampled_peak(alike, samples, 1), 65);
     CHECK(isnan(res_fidelity_sampled_peak(alike, samples, 0)));
-}
-
-TEST(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest)
-{
-    const double samples[] = {270, 320, 300}, gone[] = {NAN, 270, 320}, one[] = {NAN, 270};
-    const struct res_real_range range = res_real_range_of(samples, 3);
-    CHECK_NEAR(range.low_bytes, 270);
-    CHECK_NEAR(range.high_bytes, 320);
-    CHECK_U64(range.runs, 3);
-    CHECK_NEAR(res_real_range_beyond(&range, 270), 0);
-    CHECK_NEAR(res_real_range_beyond(&range, 311), 0);
-    CHECK_NEAR(res_real_range_beyond(&range, 243), -0.1);
-    CHECK_NEAR(res_real_range_beyond(&range, 336), 0.05);
-    CHECK(isnan(res_real_range_beyond(&range, NAN)));
-    const struct res_real_range two = res_real_range_of(gone, 3), single = res_real_range_of(one, 2),
-                                none = res_real_range_of(one, 0);
-    CHECK_U64(two.runs, 2);
-    CHECK_NEAR(res_real_range_beyond(&two, 243), -0.1);
-    CHECK_U64(single.runs, 1); /* of one run nothing is known of the next */
-    CHECK(isnan(res_real_range_beyond(&single, 270)));
-    CHECK(isnan(none.low_bytes) && isnan(res_real_range_beyond(&none, 1)));
 }
 
 /* Of a program whose queues grow or empty while its mappings are read; one sampled run of five went its own way by itself. */
@@ -71,42 +50,34 @@ TEST(reading_that_changes_what_a_program_holds_is_told)
 
 TEST(prediction_is_rest_and_startup_and_replay)
 {
-    const struct res_levels rest = {1000, 900, 800};
-    const struct res_fidelity_sample sample = {
-        .total = {3000, 2000, 1500},
-        .heap = {1600, 1000, 500},
-        .replayed = {1700, 950, 600},
-        .startup_total_bytes = 200,
-        .startup_heap_bytes = 60,
-        .missed_bytes = 50,
-    };
-    const struct res_fidelity fidelity = res_fidelity_of(&rest, &sample);
-    CHECK_NEAR(fidelity.predicted_total.peak_bytes, 1000 + 200 + 1700 - 50);
-    CHECK_NEAR(fidelity.predicted_total.mean_bytes, 900 + 200 + 950); /* only peaks can miss each other */
-    CHECK_NEAR(fidelity.predicted_heap.end_bytes, 660);
-    CHECK_NEAR(fidelity.error_total.peak_bytes, 2850.0 / 3000 - 1);
-    CHECK_NEAR(fidelity.error_heap.peak_bytes, 1760.0 / 1600 - 1);
+    const struct res_fidelity_sample sample = {.total = 3000,
+                                               .heap = 1600,
+                                               .replayed = 1700,
+                                               .startup_total = 200,
+                                               .startup_heap = 60,
+                                               .missed = 50};
+    const struct res_fidelity fidelity = res_fidelity_of(1000, &sample);
+    CHECK_NEAR(fidelity.predicted_total, 1000 + 200 + 1700 - 50);
+    CHECK_NEAR(fidelity.predicted_heap, 1760);
+    CHECK_NEAR(fidelity.error_total, 2850.0 / 3000 - 1);
+    CHECK_NEAR(fidelity.error_heap, 1760.0 / 1600 - 1);
 }
 
 TEST(no_real_figure_no_error)
 {
-    const struct res_levels rest = {1000, NAN, 800};
-    const struct res_fidelity_sample sample = {
-        .total = {3000, 2000, 0}, .heap = {0, 1, 1}, .replayed = {1, 1, 1}};
-    const struct res_fidelity fidelity = res_fidelity_of(&rest, &sample);
-    CHECK(isnan(fidelity.error_heap.peak_bytes));
-    CHECK(isnan(fidelity.error_total.mean_bytes));
-    CHECK(isnan(fidelity.error_total.end_bytes));
+    const struct res_fidelity_sample sample = {.total = 3000, .heap = 0, .replayed = 1};
+    CHECK(isnan(res_fidelity_of(1000, &sample).error_heap));
+    CHECK(isnan(res_fidelity_of(NAN, &sample).error_total));
 }
 
 TEST(a_small_heap_is_not_judged)
 {
     const double bound = RES_HEAP_JUDGED;
-    struct res_fidelity fidelity = {.real_heap = {bound - 1, 1, 1}, .predicted_heap = {bound - 1, 1, 1}};
+    struct res_fidelity fidelity = {.real_heap = bound - 1, .predicted_heap = bound - 1};
     CHECK(res_fidelity_is_small(&fidelity));
-    fidelity.predicted_heap.peak_bytes = bound; /* so far off is a miss */
+    fidelity.predicted_heap = bound; /* so far off is a miss */
     CHECK(!res_fidelity_is_small(&fidelity));
-    fidelity.predicted_heap.peak_bytes = NAN;
+    fidelity.predicted_heap = NAN;
     CHECK(!res_fidelity_is_small(&fidelity));
 }
 
@@ -150,71 +121,71 @@ TEST(moments_of_two_runs_are_matched_by_the_heap)
     CHECK_U64(res_fidelity_retimed(&none, &none, &replayed).count, 0);
 }
 
-/* Predictions of one candidate from four recordings: rest and startup are one, replay and what was missed each recording's own. */
-TEST(of_several_recordings_the_median_is_predicted)
-{
-    const struct res_levels rest = {1000, 900, 800};
-    const struct {
-        struct res_levels replayed;
-        double missed_bytes;
-    } recordings[4] = {
-        {{1700, 950, 600}, 300}, {{1500, 990, NAN}, 0}, {{1600, 700, 640}, 50}, {{NAN, NAN, NAN}, 0}};
-    struct res_fidelity all[4];
-    for (size_t i = 0; i < 4; i++) {
-        const struct res_fidelity_sample sample = {
-            .total = {3000, 2000, 1500},
-            .heap = {1600, 1000, 500},
-            .replayed = recordings[i].replayed,
-            .startup_total_bytes = 200,
-            .startup_heap_bytes = 60,
-            .missed_bytes = recordings[i].missed_bytes,
-        };
-        all[i] = res_fidelity_of(&rest, &sample);
-    }
-    /* In the total the recording with the highest peak is the lowest, by what its own course missed. */
-    const struct res_fidelity three = res_fidelity_median(all, 3), four = res_fidelity_median(all, 4);
-    CHECK_NEAR(three.predicted_heap.peak_bytes, 60 + 1600);
-    CHECK_NEAR(three.predicted_total.peak_bytes, 1200 + 1500);
-    CHECK_NEAR(all[0].predicted_total.peak_bytes, 1200 + 1700 - 300);
-    CHECK_NEAR(three.predicted_heap.mean_bytes, 60 + 950);
-    CHECK_NEAR(three.predicted_heap.end_bytes, 60 + 620); /* known of two */
-    CHECK_NEAR(three.error_heap.peak_bytes, 1660.0 / 1600 - 1);
-    CHECK_NEAR(three.error_total.peak_bytes, 2700.0 / 3000 - 1);
-    CHECK_NEAR(three.real_total.mean_bytes, 2000);
-    CHECK_NEAR(four.predicted_total.peak_bytes, three.predicted_total.peak_bytes);
-    CHECK_NEAR(res_fidelity_median(all, 2).predicted_heap.peak_bytes, 60 + 1600); /* between both */
-    CHECK_NEAR(res_fidelity_median(all, 1).predicted_total.peak_bytes, all[0].predicted_total.peak_bytes);
-    CHECK(isnan(res_fidelity_median(&all[3], 1).predicted_heap.end_bytes));
-}
-
-TEST(order_counts_where_reality_differs)
-{
-    const double real[] = {100, 104, 120, 150, NAN}, predicted[] = {100, 90, 110, 105, 1};
-    const struct res_bar order = res_fidelity_order(real, predicted, 5);
-    CHECK_U64(order.checked, 5); /* 100 and 104 are alike, the last is unknown */
-    CHECK_U64(order.met, 4);     /* 120 before 150, but predicted the other way round */
-}
-
 TEST(sign_is_judged_outside_the_noise_only)
 {
-    double base[10], fast[10], control[10];
-    for (size_t i = 0; i < 10; i++) {
-        base[i] = 1e9 + (double)i;
-        fast[i] = 0.8e9 + (double)i;
-        control[i] = 1.001e9 - (double)i;
-    }
-    struct res_time_check check = res_time_check_of(fast, base, control, 10, -5, 1);
-    CHECK_NEAR(check.real_ns, -0.2e9);
-    CHECK(check.verdict == RES_LESS);
-    CHECK(check.sign == RES_SIGN_RIGHT);
-    check = res_time_check_of(fast, base, control, 10, 5, 1);
-    CHECK(check.sign == RES_SIGN_WRONG);
-    CHECK(res_time_check_of(control, base, control, 10, 5, 1).sign == RES_SIGN_NOISE);
-    CHECK(res_time_check_of(fast, base, control, 7, 5, 1).sign == RES_SIGN_NOISE); /* too few rounds */
-    CHECK(isfinite(res_time_check_of(fast, base, control, RES_ROUNDS_FOR_INTERVAL, 5, 1).interval.low));
-    CHECK(isnan(res_time_check_of(fast, base, control, RES_ROUNDS_FOR_INTERVAL - 1, 5, 1).interval.low));
-    CHECK(res_time_check_of(fast, base, control, 10, NAN, 1).sign == RES_SIGN_UNKNOWN);
-    CHECK(res_time_check_of(fast, base, control, 0, 5, 1).sign == RES_SIGN_UNKNOWN);
+    CHECK(res_fidelity_sign(-5, 0.8, RES_LESS) == RES_SIGN_RIGHT);
+    CHECK(res_fidelity_sign(5, 0.8, RES_LESS) == RES_SIGN_WRONG);
+    CHECK(res_fidelity_sign(5, 1.2, RES_MORE) == RES_SIGN_RIGHT);
+    CHECK(res_fidelity_sign(5, 0.99, RES_UNDECIDED) == RES_SIGN_NOISE);
+    CHECK(res_fidelity_sign(NAN, 0.8, RES_LESS) == RES_SIGN_UNKNOWN);
+    CHECK(res_fidelity_sign(5, NAN, RES_UNDECIDED) == RES_SIGN_UNKNOWN);
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static struct res_image member(uint64_t begin_ns, uint64_t end_ns, uint64_t own_peak)
+{
+    return (struct res_image){.called = "worker",
+                              .begin_ns = begin_ns,
+                              .last_ns = end_ns,
+                              .exact = true,
+                              .has_library = true,
+                              .has_maps = true,
+                              .peak_bytes = (double)own_peak,
+                              .cpu_ns = 7,
+                              .apart_most_bytes = 3,
+                              .together = 1,
+                              .series_every = 1};
+}
+
+static void add_moment(struct res_image *image, uint64_t time_ns, uint64_t resident, uint64_t heap)
+{
+    image->series[image->series_count++] = (struct res_moment){.time_ns = time_ns,
+                                                               .resident_bytes = resident,
+                                                               .anonymous_bytes = heap + 2,
+                                                               .heap_bytes = heap,
+                                                               .apart_bytes = 2};
+}
+
+/* The third was forked by one of them and executed another program: it is none of the group. */
+TEST(a_group_holds_what_its_processes_hold_together)
+{
+    struct res_image *images = res_calloc(3, sizeof *images), *group = res_calloc(1, sizeof *group);
+    const struct res_sampled sampled = {.images = images, .image_count = 3};
+    images[0] = member(100, 200, 60);
+    images[1] = member(150, 300, 90);
+    images[2] = member(150, 300, 9000);
+    images[2].exact = false;
+    add_moment(&images[0], 10, 40, 20);
+    add_moment(&images[0], 60, 50, 30); /* at 160, beside 30 of the other */
+    add_moment(&images[1], 5, 30, 10);
+    add_moment(&images[1], 100, 70, 40); /* at 250: the first is gone at 200 */
+    CHECK(res_sampled_group(&sampled, "worker", group));
+    CHECK_NEAR(group->peak_bytes,
+               90); /* what one held between two samples is more than the sums of 80 and 70 */
+    CHECK_U64(group->together, 2);
+    CHECK_NEAR(group->heap_peak_bytes, 40);
+    CHECK_NEAR(group->apart_most_bytes, 6);
+    CHECK_NEAR(group->cpu_ns, 14);
+    CHECK_U64(group->series_count, 4);
+    CHECK_U64(group->series[2].resident_bytes, 80);
+    CHECK(group->has_library);
+    images[1].exact = false;
+    CHECK(res_sampled_group(&sampled, "worker", group)); /* of one it is that one */
+    CHECK_NEAR(group->peak_bytes, 60);
+    CHECK(!res_sampled_group(&sampled, "other", group));
+    free(images);
+    free(group);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
@@ -444,12 +415,10 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
     CHECK(!parses("{\"results\":[{\"times\":[1],\"user\":\"0\",\"system\":0}]}", &timed));
 }
 
-RUN_TESTS(T(runs_that_were_alike_have_one_peak),
-          T(a_prediction_lies_within_what_real_runs_did_or_so_far_from_the_nearest),
-          T(reading_that_changes_what_a_program_holds_is_told), T(prediction_is_rest_and_startup_and_replay),
-          T(no_real_figure_no_error), T(a_small_heap_is_not_judged),
-          T(moments_of_two_runs_are_matched_by_the_heap), T(of_several_recordings_the_median_is_predicted),
-          T(peaks_that_do_not_fall_together_are_not_added), T(order_counts_where_reality_differs),
+RUN_TESTS(T(runs_that_were_alike_have_one_peak), T(reading_that_changes_what_a_program_holds_is_told),
+          T(prediction_is_rest_and_startup_and_replay), T(no_real_figure_no_error),
+          T(a_small_heap_is_not_judged), T(moments_of_two_runs_are_matched_by_the_heap),
+          T(peaks_that_do_not_fall_together_are_not_added), T(a_group_holds_what_its_processes_hold_together),
           T(sign_is_judged_outside_the_noise_only), T(heap_is_told_from_the_rest),
           T(a_mapping_that_is_listed_twice_counts_once), T(what_is_resident_is_told_by_name_but_for_the_heap),
           T(a_library_that_the_program_has_by_itself_is_not_brought), T(more_names_than_room_do_no_harm),

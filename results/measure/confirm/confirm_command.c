@@ -6,12 +6,11 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/run/run.h"
-#include "results/measure/validate/sampled.h"
+#include "results/measure/watch/sampled.h"
 
 #define STEP_NS UINT64_C(1000000000) /* the peak is the kernel's: samples between would only cost time */
 
-/* words: the program's last; taken over, may be NULL. */
-static char *other_end(const struct res_confirm_command *command, int code, char *words)
+char *res_confirm_other_end(const struct res_confirm_command *command, int code, char *words)
 {
     char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
     char *reason = res_printf("the program ended %s under it, not %s%s%s", end, expected,
@@ -32,7 +31,8 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
     if (state != RES_REAL_OK)
         return state;
     if (!res_command_ends_alike(timed.exit_code, command->exit_code)) {
-        *ret_reason = other_end(command, timed.exit_code, NULL); /* hyperfine keeps what it said */
+        *ret_reason = res_confirm_other_end(command, timed.exit_code,
+                                            NULL); /* hyperfine keeps what it said */
         return RES_REAL_FAILED;
     }
     ret->time_ns = timed.user_ns + timed.system_ns;
@@ -48,7 +48,7 @@ static enum res_real_state take_peak(const struct res_sampled *sampled, const ch
     double peak = 0;
     for (size_t i = 0; i < sampled->image_count; i++) {
         const struct res_image *image = &sampled->images[i];
-        peak = fmax(peak, image->run.total.peak_bytes);
+        peak = fmax(peak, image->peak_bytes);
         is_exact = is_exact || image->exact;
         has_library = has_library || image->has_library;
     }
@@ -71,13 +71,26 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
         return state;
     const int code = fp_status_code(sampled.status);
     if (!res_command_ends_alike(code, command->exit_code)) {
-        *ret_reason = other_end(command, code, res_command_last_words(one));
+        *ret_reason = res_confirm_other_end(command, code, res_command_last_words(one));
         state = RES_REAL_FAILED;
     } else {
         state = take_peak(&sampled, library, &ret->peak_bytes, ret_reason);
     }
     res_sampled_release(&sampled);
     return state;
+}
+
+struct res_command res_confirm_command_of(const struct res_confirm_command *command, char **environment,
+                                          const char *errors)
+{
+    return (struct res_command){
+        .path = command->path,
+        .arguments = command->arguments,
+        .environment = environment,
+        .errors = errors,
+        .timeout_ns = command->timeout_ns,
+        .stop = command->stop,
+    };
 }
 
 static enum res_real_state run_once(void *context, const struct res_candidate *candidate,
@@ -87,14 +100,7 @@ static enum res_real_state run_once(void *context, const struct res_candidate *c
     const struct res_confirm_command *command = context;
     char **environment = res_command_environment(candidate, NULL);
     char *errors = res_path_join(command->directory, "stderr");
-    const struct res_command one = {
-        .path = command->path,
-        .arguments = command->arguments,
-        .environment = environment,
-        .errors = errors,
-        .timeout_ns = command->timeout_ns,
-        .stop = command->stop,
-    };
+    const struct res_command one = res_confirm_command_of(command, environment, errors);
     const enum res_real_state state = what == RES_CONFIRM_PEAK
                                           ? run_watched(command, &one, candidate->path, ret, ret_reason)
                                           : run_timed(command, &one, ret, ret_reason);

@@ -17,7 +17,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/run/run.h"
-#include "results/measure/validate/program_image.h"
+#include "results/measure/watch/program_image.h"
 
 #define SHELL         "/bin/sh"
 #define STEP_NS       UINT64_C(50000000) /* between two looks */

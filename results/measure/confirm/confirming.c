@@ -130,7 +130,7 @@ static bool run(struct state *state, const struct res_candidate *candidate, enum
     if (options->progress != NULL)
         options->progress(options->context, what == RES_CONFIRM_PEAK ? "memory" : "time", candidate->name,
                           elapsed_of(state), options->budget_ns);
-    *ret = (struct res_confirm_run){NAN, NAN, NAN};
+    *ret = (struct res_confirm_run){NAN, NAN, NAN, 1};
     *ret_reason = NULL;
     const uint64_t begin_ns = fp_now_ns();
     const enum res_real_state outcome = options->runner.run(options->runner.context, candidate, what, ret,
@@ -141,7 +141,7 @@ static bool run(struct state *state, const struct res_candidate *candidate, enum
         *ret_reason = NULL;
         return false;
     }
-    state->about->runs++;
+    state->about->runs += ret->runs;
     state->runs_ns += fp_now_ns() - begin_ns;
     return outcome == RES_REAL_OK;
 }
@@ -209,8 +209,11 @@ static void run_pair(struct state *state, struct entry *entry, bool baseline_fir
         add_sample(&entry->told->peak, baseline.peak_bytes, own.peak_bytes);
 }
 
+/* Of the baseline alone the control is. */
 static bool any_left(const struct state *state)
 {
+    if (state->entry_count == 1)
+        return true;
     for (size_t i = 0; i + 1 < state->entry_count; i++)
         if (state->entries[i].told->failed == NULL)
             return true;

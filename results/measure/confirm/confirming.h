@@ -28,6 +28,7 @@
 /* What one run told; NAN: it did not. */
 struct res_confirm_run {
     double time_ns, wall_ns, peak_bytes;
+    unsigned runs; /* of the program, that this took */
 };
 
 /* What a run is wanted for. */

@@ -34,6 +34,17 @@ static void drop_latency(struct res_passes *passes)
     passes->latency_failed = NULL;
 }
 
+/* The page shows one pass of a candidate: the cells of the others' maps, and the histograms by call, would be most of a result. */
+static void thin(const struct res_entry *entry, json_t *latency)
+{
+    size_t i;
+    json_t *call;
+    if (!takes_part(entry) || entry->is_floor || json_array_size(entry->passes.latency) > 0)
+        json_object_set_new(json_object_get(latency, "map"), "cells", json_array());
+    json_array_foreach(json_object_get(latency, "by_call"), i, call)
+        json_object_set_new(call, "histogram", json_pack("{s:[], s:[], s:[]}", "low_ns", "high_ns", "count"));
+}
+
 /* Returns false when the experiment was stopped. */
 static bool one_latency(struct res_entry *entry, const struct res_passes_runner *runner)
 {
@@ -49,8 +60,10 @@ static bool one_latency(struct res_entry *entry, const struct res_passes_runner 
         reason = res_strdup("its result has no 'latency'");
     if (passes->latency == NULL)
         passes->latency = json_array();
-    if (reason == NULL)
+    if (reason == NULL) {
+        thin(entry, latency);
         json_array_append(passes->latency, latency);
+    }
     passes->latency_failed = reason;
     return true;
 }
@@ -175,11 +188,6 @@ static void fail(struct res_entry *entry, char *reason)
     entry->failed = reason;
 }
 
-uint64_t res_experiment_patience_ns(uint64_t like_ns)
-{
-    return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
-}
-
 /* A run that takes as long has hung. Before an entry's warm-up the baseline's same run has to do: no allocator that is
  * worth comparing is so much slower. */
 static uint64_t patience_ns(const struct res_trial *trial, const struct res_entry *entry, enum phase phase)
@@ -190,7 +198,7 @@ static uint64_t patience_ns(const struct res_trial *trial, const struct res_entr
         like_ns = baseline->check_ns;
     else if (like_ns == 0)
         like_ns = baseline->warmup_ns;
-    return res_experiment_patience_ns(like_ns);
+    return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
 }
 
 /* A run that goes on. */

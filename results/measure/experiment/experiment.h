@@ -47,9 +47,6 @@ struct res_experiment {
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment);
 void res_experiment_release(struct res_experiment *experiment);
 
-/* res_experiment_patience_ns - after how long a run has hung whose like took like_ns; 0: nothing is known of its like. */
-uint64_t res_experiment_patience_ns(uint64_t like_ns);
-
 /* res_digest_agreed - the digest that most entries' warm-ups showed; the earlier one of two equally frequent.
  * digests  NULL for those that did not run. Returns one of them, or NULL. */
 const char *res_digest_agreed(const char *const *digests, size_t count);

@@ -15,7 +15,6 @@
 
 #include "footprint/base/process.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/result/validated.h"
 
 /* A program that is run for real: in a process group of its own, with /dev/null as stdin and stdout and a file as stderr. */
 struct res_command {
@@ -56,6 +55,12 @@ char *res_command_end_words(int code);
 
 /* res_command_last_words - the last line of its stderr, fit for a terminal. The caller's to free. */
 char *res_command_last_words(const struct res_command *command);
+
+/* One run of the whole command for its time. */
+struct res_timed {
+    double wall_ns, user_ns, system_ns;
+    int exit_code; /* 128 + the signal that ended it; RES_SOME_SIGNAL: not known which */
+};
 
 struct res_timed_request {
     struct res_command command;

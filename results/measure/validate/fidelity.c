@@ -2,85 +2,32 @@
 #include "results/measure/validate/fidelity.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
-
-static struct res_levels plus(struct res_levels left, struct res_levels right)
-{
-    return (struct res_levels){left.peak_bytes + right.peak_bytes, left.mean_bytes + right.mean_bytes,
-                               left.end_bytes + right.end_bytes};
-}
-
-static struct res_levels constant(double bytes)
-{
-    return (struct res_levels){bytes, bytes, bytes};
-}
 
 static double error_of(double predicted, double real)
 {
     return real > 0 ? predicted / real - 1 : NAN;
 }
 
-static struct res_levels errors_of(struct res_levels predicted, struct res_levels real)
-{
-    return (struct res_levels){error_of(predicted.peak_bytes, real.peak_bytes),
-                               error_of(predicted.mean_bytes, real.mean_bytes),
-                               error_of(predicted.end_bytes, real.end_bytes)};
-}
-
-struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample)
+struct res_fidelity res_fidelity_of(double rest, const struct res_fidelity_sample *sample)
 {
     struct res_fidelity fidelity = {
         .real_total = sample->total,
         .real_heap = sample->heap,
-        .predicted_total = plus(plus(*rest, constant(sample->startup_total_bytes)), sample->replayed),
-        .predicted_heap = plus(constant(sample->startup_heap_bytes), sample->replayed),
+        .predicted_total = rest + sample->startup_total + sample->replayed - sample->missed,
+        .predicted_heap = sample->startup_heap + sample->replayed,
     };
-    fidelity.predicted_total.peak_bytes -= sample->missed_bytes;
-    fidelity.error_total = errors_of(fidelity.predicted_total, fidelity.real_total);
-    fidelity.error_heap = errors_of(fidelity.predicted_heap, fidelity.real_heap);
+    fidelity.error_total = error_of(fidelity.predicted_total, fidelity.real_total);
+    fidelity.error_heap = error_of(fidelity.predicted_heap, fidelity.real_heap);
     return fidelity;
-}
-
-static double level_median(const struct res_fidelity *all, size_t count, size_t level_at)
-{
-    double *known = res_calloc(count, sizeof *known);
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double bytes = *(const double *)((const char *)&all[i] + level_at);
-        if (isfinite(bytes))
-            known[found++] = bytes;
-    }
-    const double median = found > 0 ? res_median(known, found) : NAN;
-    free(known);
-    return median;
-}
-
-static struct res_levels medians_of(const struct res_fidelity *all, size_t count, size_t levels_at)
-{
-    return (struct res_levels){
-        level_median(all, count, levels_at + offsetof(struct res_levels, peak_bytes)),
-        level_median(all, count, levels_at + offsetof(struct res_levels, mean_bytes)),
-        level_median(all, count, levels_at + offsetof(struct res_levels, end_bytes)),
-    };
-}
-
-struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count)
-{
-    struct res_fidelity median = all[0];
-    median.predicted_total = medians_of(all, count, offsetof(struct res_fidelity, predicted_total));
-    median.predicted_heap = medians_of(all, count, offsetof(struct res_fidelity, predicted_heap));
-    median.error_total = errors_of(median.predicted_total, median.real_total);
-    median.error_heap = errors_of(median.predicted_heap, median.real_heap);
-    return median;
 }
 
 bool res_fidelity_is_small(const struct res_fidelity *fidelity)
 {
-    return fidelity->real_heap.peak_bytes < RES_HEAP_JUDGED &&
-           fidelity->predicted_heap.peak_bytes < RES_HEAP_JUDGED;
+    return fidelity->real_heap < RES_HEAP_JUDGED && fidelity->predicted_heap < RES_HEAP_JUDGED;
 }
 
 double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count)
@@ -98,36 +45,16 @@ double res_fidelity_sampled_peak(const double *totals, const double *samples, si
     return known && most <= least * (1 + RES_RUNS_ALIKE) ? highest : res_median(samples, count);
 }
 
+enum res_sign res_fidelity_sign(double predicted_ns, double ratio, int verdict)
+{
+    if (!isfinite(predicted_ns) || !isfinite(ratio))
+        return RES_SIGN_UNKNOWN;
+    if (verdict != RES_LESS && verdict != RES_MORE)
+        return RES_SIGN_NOISE;
+    return (verdict == RES_LESS) == (predicted_ns < 0) ? RES_SIGN_RIGHT : RES_SIGN_WRONG;
+}
+
 /* ---- real runs ------------------------------------------------------------------------------- */
-
-struct res_real_range res_real_range_of(const double *samples, size_t count)
-{
-    struct res_real_range range = {NAN, NAN, 0};
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(samples[i]))
-            continue;
-        range.low_bytes = fmin(range.low_bytes, samples[i]); /* of a NAN and a number the number */
-        range.high_bytes = fmax(range.high_bytes, samples[i]);
-        range.runs++;
-    }
-    return range;
-}
-
-double res_real_range_beyond(const struct res_real_range *range, double predicted_bytes)
-{
-    if (range->runs < 2 || !isfinite(predicted_bytes) || !(range->low_bytes > 0))
-        return NAN;
-    if (predicted_bytes < range->low_bytes)
-        return predicted_bytes / range->low_bytes - 1;
-    return predicted_bytes > range->high_bytes ? predicted_bytes / range->high_bytes - 1 : 0;
-}
-
-struct res_levels res_real_beyond_of(const struct res_real_ranges *ranges, const struct res_levels *predicted)
-{
-    return (struct res_levels){res_real_range_beyond(&ranges->peak, predicted->peak_bytes),
-                               res_real_range_beyond(&ranges->mean, predicted->mean_bytes),
-                               res_real_range_beyond(&ranges->end, predicted->end_bytes)};
-}
 
 /* Whether each of the samples is apart from `from` by more than runs that are alike, all to the side of their median. */
 static bool lie_apart(const double *samples, size_t count, double from, double median)
@@ -155,6 +82,13 @@ double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const
 }
 
 /* ---- peaks that do not fall together -------------------------------------------------------- */
+
+void res_course_release(struct res_course *course)
+{
+    free((void *)(uintptr_t)course->at); /* ours; const for the others */
+    free((void *)(uintptr_t)course->bytes);
+    *course = (struct res_course){0};
+}
 
 static double highest(const struct res_course *course)
 {
@@ -252,73 +186,4 @@ double res_fidelity_missed(const struct res_course *rest, const struct res_cours
         together = fmax(together, met + replayed->bytes[i]);
     }
     return fmax(highest(rest) + highest(replayed) - together, 0);
-}
-
-/* ---- order ---------------------------------------------------------------------------------- */
-
-struct res_bar res_fidelity_order(const double *real_peaks, const double *predicted_peaks, size_t count)
-{
-    struct res_bar bar = {0, 0};
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = i + 1; k < count; k++) {
-            const double apart = real_peaks[i] - real_peaks[k],
-                         predicted = predicted_peaks[i] - predicted_peaks[k];
-            /* Written so that a missing figure makes no pair. */
-            if (!(fabs(apart) > RES_BAR_DISTINCT * fmin(real_peaks[i], real_peaks[k])) ||
-                !isfinite(predicted))
-                continue;
-            bar.checked++;
-            bar.met += apart > 0 ? predicted > 0 : predicted < 0;
-        }
-    }
-    return bar;
-}
-
-/* Median and interval of the paired ratios. */
-static double ratio_of(const double *candidate, const double *baseline, size_t rounds, uint64_t seed,
-                       struct res_interval *ret_interval)
-{
-    double *ratios = res_calloc(rounds, sizeof *ratios);
-    bool usable = rounds > 0;
-    for (size_t i = 0; i < rounds; i++) {
-        usable = usable && baseline[i] > 0 && candidate[i] >= 0 && isfinite(baseline[i]) &&
-                 isfinite(candidate[i]);
-        ratios[i] = candidate[i] / baseline[i];
-    }
-    *ret_interval = usable && rounds >= RES_ROUNDS_FOR_INTERVAL ? res_bootstrap_median(ratios, rounds, seed)
-                                                                : (struct res_interval){NAN, NAN};
-    const double ratio = usable ? res_median(ratios, rounds) : NAN;
-    free(ratios);
-    return ratio;
-}
-
-struct res_time_check res_time_check_of(const double *candidate_ns, const double *baseline_ns,
-                                        const double *control_ns, size_t rounds, double predicted_ns,
-                                        uint64_t seed)
-{
-    struct res_time_check check = {.real_ns = NAN, .predicted_ns = predicted_ns};
-    struct res_comparison comparison = {.rounds = rounds};
-    check.ratio = ratio_of(candidate_ns, baseline_ns, rounds, seed, &check.interval);
-    if (control_ns != NULL)
-        comparison.has_control = isfinite(
-            ratio_of(control_ns, baseline_ns, rounds, seed, &comparison.control));
-    comparison.ratio = check.ratio;
-    comparison.interval = check.interval;
-    check.verdict = res_judge(&comparison);
-    if (!isfinite(check.ratio))
-        return check;
-    double *differences = res_calloc(rounds, sizeof *differences);
-    for (size_t i = 0; i < rounds; i++)
-        differences[i] = candidate_ns[i] - baseline_ns[i];
-    check.real_ns = res_median(differences, rounds);
-    free(differences);
-    if (!isfinite(predicted_ns))
-        check.sign = RES_SIGN_UNKNOWN;
-    else if (check.verdict == RES_LESS)
-        check.sign = predicted_ns < 0 ? RES_SIGN_RIGHT : RES_SIGN_WRONG;
-    else if (check.verdict == RES_MORE)
-        check.sign = predicted_ns > 0 ? RES_SIGN_RIGHT : RES_SIGN_WRONG;
-    else
-        check.sign = RES_SIGN_NOISE;
-    return check;
 }

@@ -1,17 +1,16 @@
 /* fidelity.h - how far a replay's prediction is from the real program: the formulas, and nothing
  * else.
  *
- *   level     peak, mean over time, end; of resident memory, in bytes
  *   total     resident memory of the process, all kinds (VmHWM, VmRSS)
  *   heap      what of it the allocator brought (smaps.h). Its peak is the highest sample, or the
  *             exact peak of anonymous memory less the most that was not the heap's at any sample,
  *             whichever is more: both can only be too low, as far as samples see that most. Of
  *             several runs the highest sample is that of all of them where their exact totals are
  *             within RES_RUNS_ALIKE of each other, else the median of theirs. Where reading the
- *             mappings disturbed the program all levels are of the runs without
+ *             mappings disturbed the program it is of the runs without
  *   startup   what a process holds because of its allocator before it first calls it. heap: the
  *             heap's part of a program that never calls it. total: that, and what the allocator's
- *             libraries bring (smaps.h)
+ *             libraries bring (smaps.h). Of a group as often as processes were alive at its peak
  *   replayed  resident memory of the replay, less what stood before its first op
  *   rest      total less heap, from real runs of the baseline; its peak: the highest sample, or the
  *             exact peak of the total less the peak of the heap, whichever is more: both can only
@@ -28,17 +27,9 @@
  *   predicted total(c)  = rest + startup total(c) + replayed(c), for the peak less missed(c)
  *   error               = predicted / real - 1
  *
- * each for every level. Of several recordings of one program each has a prediction of its own, with
- * what its own course missed, and what is predicted is their median, level by level: one recording
- * is one run, and runs differ. `rest` is held to be the same under every candidate, but for those
- * libraries: a program does not map other memory or touch other files because malloc is another
- * one. A real process holds the startup, which the replay has subtracted.
- *
- *   range      least and highest of one figure over the real runs of one candidate. No interval:
- *              there are five runs or three, and what a sixth would do is not claimed
- *   beyond     0 where at least two runs are known and the prediction lies in their range; else
- *              prediction over the nearest end of the range, less 1. An error to the median says
- *              how far off a prediction is; the range says how much of that reality does itself
+ * all of the peak, and of one recording: runs differ, and how far is not told. `rest` is held to be
+ * the same under every candidate, but for those libraries: a program does not map other memory or
+ * touch other files because malloc is another one. A real process holds the startup, which the replay has subtracted.
  *
  *   disturbed  Reading smaps keeps a program from changing its mappings meanwhile. Of several
  *              threads one waits then and others go on, so that queues between them grow or empty,
@@ -52,11 +43,10 @@
  *              mapped runs held less, the difference has to be above what is apart, too: that is
  *              backed by a file then, which the kernel may keep in smaller pages, and so less of it
  *              in memory
- *   apart      anonymous memory that is not the heap's. Of the peak: at that sample of a mapped run
- *              which had the most of both; of mean and end: the run's anonymous memory less its
- *              heap. Of several runs the median. The heap of a disturbed candidate is, for every
- *              level and each sampled run, its anonymous memory less apart; of the peak that is a
- *              bound from below, as the heap may have been at its highest at another moment
+ *   apart      anonymous memory that is not the heap's, at that sample of a mapped run which had the
+ *              most of both; of several runs the median. The heap of a disturbed candidate is the
+ *              median of its sampled runs' anonymous peaks less apart: a bound from below, as the heap
+ *              may have been at its highest at another moment
  *
  * All functions are pure. A figure that cannot be had is NAN, and so is what depends on it. */
 #ifndef MALLAB_RESULTS_MEASURE_VALIDATE_FIDELITY_H
@@ -67,34 +57,28 @@
 
 #include "results/measure/result/validated.h"
 
-#define RES_BAR_TOTAL    0.03           /* DESIGN.md, section 7: peak resident, of the total */
-#define RES_BAR_HEAP     0.10           /* of the heap's part */
-#define RES_HEAP_JUDGED  (256.0 * 1024) /* bytes: see res_fidelity_is_small */
-#define RES_RUNS_ALIKE   0.01
-#define RES_BAR_DISTINCT 0.05 /* the order of two candidates counts when they really differ by more */
+#define RES_BAR_TOTAL   0.03           /* DESIGN.md, section 7: peak resident, of the total */
+#define RES_BAR_HEAP    0.10           /* of the heap's part */
+#define RES_HEAP_JUDGED (256.0 * 1024) /* bytes: see res_fidelity_is_small */
+#define RES_RUNS_ALIKE  0.01
 
 #define RES_DISTURBED_TIMES 2.0
 #define RES_DISTURBED_RUNS  3u
 
+/* All in bytes. */
 struct res_fidelity_sample {
-    struct res_levels total, heap; /* real */
-    struct res_levels replayed;
-    double startup_total_bytes, startup_heap_bytes;
-    double missed_bytes;
+    double total, heap; /* real */
+    double replayed, missed;
+    double startup_total, startup_heap;
 };
 
 struct res_fidelity {
-    struct res_levels real_total, real_heap, predicted_total, predicted_heap;
-    struct res_levels error_total, error_heap; /* ratios less 1, not bytes */
+    double real_total, real_heap, predicted_total, predicted_heap;
+    double error_total, error_heap; /* ratios less 1, not bytes */
 };
 
-struct res_fidelity res_fidelity_of(const struct res_levels *rest, const struct res_fidelity_sample *sample);
-
-/* res_fidelity_median - of the predictions from several recordings of one program, level by level.
- * A level that is not finite is as if its recording had not been. What is real is the first's, and
- * the errors are those of the medians.
- * count  > 0. */
-struct res_fidelity res_fidelity_median(const struct res_fidelity *all, size_t count);
+/* res_fidelity_of - rest: in bytes, of the baseline. */
+struct res_fidelity res_fidelity_of(double rest, const struct res_fidelity_sample *sample);
 
 /* res_fidelity_is_small - whether the heap is too small to judge: its peak below RES_HEAP_JUDGED,
  * real and predicted. A tenth of that are six pages, and more than that is in the definitions alone
@@ -109,11 +93,13 @@ struct res_course {
     size_t count;
 };
 
+void res_course_release(struct res_course *course);
+
 /* res_fidelity_retimed - rest at the moments of a replay of the baseline: the pairs of moments, both going forward only, in
  * which real and replayed heap, each as a share of its own peak, differ least in all; shares of the duration decide where
  * the heap stays as it is.
  * rest, heap  of the same run at the same moments; replayed  the baseline's, of no more than RES_RETIMED_MAX moments.
- * Returns     a course to be ended with res_course_release (recordings.h); without moments where one of them has none. */
+ * Returns     a course to be ended with res_course_release; without moments where one of them has none. */
 #define RES_RETIMED_MAX 8192u
 struct res_course res_fidelity_retimed(const struct res_course *rest, const struct res_course *heap,
                                        const struct res_course *replayed);
@@ -128,43 +114,14 @@ double res_fidelity_missed(const struct res_course *rest, const struct res_cours
  * and it is their median. NAN of no runs; a total of NAN is not alike. */
 double res_fidelity_sampled_peak(const double *totals, const double *samples, size_t count);
 
-/* res_fidelity_order - pairs of candidates whose real peaks differ by more than RES_BAR_DISTINCT of
- * the smaller one, and how many of them the prediction has in the same order. */
-struct res_bar res_fidelity_order(const double *real_peaks, const double *predicted_peaks, size_t count);
+/* res_fidelity_sign - whether reality shows the difference in time that was predicted.
+ * predicted_ns  candidate less baseline. ratio, verdict: of the real runs, over the baseline's. */
+enum res_sign res_fidelity_sign(double predicted_ns, double ratio, int verdict);
 
 /* res_disturbed_by - anonymous peaks of the sampled and of the mapped runs, and what is apart at
  * the latter.
  * Returns  the mapped median over the sampled one, less 1; 0: not disturbed, or not known. */
 double res_disturbed_by(const double *sampled_bytes, size_t sampled_count, const double *mapped_bytes,
                         size_t mapped_count, double apart_bytes);
-
-/* res_real_range_of - of one figure's samples, a run each. One that is not finite is as if its run
- * had not been. */
-struct res_real_range res_real_range_of(const double *samples, size_t count);
-
-/* res_real_range_beyond - see `beyond` above. NAN with fewer than two runs, or where range or
- * prediction is not known. */
-double res_real_range_beyond(const struct res_real_range *range, double predicted_bytes);
-
-/* res_real_beyond_of - the same for every level. */
-struct res_levels res_real_beyond_of(const struct res_real_ranges *ranges,
-                                     const struct res_levels *predicted);
-
-/* Processor time of the real program, candidate against baseline, and what the replay predicts of
- * it. */
-struct res_time_check {
-    double real_ns;               /* median over rounds of candidate less baseline */
-    double ratio;                 /* median over rounds of candidate over baseline */
-    struct res_interval interval; /* 95 % of that ratio */
-    enum res_verdict verdict;     /* by res_judge against the control */
-    double predicted_ns;          /* of all calls, candidate less baseline: res_figures_slower_ns */
-    enum res_sign sign;
-};
-
-/* res_time_check_of - samples of the same rounds.
- * control  the baseline once more in each round; NULL: the candidate is the control itself. */
-struct res_time_check res_time_check_of(const double *candidate_ns, const double *baseline_ns,
-                                        const double *control_ns, size_t rounds, double predicted_ns,
-                                        uint64_t seed);
 
 #endif

@@ -180,6 +180,8 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
                                   .candidate = entry->name,
                                   .outcome = RES_INCONCLUSIVE,
                                   .bridge_ratio = NAN,
+                                  .round_ns = scene->workload->stopped_elapsed_ns /
+                                              (double)scene->workload->rounds,
                                   .value = res_series_median(scene->workload, entry, rule->metric)};
     const struct res_result_entry *other = yardstick(scene, entry);
     const bool across = rule->relative && scene->earlier_workload != NULL;
@@ -244,9 +246,14 @@ static char *reason_of(const struct res_finding *finding, const char *why, bool 
         return words;
     }
     const double needed = rounds_to_decide(finding);
-    if (strcmp(why, RES_WHY_CROSSES) == 0 && needed <= ROUNDS_MOST)
-        return res_printf("%s: some %.0f rounds would decide, there are %zu", why, needed, finding->rounds);
-    return res_strdup(why);
+    if (strcmp(why, RES_WHY_CROSSES) != 0 || needed > ROUNDS_MOST)
+        return res_strdup(why);
+    char span[32];
+    const double more_ns = (needed - (double)finding->rounds) * finding->round_ns;
+    const bool timed = more_ns > 0;
+    return res_printf("%s: some %.0f rounds would decide%s%s, there are %zu", why, needed,
+                      timed ? " and take another " : "", timed ? res_text_duration(more_ns, span) : "",
+                      finding->rounds);
 }
 
 /* Outcomes from the figures, once all are there. */

@@ -40,6 +40,7 @@ struct res_finding {
     struct res_tails tails;       /* of tests at the limit; 1 where there was none */
     double above_corrected;       /* tails.above for all findings together */
     uint64_t rounds;
+    double round_ns;        /* that one takes; NAN: not known */
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
     double bridge_ratio;    /* that shift; NAN: none was taken out */
     bool machine_moved, untold, is_yardstick; /* as in struct res_across */

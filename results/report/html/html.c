@@ -224,7 +224,7 @@ static json_t *workload_object(const struct res_result *result, const struct res
 /* Reality beside prediction as figures; the runs behind them stay in the result. */
 static json_t *validated(const struct res_result *result)
 {
-    static const char *const raw[] = {"timed_runs", "sampled_runs", "mapped_runs", NULL};
+    static const char *const raw[] = {"sampled_runs", "mapped_runs", NULL};
     static const char *const part[] = {"real", NULL};
     json_t *array = json_array();
     for (size_t i = 0; i < result->validated_count; i++) {
@@ -270,7 +270,6 @@ static json_t *tune_object(const struct res_result *result)
 static json_t *result_object(const struct res_html_source *source)
 {
     static const char *const raw[] = {"workloads", "candidates", "validation", "tune", "notes", NULL};
-    static const char *const validation_raw[] = {"control_timed_runs", NULL};
     const struct res_result *result = source->result;
     json_t *object = res_described_write_less(&RES_RESULT, result, raw), *workloads = json_array();
     for (size_t i = 0; i < result->workload_count; i++)
@@ -283,8 +282,7 @@ static json_t *result_object(const struct res_html_source *source)
     if (result->tune != NULL)
         json_object_set_new(object, "tune", tune_object(result));
     if (result->validation != NULL) {
-        json_object_set_new(object, "validation",
-                            res_described_write_less(&RES_VALIDATED, result->validation, validation_raw));
+        json_object_set_new(object, "validation", res_described_write(&RES_VALIDATED, result->validation));
         set_words(json_object_get(object, "validation"), "words", res_validation_summary(result));
         json_object_set_new(object, "candidates", validated(result));
     }

@@ -213,34 +213,30 @@ function kernelSection(workload) {
 // ---- of a validation: reality beside prediction, and the bars.
 
 const BARS = [["peak_total", "Peak within 3 % in total"], ["peak_heap", "Peak within 10 % in the heap's part"],
-  ["memory_order", "Order of candidates whose real peaks differ by more than 5 %"],
   ["time_sign", "Sign of the time difference, where reality is outside its noise"]];
 
-const SIGNS = {right: "right", wrong: "wrong", noise: "not judged: noise, or under 8 rounds", unknown: "not known"};
+const SIGNS = {right: "right", wrong: "wrong", noise: "not judged: noise, or under 8 pairs", unknown: "not known"};
 
-// Of a bar of memory also: how many of its figures lie within what real runs did.
-function barLine([key, words], bars, within) {
-  const bar = objectOf(bars[key]), own = objectOf(within[key]);
+function barLine([key, words], bars) {
+  const bar = objectOf(bars[key]);
   const isMet = bar.checked > 0 && bar.met === bar.checked;
   const [kind, sign, told] = !(bar.checked > 0) ? ["open", "?", "no figure"] : isMet ? ["good", "✓", "met"] : ["bad", "✗", "missed"];
   return element("li", {}, element("span", {class: `verdict ${kind}`}, element("span", {"aria-hidden": "true"}, `${sign} `), told),
-    ` ${words}${bar.checked > 0 ? `: ${wholeText(bar.met)} of ${wholeText(bar.checked)}` : ""}${own.checked > 0 ? `; within reality's own range: ${wholeText(own.met)} of ${wholeText(own.checked)}` : ""}`);
+    ` ${words}${bar.checked > 0 ? `: ${wholeText(bar.met)} of ${wholeText(bar.checked)}` : ""}`);
 }
 
-// Results of earlier versions are of one recording and do not say so.
-function recordingsLine(about) {
-  if (!(about.recordings_asked > 1)) return null;
-  const fewer = about.recordings < about.recordings_asked ? `, of the ${wholeText(about.recordings_asked)} asked for` : "";
-  return element("p", {class: "explain above"}, about.recordings > 1
-    ? `What is predicted of memory is the median over ${wholeText(about.recordings)} recordings${fewer}.`
-    : `What is predicted of memory is of one recording alone${fewer}.`);
+// What the replays alone advised, and whether the program showed it. Results of before do not say.
+function advisedLine([key, words], advice) {
+  const one = objectOf(advice[key]);
+  return isNamed(one.candidate) ? element("li", {}, `Advice on ${words}: ${one.candidate}, ${String(one.shown)}`) : null;
 }
 
 // What a validation is made for, above everything.
 function fidelityVerdict(result) {
   const about = objectOf(result.validation);
   return result.validation ? element("div", {class: "advice"}, element("strong", {}, "How far to believe the prediction"), isNamed(about.words) ? element("p", {}, about.words) : null,
-    about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars), objectOf(about.within_reality)))) : null) : null;
+    about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars))),
+      [["time", "time"], ["peak", "memory"]].map((line) => advisedLine(line, objectOf(about.advice))).filter(Boolean)) : null) : null;
 }
 
 function fidelitySection(result) {
@@ -255,7 +251,7 @@ function fidelitySection(result) {
   const memory = rows.map((entry) => {
     const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
     return [String(entry.name), bytes(real.peak_total_bytes), bytes(told.peak_total_bytes), share(error.peak_total),
-      bytes(real.peak_heap_bytes), bytes(told.peak_heap_bytes), share(error.peak_heap), share(error.mean_heap), share(error.end_heap)];
+      bytes(real.peak_heap_bytes), bytes(told.peak_heap_bytes), share(error.peak_heap)];
   });
   const time = rows.map((entry, at) => {
     const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
@@ -266,9 +262,8 @@ function fidelitySection(result) {
   });
   const failed = rows.filter((entry) => isNamed(entry.failed)).map((entry) => `${entry.name} failed: ${entry.failed}`);
   return section("Fidelity: reality beside prediction", `Memory in ${bytesUnit}: the real program was run under each candidate. Errors are predicted over real, less 1.`,
-    recordingsLine(about),
-    plainTable("Memory", ["Candidate", "real peak", "predicted", "error", "real, heap", "predicted", "error", "error of the mean, heap", "error of the end, heap"], memory),
-    element("p", {class: "explain above"}, `Processor time ${about.time_of === "process" ? "of the process" : "of the whole command"} beside `
+    plainTable("Memory", ["Candidate", "real peak", "predicted", "error", "real, heap", "predicted", "error"], memory),
+    element("p", {class: "explain above"}, `Processor time ${about.time_of === "process" ? "of what was recorded" : "of the whole command"} beside `
       + `the baseline's, in ${timeUnit}, and what the replay makes of the difference.`),
     plainTable("Time", ["Candidate", "real", "95 % range", "predicted", "its sign"], time),
     failed.length > 0 ? element("ul", {class: "warnings"}, failed.map((line) => element("li", {}, line))) : null);

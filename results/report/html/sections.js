@@ -42,8 +42,6 @@ const shellWord = (word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${
 function optionsOf(result, workload) {
   const options = ["-n", String(result.rounds_asked ?? result.rounds), "--seed", String(result.seed)];
   if (isNamed(result.touch) && result.touch !== "page") options.push("--touch", result.touch);
-  const recordings = objectOf(result.validation).recordings_asked;
-  if (isNumber(recordings) && recordings !== 3) options.push("--recordings", String(recordings));
   if (objectOf(result.validation).time_of === "process" && isNamed(result.validation.process)) options.push("--process", shellWord(result.validation.process));
   if (result.validation) return options;
   if (listOf(workload.candidates).some((entry) => objectOf(objectOf(entry).latency).passes > 0)) options.push("--latency");

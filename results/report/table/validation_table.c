@@ -46,14 +46,12 @@ static void add_row(struct res_grid *grid, const struct res_validated_candidate 
     const struct res_validated_prediction *predicted = &candidate->predicted;
     const struct res_validated_error *error = &candidate->error;
     res_grid_add(grid, candidate->name);
-    res_grid_own(grid, cell_megabytes(real->total.peak_bytes));
-    res_grid_own(grid, cell_megabytes(predicted->total.peak_bytes));
-    res_grid_add(grid, RES_PERCENT(error->total.peak_bytes + 1));
-    res_grid_own(grid, cell_megabytes(real->heap.peak_bytes));
-    res_grid_own(grid, cell_megabytes(predicted->heap.peak_bytes));
-    res_grid_add(grid, RES_PERCENT(error->heap.peak_bytes + 1));
-    res_grid_add(grid, RES_PERCENT(error->heap.mean_bytes + 1));
-    res_grid_add(grid, RES_PERCENT(error->heap.end_bytes + 1));
+    res_grid_own(grid, cell_megabytes(real->total_peak_bytes));
+    res_grid_own(grid, cell_megabytes(predicted->total_peak_bytes));
+    res_grid_add(grid, RES_PERCENT(error->total_peak + 1));
+    res_grid_own(grid, cell_megabytes(real->heap_peak_bytes));
+    res_grid_own(grid, cell_megabytes(predicted->heap_peak_bytes));
+    res_grid_add(grid, RES_PERCENT(error->heap_peak + 1));
     if (is_baseline) {
         res_grid_own(grid,
                      isfinite(baseline_ns) ? res_printf("%.0f ms", baseline_ns / 1e6) : res_strdup("-"));
@@ -71,7 +69,7 @@ static void grid_begin(struct res_grid *grid, const char *baseline)
 {
     char *time = res_printf("CPU time against %s",
                             res_text_columns(baseline) <= BASELINE_COLUMNS ? baseline : "baseline");
-    const char *const all = "peak, all, MB", *const heap = "peak, heap, MB", *const error = "heap error";
+    const char *const all = "peak, all, MB", *const heap = "peak, heap, MB";
     const struct res_column columns[] = {
         {.heading = "candidate", .own_line = true},
         {.heading = "real", .group = all, .right = true, .gap = 2},
@@ -80,8 +78,6 @@ static void grid_begin(struct res_grid *grid, const char *baseline)
         {.heading = "real", .group = heap, .right = true, .gap = 2},
         {.heading = "pred.", .group = heap, .right = true, .gap = 1},
         {.heading = "error", .group = heap, .right = true, .gap = 1},
-        {.heading = "mean", .group = error, .right = true, .gap = 2},
-        {.heading = "end", .group = error, .right = true, .gap = 1},
         {.heading = "real", .group = time, .right = true, .gap = 2},
         {.heading = "95 % range", .group = time, .gap = 1},
         {.heading = "pred.", .group = time, .right = true, .gap = 1},
@@ -110,14 +106,15 @@ static void add_time(struct res_text *text, const struct res_result *result)
     const struct res_validated *about = result->validation;
     char of_whom[256], until[64] = "";
     if (about->time_of == RES_TIME_OF_PROCESS)
-        snprintf(of_whom, sizeof of_whom, "'%s' alone, one of several processes",
-                 about->process != NULL ? about->process : "?");
+        snprintf(of_whom, sizeof of_whom, "'%s' alone, %s", about->process != NULL ? about->process : "?",
+                 about->group_processes > 0 ? "a group of processes among others"
+                                            : "one of several processes");
     else
         snprintf(of_whom, sizeof of_whom, "the whole command, by %s", RES_TIMED_BY[about->timed_by]);
     if (about->stopped && about->rounds < result->rounds_asked)
         snprintf(until, sizeof until, ", stopped before the %llu asked for",
                  (unsigned long long)result->rounds_asked);
-    res_lines_printf(text, "time", "user and system of %s; %llu round%s%s", of_whom,
+    res_lines_printf(text, "time", "user and system of %s; %llu pair%s of runs%s", of_whom,
                      (unsigned long long)about->rounds, about->rounds == 1 ? "" : "s", until);
 }
 
@@ -158,7 +155,12 @@ static void add_basis(struct res_text *text, const struct res_result *result)
 {
     const struct res_validated *about = result->validation;
     add_time(text, result);
-    if (about->processes_alike > 1)
+    if (about->group_processes > 0)
+        res_lines_printf(
+            text, "processes",
+            "%llu of the name '%s', predicted and compared together: what those alive at once held",
+            (unsigned long long)about->group_processes, about->process != NULL ? about->process : "?");
+    else if (about->processes_alike > 1)
         res_lines_printf(
             text, "processes",
             "%llu go by the name '%s': predicted is the one with most calls when it was recorded, "
@@ -179,83 +181,16 @@ static void add_failures(struct res_text *text, const struct res_result *result)
                              result->validated[i].failed);
 }
 
-/* ---- recordings ------------------------------------------------------------------------------ */
-
-/* How far recordings of one candidate are apart at most, as a share of the least.
- * at  where in a prediction the figure lies. */
-static const char *widest_words(const struct res_result *result, size_t at, char *room)
-{
-    double widest = NAN;
-    for (size_t i = 0; i < result->validated_count; i++) {
-        const struct res_validated_prediction *predicted = &result->validated[i].predicted;
-        double least = INFINITY, most = 0;
-        size_t known = 0;
-        for (size_t k = 0; k < predicted->recording_count; k++) {
-            const double bytes = *(const double *)(const void *)((const char *)&predicted->recordings[k] +
-                                                                 at);
-            if (!isfinite(bytes))
-                continue;
-            least = fmin(least, bytes);
-            most = fmax(most, bytes);
-            known++;
-        }
-        if (known > 1 && least > 0) /* of a NAN and a number fmax takes the number */
-            widest = fmax(widest, most / least - 1);
-    }
-    snprintf(room, RES_WORDS, isfinite(widest) ? "%.1f %%" : "-", 100 * widest);
-    return room;
-}
-
-#define WIDEST(result, level)                                                                                \
-    widest_words(result, offsetof(struct res_recording_prediction, heap.level), RES_WORDS_ROOM)
-
-static void add_differences(struct res_text *text, const struct res_result *result)
-{
-    const struct res_validated *about = result->validation;
-    res_lines_printf(text, "", "they differ by up to %s in the heap's peak, %s in its mean, %s at its end",
-                     WIDEST(result, peak_bytes), WIDEST(result, mean_bytes), WIDEST(result, end_bytes));
-    if (about->ops_difference_max > 0 && about->recording_count > 0 && about->recording_list[0].ops > 0)
-        res_lines_printf(text, "", "and by up to %s calls from the first, which has %s",
-                         FP_GROUPED(about->ops_difference_max), FP_GROUPED(about->recording_list[0].ops));
-}
-
-void res_validation_recordings(struct res_text *text, const struct res_result *result)
-{
-    const struct res_validated *about = result->validation;
-    char fewer[64] = "";
-    if (about->recordings < about->recordings_asked)
-        snprintf(fewer, sizeof fewer, ", %s the %llu asked for",
-                 about->recordings_stopped ? "stopped before" : "of",
-                 (unsigned long long)about->recordings_asked);
-    if (about->recordings > 1) {
-        res_lines_printf(text, "recordings", "predicted is the median of %llu%s",
-                         (unsigned long long)about->recordings, fewer);
-        add_differences(text, result);
-    } else if (about->recordings_asked > 1) {
-        res_lines_printf(text, "recordings", "predicted is of one alone%s", fewer);
-    }
-    for (size_t i = 0; i < about->recording_count; i++)
-        if (about->recording_list[i].left_out != NULL)
-            res_lines_printf(text, "", "recording %llu was left out: %s",
-                             (unsigned long long)about->recording_list[i].number,
-                             about->recording_list[i].left_out);
-}
-
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-/* words: what the bar asks; none: why nothing is judged by it.
- * within  how many of its figures lie within what real runs did; NULL: it is no bar of memory. */
-static void add_bar(struct res_text *text, const struct res_bar *bar, const struct res_bar *within,
-                    const char *words, const char *none)
+/* words: what the bar asks; none: why nothing is judged by it. */
+static void add_bar(struct res_text *text, const struct res_bar *bar, const char *words, const char *none)
 {
     if (bar->checked == 0)
         res_text_printf(text, "  %-6s  %s: %s", "-", words, none);
     else
         res_text_printf(text, "  %-6s  %s: %llu of %llu", bar->met == bar->checked ? "met" : "MISSED", words,
                         (unsigned long long)bar->met, (unsigned long long)bar->checked);
-    if (within != NULL && within->checked > 0)
-        res_text_printf(text, "; within reality's own range: %llu of %llu", (unsigned long long)within->met,
-                        (unsigned long long)within->checked);
     res_lines_end(text);
 }
 
@@ -279,8 +214,8 @@ static void add_cause(struct res_text *text, const struct res_result *result)
     bool too_high = false;
     for (size_t i = 0; i < result->validated_count; i++) {
         const struct res_validated_error *error = &result->validated[i].error;
-        const double heap = error->heap.peak_bytes;
-        too_high = too_high || heap > RES_BAR_HEAP || (heap > 0 && error->total.peak_bytes > RES_BAR_TOTAL);
+        const double heap = error->heap_peak;
+        too_high = too_high || heap > RES_BAR_HEAP || (heap > 0 && error->total_peak > RES_BAR_TOTAL);
     }
     if (too_high && result->touch != NULL && strcmp(result->touch, "page") == 0)
         res_lines_add(text, "too high",
@@ -288,44 +223,30 @@ static void add_cause(struct res_text *text, const struct res_result *result)
                       "their pages; --touch none is the other bound (docs/fidelity.md)");
 }
 
-/* By the errors of this very result: peaks by their bars, means by that of the heap. NULL: one of
- * both is not known. */
-static const char *believed_words(double total, double heap, double mean)
-{
-    const bool peaks = fabs(total) <= RES_BAR_TOTAL && !(fabs(heap) > RES_BAR_HEAP);
-    const bool means = fabs(mean) <= RES_BAR_HEAP;
-    if (!isfinite(total) || !isfinite(mean))
-        return NULL;
-    return peaks && means ? "Both are within what mallab asks of itself."
-           : peaks        ? "Decide by the peaks of this program, not by its means."
-           : means        ? "Its means are within 10 %, its peaks beyond their bars."
-                          : "Both are beyond their bars: do not decide by them.";
-}
-
 char *res_validation_summary(const struct res_result *result)
 {
-    const double total = worst(result, offsetof(struct res_validated_error, total.peak_bytes)),
-                 heap = worst(result, offsetof(struct res_validated_error, heap.peak_bytes)),
-                 mean = worst(result, offsetof(struct res_validated_error, heap.mean_bytes));
-    const char *believed = believed_words(total, heap, mean);
-    char of_heap[256] = "";
+    const double total = worst(result, offsetof(struct res_validated_error, total_peak)),
+                 heap = worst(result, offsetof(struct res_validated_error, heap_peak));
+    const bool is_near = fabs(total) <= RES_BAR_TOTAL && !(fabs(heap) > RES_BAR_HEAP);
+    char of_heap[64] = "";
     if (isfinite(heap))
-        snprintf(of_heap, sizeof of_heap, ", %s in the heap's part; of the heap's means %s",
-                 RES_PERCENT(heap + 1), RES_PERCENT(mean + 1));
-    return res_printf("Of the peaks the prediction furthest off is %s in total%s.%s%s",
-                      RES_PERCENT(total + 1), of_heap, believed != NULL ? " " : "",
-                      believed != NULL ? believed : "");
+        snprintf(of_heap, sizeof of_heap, ", %s in the heap's part", RES_PERCENT(heap + 1));
+    return res_printf("Of the peaks the prediction furthest off is %s in total%s.%s", RES_PERCENT(total + 1),
+                      of_heap,
+                      !isfinite(total) ? ""
+                      : is_near        ? " Both are within what mallab asks of itself."
+                                       : " Do not decide by what is beyond its bar.");
 }
 
 /* Why no bar is judged; NULL: they are. */
 static const char *unjudged_words(const struct res_result *result)
 {
-    if (result->validation->processes_alike > 1)
+    if (result->validation->processes_alike > 1 && result->validation->group_processes == 0)
         return "none is judged: several processes go by that name, and whether the one that is predicted is "
                "the one that is compared cannot be told";
     for (size_t i = 0; i < result->validated_count; i++) {
         const struct res_validated_real *real = &result->validated[i].real;
-        if (isfinite(real->total.peak_bytes) || isfinite(real->cpu_ns))
+        if (isfinite(real->total_peak_bytes) || isfinite(real->cpu_ns) || isfinite(real->process_cpu_ns))
             return NULL;
     }
     return "none is judged: no real run came through";
@@ -340,18 +261,25 @@ static void add_bars(struct res_text *text, const struct res_result *result)
         return;
     }
     res_lines_add(text, "bars", "what mallab asks of its own predictions");
-    add_bar(text, &about->bars.peak_total, &about->within.peak_total, "peak within 3 % in total",
-            "no figure");
-    add_bar(text, &about->bars.peak_heap, &about->within.peak_heap, "peak within 10 % in the heap's part",
+    add_bar(text, &about->bars.peak_total, "peak within 3 % in total", "no figure");
+    add_bar(text, &about->bars.peak_heap, "peak within 10 % in the heap's part",
             "no figure, or too small to judge");
-    add_bar(text, &about->bars.memory_order, NULL,
-            "order of candidates whose real peaks differ by more than 5 %", "none differ so much");
-    add_bar(text, &about->bars.time_sign, NULL, "sign of real time differences",
-            "none beyond the noise, or fewer than 8 rounds");
+    add_bar(text, &about->bars.time_sign, "sign of real time differences",
+            "none beyond the noise, or fewer than 8 pairs");
     add_cause(text, result);
     char *summary = res_validation_summary(result);
     res_lines_add(text, "fidelity", summary);
     free(summary);
+}
+
+static void add_advice(struct res_text *text, const char *label, const struct res_advised *advised,
+                       const char *what)
+{
+    if (advised->shown == RES_ADVICE_NONE || advised->candidate == NULL)
+        res_lines_printf(text, label, "%s: none", what);
+    else
+        res_lines_printf(text, label, "%s: %s saves %.1f %% of the process: %s", what, advised->candidate,
+                         100 * advised->of_process, RES_ADVICE_SHOWN[advised->shown]);
 }
 
 char *res_validation_text(const struct res_result *result, const struct res_style *style)
@@ -361,8 +289,11 @@ char *res_validation_text(const struct res_result *result, const struct res_styl
         return NULL;
     add_table(&text, result, style);
     add_basis(&text, result);
-    res_validation_recordings(&text, result);
     add_failures(&text, result);
     add_bars(&text, result);
+    if (result->confirmed_count > 0) { /* results of before do not say */
+        add_advice(&text, "advice", &result->validation->advice.time, "time");
+        add_advice(&text, "", &result->validation->advice.peak, "peak");
+    }
     return text.text;
 }

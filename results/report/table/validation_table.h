@@ -10,10 +10,6 @@
  * holds no validation. */
 char *res_validation_text(const struct res_result *result, const struct res_style *style);
 
-/* res_validation_recordings - of how many recordings predictions are the median, and how far these
- * are from each other. Nothing where only one was asked for, and for results of before. */
-void res_validation_recordings(struct res_text *text, const struct res_result *result);
-
 /* res_validation_summary - how far predictions are off, and what to make of it; the caller's to free. Of a result that
  * holds a validation. */
 char *res_validation_summary(const struct res_result *result);

@@ -57,8 +57,6 @@ try validate
 try validate --
 try validate -n 0 -- true
 try validate --step 1us -- true
-try validate --recordings 0 -- true
-try validate --recordings 21 -- true
 try validate --touch all -- true
 try validate --seed x -- true
 try validate --timeout never -- true

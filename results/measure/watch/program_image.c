@@ -1,5 +1,5 @@
 /* program_image.c - /proc/PID: names, statm, status, smaps, maps. */
-#include "results/measure/validate/program_image.h"
+#include "results/measure/watch/program_image.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/validate/smaps.h"
+#include "results/measure/watch/smaps.h"
 
 #define APART_NAME       "/memfd:mallab-apart"
 #define APART_FILE_BYTES ((off_t)1 << 46) /* shim/preload/apart.c */
@@ -60,7 +60,7 @@ void res_image_cpu(struct res_image *image)
     struct timespec time;
     clockid_t clock;
     if (clock_getcpuclockid(image->pid, &clock) == 0 && clock_gettime(clock, &time) == 0)
-        image->run.cpu_ns = (double)time.tv_sec * 1e9 + (double)time.tv_nsec - image->cpu_before_ns;
+        image->cpu_ns = (double)time.tv_sec * 1e9 + (double)time.tv_nsec - image->cpu_before_ns;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -74,7 +74,8 @@ static void base_name(const char *path, char *ret_name)
 void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
 {
     char text[PATH_MAX + 32];
-    *image = (struct res_image){.pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1};
+    *image = (struct res_image){
+        .pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1, .together = 1};
     if (read_small(pid, "cmdline", text, sizeof text) > 0)
         base_name(text, image->called); /* the first word ends in a zero byte */
     snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
@@ -83,8 +84,8 @@ void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
     target[length > 0 ? length : 0] = '\0';
     base_name(target, image->executable);
     res_image_cpu(image);
-    image->cpu_before_ns = image->run.cpu_ns;
-    image->run.cpu_ns = 0;
+    image->cpu_before_ns = image->cpu_ns;
+    image->cpu_ns = 0;
 }
 
 bool res_image_is(const struct res_image *image, const char *name)
@@ -123,7 +124,7 @@ bool res_status_parse(const char *text, struct res_status *ret_status)
     return true;
 }
 
-static void keep_in_series(struct res_image *image, const struct res_moment *moment)
+void res_image_keep(struct res_image *image, const struct res_moment *moment)
 {
     if (image->series_skipped + 1 < image->series_every) {
         image->series_skipped++;
@@ -160,12 +161,6 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
     return true;
 }
 
-/* Between two samples memory is taken to have changed evenly, as a replay's; the first stands for the time before it. */
-static double area(const struct res_image *image, double before, double now, double span_ns)
-{
-    return (image->weight_ns > 0 ? (before + now) / 2 : now) * span_ns;
-}
-
 /* Kernels before 6.2, and some behind, count resident pages a processor and add them up in batches. */
 static uint64_t counter_slack_bytes(void)
 {
@@ -182,10 +177,8 @@ static bool is_possible(pid_t pid, const struct res_smaps *sums)
            sums->heap_bytes + sums->apart_bytes <= status.peak_bytes + counter_slack_bytes();
 }
 
-static bool take_maps(struct res_image *image, double span_ns, uint64_t others, const char *library,
-                      struct res_moment *ret_moment)
+static bool take_maps(struct res_image *image, const char *library, struct res_moment *ret_moment)
 {
-    struct res_real_run *run = &image->run;
     struct res_text text = {0};
     read_large(image->pid, "smaps", &text);
     const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
@@ -194,19 +187,19 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
     if (usable) {
         const double heap = (double)sums.heap_bytes, apart = (double)sums.apart_bytes;
         image->has_maps = true;
-        image->heap_sum += area(image, run->heap.end_bytes, heap, span_ns);
-        run->heap.end_bytes = heap;
-        run->heap.peak_bytes = fmax(run->heap.peak_bytes, heap);
+        image->heap_end_bytes = heap;
+        image->heap_peak_bytes = fmax(image->heap_peak_bytes, heap);
         if (apart + heap >= image->maps_peak_bytes) {
             image->maps_peak_bytes = apart + heap;
-            run->apart_at_peak_bytes = apart;
+            image->apart_at_peak_bytes = apart;
         }
-        run->apart_peak_bytes = fmax(run->apart_peak_bytes, apart);
         image->own_peak_bytes = fmax(image->own_peak_bytes, (double)sums.own_bytes);
         image->not_own_peak_bytes = fmax(image->not_own_peak_bytes, apart - (double)sums.own_bytes);
         res_files_raise(&image->files, &sums.files);
         ret_moment->heap_bytes = sums.heap_bytes;
-        ret_moment->rest_bytes = sums.apart_bytes + others;
+        ret_moment->apart_bytes = sums.apart_bytes;
+        ret_moment->resident_bytes += sums.heap_bytes + sums.apart_bytes - ret_moment->anonymous_bytes;
+        ret_moment->anonymous_bytes = sums.heap_bytes + sums.apart_bytes;
     }
     free(text.text);
     return usable;
@@ -215,20 +208,15 @@ static bool take_maps(struct res_image *image, double span_ns, uint64_t others, 
 static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others,
                         bool maps, const char *library)
 {
-    const double span_ns = (double)above(now_ns, image->last_ns), held = (double)anonymous;
-    struct res_real_run *run = &image->run;
-    struct res_moment moment = {.time_ns = now_ns - image->begin_ns, .anonymous_bytes = anonymous};
-    if (maps && !take_maps(image, span_ns, others, library, &moment))
+    struct res_moment moment = {.time_ns = now_ns - image->begin_ns,
+                                .resident_bytes = anonymous + others,
+                                .anonymous_bytes = anonymous};
+    if (maps && !take_maps(image, library, &moment))
         return;
     image->last_ns = now_ns;
-    image->anonymous_sum += area(image, run->anonymous.end_bytes, held, span_ns);
-    image->resident_sum += area(image, run->total.end_bytes, held + (double)others, span_ns);
-    image->weight_ns += span_ns;
-    image->sample_peak_bytes = fmax(image->sample_peak_bytes, held);
+    image->sample_peak_bytes = fmax(image->sample_peak_bytes, (double)anonymous);
     image->file_peak_bytes = fmax(image->file_peak_bytes, (double)others);
-    run->anonymous.end_bytes = held;
-    run->total.end_bytes = held + (double)others;
-    keep_in_series(image, &moment);
+    res_image_keep(image, &moment);
 }
 
 void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
@@ -278,36 +266,25 @@ void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const c
     image->exact = true;
     take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes, maps,
                 library);
-    image->run.total.peak_bytes = fmax(image->run.total.peak_bytes, (double)status.peak_bytes);
+    image->peak_bytes = fmax(image->peak_bytes, (double)status.peak_bytes);
     if (maps && image->has_maps) {
         const double told = mapped_by_itself(image->pid);
         const bool lost = told <= 0 && image->own_peak_bytes > 0; /* the program closed the file */
-        image->run.apart_most_bytes = lost ? INFINITY
-                                           : image->not_own_peak_bytes + fmax(told, image->own_peak_bytes);
+        image->apart_most_bytes = lost ? INFINITY
+                                       : image->not_own_peak_bytes + fmax(told, image->own_peak_bytes);
     }
     if (library != NULL && !image->has_library)
         image->has_library = maps_file(image->pid, library);
 }
 
-static void set_mean(const struct res_image *image, double sum, struct res_levels *levels)
-{
-    levels->mean_bytes = image->weight_ns > 0 ? sum / image->weight_ns : levels->end_bytes;
-}
-
 void res_image_end(struct res_image *image, uint64_t now_ns)
 {
-    struct res_real_run *run = &image->run;
     image->ended = true;
-    run->duration_ns = (double)(now_ns - image->begin_ns);
-    run->anonymous.peak_bytes = fmax(image->sample_peak_bytes,
-                                     run->total.peak_bytes - image->file_peak_bytes);
+    image->last_ns = now_ns;
+    image->anonymous_peak_bytes = fmax(image->sample_peak_bytes, image->peak_bytes - image->file_peak_bytes);
     if (!image->exact)
-        run->total.peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
-    set_mean(image, image->anonymous_sum, &run->anonymous);
-    set_mean(image, image->resident_sum, &run->total);
-    set_mean(image, image->heap_sum, &run->heap);
-    if (!image->has_maps) {
-        run->heap = (struct res_levels){NAN, NAN, NAN};
-        run->apart_at_peak_bytes = run->apart_peak_bytes = run->apart_most_bytes = NAN;
-    }
+        image->peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
+    if (!image->has_maps)
+        image->heap_peak_bytes = image->heap_end_bytes = image->apart_at_peak_bytes =
+            image->apart_most_bytes = NAN;
 }

@@ -1,8 +1,9 @@
 /* sampled.c - trace a command's processes, sample them, look at each at its end. */
-#include "results/measure/validate/sampled.h"
+#include "results/measure/watch/sampled.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
-#include "results/measure/validate/program_image.h"
+#include "results/measure/watch/program_image.h"
 
 #define SAMPLER_RESTS 4u /* times as long as a sample took */
 
@@ -313,6 +314,138 @@ void res_sampled_release(struct res_sampled *sampled)
     *sampled = (struct res_sampled){0};
 }
 
+/* ---- groups --------------------------------------------------------------------------------- */
+
+/* What one of a group held from a moment on. */
+struct change {
+    uint64_t at_ns;
+    const struct res_moment *to; /* NULL: it ended */
+    const struct res_moment *from;
+    size_t number; /* of those of the same time the earlier one first: sums never fall below 0 */
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct change *one = left, *other = right;
+    return one->at_ns != other->at_ns ? (one->at_ns > other->at_ns) - (one->at_ns < other->at_ns)
+                                      : (one->number > other->number) - (one->number < other->number);
+}
+
+/* The members' moments and ends in the order of time. The caller's to free. */
+static struct change *changes_of(const struct res_image *const *members, size_t count, size_t *ret_count)
+{
+    size_t room = count, made = 0;
+    for (size_t i = 0; i < count; i++)
+        room += members[i]->series_count;
+    struct change *changes = res_calloc(room, sizeof *changes);
+    for (size_t i = 0; i < count; i++) {
+        const struct res_image *image = members[i];
+        const struct res_moment *before = NULL;
+        for (size_t k = 0; k < image->series_count; k++) {
+            const struct res_moment *moment = &image->series[k];
+            changes[made] = (struct change){image->begin_ns + moment->time_ns, moment, before, made};
+            made++;
+            before = moment;
+        }
+        changes[made] = (struct change){image->last_ns, NULL, before, made};
+        made++;
+    }
+    qsort(changes, made, sizeof *changes, by_time);
+    *ret_count = made;
+    return changes;
+}
+
+/* From one moment of a member to its next in what the group holds. */
+static void take_change(struct res_moment *held, const struct change *change)
+{
+    static const struct res_moment nothing;
+    const struct res_moment *to = change->to != NULL ? change->to : &nothing,
+                            *from = change->from != NULL ? change->from : &nothing;
+    held->resident_bytes += to->resident_bytes - from->resident_bytes;
+    held->anonymous_bytes += to->anonymous_bytes - from->anonymous_bytes;
+    held->heap_bytes += to->heap_bytes - from->heap_bytes;
+    held->apart_bytes += to->apart_bytes - from->apart_bytes;
+}
+
+static void raise_to(struct res_image *group, const struct res_moment *held, size_t alive)
+{
+    const double resident = (double)held->resident_bytes,
+                 mapped = (double)(held->heap_bytes + held->apart_bytes);
+    if (resident > group->peak_bytes) {
+        group->peak_bytes = resident;
+        group->together = alive;
+    }
+    group->anonymous_peak_bytes = fmax(group->anonymous_peak_bytes, (double)held->anonymous_bytes);
+    group->heap_peak_bytes = fmax(group->heap_peak_bytes, (double)held->heap_bytes);
+    if (mapped >= group->maps_peak_bytes) {
+        group->maps_peak_bytes = mapped;
+        group->apart_at_peak_bytes = (double)held->apart_bytes;
+    }
+}
+
+static void hold_together(const struct res_image *const *members, size_t count, struct res_image *group)
+{
+    struct res_moment held = {0};
+    size_t change_count, alive = 0;
+    struct change *changes = changes_of(members, count, &change_count);
+    for (size_t i = 0; i < change_count; i++) {
+        const struct change *change = &changes[i];
+        take_change(&held, change);
+        alive += change->to != NULL && change->from == NULL;
+        alive -= change->to == NULL && change->from != NULL;
+        held.time_ns = change->at_ns - group->begin_ns;
+        raise_to(group, &held, alive);
+        if (change->to != NULL)
+            res_image_keep(group, &held);
+    }
+    free(changes);
+}
+
+static void merge(const struct res_image *const *members, size_t count, struct res_image *ret)
+{
+    *ret = (struct res_image){.begin_ns = UINT64_MAX,
+                              .ended = true,
+                              .exact = true,
+                              .has_library = true,
+                              .has_maps = true,
+                              .together = 1,
+                              .series_every = 1};
+    for (size_t i = 0; i < count; i++) {
+        const struct res_image *image = members[i];
+        ret->begin_ns = image->begin_ns < ret->begin_ns ? image->begin_ns : ret->begin_ns;
+        ret->has_library = ret->has_library && image->has_library;
+        ret->has_maps = ret->has_maps && image->has_maps;
+        ret->cpu_ns += image->cpu_ns;
+        ret->apart_most_bytes += image->apart_most_bytes;
+        res_files_raise(&ret->files, &image->files);
+    }
+    hold_together(members, count, ret);
+    for (size_t i = 0; i < count; i++) {
+        ret->peak_bytes = fmax(ret->peak_bytes, members[i]->peak_bytes);
+        ret->anonymous_peak_bytes = fmax(ret->anonymous_peak_bytes, members[i]->anonymous_peak_bytes);
+    }
+    ret->heap_end_bytes = NAN;
+    if (!ret->has_maps)
+        ret->heap_peak_bytes = ret->apart_at_peak_bytes = ret->apart_most_bytes = NAN;
+}
+
+bool res_sampled_group(const struct res_sampled *sampled, const char *name, struct res_image *ret)
+{
+    const struct res_image **members = res_calloc(sampled->image_count + 1, sizeof *members);
+    size_t count = 0;
+    for (size_t i = 0; i < sampled->image_count; i++)
+        if (sampled->images[i].exact && res_image_is(&sampled->images[i], name))
+            members[count++] = &sampled->images[i];
+    if (count == 1)
+        *ret = *members[0];
+    else if (count > 1)
+        merge(members, count, ret);
+    free(members);
+    return count > 0;
+}
+
+/* ---- one of a name --------------------------------------------------------------------------- */
+
 const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
                                          size_t *ret_alike)
 {
@@ -327,7 +460,7 @@ const struct res_image *res_sampled_find(const struct res_sampled *sampled, cons
                                                               : alike;
         const bool better = found == NULL || (image->exact && !found->exact) ||
                             (image->exact == found->exact &&
-                             image->run.anonymous.peak_bytes > found->run.anonymous.peak_bytes);
+                             image->anonymous_peak_bytes > found->anonymous_peak_bytes);
         found = better ? image : found;
     }
     if (ret_alike != NULL)

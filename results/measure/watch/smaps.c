@@ -1,5 +1,5 @@
 /* smaps.c - the text of smaps, the names in it, and what ELF files say of their .bss. */
-#include "results/measure/validate/smaps.h"
+#include "results/measure/watch/smaps.h"
 
 #include <elf.h>
 #include <math.h>

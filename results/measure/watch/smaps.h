@@ -24,8 +24,8 @@
  *                them as large a part as of the file
  *
  * Source: Linux, Documentation/filesystems/proc.rst, "/proc/PID/smaps". */
-#ifndef MALLAB_RESULTS_MEASURE_VALIDATE_SMAPS_H
-#define MALLAB_RESULTS_MEASURE_VALIDATE_SMAPS_H
+#ifndef MALLAB_RESULTS_MEASURE_WATCH_SMAPS_H
+#define MALLAB_RESULTS_MEASURE_WATCH_SMAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,9 +11,13 @@
  * untouched; its figures are read from /proc at every step. Runs for time are others (timed.h).
  *
  * What ends with an exec has no exact peak: it is the highest of its samples.
+ *
+ *   group       all images of a name that were seen at their end, as if they were one: what they held together, by the samples,
+ *               is the sum of what each held last, while it lived. Of the peak of the total no less than that of the largest
+ *
  * The command gets a process group of its own, /dev/null as stdin and stdout, and a file as stderr. */
-#ifndef MALLAB_RESULTS_MEASURE_VALIDATE_SAMPLED_H
-#define MALLAB_RESULTS_MEASURE_VALIDATE_SAMPLED_H
+#ifndef MALLAB_RESULTS_MEASURE_WATCH_SAMPLED_H
+#define MALLAB_RESULTS_MEASURE_WATCH_SAMPLED_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -23,8 +27,7 @@
 
 #include "footprint/base/process.h"
 #include "results/measure/experiment/timed.h"
-#include "results/measure/result/validated.h"
-#include "results/measure/validate/smaps.h"
+#include "results/measure/watch/smaps.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
 #define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
@@ -32,8 +35,8 @@
 
 struct res_moment {
     uint64_t time_ns; /* since the image began */
-    uint64_t anonymous_bytes;
-    uint64_t heap_bytes, rest_bytes; /* with `maps`; rest: all other resident memory */
+    uint64_t resident_bytes, anonymous_bytes;
+    uint64_t heap_bytes, apart_bytes; /* with `maps`: of anonymous memory (smaps.h) */
 };
 
 struct res_image {
@@ -45,11 +48,18 @@ struct res_image {
     bool exact;       /* it was seen at its end, so that peak_bytes is the kernel's */
     bool has_library; /* the expected library was mapped at its end */
 
-    /* Under way its means are not set, and its heap only grows from 0. The total's peak is VmHWM; the anonymous peak is the
-     * highest sample, or VmHWM less the most that files and shared memory held. */
-    struct res_real_run run;
-    bool has_maps;          /* the heap's figures (smaps.h) are known, and what is whose */
-    struct res_files files; /* each at its most */
+    double peak_bytes; /* of the total: VmHWM */
+    double
+        anonymous_peak_bytes; /* the highest sample, or VmHWM less the most that files and shared memory held */
+    double cpu_ns;            /* user and system of its own threads, since its exec */
+    size_t together;          /* of a group: its images that were alive when it held most; else 1 */
+
+    /* With `maps`; else NAN. */
+    bool has_maps;                          /* the heap's figures (smaps.h) are known, and what is whose */
+    double heap_peak_bytes, heap_end_bytes; /* the highest sample; at the end */
+    double apart_at_peak_bytes;             /* of anonymous memory: at the sample with the most of both */
+    double apart_most_bytes;                /* the same at any moment, at most; INFINITY: not known */
+    struct res_files files;                 /* each at its most */
 
     struct res_moment series[RES_SAMPLED_MAX];
     size_t series_count;
@@ -60,7 +70,6 @@ struct res_image {
         not_own_peak_bytes; /* what is apart: what the program mapped itself, and the rest */
     double cpu_before_ns;   /* of the process before its exec */
     uint64_t last_ns, series_every, series_skipped;
-    double anonymous_sum, resident_sum, heap_sum, weight_ns;
 };
 
 struct res_sampled_request {
@@ -83,6 +92,10 @@ struct res_sampled {
 enum res_real_state res_sampled_run(const struct res_sampled_request *request, struct res_sampled *ret,
                                     char **ret_reason);
 void res_sampled_release(struct res_sampled *sampled);
+
+/* res_sampled_group - the group of a name, as an image. Of one image it is that image.
+ * ret  filled where true is returned; false: no image of that name was seen at its end. */
+bool res_sampled_group(const struct res_sampled *sampled, const char *name, struct res_image *ret);
 
 /* res_sampled_find - the image that a footprint of this name is one of: called so, or executing a file of that name; of
  * several one that was seen at its end, and of those the one with the most anonymous memory: a process that was forked, or

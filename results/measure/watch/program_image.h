@@ -1,10 +1,10 @@
 /* program_image.h - the figures of one image of a sampled run (sampled.h), as they are read from /proc.
  *
  * A process that is gone leaves its figures as they were. */
-#ifndef MALLAB_RESULTS_MEASURE_VALIDATE_PROGRAM_IMAGE_H
-#define MALLAB_RESULTS_MEASURE_VALIDATE_PROGRAM_IMAGE_H
+#ifndef MALLAB_RESULTS_MEASURE_WATCH_PROGRAM_IMAGE_H
+#define MALLAB_RESULTS_MEASURE_WATCH_PROGRAM_IMAGE_H
 
-#include "results/measure/validate/sampled.h"
+#include "results/measure/watch/sampled.h"
 
 /* What /proc/PID/status tells, in bytes. */
 struct res_status {
@@ -23,6 +23,9 @@ void res_image_cpu(struct res_image *image);
 
 /* res_image_sample - one sample; maps: the mappings too. library: as in the request. */
 void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library);
+
+/* res_image_keep - a moment into its series. */
+void res_image_keep(struct res_image *image, const struct res_moment *moment);
 
 /* res_image_last - the exact figures, while it is stopped at its end. */
 void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const char *library);
