@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +67,7 @@ static void fill_command_line(struct command_line *line, const struct rec_settin
     add_switch(line, "--unique", settings->numbered);
     add_switch(line, "--no-follow", settings->no_follow);
     add_switch(line, "--no-residency", settings->no_residency);
+    add_switch(line, "--sites", settings->sites);
     add_switch(line, "--paused", settings->paused);
     add_text(line, "--out", directory);
     add_text(line, "--only", settings->only);
@@ -191,6 +194,17 @@ static int run_recovery(char *program, const char *directory)
     const int error = fp_process_run(&plan, &status);
     free(copy);
     return error == 0 ? fp_status_code(status) : -1;
+}
+
+/* The recorder walks x86-64's stacks, and asks glibc for the modules: _dl_find_object came with 2.35. */
+bool rec_sites_are_possible(void)
+{
+    unsigned major = 0, minor = 0;
+    const bool known = sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor) == 2;
+#if !defined(__x86_64__)
+    return false;
+#endif
+    return known && (major > 2 || (major == 2 && minor >= 35));
 }
 
 bool rec_recover(const char *verb, const char *path)

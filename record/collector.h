@@ -20,6 +20,7 @@ struct rec_settings {
     bool paused;        /* begin without recording */
     bool no_follow;
     bool no_residency;     /* do not note how much of large objects is in memory */
+    bool sites;            /* record the call stack of each allocation */
     const char *order;     /* "epochs" or "stamps"; NULL: default */
     const char *on_full;   /* "wait" or "drop"; NULL: default */
     bool stdout_to_stderr; /* for `ab`, whose own answer goes to stdout */
@@ -45,6 +46,9 @@ struct rec_collector {
 bool rec_collector_start(const struct rec_settings *settings, const char *program, const char *directory,
                          pid_t command, int library, struct rec_collector *ret_collector);
 void rec_collector_release(struct rec_collector *collector);
+
+/* rec_sites_are_possible - whether call stacks can be recorded on this machine. */
+bool rec_sites_are_possible(void);
 
 /* rec_recover - if path is a recording whose collector was killed and whose shared memory is still there, let
  * mallab-collect write what it holds into the recording, telling on stderr in the name of `verb` how that went. Else

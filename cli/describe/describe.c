@@ -9,6 +9,7 @@
 
 #include "cli/base/json_bounds.h"
 #include "cli/describe/describe_lists.h"
+#include "cli/describe/describe_sites.h"
 #include "cli/describe/describe_usage.h"
 #include "convert/import/formats.h"
 #include "footprint/base/support.h"
@@ -163,6 +164,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     cli_json_set(object, "lost_known", conv_survey_knows_losses(survey));
     cli_json_set(object, "irregularities", irregular);
     set_usage(object, survey);
+    cli_sites_json(object, survey);
     if (survey->kind == CONV_KIND_WORKLOAD) {
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)survey->digest);
         cli_json_set(object, "file_digest", digest);
@@ -386,6 +388,14 @@ static void print_usage(const struct conv_survey *survey, bool detailed)
     free(words);
 }
 
+static void print_sites(const struct conv_survey *survey, bool details)
+{
+    char *words = cli_sites_words(survey, details);
+    if (*words != '\0')
+        line("stacks", "%s", words);
+    free(words);
+}
+
 static bool is_irregular(const struct conv_survey *survey)
 {
     bool found = fp_loss_sum(survey->lost) > 0 || survey->lost_marks > 0;
@@ -455,6 +465,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool d
     print_when(survey);
     print_counts(survey);
     print_usage(survey, details);
+    print_sites(survey, details);
     line("complete", "%s%s",
          survey->complete ? "yes, nothing lost" : "no: ", survey->complete ? "" : survey->incomplete_why);
     cli_selection_print(&survey->selected);

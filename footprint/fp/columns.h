@@ -26,8 +26,9 @@ struct fp_columns {
     uint64_t epoch;      /* of the last one */
     size_t address_bytes, epoch_bytes;
     uint32_t generation;
-    bool sited;           /* allocations have sites, which tell their shapes apart */
-    uint32_t other_count; /* shapes that are no calls: which, of the first of them */
+    bool sited;                    /* allocations have sites, which tell their shapes apart */
+    struct fp_site_decoder *sites; /* of the stream whose records are taken, borrowed; NULL: none are told */
+    uint32_t other_count;          /* shapes that are no calls: which, of the first of them */
     uint16_t others[4];
     uint8_t short_calls[16]; /* fp_record_code backwards */
     struct columns_memory *memory;

@@ -15,6 +15,14 @@
  * A LONG whose call is FP_RECORD_THREAD is none: what follows is another thread's, whose lane has the number `size` and whose
  * thread id is `extra`. It ends a group.
  *
+ * Nor are these, of a recording with call stacks (fp_sites.h):
+ *
+ *   FP_RECORD_SITE    LONG: the site of the allocation or resize that follows is `size`; without it, the one that is predicted
+ *                     (site_predictor.h)
+ *   FP_RECORD_NODE    LONG: `address` is the node's; second word: bits 0-23 its number, 24-47 its parent, 48-63 the epoch
+ *   FP_RECORD_MODULE  WIDE: a piece of FP_RECORD_PIECE_BYTES of a module, a struct fp_record_module with build id and path behind;
+ *                     of `address` bits 0-15 are the piece's number, 16-31 the bytes of all
+ *
  * Nearly all calls of real programs fit one word, and the memory that records pass through on their way to another
  * processor is most of what recording costs. Addresses have 48 bits (user space on x86-64, and on aarch64
  * without LVA, ends below).
@@ -40,7 +48,14 @@ enum {
 
 #define FP_RECORD_GROUP_BYTES 128u /* a lane stamps at each multiple (or fourth): 14 calls to a stamp */
 
-#define FP_RECORD_THREAD 255u /* no call and no mark (call.h) */
+/* No calls and no marks (call.h). */
+#define FP_RECORD_THREAD 255u
+#define FP_RECORD_SITE   254u
+#define FP_RECORD_NODE   253u
+#define FP_RECORD_MODULE 252u
+
+#define FP_RECORD_PIECE_BYTES      16u
+#define FP_RECORD_MODULE_BYTES_MAX 1120u
 
 #define FP_RECORD_SHORT_SIZE_BITS 16u
 #define FP_RECORD_ADDRESS_BITS    48u
@@ -76,6 +91,23 @@ static inline unsigned fp_record_code(unsigned call)
     }
 }
 
+/* fp_record_call - fp_record_code backwards, FP_CALL_NONE for what is none. */
+static inline unsigned fp_record_call(unsigned code)
+{
+    static const uint8_t CALLS[FP_RECORD_SHORT_CODES + 1] = {
+        FP_CALL_NONE,    FP_CALL_MALLOC,       FP_CALL_FREE,         FP_CALL_CALLOC,
+        FP_CALL_REALLOC, FP_MARK_RESIZE_FROM,  FP_CALL_NEW,          FP_CALL_NEW_ARRAY,
+        FP_CALL_DELETE,  FP_CALL_DELETE_ARRAY, FP_CALL_DELETE_SIZED, FP_CALL_DELETE_ARRAY_SIZED};
+    return code <= FP_RECORD_SHORT_CODES ? CALLS[code] : FP_CALL_NONE;
+}
+
+/* fp_call_has_site - whether a call allocates or resizes, and so has a site where sites are recorded. */
+static inline int fp_call_has_site(unsigned call)
+{
+    return (call >= FP_CALL_MALLOC && call <= FP_CALL_REALLOCARRAY) ||
+           (call >= FP_CALL_POSIX_MEMALIGN && call <= FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW);
+}
+
 /* fp_record_extra - the extra that a call in one word stands for. */
 static inline uint64_t fp_record_extra(unsigned call)
 {
@@ -109,6 +141,59 @@ static inline uint64_t fp_record_epoch(unsigned code, uint64_t epoch)
 static inline uint64_t fp_record_epoch_of(uint64_t word)
 {
     return word >> 4;
+}
+
+/* fp_record_is_of_sites - whether a first word is that of a FP_RECORD_SITE, _NODE or _MODULE. */
+static inline int fp_record_is_of_sites(uint64_t word)
+{
+    const uint64_t low = word & 0xffff;
+    return low == (FP_RECORD_LONG | FP_RECORD_SITE << 4) || low == (FP_RECORD_LONG | FP_RECORD_NODE << 4) ||
+           low == (FP_RECORD_WIDE | FP_RECORD_MODULE << 4);
+}
+
+/* fp_record_node - the second word of a FP_RECORD_NODE, and what is in it. */
+static inline uint64_t fp_record_node(uint32_t site, uint32_t parent, uint16_t epoch)
+{
+    return site | (uint64_t)parent << 24 | (uint64_t)epoch << 48;
+}
+
+static inline uint32_t fp_record_node_site(uint64_t word)
+{
+    return (uint32_t)word & 0xffffff;
+}
+
+static inline uint32_t fp_record_node_parent(uint64_t word)
+{
+    return (uint32_t)(word >> 24) & 0xffffff;
+}
+
+static inline uint16_t fp_record_node_epoch(uint64_t word)
+{
+    return (uint16_t)(word >> 48);
+}
+
+/* What a FP_RECORD_MODULE begins with; then build_id_bytes of the build id, then the path without its end. */
+struct fp_record_module {
+    uint64_t start, end, base;
+    uint16_t epoch;
+    uint8_t build_id_bytes;
+    uint8_t unused[5];
+};
+
+/* fp_record_piece - the `address` of a FP_RECORD_MODULE, and what is in its first word. */
+static inline uint64_t fp_record_piece(uint32_t number, uint32_t bytes)
+{
+    return number | (uint64_t)bytes << 16;
+}
+
+static inline uint32_t fp_record_piece_number(uint64_t word)
+{
+    return (uint32_t)(word >> 16) & 0xffff;
+}
+
+static inline uint32_t fp_record_piece_bytes(uint64_t word)
+{
+    return (uint32_t)(word >> 32) & 0xffff;
 }
 
 /* fp_record_is_thread - whether a first word is that of a FP_RECORD_THREAD. */

@@ -2,6 +2,7 @@
 #include "footprint/fp/records.h"
 
 #include "footprint/fp/columns_put.h"
+#include "footprint/fp/site_decoder.h"
 
 #define LOOK_AHEAD 16u /* records: about a memory latency */
 
@@ -62,6 +63,25 @@ static uint32_t take_short(struct fp_columns *columns, const uint64_t *words, ui
     return (uint32_t)(stop - words);
 }
 
+/* Records of one word with their sites. As take_short, but slower, and nothing is looked for ahead. */
+static uint32_t take_sited(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
+{
+    struct columns_put put = columns_put_at(columns);
+    for (; at < end && is_short(words[at]); at++) {
+        const uint64_t word = words[at];
+        const unsigned code = word & FP_RECORD_CODE_MASK;
+        const struct fp_shape shape = {(uint8_t)fp_record_call(code), word >> FP_RECORD_ADDRESS_BITS,
+                                       fp_record_extra(fp_record_call(code))};
+        const uint32_t number = fp_call_has_site(shape.call)
+                                    ? columns_sited_shape(columns, &shape,
+                                                          fp_site_decoder_site(columns->sites, shape.size))
+                                    : columns_shape(columns, &shape);
+        columns_put_mark(&put, short_address(word), number);
+    }
+    columns_put_done(columns, &put);
+    return at;
+}
+
 /* A record of two or three words. Returns how many it took, 0: it is none. */
 static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uint32_t left, uint64_t epoch)
 {
@@ -84,9 +104,13 @@ static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uin
     }
     if (!fp_mark_is_valid(call))
         return 0;
+    const uint32_t number = columns->sites != NULL && fp_call_has_site(call)
+                                ? columns_sited_shape(columns, &shape,
+                                                      fp_site_decoder_site(columns->sites, shape.size))
+                                : columns_shape(columns, &shape);
     columns_put_epoch(columns, epoch);
     put = columns_put_at(columns);
-    columns_put_mark(&put, first >> 16, columns_shape(columns, &shape));
+    columns_put_mark(&put, first >> 16, number);
     columns_put_done(columns, &put);
     return taken;
 }
@@ -106,13 +130,21 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
             return FP_RECORDS_STAMP;
         if (fp_record_is_thread(words[*at]) && count - *at >= 2)
             return FP_RECORDS_THREAD;
+        if (columns->sites != NULL && fp_record_is_of_sites(words[*at]) &&
+            count - *at >= (code == FP_RECORD_WIDE ? 3 : 2)) {
+            *damaged += !fp_site_decoder_take(columns->sites, words + *at);
+            *at += code == FP_RECORD_WIDE ? 3 : 2;
+            continue;
+        }
         if (columns->mark_count == 0)
             columns_put_base(columns, *epoch);
         if (room == 0 || *epoch < columns->epoch || *epoch - columns->base_epoch > UINT32_MAX)
             return FP_RECORDS_FULL;
         if (is_short(words[*at])) {
             columns_put_epoch(columns, *epoch);
-            *at = take_short(columns, words, *at, count - *at < room ? count : *at + room);
+            taken = count - *at < room ? count : *at + room;
+            *at = columns->sites != NULL ? take_sited(columns, words, *at, taken)
+                                         : take_short(columns, words, *at, taken);
             continue;
         }
         taken = take_long(columns, words + *at, count - *at, *epoch);
@@ -133,7 +165,7 @@ uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at)
                                 : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
                                                                                     : 1;
         const bool whole = length <= count - at;
-        if (fp_record_is_thread(words[at]) && whole)
+        if ((fp_record_is_thread(words[at]) || fp_record_is_of_sites(words[at])) && whole)
             ; /* no call */
         else if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE)
             calls += !whole || call < FP_CALL_COUNT || !fp_mark_is_valid(call);

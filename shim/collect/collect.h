@@ -50,10 +50,11 @@ struct collect_stream {
     bool is_left;                           /* the last chunk in the queue is of a thread that is gone */
     uint64_t waiting_ns;                    /* CLOCK_MONOTONIC at which the queue was empty or written last */
     uint64_t next_chunk;                    /* sequence of the chunk that continues what is written */
-    uint64_t missing;       /* 1 + that of one that was missing while the pool was stuck; 0: none */
-    uint32_t missing_scans; /* for so many scans */
-    uint64_t epoch;         /* of the records being read */
-    uint64_t time_ns;       /* newest stamp: times never decrease within a lane */
+    uint64_t missing;              /* 1 + that of one that was missing while the pool was stuck; 0: none */
+    uint32_t missing_scans;        /* for so many scans */
+    uint64_t epoch;                /* of the records being read */
+    uint64_t time_ns;              /* newest stamp: times never decrease within a lane */
+    struct fp_site_decoder *sites; /* collect_sites.h; NULL: none yet */
 };
 
 /* Streams, the one that came first in front. */
@@ -118,6 +119,7 @@ struct collect_image {
     struct fp_usage *usage;      /* collect_usage.h; NULL: there was no memory for it */
     struct collect_looks *looks; /* while it runs */
     bool has_malloc, front_told; /* collect_front.h */
+    struct collect_sites *sites; /* collect_sites.h; NULL: none told */
 };
 
 /* A stretch of time in which nothing was recorded, as asked. ns since recording began. */

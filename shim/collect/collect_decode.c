@@ -2,6 +2,7 @@
 #include "shim/collect/collect_decode.h"
 
 #include "footprint/fp/records.h"
+#include "footprint/fp/site_decoder.h"
 
 #define THREAD_WORDS 2u
 
@@ -30,8 +31,13 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_stream *stream,
     uint32_t at = first != 0 ? first : SEG_FIRST_WORD;
     enum fp_records_stop stop;
     struct decode_thread thread;
+    const bool begins = first == 0 || decode_thread_at(chunk, at, &thread);
     if (decode_thread_at(chunk, at, &thread))
         at += THREAD_WORDS;
+    if (begins && stream->sites != NULL)
+        fp_site_decoder_begin(stream->sites);
+    block->sites = stream->sites;
+    block->sited = stream->sites != NULL;
     while ((stop = fp_records_take(block, words, SEG_CHUNK_WORDS, &at, &stream->epoch, damaged)) ==
            FP_RECORDS_STAMP) {
         stream->epoch = fp_record_epoch_of(words[at]);
@@ -49,17 +55,27 @@ uint64_t decode_calls(const struct seg_chunk_header *chunk, uint64_t written)
                             split > SEG_FIRST_WORD ? split : SEG_FIRST_WORD);
 }
 
-struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t end, uint64_t *ret_epoch)
+struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t end,
+                                 struct fp_site_decoder *sites, uint64_t *ret_epoch)
 {
     const uint64_t *words = (const uint64_t *)chunk;
     struct decode_thread thread = {chunk->lane, chunk->thread_id};
     uint32_t at = SEG_FIRST_WORD;
+    if (sites != NULL)
+        fp_site_decoder_begin(sites);
     while (at < end) {
         const unsigned code = words[at] & FP_RECORD_CODE_MASK;
         if (code == FP_RECORD_EPOCH || code == FP_RECORD_STAMP)
             *ret_epoch = fp_record_epoch_of(words[at]);
-        (void)decode_thread_at(chunk, at, &thread); /* most are none */
-        at += code == FP_RECORD_WIDE ? 3 : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2 : 1;
+        const uint32_t length = code == FP_RECORD_WIDE                              ? 3
+                                : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
+                                                                                    : 1;
+        const bool is_thread = decode_thread_at(chunk, at, &thread); /* most are none */
+        if (sites != NULL && is_thread)
+            fp_site_decoder_begin(sites);
+        else if (sites != NULL && length <= SEG_CHUNK_WORDS - at)
+            fp_site_decoder_skip(sites, words + at);
+        at += length;
     }
     if (end > 0)
         (void)decode_thread_at(chunk, end, &thread); /* it begins there */

@@ -23,9 +23,11 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_stream *stream,
 bool decode_thread_at(const struct seg_chunk_header *chunk, uint32_t at, struct decode_thread *ret_thread);
 
 /* decode_skip - pass over a chunk's records up to the word `end`, which a collector that is dead has read.
+ * sites      the stream's, which follows; NULL: nobody asks.
  * ret_epoch  the one in force there; untouched where none is told.
  * Returns    whose the records from there on are. */
-struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t end, uint64_t *ret_epoch);
+struct decode_thread decode_skip(const struct seg_chunk_header *chunk, uint32_t end,
+                                 struct fp_site_decoder *sites, uint64_t *ret_epoch);
 
 /* decode_calls - how many calls stand in a chunk that were not written yet; for one that is given up. No memory.
  * written  words of it that were, its header among them; 0: none. */

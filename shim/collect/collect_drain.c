@@ -5,6 +5,7 @@
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_sites.h"
 #include "shim/collect/collect_take.h"
 #include "shim/shared/raw.h"
 
@@ -61,10 +62,11 @@ static bool enter_chunk(struct collector *collector, struct collect_stream *stre
                         const struct seg_chunk_header *source, uint32_t next)
 {
     struct decode_thread thread = {source->lane, source->thread_id};
+    (void)stacks_decoder(collector, stream); /* without memory its allocations have no sites */
     if (next != 0 && !collector->options.recover)
         return stream->lane != NULL;
     if (collector->options.recover)
-        thread = decode_skip(source, next, &stream->epoch);
+        thread = decode_skip(source, next, stream->sites, &stream->epoch);
     struct collect_lane *lane = lane_of(stream->image, &thread);
     if (lane != stream->lane)
         store_block(collector, stream, block); /* what is of the thread before, all of it in chunks before */

@@ -14,6 +14,7 @@
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_sites.h"
 #include "shim/collect/collect_tell.h"
 #include "shim/collect/collect_usage.h"
 
@@ -150,7 +151,8 @@ static enum fp_status create(struct collector *collector, struct collect_image *
     struct fp_writer_options options = {.process_id = image->pid,
                                         .start_unix_ns = collector->clock.start_unix_ns,
                                         .resident = !collector->options.no_residency,
-                                        .usage = true};
+                                        .usage = true,
+                                        .sites = collector->options.sites};
     struct fp_meta meta[20];
     struct fp_error error = {0};
     enum fp_status status = FP_ERR_EXISTS;
@@ -195,6 +197,7 @@ void image_open_part(struct collector *collector, struct collect_image *image)
         return;
     }
     image->writing = true;
+    stacks_begin_part(image);
     image->part_count++;
     part->bytes = fp_writer_bytes(image->writer);
     image->bytes += part->bytes;
@@ -225,7 +228,9 @@ static void write_block(struct collector *collector, struct collect_image *image
 {
     struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
     struct collect_part *part = &image->parts[image->part_count - 1];
-    const enum fp_status status = fp_writer_columns(image->writer, block, lane->number, lane->next_block);
+    enum fp_status status = stacks_write(collector, image);
+    if (status == FP_OK)
+        status = fp_writer_columns(image->writer, block, lane->number, lane->next_block);
     if (status != FP_OK) {
         stop_writing(collector, image, status == FP_ERR_LIMIT ? image->limit_cause : FP_LOSS_DISK_FULL);
         return;

@@ -15,6 +15,7 @@
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_recover.h"
 #include "shim/collect/collect_reserve.h"
+#include "shim/collect/collect_sites.h"
 #include "shim/collect/collect_usage.h"
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
@@ -285,6 +286,7 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
         (void)close(image->pidfd);
     image->pidfd = -1;
     image_release_lanes(image);
+    stacks_release(image);
     usage_release_looks(image);
     collector->image_of_slot[image->slot] = 0;
     collector->running--;

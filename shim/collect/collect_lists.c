@@ -4,6 +4,8 @@
  *   places  a hash table into them: 1 + index, 0 for none. Numbers without gaps have each a place of its own */
 #include "shim/collect/collect_lists.h"
 
+#include "shim/collect/collect_sites.h"
+
 #include <stdlib.h>
 
 bool list_image(struct collector *collector, struct collect_image *image)
@@ -125,6 +127,8 @@ static void release(struct collect_numbered *table)
 
 void image_release_lanes(struct collect_image *image)
 {
+    for (uint32_t i = 0; i < image->streams.count; i++)
+        stacks_release_stream(image->streams.items[i]);
     release(&image->lanes);
     release(&image->streams); /* in no list: drain_image has emptied their queues */
 }

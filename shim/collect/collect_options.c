@@ -15,7 +15,7 @@ const char COLLECT_USAGE[] =
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
-    "                      [--library-fd N] [--command-pid PID]\n"
+    "                      [--library-fd N] [--command-pid PID] [--sites]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
@@ -54,6 +54,7 @@ static const struct row {
     {"keep", NUMBER, FIELD(keep), UINT32_MAX, {0}},
     {"only", TEXT, FIELD(only), 0, {0}},
     {"no-residency", FLAG, FIELD(no_residency), 0, {0}},
+    {"sites", FLAG, FIELD(sites), 0, {0}},
 };
 
 #define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])

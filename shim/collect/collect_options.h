@@ -19,6 +19,7 @@ struct collect_options {
     bool stamps;        /* SEG_FLAG_STAMPS */
     bool drop;          /* SEG_FLAG_DROP */
     bool no_residency;  /* not SEG_FLAG_RESIDENT */
+    bool sites;         /* SEG_FLAG_SITES */
     bool no_tsc;        /* CLOCK_MONOTONIC even where the TSC would serve */
     bool unique;        /* take another directory when `out` holds something */
     bool join;          /* hand out the segment of a recording that is going on in `out` */

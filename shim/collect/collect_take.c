@@ -154,7 +154,7 @@ static bool was_written(struct collect_image *image, const struct seg_chunk_head
 {
     const uint64_t split = note->split < SEG_CHUNK_WORDS ? note->split : SEG_CHUNK_WORDS;
     uint64_t epoch = 0;
-    const struct decode_thread thread = decode_skip(chunk, (uint32_t)split, &epoch);
+    const struct decode_thread thread = decode_skip(chunk, (uint32_t)split, NULL, &epoch);
     struct collect_lane *lane = image_lane(image, thread.lane);
     if (lane == NULL || note->block == 0 || note->block > lane->next_block)
         return false;

@@ -13,6 +13,7 @@
 #include "shim/preload/confine_calls.h"
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/lane_pool.h"
+#include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
 #include "shim/preload/note.h"
 #include "shim/preload/patience.h"
@@ -300,6 +301,7 @@ static enum taking take_slot(void)
     heed_filters();
     usage_begin(slot);
     runs_on_put(slot);
+    sites_begin();
     large_begin((shim_segment.fixed.flags & SEG_FLAG_RESIDENT) != 0, shim_segment.fixed.filters);
     /* A claim that stood for very long was taken back: whoever was stopped for so long is not recorded. */
     if (!atomic_compare_exchange_strong_explicit(&slot->state, &claim, seg_slot_word(SEG_SLOT_ATTACHED, pid),

@@ -36,7 +36,7 @@ struct spawn {
     char out[PATH_BYTES];
     char ready_number[12];
     char leader_number[12];
-    char *arguments[12];
+    char *arguments[13];
     char **environment;
     int ready_fd;
     volatile long error; /* of the exec, set by the grandchild in our memory */
@@ -96,6 +96,8 @@ static void prepare(struct spawn *spawn, const char *name)
         spawn->arguments[argument++] = (char *)(uintptr_t) "--only";
         spawn->arguments[argument++] = (char *)(uintptr_t)only;
     }
+    if (text_given("MALLAB_SITES") != NULL && strcmp(text_given("MALLAB_SITES"), "0") != 0)
+        spawn->arguments[argument++] = (char *)(uintptr_t) "--sites";
     for (; *environment != NULL && kept + 1 < ENTRIES_MOST; environment++)
         if (is_kept(*environment))
             spawn->environment[kept++] = *environment;

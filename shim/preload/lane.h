@@ -32,8 +32,8 @@ enum lane_state {
 };
 
 struct lane {
-    uint64_t *cursor;     /* next word; NULL without a chunk */
-    uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
+    uint64_t *cursor;    /* next word; NULL without a chunk */
+    uintptr_t fast_mask; /* the slow way is due where cursor & fast_mask is 0: group_mask, or 0 with sites */
     _Atomic uint64_t *epoch_word; /* of our slot */
     uint64_t epoch;               /* of the records at the cursor */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
@@ -63,6 +63,8 @@ struct lane {
     struct {
         uint32_t gate, as_call;
     } outer[LANE_NEST_MOST];
+    uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
+    struct lane_sites *sites; /* lane_sites.h; NULL: stacks are not recorded */
 };
 
 #pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
@@ -112,7 +114,14 @@ static inline void lane_prefetch(const uint64_t *cursor)
 /* lane_is_at_boundary - a cursor at a group's end needs a stamp, at a chunk's end a chunk; NULL looks like both. */
 static inline bool lane_is_at_boundary(const struct lane *lane)
 {
-    return ((uintptr_t)lane->cursor & lane->group_mask) == 0;
+    return ((uintptr_t)lane->cursor & lane->fast_mask) == 0;
+}
+
+/* lane_set_groups - how long the groups are from now on. */
+static inline void lane_set_groups(struct lane *lane, uintptr_t mask)
+{
+    lane->group_mask = mask;
+    lane->fast_mask = lane->sites != NULL ? 0 : mask;
 }
 
 /* lane_takes - whether these numbers fit one word, and nothing is to be noted of an object of that size (large.h), so that the

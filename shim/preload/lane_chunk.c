@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "shim/preload/confine.h"
+#include "shim/preload/lane_sites.h"
 #include "shim/preload/patience.h"
 #include "shim/shared/raw.h"
 
@@ -243,6 +244,8 @@ void lane_repair(struct lane *lane)
         uint64_t *word = lane->cursor;
         for (unsigned i = 0; i < RECORD_WORDS_MOST && ((uintptr_t)word & (SEG_CHUNK_BYTES - 1)) != 0; i++)
             __atomic_store_n(word++, 0, __ATOMIC_RELEASE);
+        if (lane->sites != NULL)
+            lane_close_chunk(lane); /* its predictor may know of an allocation that is not in it */
     } else if (is_still_open(lane) && get_relaxed(&chunk->magic) == 0) {
         memset(chunk, 0, sizeof *chunk);
         put_release(&shim_segment.states[lane->chunk], SEG_CHUNK_FREE);
@@ -299,5 +302,9 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
     chunk->cut = lane->cut;
     put_release(&chunk->magic, SEG_CHUNK_MAGIC);
     lane->cursor = (uint64_t *)(chunk + 1);
+    if (lane->sites != NULL) {
+        fp_site_begin(&lane->sites->predictor);
+        sites_check(false);
+    }
     return true;
 }

@@ -11,6 +11,7 @@
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
+#include "shim/preload/lane_sites.h"
 #include "shim/shared/raw.h"
 
 uint64_t lane_clock(void)
@@ -76,7 +77,7 @@ static void leave_seldom(struct lane *lane)
 {
     const bool alone = get_relaxed(&shim_process->lane_count) <= 1;
     lane->seldom = false;
-    lane->group_mask = (alone ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
+    lane_set_groups(lane, (alone ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1);
 }
 
 /* Whether the next record, which is to have this epoch, is to have a stamp of its own. */
@@ -109,7 +110,7 @@ static void write_stamp(struct lane *lane)
     uint64_t epoch = get_acquire(lane->epoch_word);
     if (get_relaxed(&shim_process->lane_count) > 1) {
         if (!lane->seldom)
-            lane->group_mask = LANE_GROUP_MANY - 1;
+            lane_set_groups(lane, LANE_GROUP_MANY - 1);
         if (epoch == lane->seen_epoch && now - lane->seen_clock >= shim_segment.fixed.bump_ticks) {
             epoch = add_acq_rel(lane->epoch_word, 1) + 1;
             lane->seen_clock = now;
@@ -131,7 +132,7 @@ static void write_timely(struct lane *lane)
         return;
     lane->seldom = true;
     lane->seldom_close = 0;
-    lane->group_mask = 0;
+    lane_set_groups(lane, 0);
 }
 
 /* --order stamps: the clock is the epoch. Read neither before what came before it on this processor nor after what
@@ -153,7 +154,7 @@ static uint64_t read_clock_in_order(void)
 static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
     uint64_t *cursor = lane->cursor;
-    if ((size | extra) >> 32 == 0) {
+    if ((size | extra) >> 32 == 0 && call != FP_RECORD_MODULE) {
         __atomic_store_n(cursor + 1, size | extra << 32, __ATOMIC_RELAXED);
         store_first(lane, fp_record_first(FP_RECORD_LONG, call, address), 2);
         return;
@@ -161,6 +162,12 @@ static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint
     __atomic_store_n(cursor + 1, size, __ATOMIC_RELAXED);
     __atomic_store_n(cursor + 2, extra, __ATOMIC_RELAXED);
     store_first(lane, fp_record_first(FP_RECORD_WIDE, call, address), 3);
+}
+
+/* Words of a record that is not short. */
+static uint32_t words_of_long(unsigned call, uint64_t size, uint64_t extra)
+{
+    return (size | extra) >> 32 == 0 && call != FP_RECORD_MODULE ? 2 : 3;
 }
 
 /* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it.
@@ -200,6 +207,7 @@ static void fill_up(struct lane *lane, uintptr_t mask)
 }
 
 #define THREAD_WORDS 2u
+#define SITE_WORDS   2u
 
 void lane_begin_thread(struct lane *lane)
 {
@@ -215,8 +223,8 @@ void lane_begin_thread(struct lane *lane)
     /* It is full: the next one's header says whose it is. */
 }
 
-_Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1,
-               "a stamp, a gap, an epoch and a record fit one group");
+_Static_assert(LANE_GROUP_MANY / sizeof(uint64_t) >= 2 + 2 * RECORD_WORDS_MOST + 1 + SITE_WORDS,
+               "a stamp, a gap, an epoch, a site and a record fit one group");
 
 /* The cut that a record of this epoch stands behind. The newest may be announced and not yet come to. */
 static uint64_t cut_of(uint64_t epoch)
@@ -295,7 +303,48 @@ void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size
     if (code != 0) {
         if (make_room(lane, call, 1))
             store_first(lane, fp_record_short(code, address, size), 1);
-    } else if (make_room(lane, call, (size | extra) >> 32 == 0 ? 2 : 3)) {
+    } else if (make_room(lane, call, words_of_long(call, size, extra))) {
         store_long(lane, call, address, size, extra);
     }
+}
+
+/* One word where the group goes on and nothing else is due: what the hooks do in recordings without stacks. */
+static bool store_within_group(struct lane *lane, unsigned code, uintptr_t address, uint64_t size)
+{
+    if (code == 0 || lane->cursor == NULL || ((uintptr_t)lane->cursor & lane->group_mask) == 0 ||
+        get_acquire(lane->epoch_word) != lane->epoch || !fp_record_is_short(address, size))
+        return false;
+    store_first(lane, fp_record_short(code, address, size), 1);
+    lane_prefetch(lane->cursor);
+    return true;
+}
+
+void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    const unsigned code = extra == fp_record_extra(call) ? fp_record_code(call) : 0;
+    const bool is_short = code != 0 && fp_record_is_short(address, size);
+    if (!fp_call_has_site(call)) {
+        if (!store_within_group(lane, code, address, size))
+            lane_put(lane, call, address, size, extra);
+        return;
+    }
+    struct fp_site_predictor *predictor = &lane->sites->predictor;
+    const uint32_t site = lane_sites_take(lane);
+    uint32_t *guess = fp_site_guess(predictor, size);
+    if (likely(*guess == site && store_within_group(lane, code, address, size))) {
+        fp_site_settle(predictor, guess, site);
+        return;
+    }
+    /* With a new chunk the predictor begins anew; then there is room for the site, too. */
+    if (!make_room(lane, call,
+                   (is_short ? 1 : words_of_long(call, size, extra)) + (*guess == site ? 0 : SITE_WORDS)))
+        return;
+    guess = fp_site_guess(predictor, size);
+    if (*guess != site)
+        store_long(lane, FP_RECORD_SITE, 0, site, 0);
+    fp_site_settle(predictor, guess, site);
+    if (is_short)
+        store_first(lane, fp_record_short(code, address, size), 1);
+    else
+        store_long(lane, call, address, size, extra);
 }

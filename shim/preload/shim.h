@@ -35,12 +35,13 @@ struct shim_process {
     uint64_t serial;                  /* of this image; the slot has it for the collector, as the next two */
     uint64_t first_cut;
     _Atomic uint32_t lane_count;
-    uint64_t lost_contact;     /* the collector was found dead, or silent for too long */
-    uint32_t pid;              /* as it knows it */
-    bool foreign;              /* in another pid namespace than the collector */
-    _Atomic uint64_t given_up; /* heartbeat of the silence that was given up on; 0: none */
-    _Atomic uint32_t silences; /* given up on so far */
-    _Atomic uint32_t calling;  /* threads in a section of confine.h */
+    uint64_t lost_contact;       /* the collector was found dead, or silent for too long */
+    uint32_t pid;                /* as it knows it */
+    bool foreign;                /* in another pid namespace than the collector */
+    _Atomic uint64_t given_up;   /* heartbeat of the silence that was given up on; 0: none */
+    _Atomic uint32_t silences;   /* given up on so far */
+    _Atomic uint32_t calling;    /* threads in a section of confine.h */
+    struct sites_process *sites; /* lane_sites.c; NULL: stacks are not recorded */
 };
 
 /* Both of attach.c. Ordinary memory: children inherit the mapping and this. header is NULL while there is none. */

@@ -18,6 +18,7 @@
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/lane_pool.h"
 #include "shim/preload/lane_record.h"
+#include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
 #include "shim/shared/raw.h"
 
@@ -129,9 +130,10 @@ static void lane_start(struct lane *lane)
         lane_begin_thread(lane);
     if (lane->cursor == NULL)
         lane->cut = 0;
-    lane->group_mask = (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1;
+    lane_sites_begin(lane);
+    lane_set_groups(lane, (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1);
     if (shim_segment.fixed.flags & SEG_FLAG_STAMPS)
-        lane->group_mask = 0;
+        lane_set_groups(lane, 0);
     lane->epoch_word = &slot->epoch;
     lane->stamp_clock = 0;
     lane->seldom_close = 0;
@@ -217,7 +219,10 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
         }
     }
     lane_set_gate(lane, GATE_RECORD);
-    lane_put(lane, call, address, size, extra);
+    if (unlikely(lane->sites != NULL))
+        lane_put_sited(lane, call, address, size, extra);
+    else
+        lane_put(lane, call, address, size, extra);
     return lane;
 }
 

@@ -54,7 +54,7 @@
     atomic_compare_exchange_weak_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      11u                          /* bump with any change of this file's layouts */
+#define SEG_VERSION      12u                          /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -85,6 +85,7 @@ enum seg_flag {
     SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
     SEG_FLAG_BY_NEED = 1u << 4,  /* who finds no chunk with memory behind it puts some there (lane_chunk.c) */
     SEG_FLAG_RESIDENT = 1u << 3, /* how much of large objects is in memory is noted (large.h) */
+    SEG_FLAG_SITES = 1u << 5,    /* the call stack of each allocation is recorded (lane_sites.h) */
 };
 
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or

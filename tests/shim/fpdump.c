@@ -2,6 +2,8 @@
  *
  *   fpdump FILE            counts by call, by lane, losses, completeness, order checks
  *   fpdump --marks FILE    each mark as a line: lane epoch call address size extra
+ *   fpdump --stacks FILE   each site as a line: allocations, how it is cut or '-', call, size in all, frames from the innermost on as
+ *                          MODULE+OFFSET, where MODULE is its file's name ('' the program) or '?'
  *   fpdump --times FILE    each mark as a line: call, size, the time of the last stamp before it, and 1 where that is its own
  *
  * Reads with fp_reader only; whatever it finds wrong it says and exits with 1. */
@@ -38,6 +40,50 @@ static void say_marks(const struct fp_block *block)
         printf("%u %" PRIu64 " %s %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", block->lane,
                block->base_epoch + block->marks[i].epoch, fp_call_name(shape->call), block->marks[i].address,
                shape->size, shape->extra);
+    }
+}
+
+struct stacks {
+    uint64_t *allocations, *bytes; /* by site */
+};
+
+static void add_stacks(struct stacks *stacks, const struct fp_block *block)
+{
+    for (uint32_t i = 0; i < block->mark_count; i++) {
+        const struct fp_shape *shape = &block->shapes[block->marks[i].shape];
+        const uint32_t site = block->sites != NULL ? block->sites[block->marks[i].shape] : 0;
+        if (fp_call_kind_of(shape->call) != FP_KIND_ALLOCATE &&
+            fp_call_kind_of(shape->call) != FP_KIND_RESIZE)
+            continue;
+        stacks->allocations[site]++;
+        stacks->bytes[site] += fp_shape_bytes(shape);
+    }
+}
+
+static void say_stacks(const struct stacks *stacks, const struct fp_sites *sites)
+{
+    static const struct fp_sites none = {.node_end = FP_SITE_FIRST};
+    sites = sites != NULL ? sites : &none;
+    for (uint32_t site = 0; site < FP_SITES_MAX; site++) {
+        const char *cut = fp_cut_name(fp_site_cut(sites, site));
+        if (stacks->allocations[site] == 0)
+            continue;
+        printf("%" PRIu64 "\t%s\t%" PRIu64, stacks->allocations[site],
+               site == 0     ? "none"
+               : cut != NULL ? cut
+                             : "-",
+               stacks->bytes[site]);
+        for (uint32_t at = site; at >= FP_SITE_FIRST; at = fp_site_node_at(sites, at).parent) {
+            const struct fp_site_node node = fp_site_node_at(sites, at);
+            const struct fp_module *module = fp_site_module(sites, &node);
+            const char *name = module == NULL ? "?" : strrchr(module->path, '/');
+            printf("\t%s+%" PRIx64,
+                   module == NULL ? "?"
+                   : name != NULL ? name + 1
+                                  : module->path,
+                   node.address - (module != NULL ? module->base : 0));
+        }
+        printf("\n");
     }
 }
 
@@ -156,6 +202,7 @@ int main(int argc, char **argv)
 {
     const int only_marks = argc == 3 && strcmp(argv[1], "--marks") == 0;
     const int only_times = argc == 3 && strcmp(argv[1], "--times") == 0;
+    const int only_stacks = argc == 3 && strcmp(argv[1], "--stacks") == 0;
     struct fp_reader *reader;
     struct fp_error error = {0};
     struct fp_block_buffer buffer = {0};
@@ -163,7 +210,10 @@ int main(int argc, char **argv)
     struct totals totals = {0};
     char text[512];
 
-    if (argc != 2 + only_marks + only_times)
+    struct stacks stacks = {calloc(FP_SITES_MAX, sizeof(uint64_t)), calloc(FP_SITES_MAX, sizeof(uint64_t))};
+    if (stacks.allocations == NULL || stacks.bytes == NULL)
+        return 1;
+    if (argc != 2 + only_marks + only_times + only_stacks)
         return 2;
     if (fp_reader_open(argv[argc - 1], &error, &reader) != FP_OK) {
         fprintf(stderr, "fpdump: %s\n", fp_error_text(&error, argv[argc - 1], text, sizeof text));
@@ -181,6 +231,8 @@ int main(int argc, char **argv)
                     fp_error_text(fp_reader_error(reader), argv[argc - 1], text, sizeof text));
             return 1;
         }
+        if (only_stacks)
+            add_stacks(&stacks, &block);
         if (only_times)
             say_times(&block);
         if (only_marks)
@@ -188,10 +240,14 @@ int main(int argc, char **argv)
         else
             add_block(&totals, &block);
     }
-    if (!only_marks && !only_times)
+    if (only_stacks)
+        say_stacks(&stacks, info->sites);
+    if (!only_marks && !only_times && !only_stacks)
         say_totals(reader, &totals);
     fp_block_buffer_release(&buffer);
     fp_reader_close(reader);
+    free(stacks.allocations);
+    free(stacks.bytes);
     free(totals.lane_marks);
     free(totals.lane_epoch);
     free(totals.lane_time);

@@ -443,8 +443,8 @@ TEST(a_lane_goes_on_in_the_chunk_that_its_last_thread_left)
             CHECK_U64(thread.lane, begun);
             CHECK(thread.thread_id != chunk->thread_id);
             CHECK_U64((at + 2) * sizeof(uint64_t) % FP_RECORD_GROUP_BYTES, 0);
-            CHECK_U64(decode_skip(chunk, at, &epoch).lane, begun);
-            CHECK_U64(decode_skip(chunk, at - 1, &epoch).lane, begun - 1);
+            CHECK_U64(decode_skip(chunk, at, NULL, &epoch).lane, begun);
+            CHECK_U64(decode_skip(chunk, at - 1, NULL, &epoch).lane, begun - 1);
         }
     CHECK_U64(begun, 2);
     CHECK_U64(seg_chunk_thread_of(state_of(0)), thread.thread_id);

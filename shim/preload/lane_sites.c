@@ -1,0 +1,233 @@
+/* lane_sites.c - stacks of the calling thread: where its stack is, whose frames are new, what is told of them.
+ *
+ * Laws of this file: those of lane_sites.h. */
+#include "shim/preload/lane_sites.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "shim/preload/confine.h"
+#include "shim/preload/lane_record.h"
+#include "shim/preload/turn.h"
+#include "shim/shared/raw.h"
+#include "shim/sites/nodes.h"
+
+#define PAGE_BYTES 4096u
+#define MAIN_STACK_MOST                                                                                      \
+    (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
+
+/* 24.3 MiB, of which come into use what the program's stacks need. */
+struct sites_process {
+    struct modules modules;
+    struct nodes nodes;
+};
+
+/* Ordinary memory: a child inherits what holds for it, too. */
+static modules_find find_object;
+static uintptr_t main_stack; /* above all frames of the program's first thread; 0: not known */
+static bool looked;
+
+/* Of this thread, and of the child that it forks. Empty: not known, or the first thread's. */
+static __thread struct {
+    uintptr_t low, high;
+} thread_stack __attribute__((tls_model("initial-exec")));
+
+/* ---- once per process and thread ------------------------------------------------------------------------ */
+
+static void look(void)
+{
+    if (looked)
+        return;
+    looked = true;
+    *(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    void *const *end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+    main_stack = end != NULL ? (uintptr_t)*end & ~(uintptr_t)7 : 0;
+    (void)dlerror(); /* the program must not find our failed look-ups */
+}
+
+void sites_begin(void)
+{
+    shim_process->sites = NULL;
+#if defined(__x86_64__)
+    if (!(shim_segment.fixed.flags & SEG_FLAG_SITES) || !confine_may_call())
+        return;
+    look();
+    struct sites_process *sites = find_object != NULL ? raw_map_wiped(sizeof *sites) : NULL;
+    confine_called();
+    if (sites == NULL)
+        return;
+    modules_begin(&sites->modules, find_object, (const void *)(uintptr_t)sites_begin);
+    shim_process->sites = sites;
+#endif
+}
+
+/* Bounds of a thread's stack never change. pthread_getattr_np allocates a little, which passes by unrecorded while we attach. */
+static void find_stack(void)
+{
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+    if (main_stack - here < MAIN_STACK_MOST || thread_stack.high != 0 ||
+        pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0 && here - (uintptr_t)low < bytes) {
+        thread_stack.high = ((uintptr_t)low + bytes) & ~(uintptr_t)7;
+        thread_stack.low = (uintptr_t)low;
+    }
+    (void)pthread_attr_destroy(&attributes); /* always 0 */
+}
+
+void lane_sites_begin(struct lane *lane)
+{
+    if (shim_process->sites == NULL)
+        return;
+    if (confine_may_call()) {
+        find_stack();
+        if (lane->sites == NULL)
+            lane->sites = raw_map_wiped(sizeof *lane->sites);
+        confine_called();
+    }
+    if (lane->sites == NULL)
+        return; /* its allocations have no site */
+    lane->sites->walk.kept = 0;
+    fp_site_begin(&lane->sites->predictor);
+}
+
+void sites_check(bool thorough)
+{
+    if (shim_process != NULL && shim_process->sites != NULL)
+        modules_check(&shim_process->sites->modules, thorough);
+}
+
+/* ---- what is told ------------------------------------------------------------------------------------------ */
+
+static void tell_module(struct lane *lane, const struct modules *modules, const struct module *module)
+{
+    uint8_t text[FP_RECORD_MODULE_BYTES_MAX + FP_RECORD_PIECE_BYTES];
+    const uint32_t bytes = modules_text(modules, module, text);
+    for (uint32_t at = 0; at < bytes; at += FP_RECORD_PIECE_BYTES) {
+        uint64_t words[2];
+        memcpy(words, text + at, sizeof words);
+        lane_put(lane, FP_RECORD_MODULE, fp_record_piece(at / FP_RECORD_PIECE_BYTES, bytes), words[0],
+                 words[1]);
+    }
+}
+
+static uint32_t take_node(struct lane *lane, struct sites_process *sites, uint64_t address, uint32_t parent)
+{
+    bool made;
+    uint64_t key = address;
+    uint32_t epoch = 0;
+    if (unlikely(atomic_load_explicit(&sites->modules.epochs, memory_order_relaxed) != 0)) {
+        epoch = modules_epoch(&sites->modules, address);
+        key |= (uint64_t)epoch << FP_ADDRESS_BITS;
+    }
+    const uint32_t node = nodes_take(&sites->nodes, key, parent, &lane->sites->walk.spare, &made);
+    if (made) {
+        const uint64_t word = fp_record_node(node, parent, (uint16_t)epoch);
+        lane_put(lane, FP_RECORD_NODE, (uintptr_t)address, word & 0xffffffff, word >> 32);
+    }
+    return node;
+}
+
+/* Frames of our own are no part of the program's stack: neither the hooks on top, nor an operator's within it. */
+static uint32_t join(struct lane *lane, struct sites_process *sites, uint64_t address, uint32_t parent)
+{
+    const struct modules *modules = &sites->modules;
+    if (address - modules->own_start < modules->own_end - modules->own_start)
+        return parent;
+    return take_node(lane, sites, address, parent);
+}
+
+/* A stack that is too deep: its innermost frames. */
+static uint32_t take_deep(struct lane *lane, struct sites_process *sites, const struct walk_result *result)
+{
+    const struct walk *walk = &lane->sites->walk;
+    uint32_t site = FP_CUT_DEEP;
+    for (uint32_t i = WALK_DEEP; i-- > 0;) {
+        const uint32_t old = i - result->fresh; /* counted from the innermost of the kept ones */
+        uint64_t address = 0;
+        if (i < result->fresh)
+            address = walk->fresh[i].address;
+        else if (old < result->kept)
+            address = walk->frames[result->kept - 1 - old].address;
+        if (address == 0)
+            continue;
+        site = join(lane, sites, address, site);
+        if (site == FP_CUT_FULL)
+            break;
+    }
+    return site;
+}
+
+static uint32_t take_site(struct lane *lane, struct sites_process *sites, const struct walk_result *result,
+                          const struct walk_region *region, uint32_t generation)
+{
+    struct walk *walk = &lane->sites->walk;
+    if (result->cut == FP_CUT_DEEP || result->kept + result->fresh > WALK_MOST)
+        return take_deep(lane, sites, result);
+    uint32_t site = result->kept > 0 ? walk->frames[result->kept - 1].node : (uint32_t)result->cut;
+    for (uint32_t i = result->fresh; i-- > 0;) {
+        site = join(lane, sites, walk->fresh[i].address, site);
+        if (site == FP_CUT_FULL)
+            return site;
+        walk->fresh[i].node = site;
+    }
+    if (!result->passing)
+        walk_keep(walk, result, generation, region->high);
+    return site;
+}
+
+/* ---- the walk's begin --------------------------------------------------------------------------------------- */
+
+static struct walk_region region_of(uint64_t sp)
+{
+    if (likely(main_stack - sp < MAIN_STACK_MOST))
+        return (struct walk_region){main_stack, true};
+    if (likely(sp - thread_stack.low < thread_stack.high - thread_stack.low))
+        return (struct walk_region){thread_stack.high, true};
+    return (struct walk_region){(sp | (PAGE_BYTES - 1)) + 1, false};
+}
+
+__attribute__((noinline)) uint32_t lane_sites_take(struct lane *lane)
+{
+    struct sites_process *sites = shim_process->sites;
+    struct walk_start start = {0};
+    if (unlikely(sites == NULL))
+        return FP_CUT_MEMORY;
+#if defined(__x86_64__)
+    /* The three of one moment, which the unwind table of this very function describes. */
+    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+                     : "=&a"(start.address), "=&c"(start.sp), "=&d"(start.rbp));
+#endif
+    const struct walk_region region = region_of(start.sp);
+    const uint32_t generation = atomic_load_explicit(&sites->modules.generation, memory_order_acquire);
+    const struct walk_result result = walk_take(&lane->sites->walk, &sites->modules, &start, &region);
+    if (unlikely(result.fresh_module))
+        for (const struct module *module; (module = modules_untold(&sites->modules)) != NULL;)
+            tell_module(lane, &sites->modules, module);
+    const uint32_t site = take_site(lane, sites, &result, &region, generation);
+    return likely(site != 0) ? site : FP_CUT_BROKEN;
+}
+
+/* ---- modules that go ------------------------------------------------------------------------------------------ */
+
+SHIM_EXPORT int dlclose(void *handle);
+
+/* What the loader itself closes is noticed with the next chunk. */
+int dlclose(void *handle)
+{
+    static int (*_Atomic next)(void *);
+    int (*call)(void *) = atomic_load_explicit(&next, memory_order_relaxed);
+    if (unlikely(call == NULL)) {
+        *(void **)&call = dlsym(RTLD_NEXT, "dlclose");
+        if (call == NULL)
+            return -1; /* a C library without what the program calls in it */
+        atomic_store_explicit(&next, call, memory_order_relaxed);
+    }
+    const int result = call(handle);
+    sites_check(true);
+    return result;
+}

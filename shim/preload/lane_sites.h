@@ -1,0 +1,36 @@
+/* lane_sites.h - the call stack of an allocation, as a number that its record has (fp_sites.h). Only where SEG_FLAG_SITES is set:
+ * then each lane has a struct lane_sites, and takes the slow way with every record (lane.h, fast_mask).
+ *
+ * Laws: those of shim/sites/walk.h while a stack is walked. Memory comes from the kernel when a process or thread attaches; where
+ * it cannot (a confined one), allocations have no site. */
+#ifndef MALLAB_SHIM_PRELOAD_LANE_SITES_H
+#define MALLAB_SHIM_PRELOAD_LANE_SITES_H
+
+#include "footprint/fp/site_predictor.h"
+#include "shim/preload/lane.h"
+#include "shim/sites/walk.h"
+
+/* In memory that a fork wipes, as the lane itself. */
+struct lane_sites {
+    struct fp_site_predictor predictor;
+    struct walk walk;
+};
+
+#pragma GCC visibility push(hidden)
+
+/* sites_begin - a process has attached: its tables, where the recording wants stacks and this machine can have them. */
+void sites_begin(void);
+
+/* lane_sites_begin - a thread begins with this lane. */
+void lane_sites_begin(struct lane *lane);
+
+/* lane_sites_take - the site of an allocation that is about to be recorded; what is new of it is recorded first. The lane's gate is
+ * at GATE_RECORD. Returns a number that is not 0. */
+uint32_t lane_sites_take(struct lane *lane);
+
+/* sites_check - modules may have gone. */
+void sites_check(bool thorough);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,105 @@
+/* modules.h - the ELF files that the program has loaded, and the rules of their addresses.
+ *
+ *   module   found by _dl_find_object (glibc 2.35), which takes no lock and allocates nothing, when an address is met of which
+ *            no rule is known; kept with what tells it from another file in its place
+ *   epoch    0, or how many files lay there before, each of which was unloaded
+ *   rules    address -> rule, one word an entry, shared by all threads; an entry that another address pushed out is read anew
+ *
+ * Laws: no lock, no allocation, no system call; all of it lies in memory that a fork wipes. What is read of a module is what
+ * the loader itself reads: its header, its notes, its .eh_frame. A module's unloading is noticed by modules_check, after which
+ * no rule and no walk from before is believed (`generation`). */
+#ifndef MALLAB_SHIM_SITES_MODULES_H
+#define MALLAB_SHIM_SITES_MODULES_H
+
+#include <stdatomic.h>
+
+#include "footprint/fp/record.h"
+#include "shim/sites/cfi.h"
+
+#define MODULES_MOST      1024u
+#define RULES_BITS        14u
+#define SITE_ADDRESS_BITS 47u /* user space of x86-64 */
+
+/* Of _dl_find_object(3), which older headers do not have. */
+struct modules_found {
+    unsigned long long flags;
+    void *start, *end;
+    void *link_map;
+    void *frame_header;
+    unsigned long long reserved[7];
+};
+
+typedef int (*modules_find)(void *address, struct modules_found *found);
+
+struct module {
+    _Atomic uint32_t state; /* enum module_state */
+    _Atomic uint32_t told;  /* not 0: somebody tells of it */
+    uint32_t epoch;
+    uintptr_t start, end, base;
+    const void *link_map, *frame_header; /* as found */
+    uint64_t identity;                   /* of its header and build id */
+    struct cfi_segment frames;           /* header 0: it has none that is read */
+    uintptr_t code, code_end;            /* of the executable segment, as far as it is readable */
+};
+
+enum module_state { MODULE_NONE = 0, MODULE_LOADED = 1, MODULE_GONE = 2 };
+
+struct modules {
+    modules_find find;
+    _Atomic uint32_t count; /* claimed; those above MODULES_MOST are not kept */
+    _Atomic uint32_t generation;
+    _Atomic uint32_t epochs;      /* not 0: some module has another epoch than 0 */
+    uintptr_t own_start, own_end; /* of the recorder's own library */
+    _Atomic uint64_t rules[1u << RULES_BITS];
+    struct module items[MODULES_MOST];
+};
+
+/* modules_begin - in zeroed memory.
+ * find      _dl_find_object.
+ * own       an address within the recorder's library. */
+void modules_begin(struct modules *modules, modules_find find, const void *own);
+
+/* modules_rule_slow - the rule of an address that the cache does not have; see modules_rule.
+ * ret_fresh  set where there is a module that nobody has told of yet (modules_untold); else untouched. */
+uint32_t modules_rule_slow(struct modules *modules, uint64_t address, bool *ret_fresh);
+
+/* modules_untold - a module that the caller has to tell of; NULL: none. */
+const struct module *modules_untold(struct modules *modules);
+
+/* An address below 2^47 and its entry determine each other: multiplied by an odd number it gives the place and a tag of 33 bits;
+ * the entry has the tag above the rule. */
+static inline uint64_t modules_mix(uint64_t address)
+{
+    return address * UINT64_C(0x4f1bbcdcbfa53e0b) & ((UINT64_C(1) << SITE_ADDRESS_BITS) - 1);
+}
+
+/* modules_rule - the rule at an instruction, given the address behind it: a return address, or 1 more than an instruction that
+ * was interrupted. Below 2^47. */
+static inline uint32_t modules_rule(struct modules *modules, uint64_t address, bool *ret_fresh)
+{
+    const uint64_t mixed = modules_mix(address);
+    const uint64_t entry = atomic_load_explicit(&modules->rules[mixed >> (SITE_ADDRESS_BITS - RULES_BITS)],
+                                                memory_order_relaxed);
+    if (__builtin_expect(entry >> CFI_RULE_BITS ==
+                                 (mixed & ((UINT64_C(1) << (SITE_ADDRESS_BITS - RULES_BITS)) - 1)) &&
+                             entry != 0,
+                         1))
+        return (uint32_t)entry & ((1u << CFI_RULE_BITS) - 1);
+    return modules_rule_slow(modules, address, ret_fresh);
+}
+
+/* modules_epoch - the epoch of the module that an address lies in, 0 where none does. */
+uint32_t modules_epoch(const struct modules *modules, uint64_t address);
+
+/* modules_is_call - whether the bytes before a return address are a call, in code that can be read. */
+bool modules_is_call(const struct modules *modules, uint64_t address);
+
+/* modules_check - look whether all modules are still there; a step of the generation where one is not.
+ * thorough   that another file in the place of one, with all addresses the same, is seen, too. */
+void modules_check(struct modules *modules, bool thorough);
+
+/* modules_text - a module as its records tell it (record.h). Returns its bytes, at most FP_RECORD_MODULE_BYTES_MAX. */
+uint32_t modules_text(const struct modules *modules, const struct module *module,
+                      uint8_t ret_text[FP_RECORD_MODULE_BYTES_MAX + FP_RECORD_PIECE_BYTES]);
+
+#endif

@@ -1,0 +1,71 @@
+/* nodes.h - the frames of all stacks of a process, each once: an address under the node of its caller.
+ *
+ * Numbers are given out as nodes come, from FP_SITE_FIRST on, so a parent's is lower than its children's. A node is found by
+ * address and parent in a table of numbers, and joins it by one compare-and-swap: no lock, threads and handlers may come between
+ * any two instructions. A number whose owner lost the race to the same node stays that lane's, for its next one.
+ *
+ * All of it lies in memory that a fork wipes: a child has stacks of its own. Pages come into use as they are needed. */
+#ifndef MALLAB_SHIM_SITES_NODES_H
+#define MALLAB_SHIM_SITES_NODES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "footprint/fp/fp_sites.h"
+
+#define NODES_BITS        20u
+#define NODES_MOST        (1u << NODES_BITS)
+#define NODES_PLACES_BITS (NODES_BITS + 1)
+
+struct node {
+    uint64_t key; /* address, and the module's epoch in bits 48-63 */
+    uint32_t parent;
+    uint32_t unused;
+};
+
+struct nodes {
+    _Atomic uint32_t count; /* given out, above FP_SITE_FIRST */
+    struct node items[NODES_MOST];
+    _Atomic uint32_t places[1u << NODES_PLACES_BITS]; /* numbers by hash; 0: none; open addressing */
+};
+
+/* nodes_take - the number of a node; made where there is none.
+ * spare     of the lane: a number that is nobody's, 0: none.
+ * ret_made  whether the caller made it and has to tell.
+ * Returns   the number; FP_CUT_FULL where there is no room for more. */
+static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t parent, uint32_t *spare,
+                                  bool *ret_made)
+{
+    const uint32_t mask = (1u << NODES_PLACES_BITS) - 1;
+    uint32_t at = (uint32_t)(((key ^ (uint64_t)parent << 40) * UINT64_C(0x9e3779b97f4a7c15) + parent) *
+                                 UINT64_C(0xd6e8feb86659fd93) >>
+                             (64 - NODES_PLACES_BITS));
+    *ret_made = false;
+    for (;; at = (at + 1) & mask) {
+        /* acquire: pairs with the release by which the node joined */
+        uint32_t number = atomic_load_explicit(&nodes->places[at], memory_order_acquire);
+        if (number == 0) {
+            if (*spare <= parent) { /* none, or one that is older than the parent, and no child of it */
+                const uint32_t made = atomic_fetch_add_explicit(&nodes->count, 1, memory_order_relaxed);
+                if (made >= NODES_MOST - FP_SITE_FIRST) {
+                    atomic_fetch_sub_explicit(&nodes->count, 1, memory_order_relaxed);
+                    return FP_CUT_FULL;
+                }
+                *spare = FP_SITE_FIRST + made;
+            }
+            nodes->items[*spare] = (struct node){.key = key, .parent = parent};
+            if (atomic_compare_exchange_strong_explicit(&nodes->places[at], &number, *spare,
+                                                        memory_order_release, memory_order_acquire)) {
+                number = *spare;
+                *spare = 0;
+                *ret_made = true;
+                return number;
+            }
+        }
+        if (nodes->items[number].key == key && nodes->items[number].parent == parent)
+            return number;
+    }
+}
+
+#endif

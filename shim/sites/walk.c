@@ -1,0 +1,315 @@
+/* walk.c - frames by rules, until one that is known.
+ *
+ * Laws: those of walk.h. */
+#include "shim/sites/walk.h"
+
+#include <stddef.h>
+
+#define ADDRESS_LEAST 4096u
+#define ENTRY_BYTES   16u /* by which the loader aligns the stack that a program begins with */
+/* Of the ucontext that sp points to in the frame of a signal, whose places are part of the kernel's interface: rbp, rsp, rip. */
+#define CONTEXT_RBP   120u
+#define CONTEXT_RSP   160u
+#define CONTEXT_RIP   168u
+#define CONTEXT_BYTES 176u
+
+/* A frame that was found by its frame pointer, as a rule: CFA = rbp + 16, rbp is saved below the return address. */
+#define GUESSED_RULE cfi_rule_make(CFI_RBP, 2, 2)
+
+#define cold_walk __attribute__((noinline, cold))
+
+struct stepping {
+    uint64_t address, sp, rbp;
+    uintptr_t high;
+    bool known;
+};
+
+/* A word of the region, at or above sp. */
+static bool read_word(const struct stepping *at, uint64_t place, uint64_t *ret_word)
+{
+    if (place < at->sp || place % 8 != 0 || place > at->high - 8)
+        return false;
+    *ret_word = *(const uint64_t *)(uintptr_t)place;
+    return true;
+}
+
+static enum fp_cut outside(const struct stepping *at)
+{
+    return at->known ? FP_CUT_BROKEN : FP_CUT_STACK;
+}
+
+/* The next outer frame by a rule that has a CFA: its slot in ret_slot, and `at` becomes it. */
+static inline __attribute__((always_inline)) enum fp_cut step(struct stepping *at, uint32_t rule,
+                                                              uint64_t *ret_slot)
+{
+    const uint32_t saved = cfi_rule_saved(rule);
+    uint64_t cfa = 0, rbp = at->rbp, address;
+    switch (cfi_rule_kind(rule)) {
+    case CFI_RSP:
+        cfa = at->sp + cfi_rule_offset(rule);
+        break;
+    case CFI_RBP:
+        cfa = at->rbp + cfi_rule_offset(rule);
+        break;
+    default:
+        if (!read_word(at, at->rbp - cfi_rule_offset(rule), &cfa))
+            return outside(at);
+    }
+    if (cfa <= at->sp || cfa % 8 != 0 || cfa > at->high || !read_word(at, cfa - 8, &address))
+        return outside(at);
+    if (saved == CFI_SAVED_LOST)
+        rbp = 0;
+    else if (saved != CFI_SAVED_SAME &&
+             !read_word(at, saved == CFI_SAVED_AT_RBP ? at->rbp : cfa - 8 * (uint64_t)saved, &rbp))
+        return outside(at);
+    if (address < ADDRESS_LEAST || address >> SITE_ADDRESS_BITS != 0)
+        return FP_CUT_BROKEN;
+    *ret_slot = cfa - 8;
+    at->address = address;
+    at->sp = cfa;
+    at->rbp = rbp;
+    return FP_CUT_NONE;
+}
+
+/* What a signal interrupted. Only on the same stack: another one's bounds are not known. */
+static enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
+{
+    uint64_t rip, rsp, rbp;
+    if (at->high - at->sp < CONTEXT_BYTES || !read_word(at, at->sp + CONTEXT_RIP, &rip) ||
+        !read_word(at, at->sp + CONTEXT_RSP, &rsp) || !read_word(at, at->sp + CONTEXT_RBP, &rbp))
+        return outside(at);
+    if (rsp < at->sp + CONTEXT_BYTES || rsp >= at->high || rsp % 8 != 0)
+        return FP_CUT_STACK;
+    if (rip < ADDRESS_LEAST || (rip + 1) >> SITE_ADDRESS_BITS != 0)
+        return FP_CUT_BROKEN;
+    *ret_slot = at->sp + CONTEXT_RIP;
+    at->address = rip + 1;
+    at->sp = rsp;
+    at->rbp = rbp;
+    return FP_CUT_NONE;
+}
+
+/* ---- the frames of the last walk --------------------------------------------------------------------- */
+
+/* Whether the words are unchanged by which one comes from kept frame i to the one outside of it. */
+static inline bool leads_outward(const struct walk *walk, uint32_t i, uint64_t sp)
+{
+    const struct walk_frame *frame = &walk->frames[i], *outer = frame - 1;
+    const uint32_t saved = cfi_rule_saved(frame->rule);
+    const uint64_t cfa = outer->slot + 8;
+    uint64_t place;
+    if (cfi_rule_kind(frame->rule) == CFI_AT_RBP) {
+        place = frame->rbp - cfi_rule_offset(frame->rule);
+        if (place < sp || *(const uint64_t *)(uintptr_t)place != cfa)
+            return false;
+    }
+    if (!(outer->rule & WALK_NEEDS_RBP) || saved == CFI_SAVED_SAME || saved == CFI_SAVED_LOST)
+        return true;
+    place = saved == CFI_SAVED_AT_RBP ? frame->rbp : cfa - 8 * (uint64_t)saved;
+    return place >= sp && *(const uint64_t *)(uintptr_t)place == outer->rbp;
+}
+
+static uint32_t verify(const struct walk *walk, uint64_t sp)
+{
+    uint32_t i = 0;
+    for (; i < walk->kept; i++) {
+        const struct walk_frame *frame = &walk->frames[i];
+        if (frame->slot < sp || *(const uint64_t *)(uintptr_t)frame->slot != frame->address)
+            break;
+        if (__builtin_expect(
+                i > 0 && ((frame[-1].rule & WALK_NEEDS_RBP) || cfi_rule_kind(frame->rule) == CFI_AT_RBP),
+                0) &&
+            !leads_outward(walk, i, sp))
+            break;
+    }
+    return i;
+}
+
+/* ---- the recorder's own frames -------------------------------------------------------------------------- */
+
+static bool is_own(const struct modules *modules, uint64_t address)
+{
+    return address - modules->own_start < modules->own_end - modules->own_start;
+}
+
+static inline bool take_way(const struct walk_way *way, struct stepping *at, uint64_t *ret_slot)
+{
+    bool same = way->count > 0 && way->bytes + (uint64_t)8 <= at->high - at->sp;
+    for (uint32_t i = 0; same && i < way->count; i++)
+        same = *(const uint64_t *)(uintptr_t)(at->sp + way->places[i]) == way->addresses[i];
+    if (!same)
+        return false;
+    *ret_slot = at->sp + way->bytes;
+    if (way->rbp != 0)
+        at->rbp = *(const uint64_t *)(uintptr_t)(at->sp + way->rbp);
+    at->address = *(const uint64_t *)(uintptr_t)*ret_slot;
+    at->sp = *ret_slot + 8;
+    return true;
+}
+
+/* By rules, and remember the way where its frames are of fixed sizes. */
+static cold_walk enum fp_cut find_way(struct walk *walk, struct modules *modules, struct stepping *at,
+                                      bool *fresh_module, uint64_t *ret_slot)
+{
+    const uint64_t sp = at->sp;
+    struct walk_way way = {0};
+    bool fixed = true;
+    for (;;) {
+        const uint32_t rule = modules_rule(modules, at->address, fresh_module), saved = cfi_rule_saved(rule);
+        if (cfi_rule_kind(rule) == CFI_OTHER || cfi_rule_kind(rule) == CFI_NONE)
+            return FP_CUT_RULE;
+        fixed = fixed && cfi_rule_kind(rule) == CFI_RSP && saved < CFI_SAVED_LOST &&
+                way.count < WALK_OWN_MOST;
+        if (saved != CFI_SAVED_SAME)
+            way.rbp = (uint32_t)(at->sp + cfi_rule_offset(rule) - 8 * (uint64_t)saved - sp);
+        const enum fp_cut cut = step(at, rule, ret_slot);
+        if (cut != FP_CUT_NONE)
+            return cut;
+        if (!is_own(modules, at->address))
+            break;
+        if (fixed) {
+            way.places[way.count] = (uint32_t)(*ret_slot - sp);
+            way.addresses[way.count++] = at->address;
+        }
+    }
+    way.bytes = (uint32_t)(*ret_slot - sp);
+    if (fixed)
+        walk->ways[walk->next_way++ % WALK_WAYS] = way;
+    return FP_CUT_NONE;
+}
+
+static inline enum fp_cut pass_own(struct walk *walk, struct modules *modules, struct stepping *at,
+                                   bool *fresh_module, uint64_t *ret_slot)
+{
+    for (uint32_t i = 0; i < WALK_WAYS; i++)
+        if (take_way(&walk->ways[i], at, ret_slot))
+            return at->address < ADDRESS_LEAST || at->address >> SITE_ADDRESS_BITS != 0 ? FP_CUT_BROKEN
+                                                                                        : FP_CUT_NONE;
+    return find_way(walk, modules, at, fresh_module, ret_slot);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------- */
+
+/* Whether a frame that was come to is one of the kept ones; those inside of it are dropped. */
+static inline bool meets(const struct walk *walk, const struct stepping *at, uint64_t slot, uint32_t *kept)
+{
+    while (*kept > 0 && walk->frames[*kept - 1].slot < slot)
+        --*kept;
+    if (*kept == 0 || walk->frames[*kept - 1].slot != slot)
+        return false;
+    const struct walk_frame *known = &walk->frames[*kept - 1];
+    if (!(known->rule & WALK_NEEDS_RBP) || known->rbp == at->rbp)
+        return true;
+    --*kept;
+    return false;
+}
+
+/* The frames outside of `at` by rules of other kinds than the most frequent one. Returns why it ends there; FP_CUT_NONE with a slot of
+ * 0 is the end of the stack.
+ * guessed   the first fresh frame that is not proven yet; WALK_MOST: all are. */
+static __attribute__((noinline)) enum fp_cut step_seldom(struct modules *modules, struct stepping *at,
+                                                         uint32_t *rule, struct walk_result *result,
+                                                         uint32_t *guessed, uint64_t *ret_slot)
+{
+    *ret_slot = 0;
+    switch (cfi_rule_kind(*rule)) {
+    case CFI_END:
+        return FP_CUT_NONE;
+    case CFI_SIGNAL:
+        result->passing = true;
+        return step_signal(at, ret_slot);
+    case CFI_NONE:
+        if (at->known && at->rbp == 0 && at->high - at->sp <= ENTRY_BYTES)
+            return FP_CUT_NONE; /* the loader's own begin, where constructors are called from */
+        /* Code without unwind tables that keeps frame pointers: believed only where it leads back to code that has them, right
+         * behind a call. */
+        *rule = GUESSED_RULE;
+        if (*guessed == WALK_MOST)
+            *guessed = result->fresh;
+        return step(at, *rule, ret_slot);
+    case CFI_OTHER:
+        return FP_CUT_RULE;
+    default:
+        if (*guessed != WALK_MOST && !modules_is_call(modules, at->address))
+            return FP_CUT_CFI;
+        *guessed = WALK_MOST;
+        return step(at, *rule, ret_slot);
+    }
+}
+
+struct walk_result walk_take(struct walk *walk, struct modules *modules, const struct walk_start *start,
+                             const struct walk_region *region)
+{
+    const uint32_t generation = atomic_load_explicit(&modules->generation, memory_order_acquire);
+    struct stepping at = {start->address, start->sp, start->rbp, region->high, region->known};
+    struct walk_result result = {.passing = !region->known};
+    enum fp_cut cut = FP_CUT_NONE;
+    uint32_t guessed = WALK_MOST, kept = 0;
+    uint64_t slot = 0;
+    if (region->known && walk->high == region->high && walk->generation == generation)
+        kept = verify(walk, at.sp);
+    if (is_own(modules, at.address)) {
+        cut = pass_own(walk, modules, &at, &result.fresh_module, &slot);
+        if (cut == FP_CUT_NONE && meets(walk, &at, slot, &kept)) {
+            result.kept = kept;
+            return result;
+        }
+        if (cut == FP_CUT_NONE)
+            walk->fresh[result.fresh++] = (struct walk_frame){slot, at.address, at.rbp, 0, 0};
+    }
+    while (cut == FP_CUT_NONE) {
+        uint32_t rule = modules_rule(modules, at.address, &result.fresh_module);
+        if (__builtin_expect(cfi_rule_kind(rule) == CFI_RSP && guessed == WALK_MOST, 1))
+            cut = step(&at, rule, &slot);
+        else
+            cut = step_seldom(modules, &at, &rule, &result, &guessed, &slot);
+        if (result.fresh > 0)
+            walk->fresh[result.fresh - 1].rule = rule;
+        if (cut != FP_CUT_NONE || slot == 0) {
+            kept = 0;
+            break;
+        }
+        if (meets(walk, &at, slot, &kept)) {
+            result.kept = kept;
+            return result;
+        }
+        if (result.fresh == WALK_MOST)
+            cut = FP_CUT_DEEP;
+        else
+            walk->fresh[result.fresh++] = (struct walk_frame){slot, at.address, at.rbp, 0, 0};
+    }
+    if (guessed != WALK_MOST) {
+        result.fresh = guessed;
+        cut = FP_CUT_CFI;
+    }
+    result.cut = cut;
+    result.passing = result.passing || cut != FP_CUT_NONE;
+    return result;
+}
+
+/* Whether the rbp of a frame decides where an outer one is. */
+static bool needs_rbp(uint32_t rule, bool outer_needs)
+{
+    const enum cfi_kind kind = cfi_rule_kind(rule);
+    const uint32_t saved = cfi_rule_saved(rule);
+    return kind == CFI_RBP || kind == CFI_AT_RBP || saved == CFI_SAVED_AT_RBP ||
+           (saved == CFI_SAVED_SAME && outer_needs);
+}
+
+void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high)
+{
+    uint32_t count = result->kept;
+    bool needs = count > 0 && (walk->frames[count - 1].rule & WALK_NEEDS_RBP) != 0;
+    walk->kept = 0; /* while it is changed; see atomic_signal_fence */
+    atomic_signal_fence(memory_order_seq_cst);
+    for (uint32_t i = result->fresh; i-- > 0;) {
+        struct walk_frame frame = walk->fresh[i];
+        needs = count > 0 && needs_rbp(frame.rule, needs);
+        frame.rule |= needs ? WALK_NEEDS_RBP : 0;
+        walk->frames[count++] = frame;
+    }
+    walk->high = high;
+    walk->generation = generation;
+    atomic_signal_fence(memory_order_seq_cst);
+    walk->kept = count;
+}

@@ -1,0 +1,84 @@
+/* walk.h - the frames of the calling thread's stack, walked only as far as they changed since the last time.
+ *
+ *   frame    a return address, the place on the stack where it stands (its slot), and rbp as the function there has it
+ *   region   the stack that sp is in: up to `high` all of it is mapped as long as this thread runs. Where the bounds are not
+ *            known it is what is left of sp's page
+ *   kept     the frames of the last walk, outermost first. Of those whose slots lie at or above sp, as many are believed as
+ *            have their words unchanged from the outermost on; a new walk goes by rules until it comes to one of them
+ *
+ * What makes that exact: the caller of a frame follows from its address, its sp and its rbp by a rule and by words of the
+ * stack above it. The rule does not change within a generation (modules.h), address and slot are compared, rbp is where an
+ * outer frame depends on it, and so are the words by which rbp is restored there.
+ *
+ *   own      frames of the recorder's library on top of the stack are passed over; its own rules never change
+ *
+ * Laws: nothing is read but [sp, high) of the region that sp is in now, aligned words only; each frame lies above the one
+ * before. No lock, no allocation, no system call. Where a frame is not certain the stack is cut there (fp_sites.h). */
+#ifndef MALLAB_SHIM_SITES_WALK_H
+#define MALLAB_SHIM_SITES_WALK_H
+
+#include "footprint/fp/fp_sites.h"
+#include "shim/sites/modules.h"
+
+#define WALK_MOST 512u /* frames of a stack */
+#define WALK_DEEP 64u  /* innermost frames that are told of one that has more */
+
+struct walk_frame {
+    uint64_t slot, address, rbp;
+    uint32_t rule; /* by which one comes to the next outer one; see WALK_* */
+    uint32_t node; /* of the kept ones */
+};
+
+#define WALK_NEEDS_RBP (1u << 31) /* some outer frame is found by the rbp of this one */
+
+#define WALK_OWN_MOST 6u
+#define WALK_WAYS     4u
+
+/* A way through the recorder's own frames to the program's: where its return addresses stand above sp, which never changes, so that they
+ * are compared and not walked. */
+struct walk_way {
+    uint32_t count; /* 0: none */
+    uint32_t bytes; /* from sp to the return address into the program */
+    uint32_t rbp;   /* from sp to where rbp is saved; 0: it is not */
+    uint32_t places[WALK_OWN_MOST];
+    uint64_t addresses[WALK_OWN_MOST];
+};
+
+struct walk {
+    uintptr_t high;      /* of the region of the kept frames */
+    uint32_t generation; /* likewise */
+    uint32_t kept;
+    uint32_t spare; /* nodes.h */
+    uint32_t next_way;
+    struct walk_way ways[WALK_WAYS];
+    struct walk_frame frames[WALK_MOST]; /* outermost first */
+    struct walk_frame fresh[WALK_MOST];  /* innermost first */
+};
+
+/* Where a walk begins: an address within the calling function, and 1, and the registers there. */
+struct walk_start {
+    uint64_t address, sp, rbp;
+};
+
+struct walk_region {
+    uintptr_t high;
+    bool known; /* false: sp's page */
+};
+
+struct walk_result {
+    uint32_t kept;   /* so many of walk->frames are outer frames of this stack, too */
+    uint32_t fresh;  /* and so many of walk->fresh are inner ones */
+    enum fp_cut cut; /* of the outermost of them; with kept frames FP_CUT_NONE */
+    bool passing;    /* the fresh ones are not to be kept: a signal's frame is among them, or they were cut */
+    bool fresh_module; /* modules_untold has some */
+};
+
+/* walk_take - the stack now. */
+struct walk_result walk_take(struct walk *walk, struct modules *modules, const struct walk_start *start,
+                             const struct walk_region *region);
+
+/* walk_keep - the fresh frames of a walk join the kept ones; their `node` is for the caller to fill in, in walk->frames from
+ * result->kept on. */
+void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high);
+
+#endif

@@ -1,0 +1,182 @@
+/* unwound.c - a preload that walks the stack at every allocation twice: as the recorder does, keeping the last walk (shim/sites),
+ * and by libunwind, which knows nothing of it. When the program ends it appends a line to the file $UNWOUND: stacks compared,
+ * equal ones, cut ones, different ones; and the first different stack with both. */
+#define UNW_LOCAL_ONLY
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libunwind.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shim/sites/walk.h"
+
+#define FRAMES_MOST 600
+#define MAIN_MOST   (UINT64_C(128) << 20)
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+void *malloc(size_t size);
+void *calloc(size_t count, size_t size);
+void *realloc(void *address, size_t size);
+int dlclose(void *handle);
+
+static struct modules modules;
+static uintptr_t main_stack;
+static _Atomic int ready;
+static _Atomic uint64_t compared, equal, cut, different;
+static char example[16384];
+static __thread struct {
+    struct walk *walk;
+    uintptr_t low, high;
+    int inside;
+} mine __attribute__((tls_model("initial-exec")));
+
+static void prepare(void)
+{
+    modules_find find;
+    *(void **)&find = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    main_stack = (uintptr_t) * (void **)dlsym(RTLD_DEFAULT, "__libc_stack_end") & ~(uintptr_t)7;
+    modules_begin(&modules, find, NULL);
+    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE); /* modules come and go */
+    ready = 1;
+}
+
+static void tell(const struct walk_result *result, void **truth, int count)
+{
+    size_t used = 0;
+    if (different++ > 0)
+        return;
+    used += (size_t)snprintf(example + used, sizeof example - used, "kept %u fresh %u cut %d\n", result->kept,
+                             result->fresh, result->cut);
+    for (uint32_t i = 0; i < result->fresh + result->kept || (int)i < count; i++) {
+        const uint64_t ours = i < result->fresh ? mine.walk->fresh[i].address
+                              : i - result->fresh < result->kept
+                                  ? mine.walk->frames[result->kept - 1 - (i - result->fresh)].address
+                                  : 0;
+        if (used < sizeof example - 64)
+            used += (size_t)snprintf(example + used, sizeof example - used, "%2u %12lx %12lx\n", i,
+                                     (unsigned long)ours, (int)i < count ? (unsigned long)truth[i] : 0ul);
+    }
+}
+
+/* An instruction that a signal interrupted is told with 1 added, so that what stands before it is what ran. */
+static bool is_same(uint64_t address, const void *truth)
+{
+    return address == (uintptr_t)truth || address == (uintptr_t)truth + 1;
+}
+
+/* Both begin in here: the walk's first frame is the hook, and so is libunwind's second. */
+static __attribute__((noinline)) void compare(void)
+{
+    void *truth[FRAMES_MOST];
+    struct walk_start start;
+    struct walk_region region;
+    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+                     : "=&a"(start.address), "=&c"(start.sp), "=&d"(start.rbp));
+    if (main_stack - start.sp < MAIN_MOST)
+        region = (struct walk_region){main_stack, true};
+    else if (start.sp - mine.low < mine.high - mine.low)
+        region = (struct walk_region){mine.high, true};
+    else
+        region = (struct walk_region){(start.sp | 4095) + 1, false};
+    const uint32_t generation = modules.generation;
+    const struct walk_result result = walk_take(mine.walk, &modules, &start, &region);
+    const int count = unw_backtrace(truth, FRAMES_MOST);
+    bool same = (uint32_t)count - 1 == result.kept + result.fresh;
+    compared++;
+    if (result.cut != FP_CUT_NONE) {
+        cut++;
+        if (result.fresh > (uint32_t)count - 1)
+            tell(&result, truth + 1, count - 1);
+        for (uint32_t i = 0; i < result.fresh && (int)i + 1 < count; i++)
+            if (!is_same(mine.walk->fresh[i].address, truth[i + 1])) {
+                tell(&result, truth + 1, count - 1);
+                break;
+            }
+        return;
+    }
+    for (uint32_t i = 0; same && i < result.fresh + result.kept; i++)
+        same = is_same(i < result.fresh ? mine.walk->fresh[i].address
+                                        : mine.walk->frames[result.kept - 1 - (i - result.fresh)].address,
+                       truth[i + 1]);
+    if (same)
+        equal++;
+    else
+        tell(&result, truth + 1, count - 1);
+    if (!result.passing && result.kept + result.fresh <= WALK_MOST)
+        walk_keep(mine.walk, &result, generation, region.high);
+}
+
+static void look(void)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+    if (mine.inside)
+        return;
+    mine.inside = 1;
+    if (!ready)
+        prepare();
+    if (mine.walk == NULL) {
+        mine.walk = mmap(NULL, sizeof *mine.walk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (main_stack - (uintptr_t)__builtin_frame_address(0) >= MAIN_MOST &&
+            pthread_getattr_np(pthread_self(), &attributes) == 0) {
+            pthread_attr_getstack(&attributes, &low, &bytes);
+            mine.low = (uintptr_t)low;
+            mine.high = (uintptr_t)low + bytes;
+            pthread_attr_destroy(&attributes);
+        }
+    }
+    compare();
+    __asm__ volatile(""); /* no jump: this frame has to be there */
+    mine.inside = 0;
+}
+
+void *malloc(size_t size)
+{
+    look();
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    look();
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *address, size_t size)
+{
+    look();
+    return __libc_realloc(address, size);
+}
+
+int dlclose(void *handle)
+{
+    int (*next)(void *);
+    *(void **)&next = dlsym(RTLD_NEXT, "dlclose");
+    const int result = next(handle);
+    modules_check(&modules, true);
+    return result;
+}
+
+__attribute__((destructor)) static void say(void)
+{
+    const char *path = getenv("UNWOUND");
+    char line[512];
+    mine.inside = 1;
+    const int fd = path != NULL ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+    if (fd < 0)
+        return;
+    const int bytes = snprintf(line, sizeof line, "%s %lu %lu %lu %lu\n", program_invocation_short_name,
+                               (unsigned long)compared, (unsigned long)equal, (unsigned long)cut,
+                               (unsigned long)different);
+    (void)!write(fd, line, (size_t)bytes);
+    (void)!write(fd, example, strlen(example));
+    close(fd);
+}
