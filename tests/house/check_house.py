@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).parents[2]))
-ROOMS = ("footprint", "shim", "convert", "replay", "record", "results", "cli")
+ROOMS = ("footprint", "shim", "convert", "replay", "record", "results", "sites", "cli")
 README_LINES, README_COLUMNS, DOC_WORDS = 120, 100, 18000
 # Files of other projects that comments name as their source, and names that stand for any.
 ELSEWHERE = {"fs/exec.c", "mm/memcontrol.c", "malloc/malloc.c", "zstd.h", "mimalloc.h", "malloc_extension.h",
@@ -27,7 +27,8 @@ MAY_USE = {
     "record": ("footprint", "convert", "shim/shared"),
     "results/measure": ("footprint", "convert", "replay"),
     "results/report": ("footprint", "results/measure"),
-    "cli": ("footprint", "convert", "replay", "record", "results", "shim/shared"),
+    "sites": ("footprint",),
+    "cli": ("footprint", "convert", "replay", "record", "results", "sites", "shim/shared"),
 }
 
 

@@ -1,0 +1,262 @@
+/* debug_files.c - see debug_files.h. */
+#include "sites/names/debug_files.h"
+
+#include <dlfcn.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define SYSTEM_DIRECTORY "/usr/lib/debug"
+
+struct search {
+    const struct name_request *request;
+    bool with_lines;
+    uint32_t checksum; /* of .gnu_debuglink */
+    bool by_checksum;  /* no build id is known: that counts */
+    int fd;
+    Elf *elf; /* found */
+};
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Returns a descriptor of a regular file; -1. */
+static int open_regular(const char *path)
+{
+    struct stat facts;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))) {
+        (void)close(fd); /* nothing was done with it */
+        fd = -1;
+    }
+    return fd;
+}
+
+static bool is_same(const struct search *search, Elf *elf)
+{
+    const struct names_module *module = &search->request->module;
+    const void *id;
+    if (search->by_checksum) {
+        size_t size;
+        const void *bytes = elf_rawfile(elf, &size);
+        return bytes != NULL && size <= UINT32_MAX && crc32(0, bytes, (uInt)size) == search->checksum;
+    }
+    const ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
+    return module->build_id_bytes == 0 ||
+           (bytes == (ssize_t)module->build_id_bytes && memcmp(id, module->build_id, (size_t)bytes) == 0);
+}
+
+/* The descriptor is taken. Returns whether it is a file of the module. */
+static bool try_descriptor(struct search *search, int fd)
+{
+    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    if (elf != NULL && elf_kind(elf) == ELF_K_ELF && is_same(search, elf)) {
+        search->elf = elf;
+        search->fd = fd;
+        return true;
+    }
+    (void)elf_end(elf); /* accepts NULL */
+    if (fd >= 0)
+        (void)close(fd); /* only read from */
+    return false;
+}
+
+static bool try_path(struct search *search, const char *directory, const char *name, const char *ending)
+{
+    char path[NAMES_PATH_MAX];
+    const int length = snprintf(path, sizeof path, "%s%s%s", directory, name, ending);
+    return length > 0 && (size_t)length < sizeof path && try_descriptor(search, open_regular(path));
+}
+
+static bool try_build_id(struct search *search, const char *directory, const uint8_t *id, size_t bytes,
+                         const char *ending)
+{
+    char name[2 * NAMES_BUILD_ID_MAX + 16] = "/.build-id/";
+    size_t length = strlen(name);
+    if (bytes < 2 || bytes > NAMES_BUILD_ID_MAX)
+        return false;
+    for (size_t i = 0; i < bytes; i++)
+        length += (size_t)snprintf(name + length, sizeof name - length, i == 0 ? "%02x/" : "%02x", id[i]);
+    return try_path(search, directory, name, ending);
+}
+
+/* ---- debuginfod ------------------------------------------------------------------------------ */
+
+/* Its library is not linked: nobody who does not ask for it has it in his process. Returns a descriptor; -1. */
+static int fetch(const struct names_module *module, const char *function)
+{
+    typedef int find(void *client, const unsigned char *id, int bytes, char **path);
+    void *library = module->build_id_bytes > 0 ? dlopen("libdebuginfod.so.1", RTLD_NOW) : NULL;
+    void *(*begin)(void) = NULL;
+    find *ask = NULL;
+    if (library != NULL) {
+        *(void **)&begin = dlsym(library, "debuginfod_begin");
+        *(void **)&ask = dlsym(library, function);
+    }
+    void *client = begin != NULL && ask != NULL ? begin() : NULL;
+    /* Both stay as long as the process. */
+    return client != NULL ? ask(client, module->build_id, (int)module->build_id_bytes, NULL) : -1;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static void find_file(struct search *search, struct debug_files *files)
+{
+    const struct name_places *places = search->request->places;
+    const struct names_module *module = &search->request->module;
+    const int fd = open_regular(module->path);
+    bool is_found = try_descriptor(search, fd);
+    files->is_here = is_found;
+    files->was_replaced = fd >= 0 && !is_found && module->build_id_bytes > 0;
+    files->is_damaged = fd >= 0 && !is_found && module->build_id_bytes == 0;
+    for (size_t i = 0; !is_found && i < places->directory_count; i++)
+        is_found = (module->path[0] == '/' && try_path(search, places->directories[i], module->path, "")) ||
+                   try_path(search, places->directories[i], "/", last_part(module->path)) ||
+                   try_build_id(search, places->directories[i], module->build_id, module->build_id_bytes, "");
+    if (!is_found && places->may_fetch)
+        (void)try_descriptor(search, fetch(module, "debuginfod_find_executable"));
+    files->file = search->elf;
+    files->fds[0] = search->fd;
+}
+
+/* ---- the debug file -------------------------------------------------------------------------- */
+
+static bool has_section(Elf *elf, bool (*is_it)(const GElf_Shdr *header, const char *name))
+{
+    GElf_Shdr header;
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section != NULL; section = elf_nextscn(elf, section)) {
+        const char *name = gelf_getshdr(section, &header) != NULL ? elf_strptr(elf, names, header.sh_name)
+                                                                  : NULL;
+        if (name != NULL && header.sh_type != SHT_NOBITS && is_it(&header, name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_symbols(const GElf_Shdr *header, const char *name)
+{
+    return header->sh_type == SHT_SYMTAB;
+}
+
+static bool is_dwarf(const GElf_Shdr *header, const char *name)
+{
+    return strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;
+}
+
+/* Whether what was found is of use; else it is closed and the search goes on. */
+static bool is_useful(struct search *search, bool was_found)
+{
+    if (!was_found)
+        return false;
+    if (has_section(search->elf, search->with_lines ? is_dwarf : is_symbols))
+        return true;
+    (void)elf_end(search->elf); /* one of us */
+    (void)close(search->fd);    /* only read from */
+    search->elf = NULL;
+    search->fd = -1;
+    return false;
+}
+
+/* What .gnu_debuglink names. */
+static bool try_link(struct search *search, Elf *file)
+{
+    char directory[NAMES_PATH_MAX], system[NAMES_PATH_MAX + sizeof SYSTEM_DIRECTORY];
+    const char *path = search->request->module.path;
+    GElf_Word checksum;
+    const char *name = file != NULL ? dwelf_elf_gnu_debuglink(file, &checksum) : NULL;
+    const int length = (int)(last_part(path) - path); /* with the slash */
+    if (name == NULL || strchr(name, '/') != NULL || (size_t)length >= sizeof directory)
+        return false;
+    search->checksum = checksum;
+    search->by_checksum = search->request->module.build_id_bytes == 0;
+    snprintf(directory, sizeof directory, "%.*s", length, path);
+    snprintf(system, sizeof system, SYSTEM_DIRECTORY "%s", directory);
+    return is_useful(search, try_path(search, directory, name, "")) ||
+           is_useful(search, try_path(search, directory, ".debug/", name)) ||
+           is_useful(search, try_path(search, system, name, ""));
+}
+
+static bool try_directory(struct search *search, const char *directory)
+{
+    const struct names_module *module = &search->request->module;
+    const char *name = last_part(module->path);
+    char in[NAMES_PATH_MAX];
+    if (is_useful(search,
+                  try_build_id(search, directory, module->build_id, module->build_id_bytes, ".debug")))
+        return true;
+    if (snprintf(in, sizeof in, "%s/", directory) >= (int)sizeof in || module->build_id_bytes == 0)
+        return false;
+    return is_useful(search, try_path(search, in, name, ".debug")) ||
+           is_useful(search, try_path(search, in, name, ""));
+}
+
+static void find_debug(struct search *search, struct debug_files *files)
+{
+    const struct name_places *places = search->request->places;
+    bool is_found = false;
+    for (size_t i = 0; !is_found && i < places->directory_count; i++)
+        is_found = try_directory(search, places->directories[i]);
+    is_found = is_found || try_directory(search, SYSTEM_DIRECTORY) || try_link(search, files->file);
+    search->by_checksum = false;
+    if (!is_found && places->may_fetch)
+        (void)is_useful(search,
+                        try_descriptor(search, fetch(&search->request->module, "debuginfod_find_debuginfo")));
+    files->debug = search->elf;
+    files->fds[1] = search->fd;
+}
+
+void debug_files_open(const struct name_request *request, bool with_lines, struct debug_files *ret)
+{
+    struct search search = {.request = request, .with_lines = with_lines, .fd = -1};
+    *ret = (struct debug_files){.fds = {-1, -1}};
+    find_file(&search, ret);
+    search.elf = NULL;
+    search.fd = -1;
+    if (ret->file == NULL || !has_section(ret->file, with_lines ? is_dwarf : is_symbols))
+        find_debug(&search, ret);
+    search.with_lines = false;
+    if (with_lines && ret->debug == NULL && (ret->file == NULL || !has_section(ret->file, is_symbols)))
+        find_debug(&search, ret);
+    if (ret->debug == NULL)
+        ret->debug = ret->file;
+}
+
+void debug_files_release(struct debug_files *files)
+{
+    if (files->debug != files->file)
+        (void)elf_end(files->debug); /* accepts NULL, as the next one */
+    (void)elf_end(files->file);
+    for (size_t i = 0; i < 2; i++)
+        if (files->fds[i] >= 0)
+            (void)close(files->fds[i]); /* only read from */
+}
+
+int debug_files_set_alternative(const struct name_places *places, Dwarf *dwarf, Dwarf **ret_alternative)
+{
+    const char *name;
+    const void *id;
+    const ssize_t bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+    if (bytes <= 0 || dwarf_getalt(dwarf) != NULL)
+        return -1;
+    const struct name_request wanted = {.places = places,
+                                        .module = {.build_id = id, .build_id_bytes = (size_t)bytes}};
+    struct search search = {.request = &wanted, .fd = -1};
+    for (size_t i = 0; search.elf == NULL && i < places->directory_count; i++)
+        (void)try_build_id(&search, places->directories[i], id, (size_t)bytes, ".debug");
+    (void)elf_end(search.elf); /* of the descriptor another one is made */
+    *ret_alternative = search.fd >= 0 ? dwarf_begin(search.fd, DWARF_C_READ) : NULL;
+    if (*ret_alternative != NULL)
+        dwarf_setalt(dwarf, *ret_alternative);
+    return search.fd;
+}

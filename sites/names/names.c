@@ -1,0 +1,532 @@
+/* names.c - the questions, the child that answers them, and its answers. */
+#include "sites/names/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
+#include "footprint/base/words.h"
+#include "sites/names/debian_packages.h"
+#include "sites/names/name_messages.h"
+
+#define ANSWERS_BYTES_MAX (UINT64_C(1) << 30) /* of all replies to one names_resolve */
+#define TEXTS_BYTES       (UINT32_C(64) << 10)
+#define NONE              UINT32_MAX
+
+struct module {
+    struct names_module told; /* owned */
+    char *name, *package;
+    enum names_state state;
+    bool wants_lines, has_lines, is_here;
+    uint32_t pending_first, pending_count; /* of the questions that are being asked */
+};
+
+struct question {
+    uint64_t address;
+    uint32_t module;
+    uint32_t frame_first, frame_count; /* count 0: no answer yet */
+    bool wants_lines, is_pending;
+};
+
+/* Memory for texts, which stay where they are. */
+struct texts {
+    struct texts *next;
+    size_t used, size;
+    char bytes[];
+};
+
+struct names {
+    struct names_options options;
+    struct module *modules;
+    size_t module_count, module_capacity;
+    struct question *questions;
+    size_t question_count, question_capacity;
+    uint32_t *table; /* question + 1 by module and address; 0: free */
+    size_t table_size;
+    struct names_frame *frames, unknown;
+    size_t frame_count, frame_capacity;
+    struct texts *texts;
+    bool asked_packages;
+    /* while it resolves: */
+    uint32_t *pending;    /* questions, by module and address */
+    struct bytes replies; /* not complete yet */
+    uint64_t reply_bytes;
+    uint32_t begun;     /* the module that the child is at; NONE */
+    uint32_t answering; /* the question of the reply before; NONE */
+    bool is_broken;     /* replies that are none, or no memory for them */
+};
+
+/* Make room for one more. */
+static bool grow(void **array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    const size_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
+    void *grown = wanted <= UINT32_MAX ? realloc(*array, wanted * size) : NULL;
+    if (grown == NULL)
+        return false;
+    *array = grown;
+    *capacity = wanted;
+    return true;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* A copy fit for a terminal. before: a kept text that may be the same, or NULL. NULL: no memory. */
+static const char *keep_text(struct names *names, const char *text, const char *before)
+{
+    if (before != NULL && strcmp(text, before) == 0)
+        return before;
+    const size_t most = FP_PLAIN_GROWTH * strlen(text) + 1;
+    if (names->texts == NULL || names->texts->size - names->texts->used < most) {
+        const size_t size = most > TEXTS_BYTES ? most : TEXTS_BYTES;
+        struct texts *texts = malloc(sizeof *texts + size);
+        if (texts == NULL)
+            return NULL;
+        *texts = (struct texts){.next = names->texts, .size = size};
+        names->texts = texts;
+    }
+    char *kept = names->texts->bytes + names->texts->used;
+    names->texts->used += fp_text_plain(text, kept, names->texts->size - names->texts->used) + 1;
+    return kept;
+}
+
+static const char *keep_unnamed(struct names *names, const struct question *question, uint64_t start)
+{
+    char text[NAMES_PATH_MAX + 32];
+    const struct module *module = &names->modules[question->module];
+    if (module->state == NAMES_UNMAPPED || module->told.kind == NAMES_JIT)
+        return module->name;
+    snprintf(text, sizeof text, "%s+0x%llx", module->name,
+             (unsigned long long)(start != 0 ? start : question->address));
+    return keep_text(names, text, NULL);
+}
+
+/* ---- modules -------------------------------------------------------------------------------- */
+
+struct names *names_new(const struct names_options *options)
+{
+    struct names *names = calloc(1, sizeof *names);
+    if (names != NULL)
+        names->options = *options;
+    return names;
+}
+
+static bool is_vdso(const struct names_module *module)
+{
+    return module->kind == NAMES_FILE && module->path != NULL &&
+           (strcmp(module->path, "[vdso]") == 0 || strncmp(module->path, "linux-vdso.so", 13) == 0);
+}
+
+static bool is_same(const struct names_module *a, const struct names_module *b)
+{
+    return a->kind == b->kind && strcmp(a->path, b->path != NULL ? b->path : "") == 0 &&
+           a->build_id_bytes == b->build_id_bytes && memcmp(a->build_id, b->build_id, b->build_id_bytes) == 0;
+}
+
+static void release_module(struct module *module)
+{
+    free((void *)(uintptr_t)module->told.path);
+    free((void *)(uintptr_t)module->told.build_id);
+    free(module->name);
+    free(module->package);
+}
+
+static bool copy_module(const struct names_module *from, struct module *ret)
+{
+    const char *path = from->path != NULL ? from->path : "", *slash = strrchr(path, '/');
+    const char *name = from->kind == NAMES_JIT ? "[jit]"
+                       : is_vdso(from)         ? "[vdso]"
+                       : slash != NULL         ? slash + 1
+                                               : path;
+    const size_t bytes = from->build_id_bytes <= NAMES_BUILD_ID_MAX ? from->build_id_bytes
+                                                                    : NAMES_BUILD_ID_MAX;
+    const size_t size = FP_PLAIN_GROWTH * strlen(name) + 1;
+    uint8_t *build_id = malloc(bytes + 1);
+    *ret = (struct module){
+        .told = {.kind = from->kind, .path = strdup(path), .build_id = build_id, .build_id_bytes = bytes},
+        .name = malloc(size),
+        .state = is_vdso(from) ? NAMES_UNMAPPED : NAMES_UNASKED};
+    if (ret->told.path == NULL || build_id == NULL || ret->name == NULL) {
+        release_module(ret);
+        return false;
+    }
+    if (bytes > 0)
+        memcpy(build_id, from->build_id, bytes);
+    (void)fp_text_plain(name, ret->name, size);
+    return true;
+}
+
+enum fp_status names_add_module(struct names *names, const struct names_module *module, uint32_t *ret_module)
+{
+    for (size_t i = 0; i < names->module_count; i++)
+        if (is_same(&names->modules[i].told, module)) {
+            *ret_module = (uint32_t)i;
+            return FP_OK;
+        }
+    if (!grow((void **)&names->modules, names->module_count, &names->module_capacity,
+              sizeof *names->modules) ||
+        !copy_module(module, &names->modules[names->module_count]))
+        return FP_ERR_MEMORY;
+    *ret_module = (uint32_t)names->module_count++;
+    return FP_OK;
+}
+
+const char *names_module_name(const struct names *names, uint32_t module)
+{
+    return names->modules[module].name;
+}
+
+enum names_state names_module_state(const struct names *names, uint32_t module)
+{
+    return names->modules[module].state;
+}
+
+bool names_module_has_lines(const struct names *names, uint32_t module)
+{
+    return names->modules[module].has_lines;
+}
+
+const char *names_state_words(enum names_state state)
+{
+    static const char *const words[] = {
+        [NAMES_STRIPPED] = "has no symbols but those that it exports",
+        [NAMES_UNPROVEN] = "has no build id: whether it was replaced since it was recorded cannot be told",
+        [NAMES_REPLACED] = "was replaced since it was recorded",
+        [NAMES_ABSENT] = "is not here",
+        [NAMES_DAMAGED] = "cannot be read",
+        [NAMES_LIMITED] = "takes more time or memory to read than the limits allow",
+        [NAMES_UNMAPPED] = NULL,
+    };
+    return (size_t)state < sizeof words / sizeof words[0] ? words[state] : NULL;
+}
+
+void names_free(struct names *names)
+{
+    if (names == NULL)
+        return;
+    for (size_t i = 0; i < names->module_count; i++)
+        release_module(&names->modules[i]);
+    for (struct texts *texts = names->texts, *next; texts != NULL; texts = next) {
+        next = texts->next;
+        free(texts);
+    }
+    free(names->modules);
+    free(names->questions);
+    free(names->table);
+    free(names->frames);
+    free(names);
+}
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+/* Where the question is in the table, or would be. */
+static uint32_t *place_of(const struct names *names, uint32_t module, uint64_t address)
+{
+    size_t at = (size_t)((address + module) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (names->table_size - 1);
+    for (; names->table[at] != 0; at = (at + 1) & (names->table_size - 1)) {
+        const struct question *question = &names->questions[names->table[at] - 1];
+        if (question->address == address && question->module == module)
+            break;
+    }
+    return &names->table[at];
+}
+
+/* At most half of it is taken. */
+static bool grow_table(struct names *names)
+{
+    const size_t size = names->table_size == 0 ? 256 : 2 * names->table_size;
+    uint32_t *table;
+    if (names->question_count < names->table_size / 2)
+        return true;
+    table = calloc(size, sizeof *table);
+    if (table == NULL)
+        return false;
+    free(names->table);
+    names->table = table;
+    names->table_size = size;
+    for (size_t i = 0; i < names->question_count; i++)
+        *place_of(names, names->questions[i].module, names->questions[i].address) = (uint32_t)i + 1;
+    return true;
+}
+
+enum fp_status names_ask(struct names *names, uint32_t module, uint64_t address, bool with_lines,
+                         uint32_t *ret_question)
+{
+    if (!grow_table(names) || !grow((void **)&names->questions, names->question_count,
+                                    &names->question_capacity, sizeof *names->questions))
+        return FP_ERR_MEMORY;
+    uint32_t *place = place_of(names, module, address);
+    if (*place == 0) {
+        names->questions[names->question_count] = (struct question){
+            .address = address, .module = module, .is_pending = true};
+        *place = (uint32_t)++names->question_count;
+    }
+    struct question *question = &names->questions[*place - 1];
+    question->is_pending |= with_lines && !question->wants_lines;
+    question->wants_lines |= with_lines;
+    names->modules[module].wants_lines |= with_lines;
+    *ret_question = *place - 1;
+    return FP_OK;
+}
+
+const struct names_frame *names_frames(struct names *names, uint32_t question, size_t *ret_count)
+{
+    const struct question *asked = &names->questions[question];
+    *ret_count = asked->frame_count;
+    if (asked->frame_count > 0)
+        return &names->frames[asked->frame_first];
+    const char *text = keep_unnamed(names, asked, 0);
+    names->unknown = (struct names_frame){.function = text != NULL ? text : "?"};
+    *ret_count = 1;
+    return &names->unknown;
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+/* Returns whether it fits what was asked, and there is memory. texts: what follows the reply. */
+static bool take_frame(struct names *names, const struct name_reply *reply, const uint8_t *texts)
+{
+    char function[NAMES_TEXT_MAX + 1], file[NAMES_TEXT_MAX + 1];
+    const struct module *module = &names->modules[reply->module];
+    if (reply->question >= module->pending_count)
+        return false;
+    const uint32_t asked = names->pending[module->pending_first + reply->question];
+    struct question *question = &names->questions[asked];
+    const bool is_inlined = reply->kind == NAME_REPLY_INLINED;
+    if ((is_inlined && (names->answering != asked || question->frame_count >= NAMES_INLINED_MAX)) ||
+        !grow((void **)&names->frames, names->frame_count, &names->frame_capacity, sizeof *names->frames))
+        return false;
+    memcpy(function, texts, reply->function_bytes);
+    function[reply->function_bytes] = '\0';
+    memcpy(file, texts + reply->function_bytes, reply->file_bytes);
+    file[reply->file_bytes] = '\0';
+    struct names_frame *frame = &names->frames[names->frame_count];
+    const struct names_frame before = names->frame_count > 0 ? frame[-1] : (struct names_frame){0};
+    *frame = (struct names_frame){.function = function[0] != '\0'
+                                                  ? keep_text(names, function, before.function)
+                                                  : keep_unnamed(names, question, reply->start),
+                                  .file = file[0] != '\0' ? keep_text(names, file, before.file) : NULL,
+                                  .line = reply->line,
+                                  .is_named = function[0] != '\0',
+                                  .is_inlined = is_inlined,
+                                  .start = reply->start};
+    if (frame->function == NULL)
+        return false;
+    if (!is_inlined) {
+        question->frame_first = (uint32_t)names->frame_count;
+        question->frame_count = 0;
+    }
+    question->frame_count++;
+    names->frame_count++;
+    names->answering = asked;
+    return true;
+}
+
+static bool take_reply(struct names *names, const struct name_reply *reply, const uint8_t *texts)
+{
+    if (reply->module >= names->module_count)
+        return false;
+    struct module *module = &names->modules[reply->module];
+    switch (reply->kind) {
+    case NAME_REPLY_BEGINS:
+        names->begun = reply->module;
+        names->answering = NONE;
+        return module->pending_count > 0;
+    case NAME_REPLY_FUNCTION:
+    case NAME_REPLY_INLINED:
+        return reply->module == names->begun && take_frame(names, reply, texts);
+    case NAME_REPLY_DONE:
+        module->state = reply->line <= NAMES_UNMAPPED ? (enum names_state)reply->line : NAMES_DAMAGED;
+        module->has_lines |= (reply->flags & NAME_REPLY_LINES) != 0;
+        module->is_here = (reply->flags & NAME_REPLY_HERE) != 0;
+        names->begun = NONE;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* As many replies as are complete. */
+static bool take_bytes(void *data, int stream, const char *bytes, size_t count)
+{
+    struct names *names = data;
+    struct bytes *replies = &names->replies;
+    struct name_reply reply;
+    size_t used = 0;
+    names->reply_bytes += count;
+    names->is_broken |= names->reply_bytes > ANSWERS_BYTES_MAX ||
+                        !bytes_reserve(replies, replies->size + count);
+    if (names->is_broken)
+        return false;
+    memcpy(replies->at + replies->size, bytes, count);
+    replies->size += count;
+    while (!names->is_broken && replies->size - used >= sizeof reply) {
+        memcpy(&reply, replies->at + used, sizeof reply);
+        if (reply.function_bytes > NAMES_TEXT_MAX || reply.file_bytes > NAMES_TEXT_MAX) {
+            names->is_broken = true;
+            break;
+        }
+        const size_t whole = sizeof reply + reply.function_bytes + reply.file_bytes;
+        if (replies->size - used < whole)
+            break;
+        names->is_broken = !take_reply(names, &reply, replies->at + used + sizeof reply);
+        used += whole;
+    }
+    memmove(replies->at, replies->at + used, replies->size - used);
+    replies->size -= used;
+    return !names->is_broken;
+}
+
+/* ---- the child ------------------------------------------------------------------------------ */
+
+/* The requests of all modules from this one on. Returns a descriptor of a file with them; -1. */
+static int write_requests(const struct names *names, size_t first)
+{
+    const struct name_places places = {.directories = names->options.directories,
+                                       .directory_count = names->options.directory_count,
+                                       .may_fetch = names->options.may_fetch};
+    struct bytes message = {0};
+    bool is_put = name_places_put(&message, &places);
+    for (size_t i = first; is_put && i < names->module_count; i++) {
+        const struct module *module = &names->modules[i];
+        struct name_question *questions = calloc(module->pending_count + 1u, sizeof *questions);
+        const struct name_request request = {.module = module->told,
+                                             .number = (uint32_t)i,
+                                             .questions = questions,
+                                             .count = module->pending_count};
+        for (uint32_t j = 0; questions != NULL && j < module->pending_count; j++) {
+            const struct question *asked = &names->questions[names->pending[module->pending_first + j]];
+            questions[j] = (struct name_question){.address = asked->address,
+                                                  .with_lines = asked->wants_lines};
+        }
+        is_put = questions != NULL && (module->pending_count == 0 || name_request_put(&message, &request));
+        free(questions);
+    }
+    int fd = is_put ? memfd_create("mallab-names", MFD_CLOEXEC) : -1;
+    for (size_t done = 0; fd >= 0 && done < message.size;) {
+        const ssize_t count = write(fd, message.at + done, message.size - done);
+        if (count <= 0)
+            fp_close(&fd);
+        else
+            done += (size_t)count;
+    }
+    bytes_release(&message);
+    return fp_above_standard(fd);
+}
+
+/* Returns what became of the module at which it ended; NAMES_UNASKED: it answered all. */
+static enum names_state run_child(struct names *names, size_t first, uint64_t deadline_ns)
+{
+    char name[] = "mallab-names";
+    char *arguments[] = {name, NULL};
+    struct fp_process process;
+    int fd = write_requests(names, first);
+    const struct fp_process_plan plan = {.program = names->options.program,
+                                         .arguments = arguments,
+                                         .streams = {fd, FP_STREAM_PIPE, FP_STREAM_NULL},
+                                         .default_signals = true,
+                                         .dies_with_us = true};
+    const struct fp_process_bounds bounds = {.deadline_ns = deadline_ns, .take = take_bytes, .data = names};
+    names->begun = names->answering = NONE;
+    names->replies.size = 0;
+    names->is_broken = false;
+    if (fd < 0 || fp_process_start(&plan, &process) != 0) {
+        fp_close(&fd);
+        return NAMES_LIMITED;
+    }
+    const enum fp_process_end end = fp_process_wait(&process, &bounds);
+    fp_process_release(&process);
+    fp_close(&fd);
+    if (end == FP_PROCESS_LATE)
+        return NAMES_LIMITED;
+    if (end == FP_PROCESS_ENDED && process.status == 0)
+        return NAMES_UNASKED;
+    return WIFSIGNALED(process.status) && WTERMSIG(process.status) != SIGALRM ? NAMES_DAMAGED : NAMES_LIMITED;
+}
+
+static int compare_pending(const void *left, const void *right, void *data)
+{
+    const struct names *names = data;
+    const struct question *a = &names->questions[*(const uint32_t *)left];
+    const struct question *b = &names->questions[*(const uint32_t *)right];
+    if (a->module != b->module)
+        return a->module < b->module ? -1 : 1;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* Returns how many there are. */
+static uint32_t gather(struct names *names)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < names->module_count; i++)
+        names->modules[i].pending_count = 0;
+    for (uint32_t i = 0; i < names->question_count; i++) {
+        struct question *question = &names->questions[i];
+        if (question->is_pending && !is_vdso(&names->modules[question->module].told))
+            names->pending[count++] = i;
+        question->is_pending = false;
+    }
+    qsort_r(names->pending, count, sizeof *names->pending, compare_pending, names);
+    for (uint32_t i = 0; i < count; i++) {
+        struct module *module = &names->modules[names->questions[names->pending[i]].module];
+        if (module->pending_count++ == 0)
+            module->pending_first = i;
+    }
+    return count;
+}
+
+enum fp_status names_resolve(struct names *names)
+{
+    const uint64_t limit_ns = names->options.limit_ns != 0 ? names->options.limit_ns : NAMES_LIMIT_NS;
+    const uint64_t deadline_ns = fp_now_ns() + limit_ns;
+    names->pending = calloc(names->question_count + 1, sizeof *names->pending);
+    if (names->pending == NULL)
+        return FP_ERR_MEMORY;
+    names->reply_bytes = 0;
+    for (size_t first = gather(names) > 0 ? 0 : names->module_count; first < names->module_count;) {
+        const enum names_state state = run_child(names, first, deadline_ns);
+        /* Where it ended at no module there is no use in going on. */
+        if (state == NAMES_UNASKED || names->begun == NONE || names->begun < first)
+            break;
+        names->modules[names->begun].state = state;
+        first = (size_t)names->begun + 1;
+    }
+    for (size_t i = 0; i < names->module_count; i++)
+        if (names->modules[i].pending_count > 0 && names->modules[i].state == NAMES_UNASKED)
+            names->modules[i].state = NAMES_LIMITED;
+    free(names->pending);
+    names->pending = NULL;
+    bytes_release(&names->replies);
+    return FP_OK;
+}
+
+/* ---- hints ---------------------------------------------------------------------------------- */
+
+static bool wants_package(const struct module *module)
+{
+    return module->is_here &&
+           (module->state == NAMES_STRIPPED || (module->wants_lines && !module->has_lines));
+}
+
+const char *names_hint(struct names *names, uint32_t module)
+{
+    const char **paths = names->asked_packages ? NULL : calloc(names->module_count + 1, sizeof *paths);
+    char **packages = names->asked_packages ? NULL : calloc(names->module_count + 1, sizeof *packages);
+    if (paths != NULL && packages != NULL) {
+        for (size_t i = 0; i < names->module_count; i++)
+            paths[i] = wants_package(&names->modules[i]) ? names->modules[i].told.path : NULL;
+        debian_packages(paths, names->module_count, packages);
+        for (size_t i = 0; i < names->module_count; i++)
+            names->modules[i].package = packages[i];
+        names->asked_packages = true;
+    }
+    free(paths);
+    free(packages);
+    const struct module *one = &names->modules[module];
+    return wants_package(one) ? one->package : NULL;
+}

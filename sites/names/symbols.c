@@ -1,0 +1,78 @@
+/* symbols.c - see symbols.h. */
+#include "sites/names/symbols.h"
+
+#include <ctype.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of several symbols at one address the one that people know: `malloc` before `__libc_malloc` before a local label. */
+static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
+{
+    const unsigned binding = GELF_ST_BIND(symbol->st_info);
+    const size_t underscores = strspn(name, "_"), length = strlen(name);
+    uint32_t rank = binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0;
+    if (symbol->st_size > 0)
+        rank += 4;
+    rank = rank << 4 | (uint32_t)(15 - (underscores < 15 ? underscores : 15));
+    return rank << 12 | (uint32_t)(4095 - (length < 4095 ? length : 4095));
+}
+
+static bool is_function(const GElf_Sym *symbol)
+{
+    const unsigned type = GELF_ST_TYPE(symbol->st_info);
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
+           (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
+}
+
+static bool add_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct intervals *symbols)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    GElf_Sym symbol;
+    for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+        const char *name = is_function(&symbol) ? elf_strptr(elf, header->sh_link, symbol.st_name) : NULL;
+        if (name == NULL || name[0] == '\0' || name[0] == '$') /* $x: marks of ARM for what is code */
+            continue;
+        if (!intervals_add(symbols, symbol.st_value, symbol.st_size, rank_of(&symbol, name), name))
+            return false;
+    }
+    return true;
+}
+
+bool symbols_of_elf(Elf *elf, unsigned type, struct intervals *symbols)
+{
+    GElf_Shdr header;
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section != NULL; section = elf_nextscn(elf, section))
+        if (gelf_getshdr(section, &header) != NULL && header.sh_type == type &&
+            !add_table(elf, section, &header, symbols))
+            return false;
+    intervals_sort(symbols);
+    return symbols->count > 0;
+}
+
+bool symbols_of_perf_map(char *text, size_t size, struct intervals *symbols)
+{
+    char *const last = text + size - 1;
+    for (char *line = text, *next; line < last; line = next) {
+        char *end = memchr(line, '\n', (size_t)(last - line)), *behind, *name;
+        next = end != NULL ? end + 1 : last;
+        *(end != NULL ? end : last) = '\0';
+        const uint64_t start = strtoull(line, &behind, 16);
+        if (!isxdigit((unsigned char)line[0]) || behind[0] != ' ' || !isxdigit((unsigned char)behind[1]))
+            continue;
+        const uint64_t bytes = strtoull(behind + 1, &name, 16);
+        if (name[0] != ' ' || name[1] == '\0' || bytes == 0 || bytes > UINT64_MAX - start)
+            continue;
+        if (!intervals_add(symbols, start, bytes, 0, name + 1))
+            return false;
+    }
+    intervals_sort(symbols);
+    return true;
+}
+
+const struct interval *symbols_name(const struct intervals *symbols, uint64_t address, uint64_t start,
+                                    bool latest)
+{
+    const struct interval *found = intervals_cover(symbols, address, latest);
+    return found != NULL || start == 0 ? found : intervals_begin(symbols, start);
+}
