@@ -48,6 +48,10 @@ struct conv_options {
     struct conv_selection select;
     conv_progress_fn *progress;
     void *progress_data;
+    /* Of a pass without a writer: stands between what is selected and the pairing, as the sink that it returns (source.h).
+     * NULL: nobody does. */
+    struct conv_sink (*watch)(void *data, struct conv_sink next);
+    void *watch_data;
 };
 
 /* conv_process_asked - whether one process is asked for, by its id or its footprint. */

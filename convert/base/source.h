@@ -38,8 +38,12 @@ struct conv_event {
     uint64_t size;        /* shape of the call, see struct fp_shape */
     uint64_t extra;
     uint32_t lane;
-    uint8_t call;
+    uint32_t call : 8;
+    uint32_t
+        site : 24; /* of an allocation or resize: the footprint's number of its call stack; 0: none is known */
 };
+
+_Static_assert(FP_SITES_MAX <= 1u << 24, "a site fits");
 
 static inline struct fp_shape conv_event_shape(const struct conv_event *event)
 {

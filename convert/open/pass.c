@@ -133,6 +133,8 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
         struct conv_sink last = conv_pair_sink(&pair);
         if (writer == NULL) /* whoever only looks wants to see the threads */
             last = census_sink(&census, last);
+        if (options->watch != NULL)
+            last = options->watch(options->watch_data, last);
         if (conv_chain_init(chain, &options->select, input, survey, last)) {
             pass.next = chain->sink;
             if (pass.next.marks != NULL && !options->by_event)

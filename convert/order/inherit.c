@@ -119,6 +119,13 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
     return count;
 }
 
+/* A process numbers its sites for itself. */
+static void forget_sites(struct conv_heap *heap)
+{
+    for (size_t i = 0; i < heap->slot_count; i++)
+        heap->slots[i].site = 0;
+}
+
 /* Let an ancestor live up to its fork. Returns FP_OK, or FP_ERR_MEMORY; other failures leave heirs->reached false. */
 static enum fp_status live_through(struct heirs *heirs, const struct ancestor *ancestor,
                                    const struct conv_options *options)
@@ -179,6 +186,8 @@ enum fp_status conv_inherit(const char *path, const struct conv_parts *child,
     while (count > 0 && status == FP_OK) {
         const struct ancestor *ancestor = &ancestors[--count];
         status = live_through(&heirs, ancestor, options);
+        if (ancestor->fork_number != 0)
+            forget_sites(&heirs.heap);
         if (status == FP_OK && !heirs.reached) {
             /* The objects alive now are not those that were alive at the fork. */
             conv_heap_release(&heirs.heap);

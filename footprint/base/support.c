@@ -13,7 +13,7 @@
 
 #include "footprint/base/words.h"
 
-static void die_of_memory(void)
+void res_no_memory(void)
 {
     static const char message[] = "mallab: out of memory\n";
     ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
@@ -25,17 +25,17 @@ void *res_calloc(size_t count, size_t size)
 {
     void *memory = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
     if (memory == NULL)
-        die_of_memory();
+        res_no_memory();
     return memory;
 }
 
 void *res_realloc(void *memory, size_t count, size_t size)
 {
     if (size > 0 && count > SIZE_MAX / size)
-        die_of_memory();
+        res_no_memory();
     void *moved = realloc(memory, count * size > 0 ? count * size : 1);
     if (moved == NULL)
-        die_of_memory();
+        res_no_memory();
     return moved;
 }
 
@@ -60,7 +60,7 @@ char *res_printf(const char *format, ...)
     int length = vasprintf(&text, format, list);
     va_end(list);
     if (length < 0)
-        die_of_memory();
+        res_no_memory();
     return text;
 }
 
@@ -84,7 +84,7 @@ void res_say(const char *verb, const char *format, ...)
 void res_text_add(struct res_text *text, const char *bytes, size_t length)
 {
     if (length > SIZE_MAX / 4 || text->length > SIZE_MAX / 4)
-        die_of_memory();
+        res_no_memory();
     if (text->length + length + 1 > text->capacity) {
         text->capacity = (text->length + length + 1) * 2;
         text->text = res_realloc(text->text, text->capacity, 1);
@@ -102,7 +102,7 @@ void res_text_printf(struct res_text *text, const char *format, ...)
     int length = vasprintf(&more, format, list);
     va_end(list);
     if (length < 0)
-        die_of_memory();
+        res_no_memory();
     res_text_add(text, more, (size_t)length);
     free(more);
 }

@@ -19,6 +19,9 @@ void *res_realloc(void *memory, size_t count, size_t size);
 char *res_strdup(const char *text);
 char *res_strndup(const char *text, size_t length_max);
 
+/* res_no_memory - what they do instead. */
+_Noreturn void res_no_memory(void);
+
 /* res_printf - format into a new string. */
 char *res_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

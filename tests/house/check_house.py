@@ -27,7 +27,7 @@ MAY_USE = {
     "record": ("footprint", "convert", "shim/shared"),
     "results/measure": ("footprint", "convert", "replay"),
     "results/report": ("footprint", "results/measure"),
-    "sites": ("footprint",),
+    "sites": ("footprint", "convert", "results"),
     "cli": ("footprint", "convert", "replay", "record", "results", "sites", "shim/shared"),
 }
 

@@ -1,0 +1,86 @@
+/* site_reading.c - see site_reading.h. */
+#include "cli/verbs/site_reading.h"
+
+#include <stdlib.h>
+
+#include "cli/base/progress.h"
+#include "cli/base/say.h"
+#include "cli/options/select_options.h"
+#include "footprint/base/support.h"
+
+#define AT(member) offsetof(struct cli_sites, member)
+
+static int take_symbols(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
+{
+    struct cli_sites *settings = at;
+    if (settings->symbol_count == CLI_SYMBOL_DIRECTORIES)
+        return cli_misuse(verb, "--symbols: at most %u directories", CLI_SYMBOL_DIRECTORIES);
+    settings->symbols[settings->symbol_count++] = value;
+    return -1;
+}
+
+/* clang-format off */
+const struct cli_option cli_site_names[] = {
+    {.name = "symbols", .argument = "DIR", .how = CLI_CALL, .take = take_symbols,
+     .help = "look here first for the recorded files and for files with their symbols, found by build id; may "
+             "be given several times"},
+    {.name = "debuginfod", .how = CLI_FLAG, .at = AT(may_fetch),
+     .help = "ask the servers of $DEBUGINFOD_URLS for symbols that are not here [never]"},
+    {0},
+};
+
+const struct cli_option cli_site_reading[] = {
+    {.group = cli_select, .at = AT(convert)},
+    {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
+     .help = "leave out damaged blocks, and count them, instead of refusing the file"},
+    {.group = cli_answer_max_memory, .at = AT(answer)},
+    {0},
+};
+/* clang-format on */
+
+struct cli_sites cli_site_defaults(void)
+{
+    return (struct cli_sites){.answer = cli_answer_defaults()};
+}
+
+static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
+{
+    cli_progress_show(data, "reading", "events", events, done, total);
+}
+
+int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings,
+                   struct conv_sites *ret_sites, struct site_stacks *ret_stacks)
+{
+    char *program = res_own_program("mallab-names");
+    const struct names_options names = {.program = program,
+                                        .directories = settings->symbols,
+                                        .directory_count = settings->symbol_count,
+                                        .may_fetch = settings->may_fetch};
+    struct conv_options options = settings->convert;
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    struct cli_progress line;
+    int code = CLI_DONE;
+    cli_progress_begin(&line, settings->answer.progress);
+    options.progress = show_progress;
+    options.progress_data = &line;
+    if (conv_sites_file(settings->path, &options, &settings->since, ret_sites, error) != FP_OK) {
+        char text[CONV_PATH_BYTES + 512];
+        cli_progress_end(&line);
+        cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
+        code = conv_error_exit_code(error);
+    } else {
+        cli_progress_show(&line, "naming functions", NULL, 0, 0, 0);
+        *ret_stacks = site_stacks_make(ret_sites, &names);
+        cli_progress_end(&line);
+    }
+    free(program);
+    free(error);
+    return code;
+}
+
+void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks)
+{
+    site_stacks_release(stacks);
+    conv_sites_release(sites);
+}

@@ -1,0 +1,34 @@
+/* site_reading.h - what `sites`, `leaks` and `flame` have in common: a recording read for its call stacks, and their names. */
+#ifndef MALLAB_CLI_VERBS_SITE_READING_H
+#define MALLAB_CLI_VERBS_SITE_READING_H
+
+#include "cli/base/cli.h"
+#include "cli/options/answer_options.h"
+#include "cli/options/option_table.h"
+#include "sites/stacks/stacks.h"
+
+#define CLI_SYMBOL_DIRECTORIES 16u
+
+/* Begin with cli_site_defaults. Strings are argv's. */
+struct cli_sites {
+    struct cli_answer answer;
+    struct conv_options convert;
+    struct conv_when since; /* of leaks */
+    const char *symbols[CLI_SYMBOL_DIRECTORIES];
+    size_t symbol_count;
+    bool may_fetch;
+    const char *path;
+};
+
+/* The rows of how a recording is read and how its addresses are named; of a struct cli_sites. */
+extern const struct cli_option cli_site_names[], cli_site_reading[];
+
+struct cli_sites cli_site_defaults(void);
+
+/* cli_sites_read - settings.path, with progress. Both are ended by cli_sites_end.
+ * Returns   CLI_DONE; else the exit code, told on stderr: then nothing is to be ended. */
+int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings,
+                   struct conv_sites *ret_sites, struct site_stacks *ret_stacks);
+void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);
+
+#endif

@@ -1,0 +1,268 @@
+/* verb_sites.c - `mallab sites` and `mallab leaks`: who allocates, and who does not free. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/output.h"
+#include "cli/base/say.h"
+#include "cli/options/option_table.h"
+#include "cli/options/select_options.h"
+#include "cli/verbs/site_reading.h"
+#include "cli/verbs/verbs.h"
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/json_values.h"
+#include "sites/table/site_table.h"
+
+struct settings {
+    struct cli_sites reading;
+    enum site_table table;
+    int by;
+    const char *sort, *filter;
+    uint64_t most, older_ns, budget_bytes;
+    bool stacks;
+};
+
+#define AT(member) offsetof(struct settings, member)
+#define ROWS       20u
+#define FRAMES     64u /* of a stack below a row */
+
+static int take_moment(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    return cli_select_parse_when(value, at) ? -1 : cli_option_refuse(verb, row, value);
+}
+
+/* clang-format off */
+#define COMMON                                                                                               \
+    {.name = "by", .argument = "WHAT", .how = CLI_CHOICE, .at = AT(by), .words = "site stack function module", \
+     .help = "put together by the place that allocates and its caller (site), by the whole call stack, by "  \
+             "function or module; who only hands on (operator new, g_malloc) is passed over [site]"},        \
+    {.name = "sort", .argument = "FIGURE", .how = CLI_WORD, .at = AT(sort), .values = site_figure_keys,      \
+     .lists = true, .help = "most of this first: one of those below"},                                       \
+    {.name = "top", .argument = "N", .how = CLI_COUNT, .at = AT(most), .zero = true,                         \
+     .help = "so many rows; 0: all [20]"},                                                                   \
+    {.name = "filter", .argument = "WORDS", .how = CLI_TEXT, .at = AT(filter), .takes = "a part of a name",  \
+     .help = "only sites with these words in a function's or module's name of their stack"},                 \
+    {.name = "stacks", .how = CLI_FLAG, .at = AT(stacks),                                                    \
+     .help = "below each row its largest call stack, frame by frame"}
+
+static const struct cli_option SITES_OPTIONS[] = {
+    {.heading = "what is shown"},
+    COMMON,
+    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(reading.answer),
+     .take = cli_answer_take_format, .words = "table csv json", .help = "table, csv or json [table]"},
+    {.group = cli_answer_json, .at = AT(reading.answer), .help = "the same as --format json"},
+    {.group = cli_answer_output, .at = AT(reading.answer)},
+    {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
+    {.group = cli_answer_progress, .at = AT(reading.answer)},
+    {.heading = "names"},
+    {.group = cli_site_names, .at = AT(reading)},
+    {.heading = "how RECORDING is read"},
+    {.group = cli_site_reading, .at = AT(reading)},
+    {0},
+};
+
+static const struct cli_option LEAKS_OPTIONS[] = {
+    {.heading = "what is shown"},
+    {.name = "at", .argument = "T", .how = CLI_CALL, .at = AT(reading.convert.select.to), .take = take_moment,
+     .takes = "a time such as 90s or 5m, a share such as 80%, or 'end'",
+     .help = "what was live at that time of the recording: 90s, 80% [end]"},
+    {.name = "since", .argument = "T", .how = CLI_CALL, .at = AT(reading.since), .take = take_moment,
+     .takes = "a time such as 90s or 5m, or a share such as 25%",
+     .help = "only what was allocated from that time on: two moments are compared so [0]"},
+    {.name = "budget", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
+     .help = "exit with 4 when more than this is live of a site; --since leaves out what was made at the start"},
+    COMMON,
+    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(reading.answer),
+     .take = cli_answer_take_format, .words = "table csv json", .help = "table, csv or json [table]"},
+    {.group = cli_answer_json, .at = AT(reading.answer), .help = "the same as --format json"},
+    {.group = cli_answer_output, .at = AT(reading.answer)},
+    {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
+    {.group = cli_answer_progress, .at = AT(reading.answer)},
+    {.heading = "names"},
+    {.group = cli_site_names, .at = AT(reading)},
+    {.heading = "how RECORDING is read"},
+    {.group = cli_site_reading, .at = AT(reading)},
+    {0},
+};
+/* clang-format on */
+
+static char *title_of(const struct settings *settings, const struct conv_sites *sites, size_t groups)
+{
+    char *program = res_text_plain(sites->survey.program);
+    char *title;
+    if (settings->table == SITE_TABLE_LEAKS)
+        title = res_printf("%s: %s live in %s objects after %s, of %s allocations\n\n",
+                           program[0] != '\0' ? program : "process", FP_BYTES((double)sites->live_bytes),
+                           FP_GROUPED(sites->live_objects), RES_DURATION((double)sites->end_ns),
+                           FP_GROUPED(sites->allocations));
+    else
+        title = res_printf("%s: %s allocations of %s at %s places in %s; %s live at the peak, after %s\n\n",
+                           program[0] != '\0' ? program : "process", FP_GROUPED(sites->allocations),
+                           FP_BYTES((double)sites->bytes), FP_GROUPED(groups),
+                           RES_DURATION((double)sites->end_ns), FP_BYTES((double)sites->peak_bytes),
+                           RES_DURATION((double)sites->peak_ns));
+    free(program);
+    return title;
+}
+
+static char *json_of(const struct settings *settings, struct site_stacks *stacks,
+                     const struct site_group *groups, size_t count, const struct site_table_request *request)
+{
+    const struct conv_sites *sites = stacks->sites;
+    json_t *object = json_object();
+    json_object_set_new(object, "schema", json_string("mallab-sites/1"));
+    json_object_set_new(object, "shows",
+                        json_string(settings->table == SITE_TABLE_LEAKS ? "leaks" : "sites"));
+    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
+    json_object_set_new(object, "file", res_json_text(settings->reading.path));
+    json_object_set_new(object, "program", res_json_text(sites->survey.program));
+    json_object_set_new(object, "process_id", json_integer(sites->survey.process_id));
+    json_object_set_new(object, "allocations", json_integer((json_int_t)sites->allocations));
+    json_object_set_new(object, "bytes", json_integer((json_int_t)sites->bytes));
+    json_object_set_new(object, "peak_bytes", json_integer((json_int_t)sites->peak_bytes));
+    json_object_set_new(object, "peak_ns", json_integer((json_int_t)sites->peak_ns));
+    json_object_set_new(object, "live_bytes", json_integer((json_int_t)sites->live_bytes));
+    json_object_set_new(object, "live_objects", json_integer((json_int_t)sites->live_objects));
+    json_object_set_new(object, "end_ns", json_integer((json_int_t)sites->end_ns));
+    json_object_set_new(object, "complete", json_boolean(sites->survey.complete));
+    json_object_set_new(object, "site_count", json_integer((json_int_t)count));
+    json_object_set_new(object, "sites", site_table_json(stacks, groups, count, request));
+    return cli_json_document(object);
+}
+
+static char *text_of(const struct settings *settings, struct site_stacks *stacks,
+                     const struct site_group *groups, size_t count, const struct site_table_request *request)
+{
+    const struct res_style style = {.utf8 = cli_locale_is_utf8()};
+    struct res_text text = {0};
+    char *title = title_of(settings, stacks->sites, count);
+    char *table = site_table_text(stacks, groups, count, request, &style);
+    res_text_printf(&text, "%s%s\n", title, table != NULL ? table : "no site\n");
+    site_table_notes(stacks, &text);
+    if (!stacks->sites->survey.complete) {
+        char *why = res_text_plain(stacks->sites->survey.incomplete_why);
+        res_lines_printf(&text, "incomplete", "%s", why);
+        free(why);
+    }
+    free(title);
+    free(table);
+    return text.text;
+}
+
+/* Groups in which nothing is live have no place among leaks. */
+static size_t drop_dead(struct site_group *groups, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (groups[i].counts.live_objects > 0)
+            groups[kept++] = groups[i];
+        else
+            free(groups[i].key);
+    }
+    return kept;
+}
+
+static int show(const struct cli_verb *verb, const struct settings *settings, struct site_stacks *stacks)
+{
+    const struct site_table_request request = {.table = settings->table,
+                                               .by = (enum site_by)settings->by,
+                                               .most = settings->most,
+                                               .frames = settings->stacks ? FRAMES : 0};
+    struct site_group *groups;
+    size_t count = site_groups_make(stacks, request.by, settings->filter, &groups);
+    if (settings->table == SITE_TABLE_LEAKS)
+        count = drop_dead(groups, count);
+    site_groups_sort(groups, count, settings->table, settings->sort);
+    char *text = settings->reading.answer.format == CLI_FORMAT_JSON
+                     ? json_of(settings, stacks, groups, count, &request)
+                 : settings->reading.answer.format == CLI_FORMAT_CSV
+                     ? site_table_csv(stacks, groups, count, &request)
+                     : text_of(settings, stacks, groups, count, &request);
+    int code = cli_answer_write(verb, &settings->reading.answer, text);
+    for (size_t i = 0; i < count && settings->budget_bytes > 0; i++) {
+        if (groups[i].counts.live_bytes <= settings->budget_bytes)
+            continue;
+        char *words = site_group_words(stacks, &groups[i], request.by);
+        cli_say(verb, "over its budget: %s live at %s", FP_BYTES((double)groups[i].counts.live_bytes), words);
+        free(words);
+        code = code == CLI_DONE ? CLI_CHECK_OVER : code;
+    }
+    free(text);
+    site_groups_release(groups, count);
+    return code;
+}
+
+static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
+{
+    struct settings settings = {.reading = cli_site_defaults(), .table = table, .most = ROWS};
+    struct cli_operands operands;
+    struct site_stacks stacks;
+    struct conv_sites sites;
+    int code = cli_options_take(verb, argc, argv, &settings, &operands);
+    if (code < 0)
+        code = cli_select_check(verb, &settings.reading.convert);
+    if (code < 0)
+        code = cli_operands_one(verb, &operands, "no recording", "one recording at a time");
+    if (code >= 0)
+        return code;
+    settings.reading.path = operands.words[0];
+    code = cli_answer_check(verb, &settings.reading.answer);
+    if (code == CLI_DONE)
+        code = cli_sites_read(verb, &settings.reading, &sites, &stacks);
+    if (code != CLI_DONE)
+        return code;
+    code = show(verb, &settings, &stacks);
+    cli_sites_end(&sites, &stacks);
+    return code;
+}
+
+static int run_sites(int argc, char **argv)
+{
+    return run(&CLI_SITES, SITE_TABLE_SITES, argc, argv);
+}
+
+static int run_leaks(int argc, char **argv)
+{
+    return run(&CLI_LEAKS, SITE_TABLE_LEAKS, argc, argv);
+}
+
+const struct cli_verb CLI_SITES = {
+    .name = "sites",
+    .summary = "say who allocates: calls, bytes and lifetimes by call site",
+    .usage = "[OPTION...] RECORDING",
+    .purpose =
+        "Say which places of a program allocate how much, from a recording with call stacks ('mallab record "
+        "--sites'). Columns: bytes live at the process' peak, calls, bytes in all; the age that half of the "
+        "objects reach (an upper bound); the share freed within 100 calls, and by another thread.\n"
+        "Of interpreted programs these are the interpreter's functions: which line of Python or Ruby "
+        "allocates they do not say.",
+    .options = SITES_OPTIONS,
+    .completes = ":files fp json",
+    .examples =
+        "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242",
+    .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",
+    .run = run_sites,
+};
+
+const struct cli_verb CLI_LEAKS = {
+    .name = "leaks",
+    .summary = "say who does not free: what is live, by call site and age",
+    .usage = "[OPTION...] RECORDING",
+    .purpose =
+        "Say what is live at the end of a recording with call stacks, or at another time, by the place that "
+        "allocated it: what is never freed and grows first, what was all made at the start last. Columns: "
+        "the "
+        "share of the site's objects that were freed, in which quarter of the time the live ones were made, "
+        "the age of the oldest, and bytes older than 99.9 % of the site's freed objects became. Age is no "
+        "proof: what is live may be freed later.",
+    .options = LEAKS_OPTIONS,
+    .completes = ":files fp json",
+    .examples =
+        "mallab leaks mallab-web.4242\nmallab leaks --since 10m --at 50m --budget 10M mallab-web.4242",
+    .exit_codes =
+        "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks, 4 over "
+        "the budget",
+    .run = run_leaks,
+};

@@ -1,0 +1,283 @@
+/* site_tally.c - events to counts of their sites. */
+#include "convert/sites/site_tally.h"
+
+#include <stdlib.h>
+
+#include "convert/base/limits.h"
+#include "footprint/base/memory_bound.h"
+
+#define NO_OBJECT UINT32_MAX
+#define NO_LANE   UINT32_MAX
+#define OVERDUE   0.999 /* of a site's freed objects */
+#define FEW_FREED 100u  /* fewer do not say how long the others live */
+
+/* ---- sites ----------------------------------------------------------------------------------- */
+
+static bool new_counts(struct conv_site_tally *tally, uint32_t site)
+{
+    if (!CONV_RESERVE_COUNTED(tally->counts, tally->capacity, tally->count + 1) ||
+        !CONV_RESERVE_COUNTED(tally->lives, tally->lives_capacity, tally->count + 1))
+        return false;
+    tally->counts[tally->count] = (struct conv_site_counts){.site = site, .least_size = UINT64_MAX};
+    tally->lives[tally->count] = tally->peaks;
+    tally->of_site[site] = (uint32_t)++tally->count;
+    return true;
+}
+
+/* The number of a site's counts. False: no memory. */
+static bool counts_of(struct conv_site_tally *tally, uint32_t site, uint32_t *ret_counts)
+{
+    const size_t before = tally->site_capacity;
+    if (site >= before) {
+        if (!CONV_RESERVE_COUNTED(tally->of_site, tally->site_capacity, (size_t)site + 1))
+            return false;
+        for (size_t i = before; i < tally->site_capacity; i++)
+            tally->of_site[i] = 0;
+    }
+    if (tally->of_site[site] == 0 && !new_counts(tally, site))
+        return false;
+    *ret_counts = tally->of_site[site] - 1;
+    return true;
+}
+
+/* A site's live figures are about to change. What it had at the last peak is noted then, and not at the peak: nothing of it
+ * has changed in between. */
+static void keep_peak(struct conv_site_tally *tally, uint32_t number)
+{
+    struct conv_site_counts *counts = &tally->counts[number];
+    if (tally->lives[number] == tally->peaks)
+        return;
+    tally->lives[number] = tally->peaks;
+    counts->peak_bytes = counts->live_bytes;
+    counts->peak_objects = counts->live_objects;
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static void free_object(struct conv_site_tally *tally, uint32_t number)
+{
+    tally->objects[number].lane = NO_LANE;
+    tally->objects[number].counts = tally->free_object;
+    tally->free_object = number;
+}
+
+static unsigned class_of(uint64_t ns)
+{
+    const unsigned class = ns > 0 ? 63u - (unsigned)__builtin_clzll(ns) : 0;
+    return class < CONV_LIFE_CLASSES ? class : CONV_LIFE_CLASSES - 1;
+}
+
+/* An object is no more. */
+static struct conv_site_counts *end_object(struct conv_site_tally *tally, struct conv_object object)
+{
+    const struct conv_site_object *ended = &tally->objects[object.id];
+    struct conv_site_counts *counts = &tally->counts[ended->counts];
+    keep_peak(tally, ended->counts);
+    counts->live_objects--;
+    counts->live_bytes -= object.bytes;
+    tally->live_bytes -= object.bytes;
+    free_object(tally, object.id);
+    return counts;
+}
+
+/* lane: whose call it was; NO_LANE: nobody saw it. */
+static void free_counted(struct conv_site_tally *tally, struct conv_object object, uint32_t lane)
+{
+    const struct conv_site_object ended = tally->objects[object.id];
+    struct conv_site_counts *counts = end_object(tally, object);
+    uint32_t *lives = &counts->lives[class_of(tally->now_ns - ended.birth_ns)];
+    counts->freed++;
+    counts->freed_soon += tally->calls - ended.birth_call <= CONV_SOON_CALLS;
+    counts->freed_elsewhere += lane != ended.lane;
+    *lives += *lives < UINT32_MAX;
+}
+
+static enum fp_status lost(void *data, struct conv_object object)
+{
+    (void)end_object(data, object);
+    return FP_OK;
+}
+
+static bool take_object(struct conv_site_tally *tally, uint32_t *ret_number)
+{
+    if (tally->free_object != NO_OBJECT) {
+        *ret_number = tally->free_object;
+        tally->free_object = tally->objects[tally->free_object].counts;
+        return true;
+    }
+    if (tally->object_count >= NO_OBJECT ||
+        !CONV_RESERVE_COUNTED(tally->objects, tally->object_capacity, tally->object_count + 1))
+        return false;
+    *ret_number = (uint32_t)tally->object_count++;
+    return true;
+}
+
+static enum fp_status begin_object(struct conv_site_tally *tally, const struct conv_event *event,
+                                   const struct conv_track_step *step)
+{
+    uint32_t number, of;
+    if (!counts_of(tally, event->site, &of) || !take_object(tally, &number))
+        return FP_ERR_MEMORY;
+    struct conv_site_counts *counts = &tally->counts[of];
+    tally->objects[number] = (struct conv_site_object){
+        .birth_ns = tally->now_ns, .birth_call = tally->calls, .counts = of, .lane = event->lane};
+    keep_peak(tally, of);
+    counts->allocations++;
+    counts->bytes = conv_add_saturating(counts->bytes, step->bytes);
+    counts->live_objects++;
+    counts->live_bytes += step->bytes;
+    counts->least_size = step->bytes < counts->least_size ? step->bytes : counts->least_size;
+    counts->most_size = step->bytes > counts->most_size ? step->bytes : counts->most_size;
+    tally->live_bytes += step->bytes;
+    if (tally->live_bytes > tally->peak_bytes) {
+        tally->peak_bytes = tally->live_bytes;
+        tally->peak_ns = tally->now_ns;
+        tally->peaks++;
+    }
+    return conv_track_put_step(&tally->track, step, event->address, number) ? FP_OK : FP_ERR_MEMORY;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static enum fp_status take(struct conv_site_tally *tally, const struct conv_event *event)
+{
+    struct conv_track_step step;
+    enum fp_status status;
+    if (event->time_ns > tally->now_ns)
+        tally->now_ns = event->time_ns;
+    tally->calls += event->call < FP_CALL_COUNT;
+    status = conv_track_take(&tally->track, event, &step);
+    if (status != FP_OK)
+        return status;
+    if (step.evicted)
+        (void)end_object(tally, step.evictee);
+    if (step.what == CONV_TRACK_GONE)
+        free_counted(tally, step.object, event->lane);
+    if (step.what == CONV_TRACK_MOVED)
+        end_object(tally, step.object)->resized++;
+    if (step.what == CONV_TRACK_BORN || step.what == CONV_TRACK_MOVED)
+        return begin_object(tally, event, &step);
+    return FP_OK;
+}
+
+static enum fp_status take_events(void *data, const struct conv_event *events, size_t count)
+{
+    struct conv_site_tally *tally = data;
+    for (size_t i = 0; i < count; i++) {
+        const enum fp_status status = take(tally, &events[i]);
+        if (status != FP_OK)
+            return status;
+    }
+    return tally->next.events(tally->next.data, events, count);
+}
+
+static enum fp_status take_inherited(void *data, const struct conv_event *objects, size_t count)
+{
+    struct conv_site_tally *tally = data;
+    for (size_t i = 0; i < count; i++) {
+        const enum fp_status status = take(tally, &objects[i]);
+        if (status != FP_OK)
+            return status;
+    }
+    tally->calls = 0;
+    return tally->next.inherit(tally->next.data, objects, count);
+}
+
+struct conv_sink conv_site_tally_sink(struct conv_site_tally *tally, struct conv_sink next)
+{
+    tally->next = next;
+    return (struct conv_sink){
+        .data = tally, .events = take_events, .is_live = conv_pass_is_live, .inherit = take_inherited};
+}
+
+bool conv_site_tally_init(struct conv_site_tally *tally)
+{
+    *tally = (struct conv_site_tally){.free_object = NO_OBJECT};
+    if (!conv_track_init(&tally->track))
+        return false;
+    tally->track.lost = lost;
+    tally->track.lost_data = tally;
+    return true;
+}
+
+void conv_site_tally_release(struct conv_site_tally *tally)
+{
+    conv_track_release(&tally->track);
+    free(tally->objects);
+    free(tally->of_site);
+    free(tally->counts);
+    free(tally->lives);
+    fp_memory_give(tally->object_capacity * sizeof *tally->objects +
+                   tally->site_capacity * sizeof *tally->of_site + tally->capacity * sizeof *tally->counts +
+                   tally->lives_capacity * sizeof *tally->lives);
+    *tally = (struct conv_site_tally){.free_object = NO_OBJECT};
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+uint64_t conv_site_life_ns(const struct conv_site_counts *counts, double share)
+{
+    uint64_t all = 0, below = 0;
+    unsigned class = 0;
+    for (unsigned i = 0; i < CONV_LIFE_CLASSES; i++)
+        all += counts->lives[i];
+    if (all == 0)
+        return 0;
+    while (class < CONV_LIFE_CLASSES - 1 && (double)(below += counts->lives[class]) < share * (double)all)
+        class ++;
+    return UINT64_C(2) << class;
+}
+
+/* Ages by which an object is older than the others of its site became. A site that frees all but never, or hardly any, has
+ * no lifetimes to go by. */
+static uint64_t overdue_ns(const struct conv_site_counts *counts)
+{
+    return counts->freed >= FEW_FREED ? conv_site_life_ns(counts, OVERDUE) : UINT64_MAX;
+}
+
+static void look_at(struct conv_site_tally *tally, const struct conv_live_entry *entry, uint64_t since_ns,
+                    const uint64_t *overdue)
+{
+    const struct conv_object object = conv_live_object(entry);
+    const struct conv_site_object *live = &tally->objects[object.id];
+    struct conv_site_counts *counts = &tally->counts[live->counts];
+    const uint64_t age_ns = tally->now_ns - live->birth_ns;
+    const double whole = (double)tally->now_ns + 1;
+    if (live->birth_ns < since_ns)
+        return;
+    counts->live_objects++;
+    counts->live_bytes += object.bytes;
+    counts->quarter_bytes[(size_t)((double)live->birth_ns * CONV_SITE_QUARTERS / whole)] += object.bytes;
+    counts->oldest_ns = age_ns > counts->oldest_ns ? age_ns : counts->oldest_ns;
+    if (age_ns > overdue[live->counts]) {
+        counts->overdue_objects++;
+        counts->overdue_bytes += object.bytes;
+    }
+}
+
+static int by_site(const void *left, const void *right)
+{
+    const struct conv_site_counts *a = left, *b = right;
+    return (a->site > b->site) - (a->site < b->site);
+}
+
+bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t since_ns)
+{
+    uint64_t *overdue = malloc((tally->count + 1) * sizeof *overdue);
+    if (overdue == NULL || conv_track_settle(&tally->track) != FP_OK) {
+        free(overdue);
+        return false;
+    }
+    for (size_t i = 0; i < tally->count; i++) {
+        struct conv_site_counts *counts = &tally->counts[i];
+        keep_peak(tally, (uint32_t)i);
+        counts->live_objects = counts->live_bytes = 0;
+        overdue[i] = overdue_ns(counts);
+    }
+    for (size_t i = 0; i <= tally->track.live.mask; i++)
+        if (!conv_live_is_empty(&tally->track.live.entries[i]))
+            look_at(tally, &tally->track.live.entries[i], since_ns, overdue);
+    free(overdue);
+    qsort(tally->counts, tally->count, sizeof *tally->counts, by_site);
+    return true;
+}

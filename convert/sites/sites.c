@@ -1,0 +1,204 @@
+/* sites.c - a recording's sites: one pass, and the stacks of all its footprints put together. */
+#include "convert/sites/sites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/base/grow.h"
+#include "convert/base/limits.h"
+#include "convert/open/input.h"
+#include "convert/open/pass.h"
+#include "convert/order/footprint_input.h"
+#include "convert/recording/recording.h"
+#include "convert/sites/site_tally.h"
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+/* What was told first stands, as within one footprint. */
+static bool take_nodes(const struct fp_sites *from, struct conv_sites *to)
+{
+    const uint32_t end = to->stacks.node_end;
+    if (from->node_end > end) {
+        struct fp_site_node *nodes = realloc(to->nodes, from->node_end * sizeof *nodes);
+        if (nodes == NULL)
+            return false;
+        memset(nodes + end, 0, (from->node_end - end) * sizeof *nodes);
+        to->stacks.nodes = to->nodes = nodes;
+        to->stacks.node_end = from->node_end;
+    }
+    for (uint32_t i = FP_SITE_FIRST; i < from->node_end; i++)
+        if (to->nodes[i].address == 0)
+            to->nodes[i] = from->nodes[i];
+    return true;
+}
+
+static bool has_module(const struct fp_sites *sites, const struct fp_module *module)
+{
+    for (uint32_t i = 0; i < sites->module_count; i++)
+        if (sites->modules[i].start == module->start && sites->modules[i].epoch == module->epoch &&
+            strcmp(sites->modules[i].path, module->path) == 0)
+            return true;
+    return false;
+}
+
+static bool take_module(const struct fp_module *module, struct conv_sites *to)
+{
+    const uint32_t number = to->stacks.module_count;
+    to->paths[number] = strdup(module->path);
+    if (to->paths[number] == NULL)
+        return false;
+    to->modules[number] = *module;
+    to->modules[number].path = to->paths[number];
+    to->stacks.module_count++;
+    return true;
+}
+
+static bool take_modules(const struct fp_sites *from, struct conv_sites *to)
+{
+    const size_t most = (size_t)to->stacks.module_count + from->module_count + 1;
+    struct fp_module *modules = realloc(to->modules, most * sizeof *modules);
+    char **paths = realloc(to->paths, most * sizeof *paths);
+    to->modules = modules != NULL ? modules : to->modules;
+    to->paths = paths != NULL ? paths : to->paths;
+    to->stacks.modules = to->modules;
+    if (modules == NULL || paths == NULL)
+        return false;
+    for (uint32_t i = 0; i < from->module_count; i++)
+        if (!has_module(&to->stacks, &from->modules[i]) && !take_module(&from->modules[i], to))
+            return false;
+    return true;
+}
+
+static enum fp_status take_stacks(const struct conv_parts *parts, const char *path, struct conv_sites *to,
+                                  struct conv_error *error)
+{
+    const char *executable = conv_parts_meta(parts, "executable");
+    bool told = false;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct fp_sites *from = parts->parts[i].info->sites;
+        if (from == NULL)
+            continue;
+        told = true;
+        if (!take_nodes(from, to) || !take_modules(from, to))
+            return conv_fail_memory(error, path, "its call stacks");
+    }
+    to->executable = strdup(executable != NULL ? executable : "");
+    if (to->executable == NULL)
+        return conv_fail_memory(error, path, "its call stacks");
+    if (told)
+        return FP_OK;
+    (void)conv_fail(error, path, FP_ERR_FOREIGN, 0, 0,
+                    "has no call stacks: record with 'mallab record --sites'");
+    return conv_no_remedy(error);
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+static struct conv_sink watch(void *data, struct conv_sink next)
+{
+    return conv_site_tally_sink(data, next);
+}
+
+static uint64_t moment_ns(const struct conv_when *when, uint64_t end_ns)
+{
+    if (when == NULL || when->kind == CONV_WHEN_NONE)
+        return 0;
+    return when->kind == CONV_WHEN_TIME ? when->value
+                                        : (uint64_t)((double)end_ns * (double)when->value / CONV_SHARE_WHOLE);
+}
+
+/* The counts become the caller's. */
+static enum fp_status conclude(struct conv_site_tally *tally, uint64_t since_ns, const char *path,
+                               struct conv_sites *sites, struct conv_error *error)
+{
+    if (!conv_site_tally_end(tally, since_ns))
+        return conv_fail_memory(error, path, "the sites of what is live");
+    sites->counts = malloc((tally->count + 1) * sizeof *sites->counts);
+    if (sites->counts == NULL)
+        return conv_fail_memory(error, path, "its sites");
+    memcpy(sites->counts, tally->counts, tally->count * sizeof *sites->counts);
+    sites->count = tally->count;
+    sites->peak_bytes = tally->peak_bytes;
+    sites->peak_ns = tally->peak_ns;
+    sites->end_ns = tally->now_ns;
+    for (size_t i = 0; i < sites->count; i++) {
+        sites->live_bytes += sites->counts[i].live_bytes;
+        sites->live_objects += sites->counts[i].live_objects;
+        sites->allocations += sites->counts[i].allocations;
+        sites->bytes = conv_add_saturating(sites->bytes, sites->counts[i].bytes);
+    }
+    return FP_OK;
+}
+
+static enum fp_status run(const char *path, const struct conv_options *options, const struct conv_when *since,
+                          struct conv_sites *sites, struct conv_error *error)
+{
+    struct conv_options settled = *options;
+    struct conv_site_tally tally;
+    struct conv_input input;
+    uint64_t end_ns;
+    enum fp_status status = conv_input_open(path, options, &sites->survey, error, &input);
+    if (status != FP_OK)
+        return status;
+    status = take_stacks(conv_footprint_parts(&input), path, sites, error);
+    end_ns = input.end_ns;
+    if (status == FP_OK)
+        status = conv_input_settle(path, &input, &settled, &sites->survey, error);
+    if (!conv_site_tally_init(&tally) && status == FP_OK)
+        status = conv_fail_memory(error, path, "its sites");
+    settled.watch = watch;
+    settled.watch_data = &tally;
+    if (status == FP_OK) {
+        status = conv_pass_run(&input, &settled, NULL, &sites->survey, error);
+        if (status != FP_OK && error->cause.status == FP_OK)
+            status = conv_fail_memory(error, path, "more live objects");
+    }
+    if (status == FP_OK) {
+        conv_recording_judge(&sites->survey, true);
+        status = conclude(&tally, moment_ns(since, end_ns > 0 ? end_ns : tally.now_ns), path, sites, error);
+    }
+    conv_site_tally_release(&tally);
+    input.close(input.data);
+    return status;
+}
+
+enum fp_status conv_sites_file(const char *path, const struct conv_options *options,
+                               const struct conv_when *since, struct conv_sites *ret_sites,
+                               struct conv_error *ret_error)
+{
+    static const struct conv_options defaults = {0};
+    struct conv_sites sites = {0};
+    enum conv_kind kind;
+    enum fp_status status;
+    memset(ret_error, 0, sizeof *ret_error);
+    if (options == NULL)
+        options = &defaults;
+    snprintf(sites.survey.input, sizeof sites.survey.input, "%s", path);
+    status = conv_resolve(path, options, &kind, ret_error);
+    if (status == FP_OK && kind != CONV_KIND_FOOTPRINT && kind != CONV_KIND_RECORDING &&
+        conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0,
+                  "is neither a recording nor a footprint, which alone have call stacks") != FP_OK)
+        status = conv_no_remedy(ret_error);
+    if (status == FP_OK)
+        status = run(path, options, since, &sites, ret_error);
+    if (status != FP_OK) {
+        conv_sites_release(&sites);
+        return conv_bound_told(status, path, ret_error);
+    }
+    *ret_sites = sites;
+    return FP_OK;
+}
+
+void conv_sites_release(struct conv_sites *sites)
+{
+    conv_survey_release(&sites->survey);
+    free(sites->counts);
+    free(sites->executable);
+    free(sites->nodes);
+    free(sites->modules);
+    for (uint32_t i = 0; i < sites->stacks.module_count; i++)
+        free(sites->paths[i]);
+    free(sites->paths);
+    *sites = (struct conv_sites){0};
+}

@@ -1,0 +1,66 @@
+/* sites.h - who allocated in a process that was recorded with call stacks (mallab record --sites).
+ *
+ * One pass over a recording gives the counts of each call site; stacks and modules are those of its footprints, one list for
+ * all windows of the process. Names of addresses are the business of sites/names. Nothing here prints. */
+#ifndef MALLAB_CONVERT_SITES_SITES_H
+#define MALLAB_CONVERT_SITES_SITES_H
+
+#include <stdint.h>
+
+#include "convert/base/error.h"
+#include "convert/base/request.h"
+#include "convert/base/survey_counts.h"
+#include "footprint/fp/fp_sites.h"
+
+#define CONV_SOON_CALLS    100u
+#define CONV_LIFE_CLASSES  48u /* class k: 2^k .. 2^(k+1) - 1 ns; the last one also what is longer */
+#define CONV_SITE_QUARTERS 4u
+
+struct conv_site_counts {
+    uint32_t site;                     /* fp_sites.h; 0: not known */
+    uint64_t allocations, bytes;       /* resizes too, with all that they return */
+    uint64_t resized;                  /* objects that ended by a resize */
+    uint64_t freed, freed_soon;        /* objects; of them, soon */
+    uint64_t freed_elsewhere;          /* by another thread than the one that allocated */
+    uint64_t live_objects, live_bytes; /* at the end */
+    uint64_t peak_objects, peak_bytes; /* at the process' peak */
+    uint64_t least_size, most_size;    /* of allocations */
+    uint64_t oldest_ns;                /* age of the oldest object that is live; 0: none is */
+    uint64_t overdue_objects,
+        overdue_bytes; /* live, and older than 99.9 % of the site's freed objects became */
+    uint64_t quarter_bytes
+        [CONV_SITE_QUARTERS]; /* live at the end, by the quarter of the time in which they were made */
+    uint32_t lives[CONV_LIFE_CLASSES]; /* freed objects by their age then */
+};
+
+struct conv_sites {
+    struct conv_survey survey;       /* of the pass */
+    struct conv_site_counts *counts; /* by number of site; 0, where there is one, first */
+    size_t count;
+    uint64_t live_bytes, live_objects; /* at the end */
+    uint64_t peak_bytes, peak_ns;      /* the process' peak, and when it was */
+    uint64_t end_ns;                   /* of the pass */
+    uint64_t allocations, bytes;
+    char *executable;       /* the program's path; "": not known */
+    struct fp_sites stacks; /* of the three arrays below */
+    struct fp_site_node *nodes;
+    struct fp_module *modules;
+    char **paths; /* of the modules */
+};
+
+/* conv_sites_file - read a footprint or a recording for its sites.
+ * path      as in conv_file.
+ * options   which process, which section. borrowed. NULL: the defaults.
+ * since     objects made before that moment are no live objects. NULL: all are.
+ * ret_sites filled on FP_OK; end it with conv_sites_release.
+ * Returns   as conv_file; FP_ERR_FOREIGN for an input without call stacks. */
+enum fp_status conv_sites_file(const char *path, const struct conv_options *options,
+                               const struct conv_when *since, struct conv_sites *ret_sites,
+                               struct conv_error *ret_error);
+void conv_sites_release(struct conv_sites *sites);
+
+/* conv_site_life_ns - the age below which so large a share of a site's freed objects were freed: an upper bound, as classes
+ * are wide. 0: none was freed. */
+uint64_t conv_site_life_ns(const struct conv_site_counts *counts, double share);
+
+#endif

@@ -1,0 +1,189 @@
+/* stacks.c - nodes to questions, answers to frames. */
+#include "sites/stacks/stacks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "sites/stacks/wrappers.h"
+
+#define NO_QUESTION UINT32_MAX
+
+static void must(enum fp_status status)
+{
+    if (status != FP_OK)
+        res_no_memory();
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+/* The process' code without a file is named by its perf map, if it wrote one. */
+static uint32_t add_jit(struct names *names, uint32_t process_id)
+{
+    char path[64];
+    struct names_module module = {.kind = NAMES_JIT, .path = path};
+    uint32_t number;
+    snprintf(path, sizeof path, "/tmp/perf-%u.map", process_id);
+    must(names_add_module(names, &module, &number));
+    return number;
+}
+
+static uint32_t *add_modules(const struct conv_sites *sites, struct names *names)
+{
+    const struct fp_sites *stacks = &sites->stacks;
+    uint32_t *numbers = res_calloc(stacks->module_count + 1, sizeof *numbers);
+    for (uint32_t i = 0; i < stacks->module_count; i++) {
+        const struct fp_module *from = &stacks->modules[i];
+        const struct names_module module = {.kind = NAMES_FILE,
+                                            .path = from->path[0] != '\0'          ? from->path
+                                                    : sites->executable[0] != '\0' ? sites->executable
+                                                                                   : "[program]",
+                                            .build_id = from->build_id,
+                                            .build_id_bytes = from->build_id_bytes};
+        must(names_add_module(names, &module, &numbers[i]));
+    }
+    numbers[stacks->module_count] = add_jit(names, sites->survey.process_id);
+    return numbers;
+}
+
+/* The byte before a return address, as its module's file has it. */
+static uint64_t address_of(const struct site_stacks *stacks, uint32_t node, uint32_t *ret_module)
+{
+    const struct fp_sites *all = &stacks->sites->stacks;
+    const struct fp_site_node *at = &all->nodes[node];
+    const struct fp_module *module = fp_site_module(all, at);
+    *ret_module = module != NULL ? (uint32_t)(module - all->modules) : all->module_count;
+    return at->address - 1 - (module != NULL ? module->base : 0);
+}
+
+static void ask(struct site_stacks *stacks, uint32_t node, const uint32_t *numbers, bool with_lines)
+{
+    uint32_t module;
+    const uint64_t address = address_of(stacks, node, &module);
+    if (numbers != NULL)
+        stacks->modules[node] = numbers[module];
+    must(names_ask(stacks->names, stacks->modules[node], address, with_lines, &stacks->questions[node]));
+}
+
+struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct names_options *options)
+{
+    const uint32_t end = sites->stacks.node_end;
+    struct site_stacks stacks = {
+        .sites = sites,
+        .names = names_new(options),
+        .questions = res_calloc(end + 1, sizeof *stacks.questions),
+        .modules = res_calloc(end + 1, sizeof *stacks.modules),
+    };
+    if (stacks.names == NULL)
+        res_no_memory();
+    uint32_t *numbers = add_modules(sites, stacks.names);
+    for (uint32_t i = 0; i <= sites->stacks.module_count; i++)
+        stacks.module_count = numbers[i] >= stacks.module_count ? numbers[i] + 1 : stacks.module_count;
+    for (uint32_t i = 0; i < end; i++)
+        stacks.questions[i] = NO_QUESTION;
+    for (size_t i = 0; i < sites->count; i++) {
+        for (uint32_t node = sites->counts[i].site;
+             node >= FP_SITE_FIRST && node < end && stacks.questions[node] == NO_QUESTION &&
+             sites->stacks.nodes[node].address != 0;
+             node = sites->stacks.nodes[node].parent)
+            ask(&stacks, node, numbers, false);
+    }
+    free(numbers);
+    must(names_resolve(stacks.names));
+    stacks.wrappers = site_wrappers_find(&stacks);
+    for (size_t i = 0; i < sites->count; i++) {
+        const uint32_t node = site_stack_caller(&stacks, sites->counts[i].site);
+        if (node != 0)
+            ask(&stacks, node, NULL, true);
+    }
+    must(names_resolve(stacks.names));
+    return stacks;
+}
+
+void site_stacks_release(struct site_stacks *stacks)
+{
+    names_free(stacks->names);
+    free(stacks->questions);
+    free(stacks->modules);
+    free(stacks->wrappers);
+    *stacks = (struct site_stacks){0};
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static bool is_asked(const struct site_stacks *stacks, uint32_t node)
+{
+    return node >= FP_SITE_FIRST && node < stacks->sites->stacks.node_end &&
+           stacks->questions[node] != NO_QUESTION;
+}
+
+static uint32_t parent_of(const struct site_stacks *stacks, uint32_t node)
+{
+    return fp_site_node_at(&stacks->sites->stacks, node).parent;
+}
+
+void site_stacks_lines(struct site_stacks *stacks, uint32_t site)
+{
+    for (uint32_t node = site; is_asked(stacks, node); node = parent_of(stacks, node))
+        ask(stacks, node, NULL, true);
+}
+
+void site_stacks_settle(struct site_stacks *stacks)
+{
+    must(names_resolve(stacks->names));
+}
+
+size_t site_stack_frames(const struct site_stacks *stacks, uint32_t site, struct site_stack_frame *ret_frames,
+                         enum fp_cut *ret_cut)
+{
+    size_t count = 0;
+    for (uint32_t node = site; is_asked(stacks, node); node = parent_of(stacks, node)) {
+        size_t inlined;
+        const struct names_frame *frames = names_frames(stacks->names, stacks->questions[node], &inlined);
+        while (inlined-- > 0 && count < SITE_FRAMES_MAX)
+            ret_frames[count++] = (struct site_stack_frame){
+                &frames[inlined], names_module_name(stacks->names, stacks->modules[node]), node};
+    }
+    if (ret_cut != NULL)
+        *ret_cut = fp_site_cut(&stacks->sites->stacks, site);
+    return count;
+}
+
+const char *site_node_function(const struct site_stacks *stacks, uint32_t node)
+{
+    size_t count;
+    return is_asked(stacks, node) ? names_frames(stacks->names, stacks->questions[node], &count)->function
+                                  : "[unknown]";
+}
+
+const char *site_node_module(const struct site_stacks *stacks, uint32_t node)
+{
+    return is_asked(stacks, node) ? names_module_name(stacks->names, stacks->modules[node]) : "[unknown]";
+}
+
+/* Nor is a function without a name that a wrapper calls for what it is asked for. */
+static bool is_passed_over(const struct site_stacks *stacks, uint32_t node)
+{
+    const uint32_t parent = parent_of(stacks, node);
+    return stacks->wrappers[node] || (is_asked(stacks, parent) && stacks->wrappers[parent] &&
+                                      site_is_unnamed(site_node_function(stacks, node)));
+}
+
+static uint32_t skip_wrappers(const struct site_stacks *stacks, uint32_t node)
+{
+    while (is_asked(stacks, node) && is_passed_over(stacks, node) &&
+           is_asked(stacks, parent_of(stacks, node)))
+        node = parent_of(stacks, node);
+    return is_asked(stacks, node) ? node : 0;
+}
+
+uint32_t site_stack_caller(const struct site_stacks *stacks, uint32_t site)
+{
+    return skip_wrappers(stacks, site);
+}
+
+uint32_t site_stack_next(const struct site_stacks *stacks, uint32_t node)
+{
+    return is_asked(stacks, node) ? skip_wrappers(stacks, parent_of(stacks, node)) : 0;
+}

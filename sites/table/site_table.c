@@ -1,0 +1,333 @@
+/* site_table.c - a row for each figure; tables, CSV and JSON from the rows. */
+#include "sites/table/site_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/json_values.h"
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+enum unit { COUNT, BYTES, SHARE, TIME };
+
+struct figure {
+    const char *key, *heading;
+    const char *group; /* of the heading; NULL: none */
+    enum unit unit;
+    unsigned tables; /* bits: of which tables it is a column */
+    double (*of)(const struct conv_site_counts *counts);
+    const char *meaning; /* NULL: rows are in no order of it */
+};
+
+#define SITES (1u << SITE_TABLE_SITES)
+#define LEAKS (1u << SITE_TABLE_LEAKS)
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+/* Objects that could have been freed. */
+static uint64_t ended_or_live(const struct conv_site_counts *counts)
+{
+    return counts->allocations - counts->resized;
+}
+
+#define OF(name, expression)                                                                                 \
+    static double name(const struct conv_site_counts *counts)                                                \
+    {                                                                                                        \
+        return (expression);                                                                                 \
+    }
+OF(allocations, (double)counts->allocations)
+OF(bytes, (double)counts->bytes)
+OF(peak, (double)counts->peak_bytes)
+OF(live, (double)counts->live_bytes)
+OF(objects, (double)counts->live_objects)
+OF(soon, share(counts->freed_soon, counts->freed))
+OF(churn, (double)counts->freed_soon)
+OF(elsewhere, share(counts->freed_elsewhere, counts->freed))
+OF(freed, share(counts->freed, ended_or_live(counts)))
+OF(life, counts->freed > 0 ? (double)conv_site_life_ns(counts, 0.5) : NAN)
+OF(least, (double)counts->least_size)
+OF(most, (double)counts->most_size)
+OF(quarter1, (double)counts->quarter_bytes[0])
+OF(quarter2, (double)counts->quarter_bytes[1])
+OF(quarter3, (double)counts->quarter_bytes[2])
+OF(quarter4, (double)counts->quarter_bytes[3])
+OF(oldest, counts->live_objects > 0 ? (double)counts->oldest_ns : NAN)
+OF(overdue, (double)counts->overdue_bytes)
+
+#define QUARTERS "made in quarter"
+
+static const struct figure FIGURES[] = {
+    {"peak_bytes", "at the peak", NULL, BYTES, SITES, peak, "bytes live when most was live"},
+    {"live_bytes", "live", NULL, BYTES, LEAKS, live, "bytes live at the end"},
+    {"live_objects", "objects", NULL, COUNT, LEAKS, objects, "objects live at the end"},
+    {"allocations", "calls", NULL, COUNT, SITES, allocations, "calls that allocated"},
+    {"bytes", "bytes", NULL, BYTES, SITES, bytes, "bytes asked for in all"},
+    {"freed_share", "freed", NULL, SHARE, LEAKS, freed, NULL},
+    {"life_ns", "half live", NULL, TIME, SITES, life, NULL},
+    {"soon_share", "soon", NULL, SHARE, SITES, soon, NULL},
+    {"elsewhere_share", "elsewhere", NULL, SHARE, SITES, elsewhere, NULL},
+    {"churn", "churn", NULL, COUNT, 0, churn, "objects freed within 100 calls"},
+    {"least_size", "least", NULL, BYTES, 0, least, NULL},
+    {"most_size", "most", NULL, BYTES, 0, most, "the largest size asked for"},
+    {"quarter1_bytes", "1", QUARTERS, BYTES, LEAKS, quarter1, NULL},
+    {"quarter2_bytes", "2", QUARTERS, BYTES, LEAKS, quarter2, NULL},
+    {"quarter3_bytes", "3", QUARTERS, BYTES, LEAKS, quarter3, NULL},
+    {"quarter4_bytes", "4", QUARTERS, BYTES, LEAKS, quarter4, NULL},
+    {"oldest_ns", "oldest", NULL, TIME, LEAKS, oldest, NULL},
+    {"overdue_bytes", "overdue", NULL, BYTES, LEAKS, overdue, "bytes older than 99.9 % of the site's became"},
+};
+
+#define FIGURE_COUNT (sizeof FIGURES / sizeof FIGURES[0])
+
+bool site_figure_keys(size_t number, const char **ret_key, const char **ret_meaning)
+{
+    for (size_t i = 0; i < FIGURE_COUNT; i++) {
+        if (FIGURES[i].meaning == NULL || number-- > 0)
+            continue;
+        *ret_key = FIGURES[i].key;
+        *ret_meaning = FIGURES[i].meaning;
+        return true;
+    }
+    return false;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+struct ordered {
+    struct site_group group;
+    double rank, value;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct ordered *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? 1 : -1;
+    if (a->value != b->value)
+        return a->value < b->value ? 1 : -1;
+    return strcmp(a->group.key, b->group.key);
+}
+
+/* What grows without end has something live from each quarter; what was made at the start and is kept has only that. */
+static double rank_of(const struct conv_site_counts *counts)
+{
+    bool in_each = true, at_start = true;
+    for (size_t i = 0; i < CONV_SITE_QUARTERS; i++) {
+        in_each = in_each && counts->quarter_bytes[i] > 0;
+        at_start = at_start && (i == 0 || counts->quarter_bytes[i] == 0);
+    }
+    if (counts->live_bytes == 0 || at_start)
+        return 0;
+    return in_each && counts->freed == 0 ? 2 : 1;
+}
+
+void site_groups_sort(struct site_group *groups, size_t count, enum site_table table, const char *key)
+{
+    struct ordered *all = res_calloc(count, sizeof *all);
+    const char *wanted = key != NULL ? key : table == SITE_TABLE_LEAKS ? "live_bytes" : "peak_bytes";
+    size_t at = 0;
+    while (at + 1 < FIGURE_COUNT && strcmp(FIGURES[at].key, wanted) != 0)
+        at++;
+    for (size_t i = 0; i < count; i++) {
+        const double value = FIGURES[at].of(&groups[i].counts);
+        all[i] = (struct ordered){groups[i],
+                                  table == SITE_TABLE_LEAKS && key == NULL ? rank_of(&groups[i].counts) : 0,
+                                  isnan(value) ? -1 : value};
+    }
+    qsort(all, count, sizeof *all, by_rank);
+    for (size_t i = 0; i < count; i++)
+        groups[i] = all[i].group;
+    free(all);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static size_t shown(size_t count, const struct site_table_request *request)
+{
+    return request->most > 0 && request->most < count ? request->most : count;
+}
+
+static void ask_lines(struct site_stacks *stacks, const struct site_group *groups, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        site_stacks_lines(stacks, groups[i].counts.site);
+    site_stacks_settle(stacks);
+}
+
+static char *figure_words(const struct figure *figure, double value)
+{
+    char room[FP_TEXT_BYTES];
+    if (!isfinite(value) || (value == 0 && (figure->unit == BYTES || figure->unit == COUNT)))
+        return res_strdup("-");
+    switch (figure->unit) {
+    case BYTES:
+        return res_strdup(fp_text_bytes(value, room));
+    case SHARE:
+        return res_printf("%.0f %%", 100 * value);
+    case TIME:
+        return res_strdup(RES_DURATION(value));
+    case COUNT:
+    default:
+        return res_strdup(fp_text_grouped((uint64_t)value, room));
+    }
+}
+
+static size_t columns_of(enum site_table table, bool all, struct res_column *ret_columns)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < FIGURE_COUNT; i++)
+        if (all || FIGURES[i].tables & 1u << table)
+            ret_columns[count++] = (struct res_column){.heading = all ? FIGURES[i].key : FIGURES[i].heading,
+                                                       .group = all ? NULL : FIGURES[i].group,
+                                                       .right = true,
+                                                       .gap = count > 0 ? 2 : 0};
+    ret_columns[count++] = (struct res_column){.heading = "site", .open = true, .gap = 2};
+    return count;
+}
+
+static void below(struct site_stacks *stacks, const struct site_group *group, size_t frames,
+                  struct res_grid *grid)
+{
+    struct res_text stack = {0};
+    char *rest;
+    site_stack_words(stacks, group->counts.site, 2, frames, &stack);
+    for (char *line = stack.text != NULL ? strtok_r(stack.text, "\n", &rest) : NULL; line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        res_grid_below(grid, line);
+    free(stack.text);
+}
+
+char *site_table_text(struct site_stacks *stacks, const struct site_group *groups, size_t count,
+                      const struct site_table_request *request, const struct res_style *style)
+{
+    struct res_column columns[FIGURE_COUNT + 1];
+    struct res_text text = {0};
+    struct res_grid grid;
+    const size_t rows = shown(count, request);
+    ask_lines(stacks, groups, rows);
+    res_grid_begin(&grid, columns, columns_of(request->table, false, columns));
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t i = 0; i < FIGURE_COUNT; i++)
+            if (FIGURES[i].tables & 1u << request->table)
+                res_grid_own(&grid, figure_words(&FIGURES[i], FIGURES[i].of(&groups[row].counts)));
+        res_grid_own(&grid, site_group_words(stacks, &groups[row], request->by));
+        if (request->frames > 0)
+            below(stacks, &groups[row], request->frames, &grid);
+    }
+    res_grid_text(&grid, style, &text);
+    res_grid_release(&grid);
+    if (rows < count)
+        res_text_printf(&text, "and %s more: --top 0\n", FP_GROUPED(count - rows));
+    return text.text;
+}
+
+char *site_table_csv(struct site_stacks *stacks, const struct site_group *groups, size_t count,
+                     const struct site_table_request *request)
+{
+    struct res_column columns[FIGURE_COUNT + 1];
+    struct res_text text = {0};
+    struct res_grid grid;
+    const size_t rows = shown(count, request);
+    ask_lines(stacks, groups, rows);
+    res_grid_begin(&grid, columns, columns_of(request->table, true, columns));
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t i = 0; i < FIGURE_COUNT; i++)
+            res_grid_number(&grid, FIGURES[i].of(&groups[row].counts));
+        res_grid_own(&grid, site_group_words(stacks, &groups[row], request->by));
+    }
+    res_grid_csv(&grid, &text);
+    res_grid_release(&grid);
+    return text.text;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *frames_json(const struct site_stacks *stacks, uint32_t site, enum fp_cut *ret_cut)
+{
+    struct site_stack_frame *frames = res_calloc(SITE_FRAMES_MAX, sizeof *frames);
+    const size_t count = site_stack_frames(stacks, site, frames, ret_cut);
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *frame = json_object();
+        json_object_set_new(frame, "function", res_json_text(frames[i].words->function));
+        json_object_set_new(frame, "module", res_json_text(frames[i].module));
+        json_object_set_new(frame, "file", res_json_text(frames[i].words->file));
+        json_object_set_new(frame, "line",
+                            frames[i].words->line > 0 ? json_integer(frames[i].words->line) : json_null());
+        json_object_set_new(frame, "inlined", json_boolean(frames[i].words->is_inlined));
+        json_array_append_new(array, frame);
+    }
+    free(frames);
+    return array;
+}
+
+static json_t *group_json(const struct site_stacks *stacks, const struct site_group *group, enum site_by by)
+{
+    json_t *object = json_object();
+    enum fp_cut cut;
+    char *words = site_group_words(stacks, group, by);
+    json_object_set_new(object, "site", res_json_text(words));
+    for (size_t i = 0; i < FIGURE_COUNT; i++) {
+        const double value = FIGURES[i].of(&group->counts);
+        json_object_set_new(object, FIGURES[i].key,
+                            !isfinite(value)           ? json_null()
+                            : FIGURES[i].unit == SHARE ? json_real(value)
+                                                       : json_integer((json_int_t)value));
+    }
+    json_object_set_new(object, "stacks", json_integer((json_int_t)group->stacks));
+    json_object_set_new(object, "stack", frames_json(stacks, group->counts.site, &cut));
+    json_object_set_new(object, "cut", res_json_text(fp_cut_name(cut)));
+    free(words);
+    return object;
+}
+
+json_t *site_table_json(struct site_stacks *stacks, const struct site_group *groups, size_t count,
+                        const struct site_table_request *request)
+{
+    json_t *array = json_array();
+    const size_t rows = shown(count, request);
+    ask_lines(stacks, groups, rows);
+    for (size_t i = 0; i < rows; i++)
+        json_array_append_new(array, group_json(stacks, &groups[i], request->by));
+    return array;
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static void note_cuts(const struct conv_sites *sites, struct res_text *text)
+{
+    uint64_t calls[FP_CUT_COUNT] = {0};
+    for (size_t i = 0; i < sites->count; i++) {
+        const enum fp_cut cut = fp_site_cut(&sites->stacks, sites->counts[i].site);
+        calls[cut < FP_CUT_COUNT ? cut : FP_CUT_LOST] += sites->counts[i].allocations;
+    }
+    for (unsigned cut = 1; cut < FP_CUT_COUNT; cut++)
+        if (calls[cut] > 0)
+            res_lines_printf(text, "cut", "%s of %s calls: %s", FP_GROUPED(calls[cut]),
+                             FP_GROUPED(sites->allocations), site_cut_words(cut));
+}
+
+static void note_modules(struct site_stacks *stacks, struct res_text *text)
+{
+    for (uint32_t module = 0; module < stacks->module_count; module++) {
+        const char *words = names_state_words(names_module_state(stacks->names, module));
+        const char *package = words != NULL ? names_hint(stacks->names, module) : NULL;
+        if (words != NULL && package != NULL)
+            res_lines_printf(text, "names", "%s %s: %s has them", names_module_name(stacks->names, module),
+                             words, package);
+        else if (words != NULL)
+            res_lines_printf(text, "names", "%s %s", names_module_name(stacks->names, module), words);
+    }
+}
+
+void site_table_notes(struct site_stacks *stacks, struct res_text *text)
+{
+    note_cuts(stacks->sites, text);
+    note_modules(stacks, text);
+}

@@ -1,0 +1,43 @@
+/* site_table.h - who allocates, as tables for people and JSON for programs. Both come from the rows of SITE_FIGURES. */
+#ifndef MALLAB_SITES_TABLE_SITE_TABLE_H
+#define MALLAB_SITES_TABLE_SITE_TABLE_H
+
+#include <jansson.h>
+
+#include "results/report/grid/grid.h"
+#include "sites/stacks/groups.h"
+
+/* What a table is of: its columns, and what its rows are in the order of. */
+enum site_table { SITE_TABLE_SITES, SITE_TABLE_LEAKS };
+
+/* site_figure_keys - the figures that rows can be in the order of, with what they are, by number from 0; false: there are
+ * fewer. */
+bool site_figure_keys(size_t number, const char **ret_key, const char **ret_meaning);
+
+/* site_groups_sort - most first. key: of a figure; NULL: the table's own. Of leaks: what grows and is never freed first, what was
+ * all made at the start last. */
+void site_groups_sort(struct site_group *groups, size_t count, enum site_table table, const char *key);
+
+struct site_table_request {
+    enum site_table table;
+    enum site_by by;
+    size_t most;        /* rows; 0: all */
+    size_t frames;      /* of each row's largest stack, below it; 0: none */
+    const char *hidden; /* words of what was left out by a filter; NULL: nothing */
+};
+
+/* site_table_text, _csv - the groups in their order. Lines are asked for of those shown. The caller's to free. */
+char *site_table_text(struct site_stacks *stacks, const struct site_group *groups, size_t count,
+                      const struct site_table_request *request, const struct res_style *style);
+char *site_table_csv(struct site_stacks *stacks, const struct site_group *groups, size_t count,
+                     const struct site_table_request *request);
+
+/* site_table_json - all figures of the groups shown, with their stacks frame by frame. A new reference. */
+json_t *site_table_json(struct site_stacks *stacks, const struct site_group *groups, size_t count,
+                        const struct site_table_request *request);
+
+/* site_table_notes - lines below a table: stacks that were cut and why, modules without symbols and the packages that have
+ * them. */
+void site_table_notes(struct site_stacks *stacks, struct res_text *text);
+
+#endif
