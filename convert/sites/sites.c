@@ -177,6 +177,7 @@ enum fp_status conv_sites_file(const char *path, const struct conv_options *opti
     snprintf(sites.survey.input, sizeof sites.survey.input, "%s", path);
     status = conv_resolve(path, options, &kind, ret_error);
     if (status == FP_OK && kind != CONV_KIND_FOOTPRINT && kind != CONV_KIND_RECORDING &&
+        kind != CONV_KIND_UNKNOWN &&
         conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0,
                   "is neither a recording nor a footprint, which alone have call stacks") != FP_OK)
         status = conv_no_remedy(ret_error);

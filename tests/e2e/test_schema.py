@@ -77,6 +77,10 @@ class Schema(Lab):
         one, all_of_them = schema.load("mallab-convert-1"), schema.load("mallab-convert-each-1")
         self.assertEqual(all_of_them["$defs"]["report"], {key: one[key] for key in ("type", "properties", "required")})
 
+    def test_sites_and_leaks(self):
+        for verb in ("sites", "leaks"):
+            self.judge("mallab-sites-1", self.answer(verb, "--json", SOURCE / "tests/golden/valid/v4-sites.fp"))
+
     def list_of(self, directory):
         return json.loads((self.place / directory / "recording.json").read_text())
 
