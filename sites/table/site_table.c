@@ -80,7 +80,7 @@ static const struct figure FIGURES[] = {
     {"quarter3_bytes", "3", QUARTERS, BYTES, LEAKS, quarter3, NULL},
     {"quarter4_bytes", "4", QUARTERS, BYTES, LEAKS, quarter4, NULL},
     {"oldest_ns", "oldest", NULL, TIME, LEAKS, oldest, NULL},
-    {"overdue_bytes", "overdue", NULL, BYTES, LEAKS, overdue, "bytes older than 99.9 % of the site's became"},
+    {"overdue_bytes", "overdue", NULL, BYTES, LEAKS, overdue, "bytes live past the site's usual age"},
 };
 
 #define FIGURE_COUNT (sizeof FIGURES / sizeof FIGURES[0])

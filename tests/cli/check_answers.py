@@ -24,9 +24,11 @@ OPERANDS = {
     "convert": ["web.mtrace"],
     "report": [DATA / "result.json"],
     "compare": [DATA / "gate-then.json", DATA / "gate-now.json"],
+    "sites": [DATA.parents[1] / "golden/valid/v4-sites.fp"],
+    "leaks": [DATA.parents[1] / "golden/valid/v4-sites.fp"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
-DONE = ("ab", "confirm", "convert", "report", "compare")
+DONE = ("ab", "confirm", "convert", "report", "compare", "sites", "leaks")
 KEEPS_IN_DIRECTORY = ("ab", "confirm", "tune", "validate")
 problems = []
 
@@ -101,7 +103,7 @@ def check_values(verb, options):
     operands = OPERANDS.get(verb, ["x"])
     bad = {
         "--color": ("sometimes", r"--color takes 'auto', 'always' or 'never', not 'sometimes'"),
-        "--format": ("pdf", r"--format takes 'table', 'md'(, 'csv')?(, 'json')?(,)? or '(json|html)', not 'pdf'"),
+        "--format": ("pdf", r"--format takes 'table'(, 'md')?(, 'csv')?(, 'json')?(,)? or '(json|html)', not 'pdf'"),
         "--touch": ("all", r"--touch takes 'none', 'page' or 'full', not 'all'"),
         "--idle": ("25h", r"--idle takes a time of a day at most, such as 60s or 5m, or 0, not '25h'"),
         "--timeout": ("0", r"--timeout takes a time such as 90s or 5m, not '0'"),
