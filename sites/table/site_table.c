@@ -181,12 +181,15 @@ static char *figure_words(const struct figure *figure, double value)
 static size_t columns_of(enum site_table table, bool all, struct res_column *ret_columns)
 {
     size_t count = 0;
-    for (size_t i = 0; i < FIGURE_COUNT; i++)
-        if (all || FIGURES[i].tables & 1u << table)
-            ret_columns[count++] = (struct res_column){.heading = all ? FIGURES[i].key : FIGURES[i].heading,
-                                                       .group = all ? NULL : FIGURES[i].group,
-                                                       .right = true,
-                                                       .gap = count > 0 ? 2 : 0};
+    for (size_t i = 0; i < FIGURE_COUNT; i++) {
+        if (!all && !(FIGURES[i].tables & 1u << table))
+            continue;
+        ret_columns[count] = (struct res_column){.heading = all ? FIGURES[i].key : FIGURES[i].heading,
+                                                 .group = all ? NULL : FIGURES[i].group,
+                                                 .right = true,
+                                                 .gap = count > 0 ? 2 : 0};
+        count++;
+    }
     ret_columns[count++] = (struct res_column){.heading = "site", .open = true, .gap = 2};
     return count;
 }
