@@ -480,6 +480,23 @@ static uint32_t gather(struct names *names)
     return count;
 }
 
+/* What got no answer has a frame of its own, too: frames of several questions are looked at together. Returns false: no memory. */
+static bool settle(struct names *names)
+{
+    for (size_t i = 0; i < names->question_count; i++) {
+        struct question *question = &names->questions[i];
+        if (question->frame_count > 0)
+            continue;
+        if (!grow((void **)&names->frames, names->frame_count, &names->frame_capacity, sizeof *names->frames))
+            return false;
+        const char *text = keep_unnamed(names, question, 0);
+        question->frame_first = (uint32_t)names->frame_count;
+        question->frame_count = 1;
+        names->frames[names->frame_count++] = (struct names_frame){.function = text != NULL ? text : "?"};
+    }
+    return true;
+}
+
 enum fp_status names_resolve(struct names *names)
 {
     const uint64_t limit_ns = names->options.limit_ns != 0 ? names->options.limit_ns : NAMES_LIMIT_NS;
@@ -502,7 +519,7 @@ enum fp_status names_resolve(struct names *names)
     free(names->pending);
     names->pending = NULL;
     bytes_release(&names->replies);
-    return FP_OK;
+    return settle(names) ? FP_OK : FP_ERR_MEMORY;
 }
 
 /* ---- hints ---------------------------------------------------------------------------------- */
