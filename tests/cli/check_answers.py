@@ -26,6 +26,7 @@ OPERANDS = {
     "compare": [DATA / "gate-then.json", DATA / "gate-now.json"],
     "sites": [DATA.parents[1] / "golden/valid/v4-sites.fp"],
     "leaks": [DATA.parents[1] / "golden/valid/v4-sites.fp"],
+    "flame": [DATA.parents[1] / "golden/valid/v4-sites.fp"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
 DONE = ("ab", "confirm", "convert", "report", "compare", "sites", "leaks")

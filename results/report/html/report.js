@@ -50,19 +50,6 @@ function buildPage(data) {
   document.getElementById("foot").append(`mallab ${data.mallab_version}. ${NOTE}`);
 }
 
-// Automatic follows the system; a choice lasts while the page is open: a file has no other place to keep it.
-const THEMES = [["", "automatic"], ["light", "light"], ["dark", "dark"]];
-function followTheme() {
-  const button = document.getElementById("theme");
-  let chosen = 0;
-  button.addEventListener("click", () => {
-    chosen = (chosen + 1) % THEMES.length;
-    if (THEMES[chosen][0]) document.documentElement.dataset.theme = THEMES[chosen][0];
-    else delete document.documentElement.dataset.theme;
-    button.textContent = `Theme: ${THEMES[chosen][1]}`;
-  });
-}
-
 // Paper has a width of its own; on it stands what is open.
 function followPrinting() {
   for (const [kind, now] of [["beforeprint", true], ["afterprint", false]])

@@ -1,0 +1,338 @@
+/* site_profile.c - strings, frames and nodes are numbered by hash tables over their arrays. */
+#include "sites/show/site_profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "footprint/base/support.h"
+#include "footprint/base/words.h"
+
+#define FIRST_SLOTS 64u
+#define WHOLE_MAX   0x1p53 /* no sum of bytes is so large */
+
+const struct site_value_words site_value_words[SITE_VALUES] = {
+    [SITE_LIVE] = {"live", "bytes", "live at the peak"},
+    [SITE_BYTES] = {"bytes", "bytes", "allocated"},
+    [SITE_COUNT] = {"count", "count", "allocations"},
+    [SITE_HELD] = {"held", "bytes", "resident at the peak"},
+    [SITE_NS] = {"ns", "nanoseconds", "time in calls"},
+};
+
+/* ---- numbering ------------------------------------------------------------------------------- */
+
+/* What makes a thing equal to another: the bytes of its text, or of its struct, which has no holes. */
+struct identity {
+    const void *bytes;
+    size_t length;
+};
+
+static struct identity identity_of(const struct site_profile *profile, enum site_kind kind, uint32_t number)
+{
+    if (kind == SITE_STRING)
+        return (struct identity){profile->strings[number], strlen(profile->strings[number])};
+    if (kind == SITE_FRAME)
+        return (struct identity){&profile->frames[number], sizeof profile->frames[number]};
+    return (struct identity){&profile->nodes[number], sizeof profile->nodes[number]};
+}
+
+/* The slot of a thing that equals this one, or the free one where it belongs. */
+static uint32_t *slot_of(const struct site_profile *profile, const struct site_index *index,
+                         enum site_kind kind, uint32_t number)
+{
+    const struct identity wanted = identity_of(profile, kind, number);
+    for (size_t at = XXH64(wanted.bytes, wanted.length, 0);; at++) {
+        uint32_t *slot = &index->slots[at & (index->capacity - 1)];
+        if (*slot == SITE_NONE)
+            return slot;
+        const struct identity found = identity_of(profile, kind, *slot);
+        if (found.length == wanted.length && memcmp(found.bytes, wanted.bytes, wanted.length) == 0)
+            return slot;
+    }
+}
+
+/* At most half of the slots are taken, so that a search ends. */
+static void index_grow(struct site_profile *profile, enum site_kind kind)
+{
+    struct site_index *index = &profile->indexes[kind], wider = *index;
+    if (index->count * 2 < index->capacity)
+        return;
+    wider.capacity = index->capacity > 0 ? index->capacity * 2 : FIRST_SLOTS;
+    wider.slots = res_calloc(wider.capacity, sizeof *wider.slots);
+    memset(wider.slots, 0xff, wider.capacity * sizeof *wider.slots); /* SITE_NONE */
+    for (uint32_t i = 0; i < index->count; i++)
+        *slot_of(profile, &wider, kind, i) = i;
+    free(index->slots);
+    *index = wider;
+}
+
+/* The number of what stands behind the last that is numbered, or of the one that equals it. */
+static uint32_t numbered(struct site_profile *profile, enum site_kind kind)
+{
+    struct site_index *index = &profile->indexes[kind];
+    index_grow(profile, kind);
+    uint32_t *slot = slot_of(profile, index, kind, (uint32_t)index->count);
+    if (*slot == SITE_NONE)
+        *slot = (uint32_t)index->count++;
+    return *slot;
+}
+
+/* Room for one more; returns the new room. */
+static size_t widened(void *array, size_t count, size_t room, size_t size)
+{
+    if (count < room)
+        return room;
+    void **at = array;
+    room = room > 0 ? room * 2 : FIRST_SLOTS;
+    *at = res_realloc(*at, room, size);
+    return room;
+}
+
+static uint32_t string_of(struct site_profile *profile, const char *text)
+{
+    if (text == NULL)
+        return SITE_NONE;
+    char plain[SITE_NAME_MAX + 1];
+    fp_text_plain(text, plain, sizeof plain);
+    profile->string_room = widened(&profile->strings, profile->string_count, profile->string_room,
+                                   sizeof *profile->strings);
+    profile->strings[profile->string_count] = plain;
+    const uint32_t number = numbered(profile, SITE_STRING);
+    if (number == profile->string_count)
+        profile->strings[profile->string_count++] = res_strdup(plain);
+    return number;
+}
+
+uint32_t site_profile_frame(struct site_profile *profile, const struct site_frame_words *words)
+{
+    const struct site_frame frame = {string_of(profile, words->function), string_of(profile, words->module),
+                                     string_of(profile, words->file), words->line};
+    profile->frame_room = widened(&profile->frames, profile->frame_count, profile->frame_room,
+                                  sizeof *profile->frames);
+    profile->frames[profile->frame_count] = frame;
+    const uint32_t number = numbered(profile, SITE_FRAME);
+    profile->frame_count += number == profile->frame_count;
+    return number;
+}
+
+uint32_t site_profile_node(struct site_profile *profile, uint32_t parent, uint32_t frame)
+{
+    const size_t before = profile->node_room;
+    profile->node_room = widened(&profile->nodes, profile->node_count, profile->node_room,
+                                 sizeof *profile->nodes);
+    for (size_t i = 0; profile->node_room > before && i < profile->metric_count; i++) {
+        double **values = &profile->metrics[i].values;
+        *values = res_realloc(*values, profile->node_room, sizeof **values);
+        memset(*values + before, 0, (profile->node_room - before) * sizeof **values);
+    }
+    profile->nodes[profile->node_count] = (struct site_node){parent, frame};
+    const uint32_t number = numbered(profile, SITE_NODE);
+    profile->node_count += number == profile->node_count;
+    return number;
+}
+
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+uint32_t site_profile_find(const struct site_profile *profile, enum site_value value, const char *allocator,
+                           bool is_before)
+{
+    for (uint32_t i = 0; i < profile->metric_count; i++) {
+        const struct site_metric *metric = &profile->metrics[i];
+        const char *own = metric->allocator != SITE_NONE ? profile->strings[metric->allocator] : NULL;
+        const bool is_own = own == NULL || allocator == NULL ? own == allocator : strcmp(own, allocator) == 0;
+        if (metric->value == value && metric->is_before == is_before && is_own)
+            return i;
+    }
+    return SITE_NONE;
+}
+
+static uint32_t metric_of(struct site_profile *profile, enum site_value value, const char *allocator,
+                          bool is_before)
+{
+    const uint32_t name = string_of(profile, allocator);
+    const char *plain = name != SITE_NONE ? profile->strings[name] : NULL;
+    const uint32_t found = site_profile_find(profile, value, plain, is_before);
+    if (found != SITE_NONE)
+        return found;
+    profile->metrics = res_realloc(profile->metrics, profile->metric_count + 1, sizeof *profile->metrics);
+    profile->metrics[profile->metric_count] = (struct site_metric){
+        .value = value,
+        .allocator = name,
+        .is_before = is_before,
+        .values = res_calloc(profile->node_room + 1, sizeof(double)),
+    };
+    return (uint32_t)profile->metric_count++;
+}
+
+uint32_t site_profile_metric(struct site_profile *profile, enum site_value value, const char *allocator)
+{
+    return metric_of(profile, value, allocator, false);
+}
+
+void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metric, double amount)
+{
+    if (isfinite(amount))
+        profile->metrics[metric].values[node] += amount;
+}
+
+int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32_t metric)
+{
+    const double value = metric != SITE_NONE ? profile->metrics[metric].values[node] : 0;
+    return fabs(value) < WHOLE_MAX ? llround(value) : 0;
+}
+
+double *site_profile_totals(const struct site_profile *profile, uint32_t metric)
+{
+    double *totals = res_calloc(profile->node_count + 1, sizeof *totals);
+    memcpy(totals, profile->metrics[metric].values, profile->node_count * sizeof *totals);
+    for (size_t i = profile->node_count; i-- > 0;)
+        if (profile->nodes[i].parent != SITE_TOP)
+            totals[profile->nodes[i].parent] += totals[i];
+    return totals;
+}
+
+/* ---- a whole profile ------------------------------------------------------------------------- */
+
+static void set_words(char **words, const char *text)
+{
+    free(*words);
+    *words = text != NULL ? res_text_plain(text) : NULL;
+}
+
+void site_profile_title(struct site_profile *profile, const char *title)
+{
+    set_words(&profile->title, title);
+}
+
+void site_profile_baseline(struct site_profile *profile, const char *allocator)
+{
+    set_words(&profile->baseline, allocator);
+}
+
+void site_profile_note(struct site_profile *profile, const char *words)
+{
+    profile->notes = res_realloc(profile->notes, profile->note_count + 1, sizeof *profile->notes);
+    profile->notes[profile->note_count++] = string_of(profile, words);
+}
+
+void site_profile_release(struct site_profile *profile)
+{
+    for (size_t i = 0; i < profile->string_count; i++)
+        free(profile->strings[i]);
+    for (size_t i = 0; i < profile->metric_count; i++)
+        free(profile->metrics[i].values);
+    for (size_t i = 0; i < SITE_KINDS; i++)
+        free(profile->indexes[i].slots);
+    void *const parts[] = {profile->strings, profile->frames, profile->nodes,   profile->metrics,
+                           profile->notes,   profile->title,  profile->baseline};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        free(parts[i]);
+    *profile = (struct site_profile){0};
+}
+
+static const char *text_of(const struct site_profile *profile, uint32_t string)
+{
+    return string != SITE_NONE ? profile->strings[string] : NULL;
+}
+
+/* The frame of another profile as one of this; its line only where it is wanted. */
+static uint32_t frame_taken(struct site_profile *profile, const struct site_profile *other, uint32_t number,
+                            bool with_line)
+{
+    const struct site_frame *frame = &other->frames[number];
+    const struct site_frame_words words = {text_of(other, frame->function), text_of(other, frame->module),
+                                           text_of(other, frame->file), with_line ? frame->line : 0};
+    return site_profile_frame(profile, &words);
+}
+
+/* place: of each node of the other profile, its node of this. */
+static void add_values(struct site_profile *profile, const struct site_profile *other, const uint32_t *place,
+                       bool is_before)
+{
+    for (size_t i = 0; i < other->metric_count; i++) {
+        const struct site_metric *metric = &other->metrics[i];
+        const uint32_t to = metric_of(profile, metric->value, text_of(other, metric->allocator),
+                                      is_before || metric->is_before);
+        for (size_t node = 0; node < other->node_count; node++)
+            site_profile_add(profile, place[node], to, metric->values[node]);
+    }
+}
+
+void site_profile_merge(struct site_profile *profile, const struct site_profile *other, bool is_before)
+{
+    uint32_t *place = res_calloc(other->node_count + 1, sizeof *place);
+    for (size_t i = 0; i < other->node_count; i++) {
+        const struct site_node *node = &other->nodes[i];
+        const uint32_t parent = node->parent != SITE_TOP ? place[node->parent] : SITE_TOP;
+        place[i] = site_profile_node(profile, parent, frame_taken(profile, other, node->frame, true));
+    }
+    add_values(profile, other, place, is_before);
+    free(place);
+}
+
+bool site_profile_compare(struct site_profile *profile, const char *allocator)
+{
+    bool is_found = false;
+    const size_t count = profile->metric_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct site_metric metric = profile->metrics[i];
+        const uint32_t base = site_profile_find(profile, metric.value, allocator, false);
+        if (metric.allocator == SITE_NONE || metric.is_before || base == SITE_NONE)
+            continue;
+        const uint32_t before = metric_of(profile, metric.value, profile->strings[metric.allocator], true);
+        memcpy(profile->metrics[before].values, profile->metrics[base].values,
+               profile->node_count * sizeof(double));
+        is_found = true;
+    }
+    return is_found;
+}
+
+/* ---- recursion ------------------------------------------------------------------------------- */
+
+static bool is_same_function(const struct site_profile *profile, uint32_t one, uint32_t other)
+{
+    const struct site_frame *a = &profile->frames[one], *b = &profile->frames[other];
+    return a->function == b->function && a->module == b->module;
+}
+
+/* The stack that ends with `frame` below `parent`: how many of its last frames repeat those before them, and the node that
+ * has them already. SITE_NONE: none do. */
+static uint32_t repeated_of(const struct site_profile *profile, uint32_t parent, uint32_t frame)
+{
+    uint32_t path[2 * SITE_PERIOD_MAX] = {SITE_NONE}, frames[2 * SITE_PERIOD_MAX] = {frame};
+    size_t length = 1;
+    for (uint32_t at = parent; at != SITE_TOP && length < 2 * SITE_PERIOD_MAX;
+         at = profile->nodes[at].parent) {
+        path[length] = at;
+        frames[length++] = profile->nodes[at].frame;
+    }
+    for (size_t period = 1; 2 * period <= length; period++) {
+        size_t same = 0;
+        while (same < period && is_same_function(profile, frames[same], frames[same + period]))
+            same++;
+        if (same == period)
+            return path[period];
+    }
+    return SITE_NONE;
+}
+
+struct site_profile site_profile_fold(const struct site_profile *profile, bool is_by_function)
+{
+    struct site_profile folded = {0};
+    uint32_t *place = res_calloc(profile->node_count + 1, sizeof *place);
+    for (size_t i = 0; i < profile->node_count; i++) {
+        const struct site_node *node = &profile->nodes[i];
+        const uint32_t parent = node->parent != SITE_TOP ? place[node->parent] : SITE_TOP;
+        const uint32_t frame = frame_taken(&folded, profile, node->frame, !is_by_function);
+        const uint32_t repeated = repeated_of(&folded, parent, frame);
+        place[i] = repeated != SITE_NONE ? repeated : site_profile_node(&folded, parent, frame);
+    }
+    site_profile_title(&folded, profile->title);
+    site_profile_baseline(&folded, profile->baseline);
+    for (size_t i = 0; i < profile->note_count; i++)
+        site_profile_note(&folded, profile->strings[profile->notes[i]]);
+    add_values(&folded, profile, place, false);
+    free(place);
+    return folded;
+}

@@ -1,0 +1,136 @@
+/* site_profile.h - who allocates, as a tree of calls with values: what is shown, wherever the figures came from.
+ *
+ * Frame   a function as people read it: name, module, file, line.
+ * Node    a frame called by its parent's. A path from a top node to a node is a stack; a parent comes before its children.
+ * Metric  what is counted, and under which allocator: one value for each node, its own only (what was allocated with this
+ *         very stack). What a node has with all that it calls: site_profile_totals.
+ *
+ * What a producer has to fill, in this order, and nothing else:
+ *
+ *     struct site_profile profile = {0};
+ *     site_profile_title(&profile, "sqlite3");                   what was recorded
+ *     site_profile_baseline(&profile, "glibc");                  where there are figures of allocators
+ *     live = site_profile_metric(&profile, SITE_LIVE, NULL);     NULL: the program's own, under any allocator
+ *     held = site_profile_metric(&profile, SITE_HELD, "glibc");
+ *     for each stack, from main to the allocation:
+ *         node = SITE_TOP
+ *         for each frame, the physical function before those inlined into it:
+ *             node = site_profile_node(&profile, node, site_profile_frame(&profile, &words))
+ *         site_profile_add(&profile, node, live, bytes), and so for the other metrics
+ *     site_profile_note(&profile, "12 stacks were cut: no unwind table");   what a reader must know
+ *
+ * Frames and stacks may come twice and in any order: equal ones get one number, and values are added up. The allocator's own
+ * functions (malloc, the recorder) are no frames. A function without a name is MODULE+0xOFFSET of its beginning; mallab's own
+ * words stand in brackets: "[cut]" on top of a stack whose callers are not known, "[allocator's own]", "[deferred work]",
+ * "[jit]", as nodes that hold what belongs to no function. One stack must not have two values of different meaning: a
+ * profile is of one workload, its values are sums over all threads and, for SITE_NS, over all of a site's ops.
+ *
+ * Names are untrusted. They are kept as fp_text_plain makes them (footprint/base/words.h), so that every string of a profile is
+ * UTF-8 without controls; longer ones than SITE_NAME_MAX are cut. Programs' rooms only: want of memory ends the program. */
+#ifndef MALLAB_SITES_SHOW_SITE_PROFILE_H
+#define MALLAB_SITES_SHOW_SITE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SITE_TOP      UINT32_MAX /* parent of nodes that nothing known calls */
+#define SITE_NONE     UINT32_MAX /* a string, a metric or a node that is not there */
+#define SITE_NAME_MAX 2048u      /* bytes of a name */
+
+enum site_value {
+    SITE_LIVE,  /* bytes asked for and not freed when the most was live */
+    SITE_BYTES, /* bytes asked for, in all */
+    SITE_COUNT, /* calls that allocated */
+    SITE_HELD,  /* resident bytes at the peak, of an allocator */
+    SITE_NS,    /* nanoseconds in calls of the site's objects, of an allocator */
+    SITE_VALUES
+};
+
+/* The words of each: `--value KEY`, the unit of pprof, what the page says. */
+struct site_value_words {
+    const char *key, *unit, *words;
+};
+extern const struct site_value_words site_value_words[SITE_VALUES];
+
+/* NULL: not known. All borrowed for the call. */
+struct site_frame_words {
+    const char *function, *module, *file;
+    uint32_t line; /* 0: not known */
+};
+
+/* Strings are numbers in `strings`; SITE_NONE: not known. */
+struct site_frame {
+    uint32_t function, module, file, line;
+};
+
+struct site_node {
+    uint32_t parent, frame;
+};
+
+struct site_metric {
+    enum site_value value;
+    uint32_t allocator; /* a string; SITE_NONE: the program's own */
+    bool is_before;     /* of what the profile is compared with (site_profile_compare) */
+    double *values;     /* of each node */
+};
+
+/* What is numbered, by open addressing over the numbers of one array. */
+enum site_kind { SITE_STRING, SITE_FRAME, SITE_NODE, SITE_KINDS };
+struct site_index {
+    uint32_t *slots;
+    size_t capacity, count;
+};
+
+/* Zero-initialise. Read the arrays, change them by the functions only. */
+struct site_profile {
+    char **strings;
+    struct site_frame *frames;
+    struct site_node *nodes;
+    struct site_metric *metrics;
+    uint32_t *notes; /* strings */
+    size_t string_count, frame_count, node_count, metric_count, note_count;
+    size_t string_room, frame_room, node_room;
+    char *title, *baseline; /* NULL: not told */
+    struct site_index indexes[SITE_KINDS];
+};
+
+void site_profile_release(struct site_profile *profile);
+
+void site_profile_title(struct site_profile *profile, const char *title);
+void site_profile_baseline(struct site_profile *profile, const char *allocator);
+void site_profile_note(struct site_profile *profile, const char *words);
+
+/* site_profile_frame, _node, _metric - the number of the equal one, which is made where there is none.
+ * parent  SITE_TOP, or a node. allocator  NULL: the program's own. */
+uint32_t site_profile_frame(struct site_profile *profile, const struct site_frame_words *words);
+uint32_t site_profile_node(struct site_profile *profile, uint32_t parent, uint32_t frame);
+uint32_t site_profile_metric(struct site_profile *profile, enum site_value value, const char *allocator);
+
+/* site_profile_add - to a node's own value; what is no number is left out.
+ * site_profile_own - that value as the nearest whole number, which is what is written. metric: SITE_NONE has none. */
+void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metric, double amount);
+int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32_t metric);
+
+/* site_profile_find - a metric's number, or SITE_NONE. */
+uint32_t site_profile_find(const struct site_profile *profile, enum site_value value, const char *allocator,
+                           bool is_before);
+
+/* site_profile_totals - of each node: its own value and those of all below it. The caller's to free. */
+double *site_profile_totals(const struct site_profile *profile, uint32_t metric);
+
+/* site_profile_merge - add another profile to this one: nodes of equal stacks add up.
+ * is_before  its metrics become what this profile's are compared with. */
+void site_profile_merge(struct site_profile *profile, const struct site_profile *other, bool is_before);
+
+/* site_profile_compare - each allocator's metrics get the same of `allocator` as what they are compared with.
+ * Returns false when there are none of that allocator. */
+bool site_profile_compare(struct site_profile *profile, const char *allocator);
+
+/* site_profile_fold - a copy in which frames that repeat the ones before them are left out, up to SITE_PERIOD_MAX at once:
+ * f f f becomes f, f g f g becomes f g. Frames of one function are equal; with is_by_function they also lose their lines, so
+ * that calls from several lines of one function add up. Metrics keep their numbers. */
+#define SITE_PERIOD_MAX 8u
+struct site_profile site_profile_fold(const struct site_profile *profile, bool is_by_function);
+
+#endif

@@ -1,0 +1,199 @@
+/* test_sites_profile.c - what a profile makes of stacks: equal ones are one, recursion is left out, two are compared. */
+#include <math.h>
+
+#include "sites/names/names.h"
+#include "sites/show/flame_page.h"
+#include "sites/show/folded.h"
+#include "sites/show/site_profile.h"
+#include "unit/harness.h"
+
+/* Functions by their letters, from the top; one module. */
+static uint32_t stack_of(struct site_profile *profile, const char *letters)
+{
+    uint32_t node = SITE_TOP;
+    for (; *letters != '\0'; letters++) {
+        const struct site_frame_words words = {.function = (char[2]){*letters}, .module = "m"};
+        node = site_profile_node(profile, node, site_profile_frame(profile, &words));
+    }
+    return node;
+}
+
+static struct site_profile profile_of(const char *const *stacks, size_t count)
+{
+    struct site_profile profile = {0};
+    const uint32_t live = site_profile_metric(&profile, SITE_LIVE, NULL);
+    for (size_t i = 0; i < count; i++)
+        site_profile_add(&profile, stack_of(&profile, stacks[i]), live, (double)(i + 1));
+    return profile;
+}
+
+#define PROFILE(...)                                                                                         \
+    profile_of((const char *const[]){__VA_ARGS__}, sizeof(const char *[]){__VA_ARGS__} / sizeof(char *))
+
+/* Takes the profile over. */
+static void check_folded(struct site_profile profile, const char *expected)
+{
+    char *text = site_folded(&profile, 0);
+    CHECK_STR(text, expected);
+    free(text);
+    site_profile_release(&profile);
+}
+
+TEST(equal_stacks_are_one)
+{
+    struct site_profile profile = PROFILE("abc", "abd", "abc", "ab");
+    CHECK_U64(profile.frame_count, 4);
+    CHECK_U64(profile.node_count, 4);
+    double *totals = site_profile_totals(&profile, 0);
+    CHECK(totals[0] == 10 && totals[1] == 10 && totals[2] == 4);
+    free(totals);
+    check_folded(profile, "a;b 4\na;b;c 4\na;b;d 2\n");
+}
+
+TEST(repeated_frames_are_left_out)
+{
+    check_folded(PROFILE("abbbc"), "a;b;c 1\n");
+    check_folded(PROFILE("abcbcbcd"), "a;b;c;d 1\n");
+    check_folded(PROFILE("abcab", "abcabc"), "a;b;c 2\na;b;c;a;b 1\n"); /* only what is whole */
+    check_folded(PROFILE("aabaab"), "a;b 1\n");
+    check_folded(PROFILE("abcdefghiabcdefghi"), "a;b;c;d;e;f;g;h;i;a;b;c;d;e;f;g;h;i 1\n");
+}
+
+TEST(lines_are_of_a_function)
+{
+    struct site_profile profile = {0};
+    const uint32_t metric = site_profile_metric(&profile, SITE_COUNT, NULL);
+    for (uint32_t line = 1; line <= 3; line++) {
+        const struct site_frame_words words = {"f", "m", "f.cc", line};
+        site_profile_add(
+            &profile, site_profile_node(&profile, SITE_TOP, site_profile_frame(&profile, &words)), metric, 1);
+    }
+    struct site_profile lines = site_profile_fold(&profile, false),
+                        functions = site_profile_fold(&profile, true);
+    CHECK_U64(lines.node_count, 3);
+    CHECK_U64(functions.node_count, 1);
+    CHECK_U64(site_profile_own(&functions, 0, metric), 3);
+    site_profile_release(&lines);
+    site_profile_release(&functions);
+    check_folded(profile, "f 3\n");
+}
+
+TEST(two_recordings_are_compared)
+{
+    struct site_profile now = PROFILE("ab", "ac"), before = PROFILE("ad", "ac");
+    site_profile_merge(&now, &before, true);
+    site_profile_release(&before);
+    check_folded(now, "a;b 0 1\na;c 2 2\na;d 1 0\n");
+}
+
+TEST(two_recordings_are_added)
+{
+    struct site_profile one = PROFILE("ab"), other = PROFILE("ac", "ab");
+    site_profile_merge(&one, &other, false);
+    site_profile_release(&other);
+    check_folded(one, "a;b 3\na;c 1\n");
+}
+
+TEST(two_allocators_are_compared)
+{
+    struct site_profile profile = {0};
+    const uint32_t held = site_profile_metric(&profile, SITE_HELD, "jemalloc");
+    const uint32_t base = site_profile_metric(&profile, SITE_HELD, "glibc");
+    CHECK_U64(site_profile_metric(&profile, SITE_HELD, "jemalloc"), held);
+    const uint32_t node = stack_of(&profile, "ab");
+    site_profile_add(&profile, node, held, 30);
+    site_profile_add(&profile, node, base, 20);
+    CHECK(!site_profile_compare(&profile, "mimalloc"));
+    CHECK(site_profile_compare(&profile, "glibc"));
+    check_folded(profile, "a;b 20 30\n");
+}
+
+TEST(values_that_are_no_number_are_left_out)
+{
+    struct site_profile profile = PROFILE("a");
+    site_profile_add(&profile, 0, 0, NAN);
+    site_profile_add(&profile, 0, 0, INFINITY);
+    CHECK_U64(site_profile_own(&profile, 0, 0), 1);
+    site_profile_add(&profile, 0, 0, 1e300);
+    CHECK_U64(site_profile_own(&profile, 0, 0), 0);
+    site_profile_release(&profile);
+}
+
+/* A node has a value in each metric, whichever came first, and arrays grow under both. */
+TEST(nodes_and_metrics_grow)
+{
+    struct site_profile profile = {0};
+    uint32_t parent = SITE_TOP;
+    for (uint32_t i = 0; i < 5000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "f%u", i);
+        const struct site_frame_words words = {.function = name};
+        parent = site_profile_node(&profile, i % 100 != 0 ? parent : SITE_TOP,
+                                   site_profile_frame(&profile, &words));
+        const char *allocators[] = {NULL, "glibc", "jemalloc"};
+        site_profile_add(&profile, parent, site_profile_metric(&profile, SITE_NS, allocators[i / 2000]), 1);
+    }
+    CHECK_U64(profile.node_count, 5000);
+    CHECK_U64(profile.metric_count, 3);
+    double *totals = site_profile_totals(&profile, 1);
+    CHECK(totals[0] == 0 && totals[2000] == 100 && totals[2099] == 1 && totals[4000] == 0);
+    free(totals);
+    site_profile_release(&profile);
+}
+
+TEST(names_are_made_harmless)
+{
+    struct site_profile profile = {0};
+    char name[] = "a;</script><!--\\\"&\n\x1b\xff\xe2\x80\xae";
+    const struct site_frame_words words = {.function = name, .module = ""};
+    site_profile_title(&profile, "</script>\n");
+    const uint32_t live = site_profile_metric(&profile, SITE_LIVE, "</script>");
+    site_profile_add(&profile, site_profile_node(&profile, SITE_TOP, site_profile_frame(&profile, &words)),
+                     live, 1);
+    char *page = site_flame_page(&profile, live);
+    CHECK(strstr(page, "\"title\":\"\\u003c/script\\u003e\\u005cx0a\"") != NULL);
+    CHECK(strstr(page, "\"allocator\":\"\\u003c/script\\u003e\"") != NULL);
+    CHECK(
+        strstr(page,
+               "\"a;\\u003c/"
+               "script\\u003e\\u003c!--\\u005c\\u0022\\u0026\\u005cx0a\\u005cx1b\\u005cxff\\u005cu202e\"") !=
+        NULL);
+    free(page);
+    check_folded(profile, "a:</script><!--\\\"&\\x0a\\x1b\\xff\\u202e 1\n");
+}
+
+/* Without the program that reads modules no question is answered. */
+TEST(what_has_no_name_is_told_apart)
+{
+    const struct names_options options = {.program = "/nonexistent"};
+    const struct names_module modules[] = {{.path = "/lib/one.so"}, {.path = "/lib/two.so"}};
+    struct names *names = names_new(&options);
+    uint32_t questions[2];
+    size_t count;
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t module;
+        names_add_module(names, &modules[i], &module);
+        names_ask(names, module, 16 + i, false, &questions[i]);
+    }
+    CHECK_U64(names_resolve(names), FP_OK);
+    const struct names_frame *one = names_frames(names, questions[0], &count);
+    const struct names_frame *two = names_frames(names, questions[1], &count);
+    CHECK_STR(one->function, "one.so+0x10");
+    CHECK_STR(two->function, "two.so+0x11");
+    names_free(names);
+}
+
+TEST(a_profile_of_nothing)
+{
+    struct site_profile profile = {0};
+    char *page = site_flame_page(&profile, 0);
+    CHECK(strstr(page, "\"parents\":[]") != NULL);
+    free(page);
+    site_profile_metric(&profile, SITE_LIVE, NULL);
+    check_folded(profile, "");
+}
+
+RUN_TESTS(T(equal_stacks_are_one), T(repeated_frames_are_left_out), T(lines_are_of_a_function),
+          T(two_recordings_are_compared), T(two_recordings_are_added), T(two_allocators_are_compared),
+          T(values_that_are_no_number_are_left_out), T(nodes_and_metrics_grow), T(names_are_made_harmless),
+          T(what_has_no_name_is_told_apart), T(a_profile_of_nothing))
