@@ -20,7 +20,8 @@ struct tally {
 /* Verdicts that the correction would leave. */
 static void correct(struct res_figures *figures)
 {
-    res_figures_family(figures, CANDIDATES);
+    const struct res_trial trial = {.candidate_count = CANDIDATES + 1};
+    res_figures_family(&trial, figures);
     for (size_t i = 0; i < CANDIDATES; i++)
         if (figures[i].time.p_corrected > RES_P_VALUE_MOST)
             figures[i].time.verdict = RES_SAME;

@@ -109,7 +109,7 @@ static void tally_all(const struct res_trial *trial, uint64_t seed, struct tally
     struct res_figures *figures = res_calloc(trial->candidate_count, sizeof *figures);
     for (size_t i = 1; i < trial->candidate_count; i++)
         figures[i] = res_figures_of(trial, &trial->entries[i], seed);
-    res_figures_family(figures + 1, trial->candidate_count - 1);
+    res_figures_family(trial, figures + 1);
     for (size_t i = 1; i < trial->candidate_count; i++) {
         tallies[i].truth = NAN;
         tally_add(&tallies[i], &figures[i], trial->rounds);

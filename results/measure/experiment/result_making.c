@@ -197,7 +197,7 @@ static struct res_figures *figures_of(const struct res_trial *trial, uint64_t se
     struct res_figures *figures = res_calloc(trial->entry_count, sizeof *figures);
     for (size_t i = 0; i < trial->entry_count; i++)
         figures[i] = res_figures_of(trial, &trial->entries[i], seed);
-    res_figures_family(figures + 1, trial->candidate_count - 1);
+    res_figures_family(trial, figures + 1);
     return figures;
 }
 

@@ -245,23 +245,23 @@ double res_figures_slower_ns(const struct res_figures *figures, const struct res
 }
 
 /* A difference that the number of candidates makes likely is none. */
-static void withdraw(struct res_difference *time, double p_corrected)
+static void withdraw(struct res_difference *time, double p_corrected, double excluded)
 {
     const bool is_shown = time->verdict == RES_LESS || time->verdict == RES_MORE;
-    const bool is_narrow = time->interval.low > 1 / (1 + RES_RESOLVE) &&
-                           time->interval.high < 1 + RES_RESOLVE;
+    const bool is_narrow = time->interval.low >= 1 / (1 + excluded) && time->interval.high <= 1 + excluded;
     time->p_corrected = p_corrected;
     if (is_shown && p_corrected > RES_P_VALUE_MOST)
         time->verdict = is_narrow ? RES_SAME : RES_UNDECIDED;
 }
 
-void res_figures_family(struct res_figures *figures, size_t count)
+void res_figures_family(const struct res_trial *trial, struct res_figures *figures)
 {
+    const size_t count = trial->candidate_count - 1;
     double *p_values = res_calloc(count + 1, sizeof *p_values);
     for (size_t i = 0; i < count; i++)
         p_values[i] = figures[i].time.p_value > 0 ? figures[i].time.p_value : NAN;
     res_holm(p_values, count);
     for (size_t i = 0; i < count; i++)
-        withdraw(&figures[i].time, isnan(p_values[i]) ? 0 : p_values[i]);
+        withdraw(&figures[i].time, isnan(p_values[i]) ? 0 : p_values[i], res_resolve(trial->resolve));
     free(p_values);
 }

@@ -27,9 +27,9 @@ double res_figures_slower_ns(const struct res_figures *figures, const struct res
 
 /* res_figures_family - candidates that are judged at once: the more there are, the sooner one of them looks different by chance. Fills p_corrected:
  * p-values of time corrected for that (res_holm).
- * A verdict that does not hold then is withdrawn: of seven equals one was called different in a fifth of the tables
+ * A verdict that does not hold then is withdrawn, to `same` where the interval leaves out what the trial resolves: of seven equals one was called different in a fifth of the tables
  * without it, in 2 % with it (tests/statistics/family.c).
- * figures  of all candidates but the baseline; those without a test are left out. */
-void res_figures_family(struct res_figures *figures, size_t count);
+ * figures  of all candidates of the trial but the baseline; those without a test are left out. */
+void res_figures_family(const struct res_trial *trial, struct res_figures *figures);
 
 #endif
