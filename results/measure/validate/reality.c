@@ -104,6 +104,7 @@ static enum res_real_state run_startup(const struct res_reality *reality,
     if (state != RES_REAL_STOPPED && reality->options.is_group)
         state = run_start(reality, candidate, SHELL, forks, &image[1]);
     real->forked_files = image[1].files;
+    res_files_keep_written(&real->forked_files);
     real->has_startup = true;
     free(image);
     return state;

@@ -6,7 +6,7 @@
  *   mapped run    a sampled run that tells the heap from the program's own mappings (smaps.h), which costs it time; behind each
  *                 of the former
  *   startup run   a sampled run of a program that never calls malloc, true(1): what the allocator takes by itself. Of a group
- *                 also one of a shell that forks: a fork has no pages of files but those that were written
+ *                 also one of a shell that forks: of a fork only pages of files that were written are its own
  *
  * A run fails that ends otherwise than the recorded one, in which what was recorded does not run, or runs without the
  * candidate's library. */
@@ -37,7 +37,7 @@ struct res_real {
     bool has_startup;
     double startup_heap_bytes;      /* NAN: unknown, and the files too */
     struct res_files startup_files; /* what the startup run held besides */
-    struct res_files forked_files;  /* of a group: what a process held besides that had just been forked */
+    struct res_files forked_files;  /* of a group: what one held for itself that had just been forked */
 };
 
 struct res_reality {

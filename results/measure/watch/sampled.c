@@ -322,6 +322,7 @@ struct change {
     const struct res_moment *to; /* NULL: it ended */
     const struct res_moment *from;
     size_t number; /* of those of the same time the earlier one first: sums never fall below 0 */
+    size_t member;
 };
 
 static int by_time(const void *left, const void *right)
@@ -343,11 +344,11 @@ static struct change *changes_of(const struct res_image *const *members, size_t 
         const struct res_moment *before = NULL;
         for (size_t k = 0; k < image->series_count; k++) {
             const struct res_moment *moment = &image->series[k];
-            changes[made] = (struct change){image->begin_ns + moment->time_ns, moment, before, made};
+            changes[made] = (struct change){image->begin_ns + moment->time_ns, moment, before, made, i};
             made++;
             before = moment;
         }
-        changes[made] = (struct change){image->last_ns, NULL, before, made};
+        changes[made] = (struct change){image->last_ns, NULL, before, made, i};
         made++;
     }
     qsort(changes, made, sizeof *changes, by_time);
@@ -361,10 +362,19 @@ static void take_change(struct res_moment *held, const struct change *change)
     static const struct res_moment nothing;
     const struct res_moment *to = change->to != NULL ? change->to : &nothing,
                             *from = change->from != NULL ? change->from : &nothing;
-    held->resident_bytes += to->resident_bytes - from->resident_bytes;
     held->anonymous_bytes += to->anonymous_bytes - from->anonymous_bytes;
     held->heap_bytes += to->heap_bytes - from->heap_bytes;
     held->apart_bytes += to->apart_bytes - from->apart_bytes;
+}
+
+/* Files and shared memory: of whom most is in memory. now: what each holds; NULL: it is not there. */
+static uint64_t shared_of(const struct res_moment *const *now, size_t count)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (now[i] != NULL && now[i]->resident_bytes > now[i]->anonymous_bytes + most)
+            most = now[i]->resident_bytes - now[i]->anonymous_bytes;
+    return most;
 }
 
 static void raise_to(struct res_image *group, const struct res_moment *held, size_t alive)
@@ -388,9 +398,12 @@ static void hold_together(const struct res_image *const *members, size_t count, 
     struct res_moment held = {0};
     size_t change_count, alive = 0;
     struct change *changes = changes_of(members, count, &change_count);
+    const struct res_moment **now = res_calloc(count, sizeof *now);
     for (size_t i = 0; i < change_count; i++) {
         const struct change *change = &changes[i];
         take_change(&held, change);
+        now[change->member] = change->to;
+        held.resident_bytes = held.anonymous_bytes + shared_of(now, count);
         alive += change->to != NULL && change->from == NULL;
         alive -= change->to == NULL && change->from != NULL;
         held.time_ns = change->at_ns - group->begin_ns;
@@ -398,6 +411,7 @@ static void hold_together(const struct res_image *const *members, size_t count, 
         if (change->to != NULL)
             res_image_keep(group, &held);
     }
+    free(now);
     free(changes);
 }
 

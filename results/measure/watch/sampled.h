@@ -13,7 +13,8 @@
  * What ends with an exec has no exact peak: it is the highest of its samples.
  *
  *   group       all images of a name that were seen at their end, as if they were one: what they held together, by the samples,
- *               is the sum of what each held last, while it lived. Of the peak of the total no less than that of the largest
+ *               is the sum of what each held last, while it lived; files and shared memory once, as much as the one has that has
+ *               most, as confirm_service.h. Of the peak of the total no less than that of the largest
  *
  * The command gets a process group of its own, /dev/null as stdin and stdout, and a file as stderr. */
 #ifndef MALLAB_RESULTS_MEASURE_WATCH_SAMPLED_H

@@ -41,11 +41,25 @@ static struct res_file *find(struct res_files *files, uint64_t name)
     return &files->all[files->count++];
 }
 
-void res_files_add(struct res_files *files, uint64_t name, uint64_t bytes)
+void res_files_add(struct res_files *files, uint64_t name, uint64_t bytes, uint64_t written_bytes)
 {
     struct res_file *file = find(files, name);
-    if (file != NULL)
-        file->resident_bytes += bytes;
+    if (file == NULL)
+        return;
+    file->resident_bytes += bytes;
+    file->written_bytes += written_bytes;
+}
+
+void res_files_keep_written(struct res_files *files)
+{
+    files->walk_stacks = false; /* what it reads of files is in memory once */
+    for (size_t i = 0; i < files->count; i++)
+        files->all[i].resident_bytes = files->all[i].written_bytes;
+}
+
+static void raise_bytes(uint64_t *bytes, uint64_t sample)
+{
+    *bytes = *bytes < sample ? sample : *bytes;
 }
 
 void res_files_raise(struct res_files *files, const struct res_files *sample)
@@ -56,8 +70,8 @@ void res_files_raise(struct res_files *files, const struct res_files *sample)
         if (file == NULL)
             continue;
         file->tables_share = sample->all[i].tables_share;
-        if (file->resident_bytes < sample->all[i].resident_bytes)
-            file->resident_bytes = sample->all[i].resident_bytes;
+        raise_bytes(&file->resident_bytes, sample->all[i].resident_bytes);
+        raise_bytes(&file->written_bytes, sample->all[i].written_bytes);
     }
 }
 
@@ -163,11 +177,6 @@ static struct elf elf_of(const char *path)
     return elf;
 }
 
-uint64_t res_bss_bytes(const char *path)
-{
-    return elf_of(path).bss_bytes;
-}
-
 /* ---- mappings: a head line, then its "Rss:", then its "Anonymous:" ----------------------------- */
 
 struct mapping {
@@ -244,7 +253,7 @@ static void add(struct res_smaps *sums, const struct mapping *mapping)
     sums->apart_bytes += bytes - heap;
     sums->own_bytes += mapping->is_own ? bytes : 0;
     if (mapping->name != 0 && mapping->resident_bytes > heap)
-        res_files_add(&sums->files, mapping->name, mapping->resident_bytes - heap);
+        res_files_add(&sums->files, mapping->name, mapping->resident_bytes - heap, bytes - heap);
     struct res_file *file = mapping->tables_share > 0 ? find(&sums->files, mapping->name) : NULL;
     if (file != NULL)
         file->tables_share = mapping->tables_share;

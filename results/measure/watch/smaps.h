@@ -3,7 +3,8 @@
  *   anonymous   pages that no file backs any more, or ever did: what the kernel calls "Anonymous" of a mapping
  *   heap        anonymous pages of "[heap]", of mappings without a name, and of the allocator's own library with its .bss
  *   apart       all other anonymous pages: written pages of files (.data, relocated pointers), stacks of main threads, .bss
- *               (of a mapping without a name that begins where a writable one of a file ends, as much as res_bss_bytes says),
+ *               (of a mapping without a name that begins where a writable one of a file ends, as many pages as its last loaded segment has in
+ *               memory behind those of the file),
  *               and what the program itself maps where libmallab-apart.so is preloaded, which gives such mappings a
  *               name (shim/preload/apart.c)
  *
@@ -36,7 +37,8 @@
 struct res_file {
     uint64_t name; /* a hash of it */
     uint64_t resident_bytes;
-    double tables_share; /* of an ELF file, so much of it are unwinding tables; 0: none, or not known */
+    uint64_t written_bytes; /* of these, the process' own: no other has them */
+    double tables_share;    /* of an ELF file, so much of it are unwinding tables; 0: none, or not known */
 };
 
 struct res_files {
@@ -48,8 +50,11 @@ struct res_files {
 /* res_files_name - the number that stands for a name here. */
 uint64_t res_files_name(const char *name);
 
-/* res_files_add - so many bytes more of a name. */
-void res_files_add(struct res_files *files, uint64_t name, uint64_t bytes);
+/* res_files_add - so many bytes more of a name, written ones among them. */
+void res_files_add(struct res_files *files, uint64_t name, uint64_t bytes, uint64_t written_bytes);
+
+/* res_files_keep_written - drop what processes that were forked have in common. */
+void res_files_keep_written(struct res_files *files);
 
 /* res_files_raise - to the highest of both, each name by itself: from sample to sample. */
 void res_files_raise(struct res_files *files, const struct res_files *sample);
@@ -69,14 +74,9 @@ struct res_smaps {
 
 /* res_smaps_parse - add up the mappings of a text, which may be cut at its end: then the last mapping may be missing. Of
  * mappings that overlap the one behind counts: the text comes in pieces, and what grew between two of them is in both.
+ * What an ELF file said of itself is remembered: one thread only, and files that do not change meanwhile.
  * text       length bytes, not terminated. Lines that are not understood are passed over.
  * allocator  path of the allocator's library; NULL: none is counted so, as libc's, whose data are mostly not malloc's. */
 struct res_smaps res_smaps_parse(const char *text, size_t length, const char *allocator);
-
-/* res_bss_bytes - of an ELF file, the bytes of the mapping without a name that follows its last loaded segment: whole
- * pages from the end of what is mapped of the file to the end of the segment in memory (elf(5): p_filesz, p_memsz).
- * What a path said is remembered: one thread only, and files that do not change meanwhile.
- * Returns   UINT64_MAX when path cannot be read or is no 64-bit ELF file of this machine's byte order. */
-uint64_t res_bss_bytes(const char *path);
 
 #endif
