@@ -201,10 +201,9 @@ static bool starts_threads(const struct run *run)
     const uint32_t threads = run->summary->threads_at_once_max;
     if (run->exec_options.serial || threads <= REP_THREADS_AT_ONCE_MAX || fp_memory_is_asked())
         return true;
-    rep_complain(
-        "'%s' has %s threads at once, more than the %s that are started: --threads 1 replays it with "
-        "one, --max-memory SIZE (" FP_MEMORY_VARIABLE ", in bytes) starts as many as fit in it",
-        run->options.workload, FP_GROUPED(threads), FP_GROUPED(REP_THREADS_AT_ONCE_MAX));
+    rep_complain("'%s' has %s threads at once, more than the %s that are started: --one-thread replays it "
+                 "with one, --max-memory SIZE (" FP_MEMORY_VARIABLE ", in bytes) starts as many as fit in it",
+                 run->options.workload, FP_GROUPED(threads), FP_GROUPED(REP_THREADS_AT_ONCE_MAX));
     return false;
 }
 

@@ -114,7 +114,7 @@ const struct cli_option cli_select[] = {
     {.name = "process", .argument = "PID", .how = CLI_CALL, .take = take_process,
      .help = "which process: by its id, a footprint's name (awk.4711), or a program's (awk), which means the "
              "group of all that have it [of a recording the command's own, with the workers that it forked, "
-             "or the group that made most calls; of a trace the first]"},
+             "or the group that made most calls]"},
     {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = AT(select.from), .take = take_from_time,
      .takes = "a time such as 90s or 5m, or a share such as 25%",
      .help = "begin at that time of the recording: 90s, 5m, 25%; what is alive then is created first"},

@@ -33,7 +33,7 @@ struct conv_selection {
 struct conv_options {
     const char *from;    /* NULL: detect; else one of conv_from_names */
     const char *to;      /* NULL: "workload"; else one of conv_export_names */
-    uint32_t process_id; /* which process; 0: of a recording that with most events, of a trace the first */
+    uint32_t process_id; /* which process; 0: of a recording that with most events */
     const char *
         process_file; /* of a recording: which footprint, by its name there, with or without the ending; before
                                * process_id. NULL: not so */

@@ -282,20 +282,7 @@ enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_err
     return FP_OK;
 }
 
-enum fp_status conv_text_view(struct conv_text *text, struct conv_error *ret_error, size_t least,
-                              const uint8_t **ret_bytes, size_t *ret_size)
-{
-    if (text->end - text->begin < least && !text->ended) {
-        const enum fp_status status = fill(text, ret_error);
-        if (status != FP_OK)
-            return status;
-    }
-    *ret_bytes = (const uint8_t *)text->buffer + text->begin;
-    *ret_size = text->end - text->begin;
-    return FP_OK;
-}
-
-void conv_text_skip(struct conv_text *text, size_t count)
+static void skip(struct conv_text *text, size_t count)
 {
     text->begin += count;
     text->offset += count;
@@ -318,13 +305,13 @@ static enum fp_status skip_long_line(struct conv_text *text, struct conv_error *
         newline = memchr(text->buffer + text->begin, '\n', text->end - text->begin);
         if (newline != NULL || text->ended || text->offset - offset >= LONG_PIECE_BYTES)
             break;
-        conv_text_skip(text, text->end - text->begin);
+        skip(text, text->end - text->begin);
         status = fill(text, error);
         if (status != FP_OK)
             return status;
     }
-    conv_text_skip(text, newline != NULL ? (size_t)(newline + 1 - text->buffer) - text->begin
-                                         : text->end - text->begin);
+    skip(text,
+         newline != NULL ? (size_t)(newline + 1 - text->buffer) - text->begin : text->end - text->begin);
     text->in_long_line = newline == NULL && !text->ended;
     text->lines += !goes_on;
     *ret_line = (struct conv_line){.number = text->lines,
@@ -412,9 +399,9 @@ static bool write_all(int fd, const uint8_t *bytes, size_t size)
 static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error *error)
 {
     for (;;) {
-        const uint8_t *bytes;
-        size_t size;
-        const enum fp_status status = conv_text_view(text, error, 1, &bytes, &size);
+        const bool more = text->begin == text->end && !text->ended;
+        const enum fp_status status = more ? fill(text, error) : FP_OK;
+        const size_t size = text->end - text->begin;
         if (status != FP_OK || size == 0)
             return status;
         if (text->offset + size > CONV_SPOOL_BYTES_MAX)
@@ -422,10 +409,10 @@ static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error 
                              "unpacks to more than the %u GiB that are put into a temporary file; unpack it "
                              "into a file of your own",
                              (unsigned)(CONV_SPOOL_BYTES_MAX >> 30));
-        if (!write_all(fd, bytes, size))
+        if (!write_all(fd, (const uint8_t *)text->buffer + text->begin, size))
             return conv_fail(error, text->path, FP_ERR_WRITE, errno, text->offset,
                              "cannot be unpacked into a file in $TMPDIR or /var/tmp");
-        conv_text_skip(text, size);
+        skip(text, size);
     }
 }
 

@@ -13,7 +13,6 @@
 #include "convert/base/error.h"
 
 #define CONV_LINE_BYTES_MAX 32768u /* names of C++ functions, command lines */
-#define CONV_TEXT_VIEW_MAX  4096u  /* bytes that can be asked for at once */
 
 struct conv_text;
 
@@ -49,13 +48,7 @@ enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_err
 void conv_text_salvage(struct conv_text *text, bool salvage);
 const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset);
 
-/* conv_text_view - what comes next: `least` bytes or more (at most CONV_TEXT_VIEW_MAX are asked for), fewer only at the
- * end, then 0. Valid until the next call. conv_text_skip takes them: count is at most what was in view.
- * conv_text_offset - of what comes next, in the unpacked bytes.
- * Returns as conv_text_line, but FP_END. */
-enum fp_status conv_text_view(struct conv_text *text, struct conv_error *ret_error, size_t least,
-                              const uint8_t **ret_bytes, size_t *ret_size);
-void conv_text_skip(struct conv_text *text, size_t count);
+/* conv_text_offset - of what comes next, in the unpacked bytes. */
 uint64_t conv_text_offset(const struct conv_text *text);
 
 /* conv_text_spool - all of it, before any was taken, in a file that can be read at any place (pread): the input's own

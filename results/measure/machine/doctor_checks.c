@@ -422,7 +422,7 @@ static void add_seccomp(struct res_doctor *doctor)
     res_doctor_add(
         doctor, VALIDATING, "seccomp", filtered ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
         res_strdup(filtered ? "this shell's system calls are filtered (a container's profile)" : "no filter"),
-        "a filter may forbid what counters, ptrace and the system call pass need, and slows all calls",
+        "a filter may forbid what ptrace and the system call pass need, and slows all calls",
         "docker run --security-opt seccomp=unconfined, if one of these is refused");
     free(text);
     if (res_doctor_read(doctor, "/proc/sys/kernel/seccomp/actions_avail", actions, sizeof actions)) {

@@ -371,7 +371,7 @@ static char *too_short(const struct res_tune_search *search, double reserve_ns, 
     char *least = seconds < 120 ? res_printf("%.0fs", seconds) : res_printf("%.0fm", ceil(seconds / 60));
     char *words = res_printf(
         "the budget is too short: one try takes %s, and to confirm a single one takes %s; give "
-        "--budget %s at least, or tune a part (--head, --sample)",
+        "--budget %s at least, or tune a part (--head, --from-time)",
         res_text_duration(one_ns, run), res_text_duration(reserve_ns, reserve), least);
     free(least);
     return words;
