@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/base/json_bounds.h"
+#include "footprint/base/part_name.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/footprint.h"
@@ -16,7 +16,14 @@ struct counts {
     uint64_t cut[FP_CUT_COUNT]; /* allocations; FP_CUT_NONE: without any stack */
 };
 
-static void count_blocks(struct fp_reader *reader, uint64_t *allocations, struct counts *counts)
+/* One process' stacks, which several files may tell of: numbers are the same in all of its parts, and the last one has all nodes. */
+struct process_counts {
+    uint64_t
+        *allocations; /* by site; as many as there may be, of which the system gives those that are used */
+    struct fp_reader *last;
+};
+
+static void count_blocks(struct fp_reader *reader, struct process_counts *process)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
     struct fp_block_buffer buffer = {0};
@@ -25,53 +32,79 @@ static void count_blocks(struct fp_reader *reader, uint64_t *allocations, struct
         if (fp_reader_block(reader, i, &buffer, &block) != FP_OK || block.sites == NULL)
             continue; /* the survey has told of it */
         for (uint32_t k = 0; k < block.mark_count; k++) {
-            const uint32_t shape = block.marks[k].shape, site = block.sites[shape];
+            const uint32_t shape = block.marks[k].shape;
             const enum fp_call_kind kind = fp_call_kind_of(block.shapes[shape].call);
-            if (kind != FP_KIND_ALLOCATE && kind != FP_KIND_RESIZE)
-                continue;
-            counts->allocations++;
-            if (site < info->sites->node_end)
-                allocations[site]++;
-            else
-                counts->cut[FP_CUT_LOST]++;
+            if (kind == FP_KIND_ALLOCATE || kind == FP_KIND_RESIZE)
+                process->allocations[block.sites[shape]]++;
         }
     }
     fp_block_buffer_release(&buffer);
 }
 
-static void count_footprint(const char *path, struct counts *counts)
+static void count_file(const char *path, struct process_counts *process)
 {
     struct fp_reader *reader = NULL;
     if (fp_reader_open(path, NULL, &reader) != FP_OK)
         return; /* likewise */
-    const struct fp_sites *sites = fp_reader_info(reader)->sites;
-    uint64_t *allocations = sites != NULL ? calloc(sites->node_end, sizeof *allocations) : NULL;
-    if (allocations != NULL) {
-        counts->any = true;
-        count_blocks(reader, allocations, counts);
-        for (uint32_t site = 0; site < sites->node_end; site++) {
-            const enum fp_cut cut = fp_site_cut(sites, site);
-            counts->stacks += site >= FP_SITE_FIRST && allocations[site] > 0;
-            if (site == 0 || cut != FP_CUT_NONE)
-                counts->cut[cut] += allocations[site];
-        }
+    if (fp_reader_info(reader)->sites != NULL && process->allocations == NULL)
+        process->allocations = calloc(FP_SITES_MAX, sizeof *process->allocations);
+    if (fp_reader_info(reader)->sites == NULL || process->allocations == NULL) {
+        fp_reader_close(reader);
+        return;
     }
-    free(allocations);
-    fp_reader_close(reader);
+    count_blocks(reader, process);
+    fp_reader_close(process->last);
+    process->last = reader;
+}
+
+static void add_process(struct process_counts *process, struct counts *counts)
+{
+    const struct fp_sites *sites = process->last != NULL ? fp_reader_info(process->last)->sites : NULL;
+    for (uint32_t site = 0; sites != NULL && site < FP_SITES_MAX; site++) {
+        const uint64_t allocations = process->allocations[site];
+        if (allocations == 0)
+            continue;
+        const enum fp_cut cut = fp_site_cut(sites, site);
+        counts->allocations += allocations;
+        counts->stacks += site >= FP_SITE_FIRST;
+        if (site == 0 || cut != FP_CUT_NONE)
+            counts->cut[cut] += allocations;
+    }
+    counts->any = counts->any || sites != NULL;
+    fp_reader_close(process->last);
+    free(process->allocations);
+}
+
+static void count_process(const struct conv_survey *survey, const struct conv_process *listed,
+                          struct counts *counts)
+{
+    struct process_counts process = {0};
+    char path[CONV_PATH_BYTES + 512];
+    char stem[256];
+    uint32_t window;
+    (void)snprintf(path, sizeof path, "%s/%s", survey->input, listed->file); /* cut, it is not there */
+    const bool is_part = fp_part_name(listed->file, sizeof stem, stem, &window) && window != 0;
+    if (!is_part)
+        count_file(path, &process);
+    for (size_t i = 0; is_part && i < survey->window_list_count; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s.w%04u.fp", survey->input, stem,
+                       survey->window_list[i].number);
+        count_file(path, &process);
+    }
+    add_process(&process, counts);
 }
 
 static struct counts count(const struct conv_survey *survey)
 {
     struct counts counts = {0};
-    char path[CONV_PATH_BYTES + 512];
-    if (survey->kind == CONV_KIND_FOOTPRINT)
-        count_footprint(survey->input, &counts);
-    for (size_t i = 0; survey->kind == CONV_KIND_RECORDING && i < survey->process_count; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", survey->input,
-                       survey->processes[i].file); /* cut, it is not there */
-        if (!survey->processes[i].absent && !survey->processes[i].missing)
-            count_footprint(path, &counts);
+    struct process_counts process = {0};
+    if (survey->kind == CONV_KIND_FOOTPRINT) {
+        count_file(survey->input, &process);
+        add_process(&process, &counts);
     }
+    for (size_t i = 0; survey->kind == CONV_KIND_RECORDING && i < survey->process_count; i++)
+        if (!survey->processes[i].absent && !survey->processes[i].missing)
+            count_process(survey, &survey->processes[i], &counts);
     return counts;
 }
 

@@ -17,7 +17,7 @@
 #define MAIN_STACK_MOST                                                                                      \
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
 
-/* 24.3 MiB, of which come into use what the program's stacks need. */
+/* 25.3 MiB, of which come into use what the program's stacks need. */
 struct sites_process {
     struct modules modules;
     struct nodes nodes;
@@ -117,6 +117,7 @@ static void tell_module(struct lane *lane, const struct modules *modules, const 
 
 static uint32_t take_node(struct lane *lane, struct sites_process *sites, uint64_t address, uint32_t parent)
 {
+    struct lane_sites *own = lane->sites;
     bool made;
     uint64_t key = address;
     uint32_t epoch = 0;
@@ -124,7 +125,19 @@ static uint32_t take_node(struct lane *lane, struct sites_process *sites, uint64
         epoch = modules_epoch(&sites->modules, address);
         key |= (uint64_t)epoch << FP_ADDRESS_BITS;
     }
-    const uint32_t node = nodes_take(&sites->nodes, key, parent, &lane->sites->walk.spare, &made);
+    const uint64_t mixed = (key + parent * UINT64_C(0xc2b2ae3d27d4eb4f)) * UINT64_C(0x9e3779b97f4a7c15);
+    const uint32_t at = (uint32_t)(mixed >> (64 - LANE_NODES_BITS));
+    if (likely(own->nodes[at].key == key && own->nodes[at].parent == parent))
+        return own->nodes[at].node;
+    const uint32_t node = nodes_take(&sites->nodes, key, parent, &own->walk.spare, &made);
+    if (node != FP_CUT_FULL) {
+        own->nodes[at].key = 0; /* a jump out of here leaves none */
+        atomic_signal_fence(memory_order_seq_cst);
+        own->nodes[at].parent = parent;
+        own->nodes[at].node = node;
+        atomic_signal_fence(memory_order_seq_cst);
+        own->nodes[at].key = key;
+    }
     if (made) {
         const uint64_t word = fp_record_node(node, parent, (uint16_t)epoch);
         lane_put(lane, FP_RECORD_NODE, (uintptr_t)address, word & 0xffffffff, word >> 32);

@@ -10,10 +10,18 @@
 #include "shim/preload/lane.h"
 #include "shim/sites/walk.h"
 
-/* In memory that a fork wipes, as the lane itself. */
+#define LANE_NODES_BITS 10u
+
+/* In memory that a fork wipes, as the lane itself: 53 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
     struct fp_site_predictor predictor;
     struct walk walk;
+    /* Nodes that this lane has asked for, by hash: of the process' table each would be two lines in pages of their own. They never
+     * change. key 0: none. */
+    struct {
+        uint64_t key;
+        uint32_t parent, node;
+    } nodes[1u << LANE_NODES_BITS];
 };
 
 #pragma GCC visibility push(hidden)

@@ -14,9 +14,8 @@
 
 #include "footprint/fp/fp_sites.h"
 
-#define NODES_BITS        20u
-#define NODES_MOST        (1u << NODES_BITS)
-#define NODES_PLACES_BITS (NODES_BITS + 1)
+#define NODES_MOST   (1u << 20)
+#define NODES_TABLES 4u
 
 struct node {
     uint64_t key; /* address, and the module's epoch in bits 48-63 */
@@ -24,11 +23,30 @@ struct node {
     uint32_t unused;
 };
 
+/* Of tables of 2^12, 2^15, 2^18 and 2^21 places new nodes join the first that is not half full: few nodes touch few pages. */
+#define NODES_TABLE_BITS(table)  (12u + 3u * (table))
+#define NODES_TABLE_BEGIN(table) ((table) == 0 ? 0u : (1u << 12) * (((1u << 3u * (table)) - 1) / 7))
+#define NODES_PLACES             NODES_TABLE_BEGIN(NODES_TABLES)
+
 struct nodes {
     _Atomic uint32_t count; /* given out, above FP_SITE_FIRST */
     struct node items[NODES_MOST];
-    _Atomic uint32_t places[1u << NODES_PLACES_BITS]; /* numbers by hash; 0: none; open addressing */
+    _Atomic uint32_t places[NODES_PLACES]; /* numbers by hash; 0: none; open addressing within a table */
 };
+
+/* nodes_number - a number for a node that joins next, in *spare. Returns false where none is left. */
+static inline bool nodes_number(struct nodes *nodes, uint32_t parent, uint32_t *spare)
+{
+    if (*spare > parent)
+        return true; /* else none, or one that is older than the parent, and no child of it */
+    const uint32_t made = atomic_fetch_add_explicit(&nodes->count, 1, memory_order_relaxed);
+    if (made >= NODES_MOST - FP_SITE_FIRST) {
+        atomic_fetch_sub_explicit(&nodes->count, 1, memory_order_relaxed);
+        return false;
+    }
+    *spare = FP_SITE_FIRST + made;
+    return true;
+}
 
 /* nodes_take - the number of a node; made where there is none.
  * spare     of the lane: a number that is nobody's, 0: none.
@@ -37,35 +55,38 @@ struct nodes {
 static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t parent, uint32_t *spare,
                                   bool *ret_made)
 {
-    const uint32_t mask = (1u << NODES_PLACES_BITS) - 1;
-    uint32_t at = (uint32_t)(((key ^ (uint64_t)parent << 40) * UINT64_C(0x9e3779b97f4a7c15) + parent) *
-                                 UINT64_C(0xd6e8feb86659fd93) >>
-                             (64 - NODES_PLACES_BITS));
+    const uint64_t mixed = ((key ^ (uint64_t)parent << 40) * UINT64_C(0x9e3779b97f4a7c15) + parent) *
+                           UINT64_C(0xd6e8feb86659fd93);
+    const uint32_t count = atomic_load_explicit(&nodes->count, memory_order_relaxed);
+    uint32_t last = 0;
+    while (last + 1 < NODES_TABLES && count >= 1u << (NODES_TABLE_BITS(last) - 1))
+        last++;
     *ret_made = false;
-    for (;; at = (at + 1) & mask) {
-        /* acquire: pairs with the release by which the node joined */
-        uint32_t number = atomic_load_explicit(&nodes->places[at], memory_order_acquire);
-        if (number == 0) {
-            if (*spare <= parent) { /* none, or one that is older than the parent, and no child of it */
-                const uint32_t made = atomic_fetch_add_explicit(&nodes->count, 1, memory_order_relaxed);
-                if (made >= NODES_MOST - FP_SITE_FIRST) {
-                    atomic_fetch_sub_explicit(&nodes->count, 1, memory_order_relaxed);
+    for (uint32_t table = 0; table <= last; table++) {
+        _Atomic uint32_t *places = nodes->places + NODES_TABLE_BEGIN(table);
+        const uint32_t mask = (1u << NODES_TABLE_BITS(table)) - 1;
+        for (uint32_t at = (uint32_t)(mixed >> (64 - NODES_TABLE_BITS(table)));; at = (at + 1) & mask) {
+            /* acquire: pairs with the release by which the node joined */
+            uint32_t number = atomic_load_explicit(&places[at], memory_order_acquire);
+            if (number == 0 && table < last)
+                break;
+            if (number == 0) {
+                if (!nodes_number(nodes, parent, spare))
                     return FP_CUT_FULL;
+                nodes->items[*spare] = (struct node){.key = key, .parent = parent};
+                if (atomic_compare_exchange_strong_explicit(&places[at], &number, *spare,
+                                                            memory_order_release, memory_order_acquire)) {
+                    number = *spare;
+                    *spare = 0;
+                    *ret_made = true;
+                    return number;
                 }
-                *spare = FP_SITE_FIRST + made;
             }
-            nodes->items[*spare] = (struct node){.key = key, .parent = parent};
-            if (atomic_compare_exchange_strong_explicit(&nodes->places[at], &number, *spare,
-                                                        memory_order_release, memory_order_acquire)) {
-                number = *spare;
-                *spare = 0;
-                *ret_made = true;
+            if (nodes->items[number].key == key && nodes->items[number].parent == parent)
                 return number;
-            }
         }
-        if (nodes->items[number].key == key && nodes->items[number].parent == parent)
-            return number;
     }
+    return FP_CUT_FULL; /* not come to: the last table has room, or it was returned */
 }
 
 #endif

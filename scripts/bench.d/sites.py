@@ -1,0 +1,94 @@
+"""What the call stacks of all allocations cost: beside a recording without them, rounds interleaved, and beside heaptrack where it is."""
+import json
+import os
+import random
+import shutil
+import subprocess
+
+from programs import MALLAB, run
+from recorders import Heaptrack
+
+SQL = ("create table t(a, b); insert into t with recursive c(x) as (select 1 union all select x + 1 from c where x < 200000)"
+       " select x, hex(x * 7919) from c; create index i on t(b); select count(*) from t x join t y on x.b = y.b;")
+PERL = "my %h; for my $r (1 .. 6) { $h{\"k$_\"} = [$_, \"v$_\"] for 1 .. 60000; %h = () }"
+PYTHON = "import json\nfor i in range(6):\n  json.loads(json.dumps([{'a': i, 'b': [str(i), str(i + 1)]} for i in range(30000)]))\n"
+CXX = """#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+struct node { std::string name; std::vector<std::unique_ptr<node>> kids; };
+static std::unique_ptr<node> build(int depth) {
+    auto made = std::make_unique<node>();
+    made->name = std::string(20 + depth, 'x');
+    for (int i = 0; depth > 0 && i < 4; i++) made->kids.push_back(build(depth - 1));
+    return made;
+}
+int main() {
+    for (int round = 0; round < 12; round++) {
+        auto tree = build(7);
+        std::map<std::string, int> map;
+        for (int i = 0; i < 30000; i++) map[std::to_string(i * 7919 % 100003) + "abcdefghijklmnop"] = i;
+    }
+}
+"""
+
+
+class Sites:
+    def __init__(self, report, workshop, rounds):
+        self.report, self.workshop, self.rounds = report, workshop, rounds
+
+    def programs(self):
+        source, program = self.workshop.fresh("objects.cc"), self.workshop.fresh("objects")
+        source.write_text(CXX)
+        run(["c++", "-O2", "-o", program, source])
+        yield "sqlite3", ["sqlite3", ":memory:", SQL]
+        yield "perl", ["perl", "-e", PERL]
+        yield "python3", ["/usr/bin/python3", "-c", PYTHON]
+        yield "c++", [program]
+
+    @staticmethod
+    def cpu_s(argv, env):
+        """Processor time of a command and what it waited for; its output goes nowhere."""
+        before = os.times()
+        subprocess.run([str(word) for word in argv], env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    def recorded(self, command, env, *options):
+        place = self.workshop.fresh("recording")
+        subprocess.run([str(word) for word in (MALLAB, "record", "-q", *options, "-o", place, "--", *command)], env=env, check=True,
+                       stdout=subprocess.DEVNULL)
+        info = json.loads(subprocess.run([MALLAB, "info", "--json", place], check=True, capture_output=True).stdout)
+        shutil.rmtree(place)
+        return info
+
+    def all(self):
+        env = {**os.environ, "PYTHONMALLOC": "malloc"}
+        heaptrack = Heaptrack(self.workshop)
+        self.report.say(f"\nstacks of all allocations, {self.rounds} rounds interleaved (load {os.getloadavg()[0]:.1f})\n"
+                        f"  {'':10} {'ns of CPU an allocation':>24} {'bytes a call':>13} {'stacks':>8} {'cut':>7}  slow-down, times; heaptrack's")
+        for name, command in self.programs():
+            samples = {"none": [], "without": [], "with": [], "heaptrack": []}
+            infos = {}
+            for _ in range(self.rounds):
+                for mode in random.sample(list(samples), len(samples)):
+                    if mode == "none":
+                        samples[mode].append(self.cpu_s(command, env))
+                    elif mode == "heaptrack" and not heaptrack.missing: # its library alone, as its text is written
+                        place = self.workshop.fresh("heaptrack")
+                        more = {"LD_PRELOAD": str(heaptrack.library), "DUMP_HEAPTRACK_OUTPUT": str(place)}
+                        samples[mode].append(self.cpu_s(command, {**env, **more}))
+                        place.unlink()
+                    elif mode in ("with", "without"):
+                        infos[mode] = self.recorded(command, env, *(["--sites"] if mode == "with" else []))
+                        samples[mode].append(sum(infos[mode]["cpu_ns"].values()) / 1e9)
+            calls = infos["with"]["events_by_call"]
+            allocations = sum(n for call, n in calls.items() if "free" not in call and "delete" not in call)
+            added = [1e9 * (one - other) / allocations for one, other in zip(sorted(samples["with"]), sorted(samples["without"]))]
+            bytes_added = infos["with"]["bytes_per_event"] - infos["without"]["bytes_per_event"]
+            cut = sum(infos["with"]["cut"].values())
+            slow = {mode: sorted(times)[len(times) // 2] / sorted(samples["none"])[self.rounds // 2] for mode, times in samples.items() if times}
+            self.report.keep(f"sites/{name}/ns", added, "ns", 60)
+            self.report.keep(f"sites/{name}/bytes", [bytes_added], "bytes", 0.15)
+            self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,}"
+                            f"  {slow['without']:.2f} without, {slow['with']:.2f} with; {slow.get('heaptrack', float('nan')):.2f}")
