@@ -55,7 +55,7 @@ class Page(Lab):
         self.assertIn("Advice on memory: mimalloc, not shown", page.run("document.querySelector('.bars').textContent"))
         self.assertIn("against itself", page.run("document.querySelector('.notes').textContent"))
         self.assertEqual(page.run("document.querySelector('.command:not(.whole)').textContent"),
-                         "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 -- web --port 8080")
+                         "mallab validate -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 --process 'web server' -- web --port 8080")
         self.assertEqual(page.run(FIRST_ROWS), NAMES)
         self.judge_sorting(page)
         self.judge_legend(page)

@@ -2,7 +2,6 @@
 """Real programs recorded from start to end: exit status, output and results equal to the unrecorded run, nothing lost,
 and the recording converts. What is not installed is skipped by name."""
 import glob
-import hashlib
 import os
 import pathlib
 import shutil
@@ -14,15 +13,6 @@ import lab
 from lab import needs
 
 REAL = {"env": {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "LC_ALL": "C.UTF-8"}}
-
-
-def tree_digest(folder, ignored=()):
-    """Names and contents of a directory's files."""
-    digest = hashlib.sha256()
-    for path in sorted(pathlib.Path(folder).rglob("*")):
-        if path.is_file() and not any(part in ignored for part in path.parts):
-            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 class Real(lab.Lab):

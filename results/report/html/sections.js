@@ -42,7 +42,7 @@ const shellWord = (word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${
 function optionsOf(result, workload) {
   const options = ["-n", String(result.rounds_asked ?? result.rounds), "--seed", String(result.seed)];
   if (isNamed(result.touch) && result.touch !== "page") options.push("--touch", result.touch);
-  if (objectOf(result.validation).time_of === "process" && isNamed(result.validation.process)) options.push("--process", shellWord(result.validation.process));
+  if (objectOf(result.validation).time_of === "process" && isNamed(result.validation.process)) options.push("--process", result.validation.process);
   if (result.validation) return options;
   if (listOf(workload.candidates).some((entry) => objectOf(objectOf(entry).latency).passes > 0)) options.push("--latency");
   if (isNumber(result.memory_rounds_asked) && result.memory_rounds_asked !== 3) options.push("--memory-rounds", String(result.memory_rounds_asked));
