@@ -12,6 +12,7 @@
 #include "shim/preload/turn.h"
 #include "shim/shared/raw.h"
 #include "shim/sites/nodes.h"
+#include "shim/sites/stack_bounds.h"
 
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \
@@ -62,21 +63,17 @@ void sites_begin(void)
 #endif
 }
 
-/* Bounds of a thread's stack never change. pthread_getattr_np allocates a little, which passes by unrecorded while we attach. */
+/* Bounds of a thread's stack never change. Its own record (pthread_self) lies above all frames, on a stack of the program's
+ * making, too; where a raw clone made the thread it is another's. */
 static void find_stack(void)
 {
-    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    pthread_attr_t attributes;
-    void *low;
-    size_t bytes;
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0), self = (uintptr_t)pthread_self();
+    uintptr_t low, high;
     if (main_stack - here < MAIN_STACK_MOST || thread_stack.high != 0 ||
-        pthread_getattr_np(pthread_self(), &attributes) != 0)
+        !stack_bounds_of(here, &low, &high) || self <= here || self > high)
         return;
-    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0 && here - (uintptr_t)low < bytes) {
-        thread_stack.high = ((uintptr_t)low + bytes) & ~(uintptr_t)7;
-        thread_stack.low = (uintptr_t)low;
-    }
-    (void)pthread_attr_destroy(&attributes); /* always 0 */
+    thread_stack.high = self & ~(uintptr_t)7;
+    thread_stack.low = low;
 }
 
 void lane_sites_begin(struct lane *lane)

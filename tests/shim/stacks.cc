@@ -167,6 +167,17 @@ static void *in_thread(void *)
     return NULL;
 }
 
+// It allocates, for the first time in this thread, while it holds a lock of the thread's: a recorder that asks it too waits for ever.
+static void *asking_thread(void *)
+{
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        abort();
+    pthread_attr_destroy(&attributes);
+    descend(6, allocate_some);
+    return NULL;
+}
+
 static void *forking_thread(void *)
 {
     descend(6, allocate_some);
@@ -209,6 +220,7 @@ static void threads(void)
     run_threads(in_thread, 64, 160, NULL); // more than 10,000
     run_threads(in_thread, 8, 5, stacks);  // on stacks of ours, which end then
     munmap(stacks, bytes);
+    run_threads(asking_thread, 4, 2, NULL);
     run_threads(forking_thread, 10, 2, NULL);
 }
 
