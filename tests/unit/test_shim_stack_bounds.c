@@ -32,8 +32,8 @@ static void *in_thread(void *ret_found)
 {
     uintptr_t low = 0, high = 0;
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    *(bool *)ret_found = stack_bounds_of(here, &low, &high) && low < here && here < (uintptr_t)pthread_self() &&
-                         (uintptr_t)pthread_self() < high;
+    *(bool *)ret_found = stack_bounds_of(here, &low, &high) && low < here &&
+                         here < (uintptr_t)pthread_self() && (uintptr_t)pthread_self() < high;
     return NULL;
 }
 
