@@ -336,7 +336,8 @@ static uint64_t confirm_most_ns(const struct settings *settings, uint64_t replay
 static void plan_confirmation(struct ab *ab, uint64_t replays_ns, struct cli_confirm_step *step)
 {
     const uint64_t said_ns = ab->settings.confirm.budget_ns;
-    const uint64_t most_ns = confirm_most_ns(&ab->settings, replays_ns);
+    const uint64_t usual_ns = confirm_most_ns(&ab->settings, replays_ns);
+    const uint64_t most_ns = said_ns > 0 ? usual_ns : usual_ns + usual_ns / 4; /* a little more is taken */
     if (fit(step->runs.candidate_count, ab->command_ns, most_ns) < step->runs.candidate_count) {
         const uint64_t once_ns = cli_confirm_once(&CLI_AB, step, ab->settings.command,
                                                   fp_status_code(ab->status));
@@ -384,9 +385,10 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
     plan_confirmation(ab, replays_ns, &step);
     result->asked.run_ns = (double)ab->command_ns;
     if (step.runs.candidate_count < 2) {
+        const double needed_ns = (double)res_confirm_runs(1, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns;
         ab->not_confirmed = res_printf(
-            "8 pairs of its runs take %s",
-            RES_DURATION((double)res_confirm_runs(1, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns));
+            "8 pairs take %s, a confirmation may take %s; --confirm=%.0fs", RES_DURATION(needed_ns),
+            RES_DURATION((double)confirm_most_ns(settings, replays_ns)), 10 * ceil(needed_ns / 10e9));
         result->asked.not_confirmed = ab->not_confirmed;
         return CLI_DONE;
     }

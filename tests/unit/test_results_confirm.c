@@ -5,6 +5,7 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/confirm/confirm_service.h"
+#include "results/measure/experiment/timed.h"
 #include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
@@ -13,9 +14,10 @@
 #define RUNS_MAX 4096u
 #define MS       1e6
 
-static char baseline_name[] = "base", fast_name[] = "fast", broken_name[] = "broken";
+static char baseline_name[] = "base", fast_name[] = "fast", broken_name[] = "broken", died_name[] = "died",
+            library[] = "/lib/libdied.so";
 static const struct res_candidate BASELINE = {.name = baseline_name}, FAST = {.name = fast_name},
-                                  BROKEN = {.name = broken_name};
+                                  BROKEN = {.name = broken_name}, DIED = {.name = died_name, .path = library};
 
 /* The program: what ran, in order, a letter each; small letters are runs for memory. */
 struct made_up {
@@ -34,6 +36,10 @@ static enum res_real_state run(void *context, const struct res_candidate *candid
     program->log[number] = what == RES_CONFIRM_PEAK ? letter : (char)(letter - 'a' + 'A');
     if (candidate == &BROKEN || (program->base_fails_after > 0 && number >= program->base_fails_after)) {
         *ret_reason = res_strdup("it ended \033with exit code 3");
+        return RES_REAL_FAILED;
+    }
+    if (candidate == &DIED) {
+        *ret_reason = res_strdup("the service ended by signal 11 (Segmentation fault) before its load did");
         return RES_REAL_FAILED;
     }
     if (program->stops_after > 0 && number >= program->stops_after) {
@@ -182,6 +188,19 @@ TEST(who_fails_is_out_and_the_others_go_on)
     res_result_release(&result);
 }
 
+TEST(what_kills_under_a_preload_only_is_told)
+{
+    struct made_up program = {.count = 0};
+    struct res_result result = confirm(&program, &DIED, 8, 0, 0);
+    CHECK(result.confirmed[0].failed == NULL);
+    CHECK_STR(result.confirmed[1].failed,
+              "the service ended by signal 11 (Segmentation fault) before its load did; modules loaded with "
+              "RTLD_DEEPBIND, or a free() of its own, are the usual cause");
+    res_result_release(&result);
+    CHECK(!res_command_adds(139, "Segmentation fault (core dumped)") && !res_command_adds(139, NULL));
+    CHECK(res_command_adds(139, "out of luck") && res_command_adds(1, "Segmentation fault"));
+}
+
 TEST(what_is_stopped_keeps_whole_pairs)
 {
     struct made_up program = {.stops_after = 17};
@@ -242,6 +261,6 @@ TEST(a_result_with_it_is_read_as_it_was_written)
 
 RUN_TESTS(T(a_trimmed_ratio_forgets_what_strayed), T(neighbours_are_pairs_and_swap_their_order),
           T(peaks_that_mingle_are_no_verdict), T(a_load_that_hangs_is_given_up), T(few_pairs_have_no_verdict),
-          T(who_fails_is_out_and_the_others_go_on), T(what_is_stopped_keeps_whole_pairs),
-          T(no_pair_is_begun_that_would_end_late), T(what_it_would_take_is_told_before),
-          T(a_result_with_it_is_read_as_it_was_written))
+          T(who_fails_is_out_and_the_others_go_on), T(what_kills_under_a_preload_only_is_told),
+          T(what_is_stopped_keeps_whole_pairs), T(no_pair_is_begun_that_would_end_late),
+          T(what_it_would_take_is_told_before), T(a_result_with_it_is_read_as_it_was_written))

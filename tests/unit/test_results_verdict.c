@@ -418,6 +418,27 @@ TEST(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little)
     json_decref(workload);
 }
 
+/* It stands first, and nothing that would crash is there to paste; settings of the C library's malloc are. */
+TEST(what_would_crash_is_not_to_be_pasted)
+{
+    json_t *workload = json_pack("{s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:i, s:f}}", "ops", 1000000,
+                                 "rounds", ROUNDS, "candidates", entry_of(&BASE), entry_of(&FAST), "control",
+                                 entry_of(&BASE), "floor", "process", "cpu_user_ns", 500000000,
+                                 "cpu_system_ns", 0, "rss_peak_bytes", 2e8);
+    json_t *fast = json_array_get(json_object_get(workload, "candidates"), 1);
+    json_object_set_new(fast, "library", json_string("/lib/libfast.so"));
+    CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"), "fast");
+    json_object_set_new(workload, "unseen_frees", json_integer(8));
+    CHECK(strncmp(verdict_words(typed_workload(workload, "glibc")), "8 objects were freed past", 25) == 0);
+    CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"),
+              "no LD_PRELOAD before its modules load without RTLD_DEEPBIND");
+    json_object_set_new(fast, "library", json_string("/lib/libc.so.6"));
+    json_object_set_new(fast, "environment",
+                        json_pack("{s:s}", "GLIBC_TUNABLES", "glibc.malloc.arena_max=1"));
+    CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"), "fast");
+    json_decref(workload);
+}
+
 /* ---- a program that ends, and one that goes on ------------------------------------------------ */
 
 /* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds, with so much live of 50 MB then, and at the end. */
@@ -519,6 +540,18 @@ TEST(what_the_program_contradicts_is_not_advised_for_rest_either)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* One total of the program on the screen: that of the note which says why. */
+TEST(a_heap_that_cannot_be_is_no_share)
+{
+    const char *process = "{\"cpu_user_ns\": 9e9, \"cpu_system_ns\": 0, \"rss_peak_bytes\": 9e7, "
+                          "\"rss_anon_peak_bytes\": 5e7}";
+    const struct res_result_workload *known = program_with(&SMALL, 1, "known", process);
+    const struct res_result result = {.confirmed_count = 0};
+    char *share = res_verdict_share(&result, known);
+    CHECK(strstr(share, "heap 100.0 MB (not trustworthy)") != NULL && strstr(share, " of 90") == NULL);
+    free(share);
+}
+
 TEST(calls_that_are_not_timed_are_not_counted)
 {
     json_t *workload = json_pack("{s:i, s:i, s:[o], s:o}", "ops", 1000, "inherited_ops", 400, "candidates",
@@ -550,8 +583,8 @@ TEST(why_it_is_not_the_fastest_is_said)
                                    {"fast", 0.5, 0.2, 1.3, 0.002, 1e7, 0.3, -1, 1}};
     CHECK(
         strstr(verdict_words(program_with(both, 2, "known", PROCESS)),
-               "time: lean, 46 ms of CPU less, about 5 % of the program; fast is not shown to be faster and "
-               "takes 30.0 MB more\n") != NULL);
+               "time: lean, 46 ms of CPU less, about 5 % of the program; fast is not shown to be faster than "
+               "lean and takes 30.0 MB more\n") != NULL);
 }
 
 /* 150 kB: 30 % of a heap, and nothing to anybody. */
@@ -694,16 +727,18 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(what_is_held_from_the_start_counts_at_the_peak), T(what_cannot_be_is_not_advised_by),
           T(memory_of_brief_threads_depends_on_scheduling), T(times_that_wait_for_threads_are_no_ground),
           T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
-          T(an_allocator_of_the_programs_own_is_named), T(of_equals_in_time_clearly_less_memory_leads),
+          T(an_allocator_of_the_programs_own_is_named), T(what_would_crash_is_not_to_be_pasted),
+          T(of_equals_in_time_clearly_less_memory_leads),
           T(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little),
           T(a_program_that_just_ends_is_never_at_rest), T(who_frees_all_to_exit_was_not_recorded_at_rest),
           T(shares_of_time_are_of_what_the_program_took_in_its_runs),
           T(what_the_program_contradicts_is_not_advised_for_rest_either),
           T(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts),
           T(what_libraries_hold_of_files_is_no_saving), T(what_libraries_hold_of_files_is_no_saving),
-          T(calls_that_lack_are_no_share_of_the_program), T(calls_that_are_not_timed_are_not_counted),
-          T(who_asked_for_enough_rounds_is_not_told_to), T(why_it_is_not_the_fastest_is_said),
-          T(little_memory_does_not_matter), T(who_is_told_apart_by_time_does_not_give_it_for_memory),
+          T(calls_that_lack_are_no_share_of_the_program), T(a_heap_that_cannot_be_is_no_share),
+          T(calls_that_are_not_timed_are_not_counted), T(who_asked_for_enough_rounds_is_not_told_to),
+          T(why_it_is_not_the_fastest_is_said), T(little_memory_does_not_matter),
+          T(who_is_told_apart_by_time_does_not_give_it_for_memory),
           T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs),
           T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),
           T(ctrl_c_is_told_by_what_it_cut_short))

@@ -156,6 +156,12 @@ static char *version_of_file(const char *path)
     return suffix != NULL && suffix[4] != '\0' ? res_strdup(suffix + 4) : NULL;
 }
 
+bool res_is_c_library(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash != NULL ? slash + 1 : path, "libc.so", 7) == 0;
+}
+
 bool res_library_probe(const char *name, struct res_library *ret_library)
 {
     char *copy = res_strdup(name), words[FP_STATUS_WORDS];

@@ -21,6 +21,9 @@ struct res_library {
  * Returns      true when it can be loaded. Not for processes with threads: it forks and goes on in the child. */
 bool res_library_probe(const char *name, struct res_library *ret_library);
 
+/* res_is_c_library - whether the path is of the C library, libc.so.6 wherever that lies: a candidate with its malloc preloads nothing. */
+bool res_is_c_library(const char *path);
+
 /* The hidden first word of a program's command line by which res_library_probe starts the program again; its main
  * then returns res_library_answer(second word). A program without it only finds libraries that dlopen can load. */
 #define RES_LIBRARY_PROBE "--probe-library"

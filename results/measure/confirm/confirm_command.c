@@ -14,7 +14,8 @@ char *res_confirm_other_end(const struct res_confirm_command *command, int code,
 {
     char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
     char *reason = res_printf("the program ended %s under it, not %s%s%s", end, expected,
-                              words != NULL ? ": " : "", words != NULL ? words : "");
+                              res_command_adds(code, words) ? ": " : "",
+                              res_command_adds(code, words) ? words : "");
     free(end);
     free(expected);
     free(words);

@@ -281,11 +281,12 @@ static bool has_ended(struct run *run, char **ret_reason)
     if (code == 0 && left > 0)
         return false;
     char *end = res_command_end_words(code), *words = last_words(run->errors);
-    *ret_reason = res_printf("the service ended %s before %s: %s", end,
+    *ret_reason = res_printf("the service ended %s before %s%s%s", end,
                              !run->is_loaded ? "it was ready"
                              : code == 0     ? "its load did, which --stop is for"
                                              : "its load did",
-                             words);
+                             res_command_adds(code, words) ? ": " : "",
+                             res_command_adds(code, words) ? words : "");
     free(end);
     free(words);
     return true;

@@ -9,6 +9,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
+#include "results/measure/candidate/library.h"
 
 /* One of the candidates beside the baseline, or the control. */
 struct entry {
@@ -153,6 +154,18 @@ static void fail(char **failed, char *reason)
     free(reason);
 }
 
+/* A signal under one that is preloaded, where the baseline did well; taken over. */
+static char *with_cause(const struct res_candidate *candidate, char *reason)
+{
+    if (reason == NULL || strstr(reason, " ended by signal ") == NULL || res_is_c_library(candidate->path))
+        return reason;
+    char *words = res_printf("%s; modules loaded with RTLD_DEEPBIND, or a free() of its own, are the usual "
+                             "cause",
+                             reason);
+    free(reason);
+    return words;
+}
+
 /* Of the baseline: then all is over. */
 static bool run_baseline(struct state *state, enum res_confirm_what what, struct res_confirm_run *ret)
 {
@@ -168,7 +181,8 @@ static bool run_own(struct state *state, struct entry *entry, enum res_confirm_w
     char *reason;
     const bool is_control = entry->told->is_control;
     const bool ran = run(state, entry->candidate, what, ret, &reason);
-    fail(is_control ? &state->failed : &entry->told->failed, reason);
+    fail(is_control ? &state->failed : &entry->told->failed,
+         is_control ? reason : with_cause(entry->candidate, reason));
     return ran;
 }
 

@@ -75,6 +75,12 @@ char *res_command_end_words(int code)
                : res_printf("with exit code %d", code);
 }
 
+bool res_command_adds(int code, const char *words)
+{
+    const char *name = code > 128 && code < 128 + NSIG ? strsignal(code - 128) : NULL;
+    return words != NULL && (name == NULL || strncmp(words, name, strlen(name)) != 0);
+}
+
 char *res_command_last_words(const struct res_command *command)
 {
     char text[4096];

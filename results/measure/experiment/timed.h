@@ -53,6 +53,9 @@ bool res_command_ends_alike(int code, int expected);
 #define RES_SOME_SIGNAL 256 /* by a signal that is not known */
 char *res_command_end_words(int code);
 
+/* res_command_adds - whether last words, NULL: none, say more of an end than the name of the signal, as a shell does. */
+bool res_command_adds(int code, const char *words);
+
 /* res_command_last_words - the last line of its stderr, fit for a terminal. The caller's to free. */
 char *res_command_last_words(const struct res_command *command);
 

@@ -218,13 +218,12 @@ static void note_shown(struct res_noting *to)
     const struct res_result *result = to->result;
     const struct res_confirmed *control = control_of(result);
     if (result->asked.not_confirmed != NULL && to->workload != NULL)
-        say(to, "not in the program itself: %s", result->asked.not_confirmed);
+        say(to, "not confirmed: %s", result->asked.not_confirmed);
     if (!is_told_here(to) || control == NULL)
         return;
     const bool is_alone = result->workload_count == 0;
     if (control->failed != NULL) {
-        say(to, "%s%s failed: %s", is_alone ? "" : "not in the program itself: ", control->candidate,
-            control->failed);
+        say(to, "%s%s failed: %s", is_alone ? "" : "not confirmed: ", control->candidate, control->failed);
         return;
     }
     for (size_t i = 0; i < result->confirmed_count; i++) {

@@ -7,6 +7,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
+#include "results/measure/candidate/library.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/more_rounds.h"
@@ -155,7 +156,8 @@ static void say_why_not_the_fastest(struct res_noting *to, const struct res_resu
     if (confirmed != NULL && confirmed->time_verdict == RES_MORE)
         say(to, "; %s is slower in the program itself", first->name);
     else
-        say(to, "; %s is not shown to be faster and takes %s more", first->name, FP_BYTES(more));
+        say(to, "; %s is not shown to be faster than %s and takes %s more", first->name, named->name,
+            FP_BYTES(more));
 }
 
 static double two_digits(double ns)
@@ -376,29 +378,32 @@ static void note_own(struct res_noting *to)
             FP_BYTES(mapped));
 }
 
+/* A part of the program calls its C library past any preload. */
+static bool is_past_preloads(const struct res_result_workload *workload)
+{
+    return workload->complete && res_count_told(workload->unseen_frees) >= UNSEEN;
+}
+
 static void note_unseen(struct res_noting *to)
 {
-    const uint64_t unseen = res_count_told(to->workload->unseen_frees);
-    if (unseen >= UNSEEN && to->workload->complete)
+    if (is_past_preloads(to->workload))
         say(to,
             "%s objects were freed past the recorder: a part of the program calls its C library past any "
             "preload (RTLD_DEEPBIND, as php loads extensions), and under a preloaded allocator it may crash",
-            FP_GROUPED(unseen));
+            FP_GROUPED(res_count_told(to->workload->unseen_frees)));
 }
 
 /* ---- what is to be pasted -------------------------------------------------------------------- */
 
-/* A candidate that is the C library's malloc is linked, and its library is libc.so.6 wherever that lies. */
-static bool is_c_library(const char *path)
+static bool is_preloaded(const struct res_result_entry *entry)
 {
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash != NULL ? slash + 1 : path, "libc.so", 7) == 0;
+    return entry->library != NULL && !res_is_c_library(entry->library);
 }
 
 char *res_deploy_line(const struct res_result_entry *entry)
 {
     struct res_text line = {0};
-    if (entry->library != NULL && !is_c_library(entry->library))
+    if (is_preloaded(entry))
         res_shell_variable(&line, "LD_PRELOAD", entry->library);
     for (size_t i = 0; i < entry->environment.count; i++) {
         const struct res_pair *pair = &entry->environment.items[i];
@@ -432,18 +437,25 @@ size_t res_notes_tried(const struct res_result *result, const struct res_result_
     return count;
 }
 
-/* Once for each candidate that a verdict names as worth it. */
+/* Once for each candidate that a verdict names as worth it. What would crash is not pasted. */
 static void note_try(struct res_noting *to)
 {
     const struct res_result_entry *entries[RES_TRIED_MAX];
     const size_t count = res_notes_tried(to->result, to->workload, entries);
+    bool crashes = false;
     for (size_t i = 0; i < count; i++) {
+        if (is_past_preloads(to->workload) && is_preloaded(entries[i])) {
+            crashes = true;
+            continue;
+        }
         char *line = res_deploy_line(entries[i]);
         if (line == NULL)
             continue;
         say(to, "%s", entries[i]->name);
         res_note_end_with(to, line);
     }
+    if (crashes)
+        say(to, "no LD_PRELOAD before its modules load without RTLD_DEEPBIND");
 }
 
 /* ---- how much could have been seen ----------------------------------------------------------- */
@@ -481,8 +493,8 @@ static void note_good_for(struct res_noting *to)
 {
     const struct res_result_workload *workload = to->workload;
     if (workload->good_for > 0)
-        say(to, "differences of %.*f %% and more of the time in malloc; ", workload->good_for < 0.0995,
-            100 * workload->good_for);
+        say(to, "differences of %.*f %% and more of malloc's time where none is shown; ",
+            workload->good_for < 0.0995, 100 * workload->good_for);
     else if (workload->control.failed != NULL && workload->candidates[0].failed == NULL)
         say(to, "no verdict on time, the baseline's second run failed (%s); ", workload->control.failed);
     if (workload->good_for > 0)
@@ -496,12 +508,12 @@ static void note_good_for(struct res_noting *to)
 }
 
 const struct res_note_row RES_VERDICT_ROWS[] = {
+    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_unseen},
     {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_survivors},
     {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_matters},
     {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_time},
     {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_memory},
     {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_own},
-    {RES_VERDICT_LABEL, RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_unseen},
     {"try it", RES_NOTE_ADVICE, RES_TOLD_ALWAYS, .make = note_try},
     {"good for", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_good_for},
     {0},

@@ -15,6 +15,7 @@
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
+#define NO_TRUST  "not trustworthy"
 #define LONG_NAME 12u /* a longer baseline is called so in headings */
 
 /* ---- what was replayed ----------------------------------------------------------------------- */
@@ -73,7 +74,10 @@ static void add_time_share(struct res_text *words, const struct res_result *resu
     if (is_range)
         add_before(words, RES_DURATION(cpu.least_ns), "-", RES_DURATION(cpu.most_ns));
     res_text_printf(words, "%s CPU (", RES_DURATION(is_range ? cpu.most_ns : cpu.ns));
-    res_notes_add_time_share(words, workload, workload->share_time);
+    if (workload->no_trust_time != NULL && workload->share_time > 1)
+        res_text_printf(words, "%s", NO_TRUST);
+    else
+        res_notes_add_time_share(words, workload, workload->share_time);
     res_text_printf(words, ")");
 }
 
@@ -94,9 +98,13 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
     if (has_memory) {
         const double rss = workload->process->rss_peak_bytes;
         const struct res_bytes_unit unit = res_bytes_unit_of(rss);
-        res_text_printf(&words, "%s%s of %s %s (%s)", has_time ? ", its heap " : "",
-                        RES_IN_UNIT(workload->share_memory * rss, unit), RES_IN_UNIT(rss, unit), unit.name,
-                        RES_SHARE(workload->share_memory));
+        const char *heap = RES_IN_UNIT(workload->share_memory * rss, unit);
+        res_text_printf(&words, "%s%s", has_time ? ", its heap " : "", heap);
+        if (workload->no_trust_memory != NULL) /* why is said below, with what it cannot be a part of */
+            res_text_printf(&words, " %s (%s)", unit.name, NO_TRUST);
+        else
+            res_text_printf(&words, " of %s %s (%s)", RES_IN_UNIT(rss, unit), unit.name,
+                            RES_SHARE(workload->share_memory));
     }
     return words.text;
 }
