@@ -7,7 +7,7 @@
 
 #define MAPS "/proc/self/maps"
 
-/* struct procmap_query of linux/fs.h, which headers before Linux 6.11 lack. */
+/* The kernel's struct procmap_query, which headers before Linux 6.11 lack. */
 struct query {
     uint64_t size, flags, address;
     uint64_t start, end;

@@ -142,7 +142,7 @@ class Lab(unittest.TestCase):
 
     def assert_whole(self, info):
         """Nothing lost, and said so."""
-        self.assertIs(info["complete"], True, info.get("lost"))
+        self.assertIs(info["complete"], True, (info.get("incomplete_why"), info.get("lost")))
         self.assertEqual({cause: n for cause, n in info["lost"].items() if n}, {})
 
     def convert(self, path):

@@ -60,11 +60,15 @@ class Witnessed(lab.Lab):
         self.assertEqual(+counted, +witnessed)
         return recording
 
-    def judge(self, least, programs, folder=None):
-        """The recording is whole, its counts are the witness's, and it converts without a defect."""
+    def judge(self, least, programs, folder=None, lacks=None):
+        """The recording is whole, its counts are the witness's, and it converts without a defect. lacks: why it is not whole."""
         folder = folder or self.place / "recording"
         info = self.info(folder)
-        self.assert_whole(info)
+        if lacks is None:
+            self.assert_whole(info)
+        else:
+            self.assertIn(lacks, info["incomplete_why"])
+            self.assertEqual(sum(info["lost"].values()), 0)
         self.assertGreaterEqual(info["events"], least)
         defects = {name: n for name, n in info["irregularities"].items() if n and name not in REGULAR}
         self.assertEqual(defects, {})
