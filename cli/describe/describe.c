@@ -239,7 +239,7 @@ static void print_counts(const struct conv_survey *survey)
     line("memory", "%s requested; at most %s live, %s object%s%s", FP_BYTES(survey->requested_bytes),
          FP_BYTES(survey->live_bytes_peak), FP_GROUPED(survey->live_objects_peak),
          survey->live_objects_peak == 1 ? "" : "s",
-         processes_of(survey) > 1 ? " (sums of each process' peak)" : "");
+         processes_of(survey) > 1 ? " (sums of each process' peak, without what it inherited)" : "");
 }
 
 static void print_calls(const char *name, const uint64_t *counts, uint64_t total)

@@ -420,9 +420,9 @@ static void tell_estimate(struct ab *ab, size_t runs_done, size_t runs_all)
     if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns + more_ns));
     else if (least_ns > OVERSPENT * budget_ns)
-        res_text_printf(&words, ", the least for a verdict; %s hold the first %.0f thousand calls (--head)",
-                        RES_DURATION(budget_ns),
-                        ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns));
+        res_text_printf(&words, ", the least for a verdict; --head %.0f would fit %s",
+                        1000 * ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns),
+                        RES_DURATION(budget_ns));
     if (plan.most_ns > plan.least_ns && settings->until > 0)
         res_text_printf(&words,
                         "until differences of %.3g %% are shown or excluded (--resolve, --time-budget, -n)",

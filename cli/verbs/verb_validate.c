@@ -19,8 +19,10 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
+#include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/result_making.h"
@@ -31,6 +33,7 @@
 #define DEFAULT_ROUNDS  10
 #define DEFAULT_STEP_NS UINT64_C(2000000)
 #define LEAST_STEP_NS   UINT64_C(100000) /* below, the sampler would only keep the program from running */
+#define RUNS_EACH       6u               /* of a candidate, beside its pairs */
 #define PHASES          3u               /* recording, replays, real runs */
 
 struct settings {
@@ -94,7 +97,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 struct validate {
     struct settings settings;
     struct cli_choice choice;
-    int status; /* of the recorded command, as from waitpid */
+    int status;          /* of the recorded command, as from waitpid */
+    uint64_t command_ns; /* what it took */
     struct cli_prepared prepared;
     struct res_workload workload; /* borrows from prepared */
     struct cli_progress progress;
@@ -111,11 +115,24 @@ static int record(struct validate *validate, const char *directory, char **ret_r
     char *const kept = before != NULL ? res_strdup(before) : NULL;
     /* Where it cannot be set the program is recorded as it is. */
     (void)setenv("LD_PRELOAD", validate->choice.candidates[0]->path, 1);
+    const uint64_t begin_ns = fp_now_ns();
     const int code = cli_record_step(&CLI_VALIDATE, validate->settings.command, &step, &validate->status,
                                      ret_recording);
+    validate->command_ns = fp_now_ns() - begin_ns;
     (void)(kept != NULL ? setenv("LD_PRELOAD", kept, 1) : unsetenv("LD_PRELOAD"));
     free(kept);
     return code;
+}
+
+/* What is ahead. A recorded run takes longer than others. */
+static void tell_estimate(const struct validate *validate)
+{
+    const uint64_t rounds = validate->settings.measure.rounds,
+                   runs = (RUNS_EACH + 2 * rounds) * validate->choice.candidate_count;
+    if (!validate->settings.answer.quiet)
+        cli_say(&CLI_VALIDATE, "%llu round%s of replays, then %llu runs of '%s', up to %s",
+                (unsigned long long)rounds, rounds == 1 ? "" : "s", (unsigned long long)runs,
+                validate->settings.command[0], RES_DURATION((double)runs * (double)validate->command_ns));
 }
 
 static int prepare(struct validate *validate)
@@ -139,6 +156,8 @@ static int prepare(struct validate *validate)
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = cli_prepared_facts(&CLI_VALIDATE, &validate->prepared, settings->command[0],
                                   &validate->workload);
+    if (code == CLI_DONE && cli_stopped_by == 0)
+        tell_estimate(validate);
     free(recording);
     return code;
 }

@@ -111,7 +111,7 @@ class Choosing(lab.Lab):
 
     def test_sums_are_named(self):
         text = self.mallab("info", "--details", self.recording).stdout.decode()
-        self.assertRegex(text, r"\nmemory .*\(sums of each process' peak\)\n")
+        self.assertRegex(text, r"\nmemory .*\(sums of each process' peak, without what it inherited\)\n")
         text = self.mallab("info", "--details", "--process", self.pid, self.recording).stdout.decode()
         self.assertNotIn("sums of", text)
 

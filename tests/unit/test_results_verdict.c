@@ -597,6 +597,33 @@ TEST(little_memory_does_not_matter)
     CHECK(res_is_little_memory(program_with(&SMALL, 1, "known", NULL), -150e3));
 }
 
+static const char *hint_of(json_t *workload, double cpu_ns, const char *cut)
+{
+    json_t *all = json_pack("{s:s, s:[O]}", "baseline", "glibc", "workloads", workload);
+    json_object_set_new(json_object_get(workload, "process"), "cpu_user_ns", json_real(cpu_ns));
+    struct res_result *result = typed(all);
+    result->asked = (struct res_asked){.command = "sort big", .cut = cut, .run_ns = cut != NULL ? 6e8 : 0};
+    res_notes_fill(result);
+    json_decref(all);
+    return typed_note(result->workloads, "confirm");
+}
+
+/* A command that computes when it is stopped is no service. What one of many processes took is no run's time. */
+TEST(what_a_confirmation_takes_is_told_where_it_is_known)
+{
+    json_t *workload = json_pack(
+        "{s:i, s:i, s:i, s:[o, o], s:o, s:n, s:{s:i, s:f, s:f, s:s}}", "ops", 1000000, "rounds", ROUNDS,
+        "duration_ns", 600000000, "candidates", entry_of(&BASE), entry_of(&FAST), "control", entry_of(&BASE),
+        "floor", "process", "cpu_system_ns", 0, "rss_peak_bytes", 2e8, "ran_ns", 6e8, "ended", "signal 2");
+    CHECK_STR(hint_of(workload, 5e8, "until Ctrl-C, 600 ms"), "each run to its end");
+    CHECK_STR(hint_of(workload, 2e8, "until Ctrl-C, 600 ms"), "runs the service itself");
+    json_object_set_new(json_object_get(workload, "process"), "ended", json_string("exit 0"));
+    CHECK(strstr(hint_of(workload, 5e8, NULL), " runs of it, ") != NULL);
+    json_object_set_new(workload, "processes", json_integer(5));
+    CHECK_STR(hint_of(workload, 5e8, NULL), "in pairs");
+    json_decref(workload);
+}
+
 /* ---- who is named ---------------------------------------------------------------------------- */
 
 /* "": none. */
@@ -728,6 +755,7 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(memory_of_brief_threads_depends_on_scheduling), T(times_that_wait_for_threads_are_no_ground),
           T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
           T(an_allocator_of_the_programs_own_is_named), T(what_would_crash_is_not_to_be_pasted),
+          T(what_a_confirmation_takes_is_told_where_it_is_known),
           T(of_equals_in_time_clearly_less_memory_leads),
           T(an_allocator_of_the_programs_own_is_named_where_malloc_takes_little),
           T(a_program_that_just_ends_is_never_at_rest), T(who_frees_all_to_exit_was_not_recorded_at_rest),

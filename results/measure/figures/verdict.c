@@ -145,12 +145,17 @@ bool res_is_service(const struct res_result_workload *workload)
     return ended != NULL && (strncmp(ended, "signal", 6) == 0 || strcmp(ended, "running") == 0);
 }
 
-bool res_may_be_service(const struct res_result_workload *workload)
+bool res_waits(const struct res_result_workload *workload)
 {
     const struct res_process *process = workload->process;
     const struct pause pause = longest_pause(workload);
-    return workload->group_processes > 1 || res_is_service(workload) || pauses(workload, &pause) ||
+    return pauses(workload, &pause) ||
            (process != NULL && process->cpu_user_ns + process->cpu_system_ns < WAITS_PART * process->ran_ns);
+}
+
+bool res_may_be_service(const struct res_result_workload *workload)
+{
+    return workload->group_processes > 1 || res_is_service(workload) || res_waits(workload);
 }
 
 /* Of who exits what is left behind the last call is what it held in its pause, or it was torn down for the exit. */

@@ -27,7 +27,7 @@ function workloadFacts(workload) {
   const add = (words, value) => value && facts.push(element("div", {}, element("dt", {}, words), element("dd", {}, value)));
   add("Program", isNamed(workload.program_words) ? workload.program_words : isNamed(workload.program) ? workload.program : null);
   add("Share", isNamed(workload.share_words) ? workload.share_words : null);
-  add("Calls", wholeText(workload.ops));
+  add("Calls", wholeText(workload.ops - (workload.inherited_ops || 0)));
   add("Threads", wholeText(workload.threads));
   add("Recorded", workload.duration_ns > 0 ? timeText(workload.duration_ns) : null);
   add("Live peak", bytesText(workload.live_peak_bytes));

@@ -150,9 +150,10 @@ static bool is_plain(const char *name)
 static bool is_service(const struct res_result *result, double run_ns)
 {
     const struct res_asked *asked = &result->asked;
-    bool is_service = asked->service != NULL || asked->cut != NULL || run_ns > COMMAND_MOST_NS;
-    for (size_t i = 0; i < result->workload_count; i++)
-        is_service = is_service || res_is_service(&result->workloads[i]);
+    bool is_service = asked->service != NULL || run_ns > COMMAND_MOST_NS;
+    for (size_t i = 0; i < result->workload_count; i++) /* Ctrl-C ends who computes, too */
+        is_service = is_service || (asked->cut != NULL ? res_waits(&result->workloads[i])
+                                                       : res_is_service(&result->workloads[i]));
     return is_service;
 }
 
@@ -430,7 +431,8 @@ static void note_confirm(struct res_noting *to)
     const struct res_result_entry *entries[RES_TRIED_MAX];
     const char *names[RES_TRIED_MAX];
     const size_t count = res_notes_tried(result, workload, entries);
-    const double ran_ns = result->asked.run_ns > 0 ? result->asked.run_ns
+    const struct res_asked *asked = &result->asked;
+    const double ran_ns = asked->run_ns > 0 ? asked->run_ns
                           : workload->process != NULL && workload->process->ran_ns > 0
                               ? workload->process->ran_ns
                               : (double)workload->duration_ns;
@@ -443,9 +445,13 @@ static void note_confirm(struct res_noting *to)
         return;
     if (is_service(result, ran_ns))
         say(to, "runs the service itself");
-    else
+    else if (asked->cut != NULL)
+        say(to, "each run to its end");
+    else if (asked->run_ns > 0 || (workload->processes <= 1 && !res_waits(workload)))
         say_runs(to, count, res_confirm_pairs(count, (uint64_t)ran_ns, RES_CONFIRM_BUDGET_NS), ran_ns);
-    if (!is_service(result, ran_ns) && result->asked.command == NULL && res_may_be_service(workload))
+    else /* what one process took, and waited, is not what a run takes */
+        say(to, "in pairs");
+    if (!is_service(result, ran_ns) && asked->command == NULL && res_may_be_service(workload))
         say(to, "; a service: --start LINE --load LINE");
     res_note_end_with(to, command);
 }
