@@ -21,8 +21,8 @@ static void *volatile sink;
 
 static __attribute__((noinline)) void allocate(size_t size)
 {
-    sink = malloc(size);
-    free(sink);
+    void *volatile own = malloc(size); // no other thread's
+    free(own);
 }
 
 static __attribute__((noinline)) void descend(int depth, void (*at_the_end)(void))
