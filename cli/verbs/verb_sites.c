@@ -34,22 +34,18 @@ static int take_moment(const struct cli_verb *verb, const struct cli_option *row
 }
 
 /* clang-format off */
-#define COMMON                                                                                               \
-    {.name = "by", .argument = "WHAT", .how = CLI_CHOICE, .at = AT(by), .words = "site stack function module", \
-     .help = "put together by the place that allocates and its caller (site), by the whole call stack, by "  \
-             "function or module; who only hands on (operator new, g_malloc) is passed over [site]"},        \
-    {.name = "sort", .argument = "FIGURE", .how = CLI_WORD, .at = AT(sort), .values = site_figure_keys,      \
-     .lists = true, .help = "most of this first: one of those below"},                                       \
-    {.name = "top", .argument = "N", .how = CLI_COUNT, .at = AT(most), .zero = true,                         \
-     .help = "so many rows; 0: all [20]"},                                                                   \
-    {.name = "filter", .argument = "WORDS", .how = CLI_TEXT, .at = AT(filter), .takes = "a part of a name",  \
-     .help = "only sites with these words in a function's or module's name of their stack"},                 \
-    {.name = "stacks", .how = CLI_FLAG, .at = AT(stacks),                                                    \
-     .help = "below each row its largest call stack, frame by frame"}
-
-static const struct cli_option SITES_OPTIONS[] = {
-    {.heading = "what is shown"},
-    COMMON,
+static const struct cli_option SHARED[] = {
+    {.name = "by", .argument = "WHAT", .how = CLI_CHOICE, .at = AT(by), .words = "site stack function module",
+     .help = "put together by the place that allocates and its caller (site), by the whole call stack, by "
+             "function or module; who only hands on (operator new, g_malloc) is passed over [site]"},
+    {.name = "sort", .argument = "FIGURE", .how = CLI_WORD, .at = AT(sort), .values = site_figure_keys,
+     .lists = true, .help = "most of this first: one of those below"},
+    {.name = "top", .argument = "N", .how = CLI_COUNT, .at = AT(most), .zero = true,
+     .help = "so many rows; 0: all [20]"},
+    {.name = "filter", .argument = "WORDS", .how = CLI_TEXT, .at = AT(filter), .takes = "a part of a name",
+     .help = "only sites with these words in a function's or module's name of their stack"},
+    {.name = "stacks", .how = CLI_FLAG, .at = AT(stacks),
+     .help = "below each row its largest call stack, frame by frame"},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(reading.answer),
      .take = cli_answer_take_format, .words = "table csv json", .help = "table, csv or json [table]"},
     {.group = cli_answer_json, .at = AT(reading.answer), .help = "the same as --format json"},
@@ -63,6 +59,12 @@ static const struct cli_option SITES_OPTIONS[] = {
     {0},
 };
 
+static const struct cli_option SITES_OPTIONS[] = {
+    {.heading = "what is shown"},
+    {.group = SHARED},
+    {0},
+};
+
 static const struct cli_option LEAKS_OPTIONS[] = {
     {.heading = "what is shown"},
     {.name = "at", .argument = "T", .how = CLI_CALL, .at = AT(reading.convert.select.to), .take = take_moment,
@@ -73,17 +75,7 @@ static const struct cli_option LEAKS_OPTIONS[] = {
      .help = "only what was allocated from that time on: two moments are compared so [0]"},
     {.name = "budget", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
      .help = "exit with 4 when more than this is live of a site; --since leaves out what was made at the start"},
-    COMMON,
-    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(reading.answer),
-     .take = cli_answer_take_format, .words = "table csv json", .help = "table, csv or json [table]"},
-    {.group = cli_answer_json, .at = AT(reading.answer), .help = "the same as --format json"},
-    {.group = cli_answer_output, .at = AT(reading.answer)},
-    {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
-    {.group = cli_answer_progress, .at = AT(reading.answer)},
-    {.heading = "names"},
-    {.group = cli_site_names, .at = AT(reading)},
-    {.heading = "how RECORDING is read"},
-    {.group = cli_site_reading, .at = AT(reading)},
+    {.group = SHARED},
     {0},
 };
 /* clang-format on */
