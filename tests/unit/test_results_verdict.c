@@ -1,5 +1,5 @@
 /* test_results_verdict.c - what figures mean for the program: shares and savings of the whole process, who is named, what is not
- * trusted; and what ended the rounds. */
+ * trusted. */
 #include <math.h>
 
 #include "results/measure/figures/metric.h"
@@ -9,72 +9,6 @@
 #include "results/report/table/verdict_screen.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
-
-/* An entry whose interval is so wide around its ratio; each of its 10 runs takes a second, and its warm-up. */
-static json_t *even_entry_of(const char *name, double ratio, double half_width, const char *verdict)
-{
-    json_t *runs = json_array();
-    for (int i = 0; i < 10; i++)
-        json_array_append_new(
-            runs, json_pack("{s:f, s:I}", "ns_per_op", 20.0, "elapsed_ns", (json_int_t)1000000000));
-    return json_pack("{s:s, s:I, s:{s:f, s:f, s:f, s:s, s:f}, s:{s:s}, s:o, s:[]}", "name", name, "warmup_ns",
-                     (json_int_t)1000000000, "time", "ratio", ratio, "ratio_low", ratio * (1 - half_width),
-                     "ratio_high", ratio * (1 + half_width), "verdict", verdict, "steady_ns_per_op", 20.0,
-                     "resident", "peak_verdict", "same", "runs", runs, "memory_runs");
-}
-
-static json_t *even_workload_of(double half_width, const char *verdict)
-{
-    return json_pack("{s:i, s:[o, o], s:o, s:n}", "rounds", 10, "candidates",
-                     even_entry_of("glibc", 1, 0, "same"), even_entry_of("jemalloc", 1, half_width, verdict),
-                     "control", even_entry_of("glibc", 1, half_width / 2, "same"), "floor");
-}
-
-static bool deploys(json_t *entry, const char *words)
-{
-    json_t *workload = json_pack("{s:[O]}", "candidates", entry);
-    char *line = res_deploy_line(&typed_workload(workload, "glibc")->candidates[0]);
-    const bool equal = words == NULL ? line == NULL : line != NULL && strcmp(line, words) == 0;
-    if (!equal)
-        fprintf(stderr, "to deploy: %s\n", line != NULL ? line : "nothing");
-    free(line);
-    json_decref(workload);
-    json_decref(entry);
-    return equal;
-}
-
-TEST(what_to_set_is_told_for_a_shell)
-{
-    CHECK(deploys(json_pack("{s:s, s:{}}", "library", "/lib/x/libc.so.6", "environment"), NULL));
-    CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/lib/x/libc.so.6", "environment", "GLIBC_TUNABLES",
-                            "glibc.malloc.arena_max=2"),
-                  "GLIBC_TUNABLES=glibc.malloc.arena_max=2"));
-    CHECK(
-        deploys(json_pack("{s:s, s:{s:s}}", "library", "/lib/it's libx.so", "environment", "CONF", "a:1,b:2"),
-                "LD_PRELOAD='/lib/it'\\''s libx.so' CONF=a:1,b:2"));
-    /* A name that is none would be a command. */
-    CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/l.so", "environment", "A;rm x", "1"),
-                  "LD_PRELOAD=/l.so"));
-}
-
-TEST(rounds_are_named_by_the_width_that_they_reach)
-{
-    static const struct {
-        double half_width, until;
-        size_t rounds;
-    } cases[] = {{0.03, 0.02, 90}, {0.011, 0.01, 50}, {0.05, 0.05, 40},
-                 {0.2, 0.1, 160},  {0.4, 0, 0},       {0.005, 0, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        json_t *workload = even_workload_of(cases[i].half_width, "same");
-        const struct res_more_rounds more = res_more_rounds(typed_workload(workload, "glibc"));
-        CHECK(fabs(more.width - 2 * cases[i].half_width) < 1e-9);
-        CHECK(more.until == cases[i].until);
-        CHECK_U64(more.rounds, cases[i].rounds);
-        if (more.until > 0) /* three entries, a second each, and their warm-ups */
-            CHECK(fabs(more.elapsed_ns - 3e9 * ((double)more.rounds + 1)) < 1);
-        json_decref(workload);
-    }
-}
 
 /* ---- a program ------------------------------------------------------------------------------- */
 
@@ -562,21 +496,6 @@ TEST(calls_that_are_not_timed_are_not_counted)
     json_decref(workload);
 }
 
-/* Ctrl-C after two of thirty: more were asked for than a verdict takes. */
-TEST(who_asked_for_enough_rounds_is_not_told_to)
-{
-    json_t *workload = even_workload_of(0.01, "same");
-    json_object_set_new(workload, "rounds", json_integer(2));
-    json_t *result = json_pack("{s:s, s:i, s:b, s:[o]}", "baseline", "glibc", "rounds_asked", 30, "stopped",
-                               1, "workloads", workload);
-    CHECK(strstr(verdict_words(typed(result)->workloads),
-                 "time: no verdict, stopped after 2 of 30 rounds: it takes 8\n") != NULL);
-    json_object_set_new(result, "rounds_asked", json_integer(2));
-    CHECK(strstr(verdict_words(typed(result)->workloads), "no verdict from 2 rounds, it takes 8 (-n 10)\n") !=
-          NULL);
-    json_decref(result);
-}
-
 TEST(why_it_is_not_the_fastest_is_said)
 {
     const struct figures both[] = {{"lean", 0.54, 0.2, 1, 0.002, 1e7, 0.3, 1, 1},
@@ -667,87 +586,7 @@ TEST(what_is_held_from_the_start_weighs)
                                     {"fast", 0.5, 0.2, 1, 0.002, 1e7, 0.3, -1, 1}};
     CHECK_STR(LEADER(early), "fast");
 }
-
-/* ---- what ended the rounds ------------------------------------------------------------------ */
-
-static bool ended(const char *json, const char *words)
-{
-    json_t *workload = json_loads(json, 0, NULL);
-    const char *said = typed_note(typed_workload(workload, "glibc"), "basis");
-    static const char BEFORE[] = " in an order shuffled by seed 0", BEHIND[] = "; the harness' own time";
-    char expected[256];
-    snprintf(expected, sizeof expected, "%s%s%s", BEFORE, words, BEHIND);
-    const bool same = strstr(said, expected) != NULL;
-    if (!same)
-        fprintf(stderr, "\"%s\"\n\"%s\" was expected\n", said, expected);
-    json_decref(workload);
-    return same;
-}
-
-/* Live bytes at the end of 50 MB at the peak; below 0: not told. */
-static const char *end_words_of(double live_end_bytes)
-{
-    json_t *workload = even_workload_of(0.01, "same");
-    json_t *run = json_array_get(
-        json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs"), 0);
-    json_object_set_new(workload, "live_peak_bytes", json_integer(50000000));
-    if (live_end_bytes >= 0)
-        json_object_set_new(run, "live_end_bytes", json_real(live_end_bytes));
-    const char *words = typed_note(typed_workload(workload, "glibc"), "at end");
-    json_decref(workload);
-    return words;
-}
-
-TEST(the_end_of_a_program_that_was_torn_down_is_told_as_one)
-{
-    const char *none = end_words_of(-1), *much = end_words_of(5.1e6), *little = end_words_of(9000),
-               *nothing = end_words_of(0);
-    CHECK(none == NULL && much == NULL);
-    CHECK(little != NULL && strstr(little, "it held 9") != NULL && strstr(little, "end and idle") != NULL);
-    CHECK(nothing != NULL);
-}
-
-TEST(what_ended_the_rounds_is_said)
-{
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 16, \"stopped\": {\"by\": \"until\", "
-                "\"width\": 0.015, \"until_width\": 0.02}}",
-                ", ended by --until 2%: the widest interval of time is 1.5 %"));
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 30, \"stopped\": {\"by\": "
-                "\"time_budget\", \"width\": 0.031, \"elapsed_ns\": "
-                "59000000000,"
-                "\"time_budget_ns\": 60000000000}}",
-                ", ended by the time budget of 60 s: the widest interval of time is 3.1 %"));
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 8, \"stopped\": {\"by\": "
-                "\"time_budget\", \"width\": null, \"elapsed_ns\": 9000000000,"
-                "\"time_budget_ns\": 1000000000}}",
-                ", the fewest of which there is a verdict: the time budget of 1 s was spent before"));
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 200, \"stopped\": {\"by\": "
-                "\"rounds_max\", \"width\": 0.05, \"until_width\": 0.02}}",
-                ", no more are made (-n): the widest interval of time is still 5 %"));
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 10, \"stopped\": {\"by\": \"rounds\", "
-                "\"width\": 0.05, \"rounds_max\": 10}}",
-                ""));
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 10}", ""));
-}
-
-TEST(ctrl_c_is_told_by_what_it_cut_short)
-{
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 5, \"stopped\": {\"by\": "
-                "\"interrupt\", \"width\": 0.05, \"until_width\": null,"
-                "\"time_budget_ns\": null, \"rounds_max\": 30}}",
-                ", stopped before the 30 asked for"));
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
-                "\"interrupt\", \"width\": 0.05, \"until_width\": 0.02,"
-                "\"time_budget_ns\": null, \"rounds_max\": 200}}",
-                ", stopped before --until 2% was reached: the widest interval of time is still 5 %"));
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
-                "\"interrupt\", \"width\": null, \"until_width\": null,"
-                "\"elapsed_ns\": 12000000000, \"time_budget_ns\": 60000000000, \"rounds_max\": 200}}",
-                ", stopped 12 s into the time budget of 60 s"));
-}
-
-RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_that_they_reach),
-          T(figures_stand_beside_the_whole_process), T(without_the_process_per_cent_are_of_calls_and_heap),
+RUN_TESTS(T(figures_stand_beside_the_whole_process), T(without_the_process_per_cent_are_of_calls_and_heap),
           T(a_small_share_does_not_matter_whatever_is_shown),
           T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
           T(what_the_noise_may_hide_is_told_of_the_program),
@@ -762,11 +601,8 @@ RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_th
           T(shares_of_time_are_of_what_the_program_took_in_its_runs),
           T(what_the_program_contradicts_is_not_advised_for_rest_either),
           T(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts),
-          T(what_libraries_hold_of_files_is_no_saving), T(what_libraries_hold_of_files_is_no_saving),
-          T(calls_that_lack_are_no_share_of_the_program), T(a_heap_that_cannot_be_is_no_share),
-          T(calls_that_are_not_timed_are_not_counted), T(who_asked_for_enough_rounds_is_not_told_to),
+          T(what_libraries_hold_of_files_is_no_saving), T(calls_that_lack_are_no_share_of_the_program),
+          T(a_heap_that_cannot_be_is_no_share), T(calls_that_are_not_timed_are_not_counted),
           T(why_it_is_not_the_fastest_is_said), T(little_memory_does_not_matter),
           T(who_is_told_apart_by_time_does_not_give_it_for_memory),
-          T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs),
-          T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),
-          T(ctrl_c_is_told_by_what_it_cut_short))
+          T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs))
