@@ -4,7 +4,6 @@
 
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
-#include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/verdict_screen.h"
 #include "unit/harness.h"
