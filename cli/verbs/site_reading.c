@@ -7,6 +7,7 @@
 #include "cli/base/say.h"
 #include "cli/options/select_options.h"
 #include "footprint/base/support.h"
+#include "record/collector.h"
 
 #define AT(member) offsetof(struct cli_sites, member)
 
@@ -61,10 +62,11 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
     struct conv_error *error = res_calloc(1, sizeof *error);
     struct cli_progress line;
     int code = CLI_DONE;
+    (void)rec_recover(verb->name, settings->path);
     cli_progress_begin(&line, settings->answer.progress);
     options.progress = show_progress;
     options.progress_data = &line;
-    if (conv_sites_file(settings->path, &options, &settings->since, ret_sites, error) != FP_OK) {
+    if (conv_sites_file(settings->path, &options, &settings->ages, ret_sites, error) != FP_OK) {
         char text[CONV_PATH_BYTES + 512];
         cli_progress_end(&line);
         cli_say(verb, "%s", conv_error_text(error, text, sizeof text));

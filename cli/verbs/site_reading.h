@@ -13,7 +13,7 @@
 struct cli_sites {
     struct cli_answer answer;
     struct conv_options convert;
-    struct conv_when since; /* of leaks */
+    struct conv_sites_ages ages; /* of leaks */
     const char *symbols[CLI_SYMBOL_DIRECTORIES];
     size_t symbol_count;
     bool may_fetch;

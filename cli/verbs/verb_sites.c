@@ -2,14 +2,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
+#include "cli/verbs/leaks_mark.h"
 #include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"
+#include "footprint/base/clock.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/json_values.h"
@@ -20,13 +23,16 @@ struct settings {
     enum site_table table;
     int by;
     const char *sort, *filter;
-    uint64_t most, older_ns, budget_bytes;
-    bool stacks;
+    uint64_t most, budget_bytes, watch_ns;
+    bool stacks, mark, no_mark, is_marked;
+    unsigned looks; /* that were taken */
 };
 
 #define AT(member) offsetof(struct settings, member)
 #define ROWS       20u
 #define FRAMES     64u /* of a stack below a row */
+
+#define WATCH_NS_LEAST UINT64_C(1000000000)
 
 static int take_moment(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
@@ -70,9 +76,18 @@ static const struct cli_option LEAKS_OPTIONS[] = {
     {.name = "at", .argument = "T", .how = CLI_CALL, .at = AT(reading.convert.select.to), .take = take_moment,
      .takes = "a time such as 90s or 5m, a share such as 80%, or 'end'",
      .help = "what was live at that time of the recording: 90s, 80% [end]"},
-    {.name = "since", .argument = "T", .how = CLI_CALL, .at = AT(reading.since), .take = take_moment,
+    {.name = "since", .argument = "T", .how = CLI_CALL, .at = AT(reading.ages.since), .take = take_moment,
      .takes = "a time such as 90s or 5m, or a share such as 25%",
      .help = "only what was allocated from that time on: two moments are compared so [0]"},
+    {.name = "older", .argument = "T", .how = CLI_DURATION, .at = AT(reading.ages.older_ns),
+     .help = "only what is so old at least: 90s, 5m [0; with --watch its time]"},
+    {.name = "watch", .argument = "T", .how = CLI_DURATION, .at = AT(watch_ns), .least = WATCH_NS_LEAST,
+     .takes = "a time of 1s at least",
+     .help = "of a recording that goes on: look every so often, and tell what has become so old since the look before, until the "
+             "recording or the process ends. A look reads all of the recording"},
+    {.name = "mark", .how = CLI_FLAG, .at = AT(mark),
+     .help = "of a recording that goes on: from now on leave out what is allocated by now, also when it is asked for again"},
+    {.name = "no-mark", .how = CLI_FLAG, .at = AT(no_mark), .help = "take --mark back"},
     {.name = "budget", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
      .help = "exit with 4 when more than this is live of a site; --since leaves out what was made at the start"},
     {.group = SHARED},
@@ -82,13 +97,19 @@ static const struct cli_option LEAKS_OPTIONS[] = {
 
 static char *title_of(const struct settings *settings, const struct conv_sites *sites, size_t groups)
 {
+    const uint64_t older_ns = settings->reading.ages.older_ns;
+    const bool is_part = sites->since_ns > 0 || older_ns > 0;
     char *program = res_text_plain(sites->survey.program);
     char *title;
     if (settings->table == SITE_TABLE_LEAKS)
-        title = res_printf("%s: %s live in %s objects after %s, of %s allocations\n\n",
-                           program[0] != '\0' ? program : "process", FP_BYTES((double)sites->live_bytes),
-                           FP_GROUPED(sites->live_objects), RES_DURATION((double)sites->end_ns),
-                           FP_GROUPED(sites->allocations));
+        title = res_printf(
+            "%s: %s live in %s objects%s%s%s%s after %s, of %s allocations%s%s%s\n\n",
+            program[0] != '\0' ? program : "process", FP_BYTES((double)sites->live_bytes),
+            FP_GROUPED(sites->live_objects), older_ns > 0 ? ", older than " : "",
+            older_ns > 0 ? RES_DURATION((double)older_ns) : "", sites->since_ns > 0 ? ", made after " : "",
+            sites->since_ns > 0 ? RES_DURATION((double)sites->since_ns) : "",
+            RES_DURATION((double)sites->end_ns), FP_GROUPED(sites->allocations), is_part ? "; " : "",
+            is_part ? FP_BYTES((double)sites->all_live_bytes) : "", is_part ? " live in all" : "");
     else
         title = res_printf("%s: %s allocations of %s at %s places in %s; %s live at the peak, after %s\n\n",
                            program[0] != '\0' ? program : "process", FP_GROUPED(sites->allocations),
@@ -117,6 +138,9 @@ static char *json_of(const struct settings *settings, struct site_stacks *stacks
     json_object_set_new(object, "peak_ns", json_integer((json_int_t)sites->peak_ns));
     json_object_set_new(object, "live_bytes", json_integer((json_int_t)sites->live_bytes));
     json_object_set_new(object, "live_objects", json_integer((json_int_t)sites->live_objects));
+    json_object_set_new(object, "all_live_bytes", json_integer((json_int_t)sites->all_live_bytes));
+    json_object_set_new(object, "since_ns", json_integer((json_int_t)sites->since_ns));
+    json_object_set_new(object, "older_ns", json_integer((json_int_t)settings->reading.ages.older_ns));
     json_object_set_new(object, "end_ns", json_integer((json_int_t)sites->end_ns));
     json_object_set_new(object, "complete", json_boolean(sites->survey.complete));
     json_object_set_new(object, "site_count", json_integer((json_int_t)count));
@@ -131,9 +155,13 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
     struct res_text text = {0};
     char *title = title_of(settings, stacks->sites, count);
     char *table = site_table_text(stacks, groups, count, request, &style);
-    res_text_printf(&text, "%s%s\n", title, table != NULL ? table : "no site\n");
-    site_table_notes(stacks, &text);
-    if (!stacks->sites->survey.complete) {
+    res_text_printf(&text, "%s%s%s\n", settings->looks > 0 ? "\n" : "", title,
+                    table != NULL ? table : "no site\n");
+    if (settings->looks == 0)
+        site_table_notes(stacks, &text);
+    if (settings->looks == 0 && settings->is_marked)
+        res_lines_printf(&text, "mark", "what was made before it is left out: --no-mark takes it back");
+    if (!stacks->sites->survey.complete && settings->looks == 0) {
         char *why = res_text_plain(stacks->sites->survey.incomplete_why);
         res_lines_printf(&text, "incomplete", "%s", why);
         free(why);
@@ -186,28 +214,106 @@ static int show(const struct cli_verb *verb, const struct settings *settings, st
     return code;
 }
 
+/* One reading, and what it shows. Returns an exit code, told. */
+static int look(const struct cli_verb *verb, struct settings *settings)
+{
+    struct site_stacks stacks;
+    struct conv_sites sites;
+    char *problem = NULL;
+    settings->reading.ages.now_ns = cli_leaks_ask(settings->reading.path, &problem);
+    free(problem); /* then the look is of what was written before */
+    int code = cli_sites_read(verb, &settings->reading, &sites, &stacks);
+    if (code != CLI_DONE)
+        return code;
+    code = show(verb, settings, &stacks);
+    settings->looks++;
+    settings->reading.ages.from_ns = sites.until_ns;
+    settings->reading.convert.process_id = sites.survey.process_id; /* it stays that one */
+    settings->reading.convert.process_file = NULL;
+    cli_sites_end(&sites, &stacks);
+    return fflush(stdout) == 0 ? code : CLI_FAILED; /* main says why */
+}
+
+/* Wait for the next look, or until there is nothing to wait for. Returns what has ended; NULL: nothing. */
+static char *wait_until(uint64_t next_ns, const struct cli_sites *reading)
+{
+    const struct timespec pause = {.tv_sec = 1};
+    char *ended = cli_leaks_end(reading->path, reading->convert.process_id);
+    while (ended == NULL && fp_now_ns() < next_ns) {
+        (void)nanosleep(&pause, NULL); /* a signal only shortens it */
+        ended = cli_leaks_end(reading->path, reading->convert.process_id);
+    }
+    return ended;
+}
+
+/* Look again and again, and once more when it has ended. Whoever has seen enough before ends us: each look has been written
+ * whole. */
+static int watch(const struct cli_verb *verb, struct settings *settings)
+{
+    struct cli_sites *reading = &settings->reading;
+    uint64_t next_ns = 0;
+    bool was_over = false, was_last = false;
+    int code = CLI_DONE;
+    while (!was_last && (code == CLI_DONE || code == CLI_CHECK_OVER)) {
+        char *ended = wait_until(next_ns, reading);
+        next_ns = fp_now_ns() + settings->watch_ns;
+        code = look(verb, settings);
+        was_over |= code == CLI_CHECK_OVER;
+        was_last = ended != NULL;
+        if (was_last)
+            cli_say(verb, "%s", ended);
+        free(ended);
+    }
+    return code == CLI_DONE && was_over ? CLI_CHECK_OVER : code;
+}
+
+static int check_watch(const struct cli_verb *verb, struct settings *settings)
+{
+    struct cli_sites *reading = &settings->reading;
+    if (settings->mark && settings->no_mark)
+        return cli_misuse(verb, "--mark and --no-mark exclude each other");
+    if (settings->watch_ns == 0)
+        return -1;
+    if (reading->answer.output != NULL || reading->convert.select.to.kind != CONV_WHEN_NONE)
+        return cli_misuse(verb, "--watch goes on: it takes neither -o nor a time to end at");
+    if (reading->ages.older_ns == 0)
+        reading->ages.older_ns = settings->watch_ns;
+    return -1;
+}
+
+/* Returns -1 to go on; else an exit code, told. */
+static int take_mark(const struct cli_verb *verb, struct settings *settings)
+{
+    struct cli_sites *reading = &settings->reading;
+    int code = settings->mark      ? cli_leaks_mark_set(verb, reading->path)
+               : settings->no_mark ? cli_leaks_mark_remove(verb, reading->path)
+                                   : CLI_DONE;
+    if (code == CLI_DONE && settings->table == SITE_TABLE_LEAKS && reading->ages.since.kind == CONV_WHEN_NONE)
+        code = cli_leaks_mark_read(verb, reading->path, &reading->ages.from_ns);
+    settings->is_marked = reading->ages.from_ns > 0;
+    return code != CLI_DONE || (settings->mark && settings->watch_ns == 0) ? code : -1;
+}
+
 static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
 {
     struct settings settings = {.reading = cli_site_defaults(), .table = table, .most = ROWS};
     struct cli_operands operands;
-    struct site_stacks stacks;
-    struct conv_sites sites;
     int code = cli_options_take(verb, argc, argv, &settings, &operands);
     if (code < 0)
         code = cli_select_check(verb, &settings.reading.convert);
     if (code < 0)
         code = cli_operands_one(verb, &operands, "no recording", "one recording at a time");
+    if (code < 0)
+        code = check_watch(verb, &settings);
     if (code >= 0)
         return code;
     settings.reading.path = operands.words[0];
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)
-        code = cli_sites_read(verb, &settings.reading, &sites, &stacks);
-    if (code != CLI_DONE)
+        code = take_mark(verb, &settings);
+    if (code >= 0)
         return code;
-    code = show(verb, &settings, &stacks);
-    cli_sites_end(&sites, &stacks);
-    return code;
+    return settings.watch_ns > 0 ? watch(verb, &settings) : look(verb, &settings);
 }
 
 static int run_sites(int argc, char **argv)

@@ -235,7 +235,7 @@ static uint64_t overdue_ns(const struct conv_site_counts *counts)
     return counts->freed >= FEW_FREED ? conv_site_life_ns(counts, OVERDUE) : UINT64_MAX;
 }
 
-static void look_at(struct conv_site_tally *tally, const struct conv_live_entry *entry, uint64_t since_ns,
+static void look_at(struct conv_site_tally *tally, const struct conv_live_entry *entry,
                     const uint64_t *overdue)
 {
     const struct conv_object object = conv_live_object(entry);
@@ -243,8 +243,6 @@ static void look_at(struct conv_site_tally *tally, const struct conv_live_entry 
     struct conv_site_counts *counts = &tally->counts[live->counts];
     const uint64_t age_ns = tally->now_ns - live->birth_ns;
     const double whole = (double)tally->now_ns + 1;
-    if (live->birth_ns < since_ns)
-        return;
     counts->live_objects++;
     counts->live_bytes += object.bytes;
     counts->quarter_bytes[(size_t)((double)live->birth_ns * CONV_SITE_QUARTERS / whole)] += object.bytes;
@@ -261,7 +259,14 @@ static int by_site(const void *left, const void *right)
     return (a->site > b->site) - (a->site < b->site);
 }
 
-bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t since_ns)
+static bool is_of(const struct conv_site_tally *tally, const struct conv_live_entry *entry, uint64_t from_ns,
+                  uint64_t until_ns)
+{
+    const uint64_t birth_ns = tally->objects[conv_live_object(entry).id].birth_ns;
+    return birth_ns >= from_ns && birth_ns < until_ns;
+}
+
+bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t from_ns, uint64_t until_ns)
 {
     uint64_t *overdue = malloc((tally->count + 1) * sizeof *overdue);
     if (overdue == NULL || conv_track_settle(&tally->track) != FP_OK) {
@@ -275,8 +280,9 @@ bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t since_ns)
         overdue[i] = overdue_ns(counts);
     }
     for (size_t i = 0; i <= tally->track.live.mask; i++)
-        if (!conv_live_is_empty(&tally->track.live.entries[i]))
-            look_at(tally, &tally->track.live.entries[i], since_ns, overdue);
+        if (!conv_live_is_empty(&tally->track.live.entries[i]) &&
+            is_of(tally, &tally->track.live.entries[i], from_ns, until_ns))
+            look_at(tally, &tally->track.live.entries[i], overdue);
     free(overdue);
     qsort(tally->counts, tally->count, sizeof *tally->counts, by_site);
     return true;

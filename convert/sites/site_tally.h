@@ -49,9 +49,9 @@ void conv_site_tally_release(struct conv_site_tally *tally);
 /* conv_site_tally_sink - the tally as a sink, in front of next. Errors: FP_ERR_MEMORY, and next's. */
 struct conv_sink conv_site_tally_sink(struct conv_site_tally *tally, struct conv_sink next);
 
-/* conv_site_tally_end - after the last event: what is live is looked at, object by object, and the counts are whole.
- * since_ns  objects that were made before are not among the live ones.
- * Returns   false: no memory. Sites are in their order then, and no event may follow. */
-bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t since_ns);
+/* conv_site_tally_end - at tally->now_ns what is live is looked at, object by object, and the counts are whole.
+ * from_ns, until_ns  of the objects only those count as live that were made from the one on and before the other.
+ * Returns            false: no memory. Sites are in their order then, and no event may follow. */
+bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t from_ns, uint64_t until_ns);
 
 #endif

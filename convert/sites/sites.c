@@ -100,25 +100,73 @@ static struct conv_sink watch(void *data, struct conv_sink next)
     return conv_site_tally_sink(data, next);
 }
 
+static uint64_t least(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+static uint64_t most(uint64_t one, uint64_t other)
+{
+    return one > other ? one : other;
+}
+
 static uint64_t moment_ns(const struct conv_when *when, uint64_t end_ns)
 {
-    if (when == NULL || when->kind == CONV_WHEN_NONE)
+    if (when->kind == CONV_WHEN_NONE)
         return 0;
     return when->kind == CONV_WHEN_TIME ? when->value
                                         : (uint64_t)((double)end_ns * (double)when->value / CONV_SHARE_WHOLE);
 }
 
-/* The counts become the caller's. */
-static enum fp_status conclude(struct conv_site_tally *tally, uint64_t since_ns, const char *path,
-                               struct conv_sites *sites, struct conv_error *error)
+/* Times of a pass, which counts from the begin of the first window that is there. */
+struct span {
+    uint64_t begin_ns; /* that, by the recording's clock */
+    uint64_t whole_ns; /* the recording's end; 0: the last event's time */
+    uint64_t to_ns;    /* the section's end; UINT64_MAX: it has none */
+};
+
+static struct span span_of(const struct conv_input *input, const struct conv_selection *select,
+                           const struct conv_sites_ages *ages)
 {
-    if (!conv_site_tally_end(tally, since_ns))
+    const uint64_t begin_ns = conv_footprint_parts(input)->begin_ns;
+    const uint64_t clock_ns = ages->now_ns > begin_ns ? ages->now_ns - begin_ns : 0;
+    struct span span = {.begin_ns = begin_ns, .to_ns = UINT64_MAX};
+    span.whole_ns = input->end_ns > clock_ns ? input->end_ns : clock_ns;
+    if (select->to.kind == CONV_WHEN_TIME)
+        span.to_ns = select->to.value;
+    else if (select->head > 0)
+        span.to_ns = 0; /* the last event's time */
+    return span;
+}
+
+/* When what is live is looked at, and what of it counts. Returns before when that was made. */
+static uint64_t settle_ages(struct conv_site_tally *tally, const struct conv_sites_ages *ages,
+                            const struct span *span, struct conv_sites *sites)
+{
+    const uint64_t last_ns = tally->now_ns, end_ns = least(span->whole_ns, span->to_ns);
+    const uint64_t from_ns = ages->from_ns > span->begin_ns ? ages->from_ns - span->begin_ns : 0;
+    uint64_t until_ns;
+    tally->now_ns = most(last_ns, end_ns);
+    sites->since_ns = most(from_ns, moment_ns(&ages->since, most(last_ns, span->whole_ns)));
+    until_ns = ages->older_ns <= tally->now_ns ? least(tally->now_ns - ages->older_ns, last_ns) + 1 : 0;
+    sites->until_ns = span->begin_ns + until_ns;
+    return until_ns;
+}
+
+/* The counts become the caller's. */
+static enum fp_status conclude(struct conv_site_tally *tally, const struct conv_sites_ages *ages,
+                               const struct span *span, const char *path, struct conv_sites *sites,
+                               struct conv_error *error)
+{
+    const uint64_t until_ns = settle_ages(tally, ages, span, sites);
+    if (!conv_site_tally_end(tally, sites->since_ns, until_ns))
         return conv_fail_memory(error, path, "the sites of what is live");
     sites->counts = malloc((tally->count + 1) * sizeof *sites->counts);
     if (sites->counts == NULL)
         return conv_fail_memory(error, path, "its sites");
     memcpy(sites->counts, tally->counts, tally->count * sizeof *sites->counts);
     sites->count = tally->count;
+    sites->all_live_bytes = tally->live_bytes;
     sites->peak_bytes = tally->peak_bytes;
     sites->peak_ns = tally->peak_ns;
     sites->end_ns = tally->now_ns;
@@ -131,18 +179,17 @@ static enum fp_status conclude(struct conv_site_tally *tally, uint64_t since_ns,
     return FP_OK;
 }
 
-static enum fp_status run(const char *path, const struct conv_options *options, const struct conv_when *since,
-                          struct conv_sites *sites, struct conv_error *error)
+static enum fp_status run(const char *path, const struct conv_options *options,
+                          const struct conv_sites_ages *ages, struct conv_sites *sites,
+                          struct conv_error *error)
 {
     struct conv_options settled = *options;
     struct conv_site_tally tally;
     struct conv_input input;
-    uint64_t end_ns;
     enum fp_status status = conv_input_open(path, options, &sites->survey, error, &input);
     if (status != FP_OK)
         return status;
     status = take_stacks(conv_footprint_parts(&input), path, sites, error);
-    end_ns = input.end_ns;
     if (status == FP_OK)
         status = conv_input_settle(path, &input, &settled, &sites->survey, error);
     if (!conv_site_tally_init(&tally) && status == FP_OK)
@@ -156,7 +203,8 @@ static enum fp_status run(const char *path, const struct conv_options *options, 
     }
     if (status == FP_OK) {
         conv_recording_judge(&sites->survey, true);
-        status = conclude(&tally, moment_ns(since, end_ns > 0 ? end_ns : tally.now_ns), path, sites, error);
+        const struct span span = span_of(&input, &settled.select, ages);
+        status = conclude(&tally, ages, &span, path, sites, error);
     }
     conv_site_tally_release(&tally);
     input.close(input.data);
@@ -164,10 +212,11 @@ static enum fp_status run(const char *path, const struct conv_options *options, 
 }
 
 enum fp_status conv_sites_file(const char *path, const struct conv_options *options,
-                               const struct conv_when *since, struct conv_sites *ret_sites,
+                               const struct conv_sites_ages *ages, struct conv_sites *ret_sites,
                                struct conv_error *ret_error)
 {
     static const struct conv_options defaults = {0};
+    static const struct conv_sites_ages all = {0};
     struct conv_sites sites = {0};
     enum conv_kind kind;
     enum fp_status status;
@@ -182,7 +231,7 @@ enum fp_status conv_sites_file(const char *path, const struct conv_options *opti
                   "is neither a recording nor a footprint, which alone have call stacks") != FP_OK)
         status = conv_no_remedy(ret_error);
     if (status == FP_OK)
-        status = run(path, options, since, &sites, ret_error);
+        status = run(path, options, ages != NULL ? ages : &all, &sites, ret_error);
     if (status != FP_OK) {
         conv_sites_release(&sites);
         return conv_bound_told(status, path, ret_error);

@@ -33,13 +33,25 @@ struct conv_site_counts {
     uint32_t lives[CONV_LIFE_CLASSES]; /* freed objects by their age then */
 };
 
+/* Which of the objects that are live at the end count as such. Zeroes: all. The recording's clock begins with it, also where
+ * its first windows are gone. */
+struct conv_sites_ages {
+    struct conv_when since; /* made from that moment on */
+    uint64_t older_ns;      /* so old at least */
+    uint64_t from_ns;       /* made at that time of the recording's clock, or later */
+    uint64_t now_ns;        /* what that clock shows, of a recording that goes on; 0: not known */
+};
+
 struct conv_sites {
     struct conv_survey survey;       /* of the pass */
     struct conv_site_counts *counts; /* by number of site; 0, where there is one, first */
     size_t count;
-    uint64_t live_bytes, live_objects; /* at the end */
+    uint64_t live_bytes, live_objects; /* at the end, of those ages */
+    uint64_t all_live_bytes;           /* at the end, of any age */
     uint64_t peak_bytes, peak_ns;      /* the process' peak, and when it was */
-    uint64_t end_ns;                   /* of the pass */
+    uint64_t end_ns;                   /* of what was read: of the recording, or the section */
+    uint64_t since_ns;                 /* what counts as live was made then or later */
+    uint64_t until_ns;                 /* and before this, by the recording's clock */
     uint64_t allocations, bytes;
     char *executable;       /* the program's path; "": not known */
     struct fp_sites stacks; /* of the three arrays below */
@@ -51,11 +63,11 @@ struct conv_sites {
 /* conv_sites_file - read a footprint or a recording for its sites.
  * path      as in conv_file.
  * options   which process, which section. borrowed. NULL: the defaults.
- * since     objects made before that moment are no live objects. NULL: all are.
+ * ages      of what is live, those that count. NULL: all.
  * ret_sites filled on FP_OK; end it with conv_sites_release.
  * Returns   as conv_file; FP_ERR_FOREIGN for an input without call stacks. */
 enum fp_status conv_sites_file(const char *path, const struct conv_options *options,
-                               const struct conv_when *since, struct conv_sites *ret_sites,
+                               const struct conv_sites_ages *ages, struct conv_sites *ret_sites,
                                struct conv_error *ret_error);
 void conv_sites_release(struct conv_sites *sites);
 

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Who does not free, while it goes on and after it died: each look tells what is new, a mark what is known."""
+import json
+import os
+import signal
+import subprocess
+
+import lab
+
+
+class Recorded:
+    """leaky.c, recorded with its call stacks, which does what it is told."""
+
+    def __init__(self, test, *options):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
+        self.directory = test.place / "rec"
+        self.process = subprocess.Popen(
+            [str(lab.BUILD / "mallab"), "record", "--quiet", "--sites", "-o", str(self.directory), *options, "--",
+             str(lab.PROGRAMS / "leaky")], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        test.addCleanup(self.end)
+
+    def do(self, what, count):
+        self.process.stdin.write(f"{what} {count}\n".encode())
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == b"done\n"
+
+    def pids(self):
+        facts = json.loads((self.directory / "recording.json").read_text())
+        return facts["command_pid"], facts["collector"]["pid"]
+
+    def end(self):
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        self.process.wait(lab.PATIENCE_S)
+        self.process.stdout.close()
+
+
+def objects(answer, function="leaks"):
+    return sum(site["live_objects"] for site in answer["sites"] if site["site"] == function)
+
+
+class Leaks(lab.Lab):
+    def look(self, *options):
+        return self.answer("leaks", "--json", "--by", "function", "--top", "0", *options, "rec")
+
+    def watch(self, *options):
+        """The looks one by one, and the process."""
+        watch = subprocess.Popen([str(lab.BUILD / "mallab"), "leaks", "--watch", "1s", "--json", "--by", "function", "--top", "0",
+                                  *options, "rec"], cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(watch.kill)
+
+        def looks():
+            lines = []
+            for line in watch.stdout:
+                lines.append(line)
+                if line == b"}\n":
+                    yield json.loads(b"".join(lines))
+                    lines = []
+        return looks(), watch
+
+    def follow(self, looks, wanted):
+        """Look until so many objects have been told of: each once, of the age asked for."""
+        told = 0
+        while told < wanted:
+            look = next(looks)
+            told += objects(look)
+            for site in look["sites"]:
+                self.assertGreaterEqual(site["oldest_ns"], look["older_ns"])
+        self.assertEqual(told, wanted)
+
+    def ended(self, looks, watch):
+        """What is told after the recording's end: the last look's objects, the line."""
+        told = sum(objects(look) for look in looks)
+        said = watch.stderr.read().decode().splitlines()
+        watch.stdout.close()
+        watch.stderr.close()
+        self.assertEqual(watch.wait(lab.PATIENCE_S), 0, said)
+        return told, said
+
+    def test_each_look_tells_what_is_new(self):
+        program = Recorded(self)
+        program.do("leaks", 10)
+        looks, watch = self.watch()
+        self.follow(looks, 10)
+        program.do("leaks", 20)
+        self.follow(looks, 20)
+        program.end()
+        told, said = self.ended(looks, watch)
+        self.assertEqual(told, 0)
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], "^mallab leaks: (the recording|process [0-9]+) has ended$")
+
+    def test_a_killed_program_is_told_to_its_last_object(self):
+        program = Recorded(self)
+        program.do("leaks", 10)
+        looks, watch = self.watch("--since", "0")
+        self.follow(looks, 10)
+        program.do("leaks", 50)
+        os.kill(program.pids()[0], signal.SIGKILL)
+        program.end()
+        told, said = self.ended(looks, watch)
+        self.assertIn("has ended", said[-1])
+        self.assertLessEqual(told, 50)
+        answer = self.look()
+        self.assertIs(answer["complete"], True)
+        self.assertEqual(objects(answer), 60)
+        self.assertEqual(answer["sites"][0]["stack"][0]["function"], "leaks")
+
+    def test_a_killed_collector_leaves_all_to_be_recovered(self):
+        program = Recorded(self)
+        program.do("leaks", 30)
+        command, collector = program.pids()
+        os.kill(collector, signal.SIGKILL)
+        os.kill(command, signal.SIGKILL)
+        program.end()
+        self.assertEqual(objects(self.look()), 30)
+
+    def test_while_it_goes_on_all_is_seen_that_is_old_enough(self):
+        program = Recorded(self)
+        for count in (10, 7):
+            program.do("leaks", count)
+            before = objects(self.look())
+            self.assertEqual(objects(self.look("--older", "1h")), 0)
+            lab.wait_for(lambda: objects(self.look("--older", "10ms")) == before, "them to become old")
+        self.assertEqual(before, 17)
+        program.end()
+        text = self.mallab("leaks", "--older", "10ms", "rec").stdout.decode()
+        self.assertIn(", older than 10 ms", text.splitlines()[0])
+
+    def test_a_mark_leaves_out_what_is_known(self):
+        program = Recorded(self)
+        program.do("leaks", 10)
+        self.assertIn("--no-mark", self.mallab("leaks", "--mark", "rec").stderr.decode())
+        program.do("leaks", 5)
+        self.assertEqual(objects(self.look()), 5)
+        self.assertEqual(objects(self.look("--since", "0")), 15)
+        self.assertIn("--no-mark", self.mallab("leaks", "rec").stdout.decode())
+        self.mallab("leaks", "--mark", "rec")
+        self.assertEqual(objects(self.look()), 0)
+        self.assertEqual(objects(self.look("--no-mark")), 15)
+        self.assertEqual(objects(self.look()), 15)
+        self.mallab("leaks", "--mark", "rec")
+        program.do("leaks", 3)
+        program.end()
+        self.assertEqual(objects(self.look()), 3)
+        self.assert_one_line(self.mallab("leaks", "--mark", "rec", status=lab.FAILED), "has ended")
+        self.mallab("leaks", "--mark", "--no-mark", "rec", status=lab.MISUSE)
+
+    def test_a_mark_is_not_believed_blindly(self):
+        program = Recorded(self)
+        program.do("leaks", 2)
+        program.end()
+        mark = self.place / "rec/leaks.mark"
+        for text in ("", "5", "-1\n", "1e3\n", "99999999999999999999\n", "x" * 100 + "\n"):
+            mark.write_text(text)
+            self.assert_one_line(self.mallab("leaks", "rec", status=lab.BAD_INPUT), "leaks.mark")
+        mark.unlink()
+        (self.place / "other").write_text("1\n")
+        mark.symlink_to(self.place / "other")
+        self.assert_one_line(self.mallab("leaks", "rec", status=lab.BAD_INPUT), "leaks.mark")
+        self.assertEqual(objects(self.look("--since", "0")), 2)
+
+    def test_what_watch_does_not_take(self):
+        for options in (["-o", "out"], ["--at", "50%"]):
+            self.assertIn("--watch", self.mallab("leaks", "--watch", "1s", *options, "rec", status=lab.MISUSE).stderr.decode())
+
+
+if __name__ == "__main__":
+    lab.main()
