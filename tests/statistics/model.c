@@ -25,7 +25,7 @@ struct machine {
 
 const char *model_name(enum model model)
 {
-    static const char *const names[MODEL_COUNT] = {"quiet", "spikes", "drift", "bimodal"};
+    static const char *const names[MODEL_COUNT] = {"quiet", "spikes", "drift", "bimodal", "boost"};
     return names[model];
 }
 
@@ -40,11 +40,12 @@ static double exponential(struct res_random *random)
     return -log(1 - uniform(random));
 }
 
-/* From a millisecond to a second, each decade as often as the others. */
-static void follow_neighbour(struct machine *machine)
+/* From a millisecond to a second, each decade as often as the others; slow_longer: the slow ones are so many times as long. */
+static void follow_neighbour(struct machine *machine, double slow_longer)
 {
     while (machine->until_ns <= machine->now_ns) {
-        machine->until_ns += 1e6 * pow(1000, uniform(machine->random));
+        machine->until_ns += 1e6 * pow(1000, uniform(machine->random)) *
+                             (machine->neighbour ? 1 : slow_longer);
         machine->neighbour = !machine->neighbour;
     }
 }
@@ -65,8 +66,12 @@ static double work(struct machine *machine, double ns)
         factor *= 1 + 0.2 * part + 0.05 * sin(20 * part);
         break;
     case MODEL_BIMODAL:
-        follow_neighbour(machine);
+        follow_neighbour(machine, 1);
         factor *= machine->neighbour ? 1.5 : 1;
+        break;
+    case MODEL_BOOST:
+        follow_neighbour(machine, 2.6);
+        factor *= machine->neighbour ? 1.36 : 1;
         break;
     default:
         break;

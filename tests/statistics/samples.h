@@ -34,6 +34,7 @@ enum model {
     MODEL_SPIKES, /* interrupts and other processes: single batches take several times as long */
     MODEL_DRIFT, /* the machine becomes slower by a fifth from the first run to the last, and swings around that */
     MODEL_BIMODAL, /* a neighbour comes and goes: stretches of milliseconds to seconds take half as long again */
+    MODEL_BOOST, /* fast for a quarter of the time, in stretches of runs: a candidate may be long in meeting one */
     MODEL_COUNT,
 };
 

@@ -5,6 +5,7 @@
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
 #include "unit/harness.h"
@@ -199,6 +200,28 @@ TEST(rounds_end_for_width_time_or_number)
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
 }
 
+/* A machine that is fast for a quarter of the time, as it was met: 16 rounds of two equals, in which one had no fast one. */
+TEST(what_chance_makes_large_ends_nothing)
+{
+    static const uint8_t fast[3][16] = {
+        [0] = {[3] = 1, [4] = 1, [6] = 1, [11] = 1, [15] = 1}, [2] = {[2] = 1, [3] = 1, [6] = 1, [14] = 1}};
+    const struct res_options options = {.rounds = 40, .until = 0.02};
+    struct res_run runs[3 * 16] = {0};
+    uint64_t ns[2 * 3 * 16];
+    struct res_entry entries[3];
+    struct res_trial trial;
+    trial_of(0.3, 16, runs, ns, entries, &trial);
+    for (size_t i = 0; i < 3 * 16; i++)
+        for (size_t batch = 0; batch < 2; batch++)
+            if (fast[i / 16][i % 16])
+                ns[2 * i + batch] = ns[2 * i + batch] * 3 / 4;
+    CHECK(res_figures_time(&trial, &entries[1]).interval.low > 1.05);
+    CHECK(!res_until_ended(&trial, &options, 0, 0));
+    for (size_t i = 2 * 16; i < 2 * 2 * 16; i++) /* the candidate: really slower */
+        ns[i] *= 2;
+    CHECK(res_until_ended(&trial, &options, 0, 0));
+}
+
 static void plans(const struct res_options *options, uint64_t share_ns, unsigned least, double least_ns,
                   double most_ns)
 {
@@ -237,4 +260,5 @@ RUN_TESTS(T(steady_is_the_mean_of_the_fastest_part_of_each_batch),
           T(what_disturbs_single_batches_is_left_out), T(what_a_round_does_to_both_goes_out),
           T(the_floor_is_subtracted_of_both_sides), T(what_is_not_of_the_same_batches_is_not_compared),
           T(intervals_hold_the_truth), T(quantiles_of_student), T(rounds_end_for_width_time_or_number),
-          T(rounds_are_foretold), T(drift_is_told_when_it_is_more_than_chance))
+          T(what_chance_makes_large_ends_nothing), T(rounds_are_foretold),
+          T(drift_is_told_when_it_is_more_than_chance))

@@ -5,6 +5,8 @@
 
 #include "results/measure/figures/figures.h"
 
+#define LARGE_WIDER 2 /* 95 % become about 99.98 of 30 rounds */
+
 const char *res_ended_name(enum res_ended ended)
 {
     static const char *const names[] = {
@@ -35,7 +37,16 @@ double res_until_width(const struct res_trial *trial)
     return widest;
 }
 
-/* Narrow enough to show or exclude such a difference, or surely larger than twice that: then limits near it are decided, too. */
+/* Whether an interval LARGE_WIDER times as wide would lie beyond twice the difference: then limits near it are decided, too. Wider, because this
+ * is looked at many times, and one look that noise decides ends it. */
+static bool is_large(const struct res_difference *time, double difference)
+{
+    const double middle = log(time->ratio), beyond = log(1 + 2 * difference);
+    return middle - LARGE_WIDER * (middle - log(time->interval.low)) > beyond ||
+           middle + LARGE_WIDER * (log(time->interval.high) - middle) < -beyond;
+}
+
+/* Narrow enough to show or exclude such a difference, or surely larger. */
 static bool is_resolved(const struct res_trial *trial, double difference)
 {
     size_t told = 0, all = 0;
@@ -45,7 +56,7 @@ static bool is_resolved(const struct res_trial *trial, double difference)
         const struct res_difference time = res_figures_time(trial, &trial->entries[i]);
         const struct res_interval interval = time.interval;
         const bool is_narrow = interval.high - interval.low < difference * time.ratio;
-        told += is_narrow || interval.low > 1 + 2 * difference || interval.high < 1 / (1 + 2 * difference);
+        told += is_narrow || is_large(&time, difference);
         all++;
     }
     return told == all && all > 0;
