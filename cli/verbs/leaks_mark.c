@@ -77,7 +77,8 @@ static int open_own(const struct cli_verb *verb, const char *path)
     conv_recording_directory(path, directory);
     const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_OWN, &error);
     if (fd < 0)
-        cli_say(verb, "%s; a mark is the recording's owner's to set: --since", fp_error_text(&error, directory, text, sizeof text));
+        cli_say(verb, "%s; a mark is the recording's owner's to set: --since",
+                fp_error_text(&error, directory, text, sizeof text));
     return fd;
 }
 
