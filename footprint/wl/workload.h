@@ -14,6 +14,9 @@
  *           of a pause, which would else be spread over it. Ops between are taken to follow each other at even distances
  *   touched of a large object that was not in memory as a whole in the program: the share that was, known from the
  *           op on by which it got its size
+ *   site    who allocated (version 4): 0 not known, below FP_SITE_FIRST why it is not (enum fp_cut), else the node of the
+ *           stack's innermost frame, as in footprint/fp/fp_sites.h. Nodes are numbered without gaps in the order in which
+ *           ops first need them. A node's address is an offset in its module's file: its epoch is the module's number
  *
  * Ids are not chosen by the caller: the writer assigns them and the reader finds them again by
  * the same rule (ids.h). A released id is reused by the thread that released it within the same
@@ -28,6 +31,7 @@
 #include "footprint/base/call.h"
 #include "footprint/base/meta.h"
 #include "footprint/base/status.h"
+#include "footprint/fp/fp_sites.h"
 
 #define WL_VERSION        3u
 #define WL_WINDOW_OPS_MAX 65536u
@@ -207,6 +211,26 @@ struct wl_reader;
  *           summary: the conversion did not finish), FP_ERR_CORRUPT, FP_ERR_CHECKSUM, FP_ERR_MEMORY. */
 enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, struct wl_reader **ret_reader);
 
+/* wl_reader_open_sites - likewise; its windows tell their ops' sites, which takes 4 bytes more for each op of two windows. */
+enum fp_status wl_reader_open_sites(const char *path, struct fp_error *ret_error,
+                                    struct wl_reader **ret_reader);
+
+/* wl_reader_site_end - 1 + the highest number of a site, at least FP_SITE_FIRST; 0: the workload has no sites. However it
+ * was opened. */
+uint32_t wl_reader_site_end(const struct wl_reader *reader);
+
+/* wl_reader_stacks - the stacks and modules of the sites. Takes malloc: not for a replay.
+ * ret_stacks  node_end is wl_reader_site_end. Paths of modules are names of files without a directory. End it with
+ *             wl_stacks_release, which accepts zeroes.
+ * Returns     FP_OK (none where the workload has no sites); FP_ERR_CORRUPT, FP_ERR_CHECKSUM, FP_ERR_MEMORY with wl_reader_error. */
+struct wl_stacks {
+    struct fp_sites sites;
+    struct fp_site_node *nodes;
+    struct fp_module *modules;
+};
+enum fp_status wl_reader_stacks(struct wl_reader *reader, struct wl_stacks *ret_stacks);
+void wl_stacks_release(struct wl_stacks *stacks);
+
 const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);
 size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta);
@@ -244,6 +268,9 @@ struct wl_window {
     const struct wl_noted *noted;
     uint32_t touched_count;
     const struct wl_touched *touched; /* of this window's ops */
+    /* By op, the site that gave the object its size; 0 for other ops. Below wl_reader_site_end. NULL: the workload has none, or
+     * was opened by wl_reader_open. */
+    const uint32_t *sites;
 };
 
 /* wl_reader_next - decode the next window, checking every bound: ids within summary.id_max and live or
