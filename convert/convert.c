@@ -33,15 +33,19 @@ static void make_value(char *text)
 }
 
 static enum fp_status create_writer(const char *out_path, int descriptor, const struct conv_options *options,
-                                    const struct conv_input *input, struct conv_survey *survey,
-                                    struct conv_error *error, struct wl_writer **ret_writer)
+                                    const struct conv_input *input, const struct conv_stacks *stacks,
+                                    struct conv_survey *survey, struct conv_error *error,
+                                    struct wl_writer **ret_writer)
 {
-    const struct wl_writer_options writer_options = {.window_ops = options->window_ops,
-                                                     .zstd_level = options->zstd_level,
-                                                     .touched = true,
-                                                     .pause_ns = WL_PAUSE_NS,
-                                                     .in_place = options->in_place,
-                                                     .descriptor = descriptor};
+    const struct wl_writer_options writer_options = {
+        .window_ops = options->window_ops,
+        .zstd_level = options->zstd_level,
+        .touched = true,
+        .pause_ns = WL_PAUSE_NS,
+        .sites = stacks != NULL ? &stacks->sites : NULL,
+        .program = stacks != NULL ? conv_path_name(stacks->executable) : NULL,
+        .in_place = options->in_place,
+        .descriptor = descriptor};
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
     struct fp_meta meta[META_ENTRIES_MAX];
     char start[24], processes[24], process_events[24], recording_events[24];
@@ -101,23 +105,28 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     struct fp_error cause = {.status = FP_OK};
     struct wl_summary summary;
     struct wl_writer *writer = NULL;
+    struct conv_stacks stacks = {0};
+    const bool with_sites = input->stacks != NULL && !options->no_sites;
     sigset_t held;
-    enum fp_status status;
+    enum fp_status status = FP_OK;
+    if (with_sites)
+        status = input->stacks(input->data, &stacks, error);
     conv_hold_signals(&held);
-    status = create_writer(out_path, descriptor, options, input, survey, error, &writer);
+    if (status == FP_OK)
+        status = create_writer(out_path, descriptor, options, input, with_sites ? &stacks : NULL, survey,
+                               error, &writer);
     if (status == FP_OK)
         conv_announce_temporary(wl_writer_temporary(writer));
     conv_let_signals(&held);
-    if (status != FP_OK)
-        return status;
-    status = conv_pass_run(input, options, writer, survey, error);
+    if (status == FP_OK)
+        status = conv_pass_run(input, options, writer, survey, error);
     if (status == FP_OK) {
         conv_choice_judge(options, survey);
         conv_recording_judge(survey, true);
     }
     if (status == FP_OK)
         status = conv_survey_note(writer, survey);
-    if (status != FP_OK && error->cause.status == FP_OK)
+    if (status != FP_OK && writer != NULL && error->cause.status == FP_OK)
         status = output_failed(writer, out_path, status, error);
     if (status == FP_OK) {
         status = wl_writer_finish(writer, survey->duration_ns, &summary, &report->bytes_out, &cause);
@@ -128,6 +137,7 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
         }
     }
     wl_writer_abandon(writer);
+    conv_stacks_release(&stacks);
     conv_announce_temporary(NULL);
     if (status != FP_OK)
         return status;
@@ -180,6 +190,9 @@ static enum fp_status convert_workload(const char *in_path, const char *out_path
     if (conv_plan_any(&options->select) || conv_process_asked(options))
         return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
                          "is a workload: only of recordings and traces something can be selected");
+    if (options->no_sites)
+        return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
+                         "is a workload: call stacks are left out when a recording is converted");
     if (is_text) {
         status = conv_temporary_text(in_path, out_path, options, &temporary, error);
         wl_path = temporary.path;

@@ -9,6 +9,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/footprint.h"
+#include "footprint/wl/workload.h"
 
 struct counts {
     bool any; /* some footprint has stacks */
@@ -57,20 +58,25 @@ static void count_file(const char *path, struct process_counts *process)
     process->last = reader;
 }
 
-static void add_process(struct process_counts *process, struct counts *counts)
+static void add_sites(const struct fp_sites *sites, const uint64_t *allocations, uint32_t end,
+                      struct counts *counts)
 {
-    const struct fp_sites *sites = process->last != NULL ? fp_reader_info(process->last)->sites : NULL;
-    for (uint32_t site = 0; sites != NULL && site < FP_SITES_MAX; site++) {
-        const uint64_t allocations = process->allocations[site];
-        if (allocations == 0)
+    for (uint32_t site = 0; site < end; site++) {
+        if (allocations[site] == 0)
             continue;
         const enum fp_cut cut = fp_site_cut(sites, site);
-        counts->allocations += allocations;
+        counts->allocations += allocations[site];
         counts->stacks += site >= FP_SITE_FIRST;
         if (site == 0 || cut != FP_CUT_NONE)
-            counts->cut[cut] += allocations;
+            counts->cut[cut] += allocations[site];
     }
-    counts->any = counts->any || sites != NULL;
+    counts->any = true;
+}
+
+static void add_process(struct process_counts *process, struct counts *counts)
+{
+    if (process->last != NULL)
+        add_sites(fp_reader_info(process->last)->sites, process->allocations, FP_SITES_MAX, counts);
     fp_reader_close(process->last);
     free(process->allocations);
 }
@@ -94,6 +100,33 @@ static void count_process(const struct conv_survey *survey, const struct conv_pr
     add_process(&process, counts);
 }
 
+static void count_windows(struct wl_reader *reader, uint64_t *allocations)
+{
+    struct wl_window window;
+    while (wl_reader_next(reader, &window) == FP_OK)
+        for (uint32_t i = 0; i < window.op_count; i++)
+            if (fp_call_kind_of(window.ops[i].call) != FP_KIND_RELEASE)
+                allocations[window.sites[i]]++;
+}
+
+/* What is damaged the survey has told of. */
+static void count_workload(const char *path, struct counts *counts)
+{
+    struct wl_reader *reader = NULL;
+    struct wl_stacks stacks;
+    if (wl_reader_open_sites(path, NULL, &reader) != FP_OK)
+        return;
+    const uint32_t end = wl_reader_site_end(reader);
+    uint64_t *allocations = res_calloc((size_t)end + 1, sizeof *allocations);
+    if (end > 0 && wl_reader_stacks(reader, &stacks) == FP_OK) {
+        count_windows(reader, allocations);
+        add_sites(&stacks.sites, allocations, end, counts);
+        wl_stacks_release(&stacks);
+    }
+    free(allocations);
+    wl_reader_close(reader);
+}
+
 static struct counts count(const struct conv_survey *survey)
 {
     struct counts counts = {0};
@@ -102,6 +135,8 @@ static struct counts count(const struct conv_survey *survey)
         count_file(survey->input, &process);
         add_process(&process, &counts);
     }
+    if (survey->kind == CONV_KIND_WORKLOAD)
+        count_workload(survey->input, &counts);
     for (size_t i = 0; survey->kind == CONV_KIND_RECORDING && i < survey->process_count; i++)
         if (!survey->processes[i].absent && !survey->processes[i].missing)
             count_process(survey, &survey->processes[i], &counts);

@@ -40,6 +40,7 @@ struct conv_options {
     uint32_t window_ops;   /* 0: the writer's default */
     int zstd_level;        /* 0: the writer's default */
     bool overwrite;        /* replace an existing output */
+    bool no_sites;         /* leave out call stacks */
     bool no_inherited;     /* begin forked processes without their parents' objects */
     bool salvage;          /* leave out damaged blocks, lines and records instead of refusing */
     bool by_event;         /* for tests: no short cut for plain calls; the workload is the same */

@@ -114,6 +114,8 @@ static enum fp_status put_head(struct texting *texting)
     conv_export_text_put(texting->file,
                          "# An op a line: THREAD CALL OBJECT [SIZE] [x COUNT] [align BYTES] [fresh]; in the\n"
                          "# order of all threads. 'mallab convert' makes the workload of it again.\n");
+    if (wl_reader_site_end(job->reader) > 0)
+        conv_export_text_put(texting->file, "# The workload has call sites, which are not in here.\n");
     if (texting->window_ops > 0)
         conv_export_print(texting->file, "window_ops %" PRIu64 "\n", texting->window_ops);
     if (wl_reader_version(job->reader) >= 2)

@@ -142,7 +142,7 @@ enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_surv
     return status == FP_ERR_LIMIT ? FP_OK : status;
 }
 
-static void take_notes(const struct wl_reader *reader, struct conv_survey *survey)
+void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *survey)
 {
     const char *program = wl_reader_meta(reader, "program");
     const char *complete = wl_reader_meta(reader, "complete");
@@ -200,7 +200,7 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
     survey->kind = CONV_KIND_WORKLOAD;
     take_summary(reader, survey);
     take_threads(wl_reader_summary(reader), survey);
-    take_notes(reader, survey);
+    conv_survey_notes(reader, survey);
     while ((status = wl_reader_next(reader, &window)) == FP_OK) {
         survey_window(&window, survey);
         if (options->progress != NULL)

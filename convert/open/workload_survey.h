@@ -12,6 +12,9 @@ enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
                                     const struct conv_options *options, struct conv_survey *survey,
                                     struct conv_error *error);
 
+/* conv_survey_notes - what a conversion noted in a workload. */
+void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *survey);
+
 /* conv_survey_note - what a conversion learned of its input, as notes of the workload, which conv_survey_workload reads.
  * Returns  FP_OK, or the writer's. */
 enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_survey *survey);

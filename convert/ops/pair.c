@@ -134,8 +134,10 @@ static inline enum fp_status emit_allocate(struct conv_pair *pair, const struct 
     enum fp_status status = FP_OK;
     count_op(pair, event->call);
     conv_stats_live(pair->survey, step->bytes, 0, 1);
-    if (pair->writer != NULL)
+    if (pair->writer != NULL) {
+        wl_writer_site(pair->writer, event->site);
         status = wl_writer_allocate(pair->writer, pair->thread, &shape, pair->last_time_ns, &id);
+    }
     if (status == FP_OK)
         status = note_kin(pair, event->call, (struct conv_object){.id = id, .bytes = step->bytes});
     if (status != FP_OK)
@@ -151,9 +153,11 @@ static enum fp_status emit_resize(struct conv_pair *pair, const struct conv_even
     count_op(pair, event->call);
     conv_stats_requests(pair->survey, step->bytes, 1);
     conv_stats_live(pair->survey, step->bytes, step->object.bytes, 0);
-    if (pair->writer != NULL)
+    if (pair->writer != NULL) {
+        wl_writer_site(pair->writer, event->site);
         status = wl_writer_resize(pair->writer, pair->thread, &shape, pair->last_time_ns, step->object.id,
                                   step->object.bytes);
+    }
     if (status == FP_OK)
         status = note_kin(pair, event->call,
                           (struct conv_object){.id = step->object.id, .bytes = step->bytes});

@@ -36,6 +36,7 @@ struct plan {
     bool has_kin;                          /* conv_has_kin */
     uint16_t index, fresh_index;           /* fresh: as a realloc of NULL */
     uint32_t dictionary, fresh_dictionary; /* of which they are indexes; NO_DICTIONARY: not known */
+    uint32_t site;
     uint64_t bytes;
     uint64_t count;
 };
@@ -63,10 +64,11 @@ static inline enum what what_of(const struct fp_shape *shape)
     }
 }
 
-static inline struct plan plan_of(const struct fp_shape *shape)
+static inline struct plan plan_of(const struct fp_shape *shape, uint32_t site)
 {
     return (struct plan){.what = (uint8_t)what_of(shape),
                          .has_kin = conv_has_kin(shape->call, fp_shape_bytes(shape)),
+                         .site = site,
                          .bytes = fp_shape_bytes(shape),
                          .dictionary = NO_DICTIONARY,
                          .fresh_dictionary = NO_DICTIONARY};
@@ -210,7 +212,7 @@ static bool make_plans(struct conv_pair_fast *fast, const struct fp_block *block
     }
     for (uint32_t i = 0; i < block->shape_count; i++) {
         fast->shapes[i] = block->shapes[i];
-        fast->plans[i] = plan_of(&block->shapes[i]);
+        fast->plans[i] = plan_of(&block->shapes[i], block->sites != NULL ? block->sites[i] : 0);
     }
     fast->plan_count = block->shape_count;
     return true;
@@ -232,10 +234,12 @@ static inline void note_time(struct run *run, uint32_t mark)
         run->writer->now_ns = time_ns;
 }
 
-static __attribute__((noinline)) bool find_index(struct run *run, const struct fp_shape *shape, bool fresh,
+static __attribute__((noinline)) bool find_index(struct run *run, uint32_t shape_number, bool fresh,
                                                  uint16_t *index, uint32_t *dictionary)
 {
-    if (!wl_put_shape(run->writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra, index))
+    const struct fp_shape *shape = &run->fast->shapes[shape_number];
+    if (!wl_put_shape(run->writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
+                      run->fast->plans[shape_number].site, index))
         return false;
     *dictionary = run->writer->dictionary;
     return true;
@@ -286,8 +290,7 @@ static inline bool begin(struct run *run, uint32_t mark, bool fresh, uint16_t *r
         note_time(run, mark);
         wl_put_time(writer, writer->now_ns);
     }
-    if (unlikely(*dictionary != writer->dictionary) &&
-        !find_index(run, &fast->shapes[shape], fresh, index, dictionary))
+    if (unlikely(*dictionary != writer->dictionary) && !find_index(run, shape, fresh, index, dictionary))
         return false;
     *ret_index = *index;
     plan->count++;

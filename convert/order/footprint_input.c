@@ -254,6 +254,28 @@ static void take_usage(const struct conv_parts *parts, struct conv_survey *surve
         }
 }
 
+static bool has_stacks(const struct conv_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->parts[i].info->sites != NULL)
+            return true;
+    return false;
+}
+
+static enum fp_status take_stacks(void *data, struct conv_stacks *ret_stacks, struct conv_error *error)
+{
+    const struct conv_parts *parts = &((const struct footprint *)data)->image.parts;
+    const char *executable = conv_parts_meta(parts, "executable");
+    bool done = true;
+    *ret_stacks = (struct conv_stacks){.executable = strdup(executable != NULL ? executable : "")};
+    for (size_t i = 0; i < parts->count && done; i++)
+        if (parts->parts[i].info->sites != NULL)
+            done = conv_stacks_add(ret_stacks, parts->parts[i].info->sites);
+    return done && ret_stacks->executable != NULL
+               ? FP_OK
+               : conv_fail_memory(error, parts->parts[0].path, "its call stacks");
+}
+
 enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                                    const struct conv_process *listed, const struct conv_options *options,
                                    struct conv_survey *survey, struct conv_error *ret_error,
@@ -291,6 +313,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
         .run = run,
         .home_lane = footprint->image.main_lane,
         .conclude = conclude,
+        .stacks = has_stacks(parts) ? take_stacks : NULL,
         .close = close_footprint,
     };
     return FP_OK;

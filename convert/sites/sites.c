@@ -9,88 +9,24 @@
 #include "convert/base/limits.h"
 #include "convert/open/input.h"
 #include "convert/open/pass.h"
-#include "convert/order/footprint_input.h"
+#include "convert/open/workload_input.h"
 #include "convert/recording/recording.h"
 #include "convert/sites/site_tally.h"
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* What was told first stands, as within one footprint. */
-static bool take_nodes(const struct fp_sites *from, struct conv_sites *to)
-{
-    const uint32_t end = to->stacks.node_end;
-    if (from->node_end > end) {
-        struct fp_site_node *nodes = realloc(to->nodes, from->node_end * sizeof *nodes);
-        if (nodes == NULL)
-            return false;
-        memset(nodes + end, 0, (from->node_end - end) * sizeof *nodes);
-        to->stacks.nodes = to->nodes = nodes;
-        to->stacks.node_end = from->node_end;
-    }
-    for (uint32_t i = FP_SITE_FIRST; i < from->node_end; i++)
-        if (to->nodes[i].address == 0)
-            to->nodes[i] = from->nodes[i];
-    return true;
-}
-
-static bool has_module(const struct fp_sites *sites, const struct fp_module *module)
-{
-    for (uint32_t i = 0; i < sites->module_count; i++)
-        if (sites->modules[i].start == module->start && sites->modules[i].epoch == module->epoch &&
-            strcmp(sites->modules[i].path, module->path) == 0)
-            return true;
-    return false;
-}
-
-static bool take_module(const struct fp_module *module, struct conv_sites *to)
-{
-    const uint32_t number = to->stacks.module_count;
-    to->paths[number] = strdup(module->path);
-    if (to->paths[number] == NULL)
-        return false;
-    to->modules[number] = *module;
-    to->modules[number].path = to->paths[number];
-    to->stacks.module_count++;
-    return true;
-}
-
-static bool take_modules(const struct fp_sites *from, struct conv_sites *to)
-{
-    const size_t most = (size_t)to->stacks.module_count + from->module_count + 1;
-    struct fp_module *modules = realloc(to->modules, most * sizeof *modules);
-    char **paths = realloc(to->paths, most * sizeof *paths);
-    to->modules = modules != NULL ? modules : to->modules;
-    to->paths = paths != NULL ? paths : to->paths;
-    to->stacks.modules = to->modules;
-    if (modules == NULL || paths == NULL)
-        return false;
-    for (uint32_t i = 0; i < from->module_count; i++)
-        if (!has_module(&to->stacks, &from->modules[i]) && !take_module(&from->modules[i], to))
-            return false;
-    return true;
-}
-
-static enum fp_status take_stacks(const struct conv_parts *parts, const char *path, struct conv_sites *to,
+static enum fp_status take_stacks(const struct conv_input *input, const char *path, struct conv_sites *to,
                                   struct conv_error *error)
 {
-    const char *executable = conv_parts_meta(parts, "executable");
-    bool told = false;
-    for (size_t i = 0; i < parts->count; i++) {
-        const struct fp_sites *from = parts->parts[i].info->sites;
-        if (from == NULL)
-            continue;
-        told = true;
-        if (!take_nodes(from, to) || !take_modules(from, to))
-            return conv_fail_memory(error, path, "its call stacks");
+    if (input->stacks == NULL) {
+        (void)conv_fail(error, path, FP_ERR_FOREIGN, 0, 0,
+                        "has no call stacks: record with 'mallab record --sites'");
+        return conv_no_remedy(error);
     }
-    to->executable = strdup(executable != NULL ? executable : "");
-    if (to->executable == NULL)
-        return conv_fail_memory(error, path, "its call stacks");
-    if (told)
-        return FP_OK;
-    (void)conv_fail(error, path, FP_ERR_FOREIGN, 0, 0,
-                    "has no call stacks: record with 'mallab record --sites'");
-    return conv_no_remedy(error);
+    const enum fp_status status = input->stacks(input->data, &to->owner, error);
+    to->stacks = to->owner.sites;
+    to->executable = to->owner.executable;
+    return status;
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
@@ -125,10 +61,9 @@ struct span {
     uint64_t to_ns;    /* the section's end; UINT64_MAX: it has none */
 };
 
-static struct span span_of(const struct conv_input *input, const struct conv_selection *select,
-                           const struct conv_sites_ages *ages)
+static struct span span_of(const struct conv_input *input, uint64_t begin_ns,
+                           const struct conv_selection *select, const struct conv_sites_ages *ages)
 {
-    const uint64_t begin_ns = conv_footprint_parts(input)->begin_ns;
     const uint64_t clock_ns = ages->now_ns > begin_ns ? ages->now_ns - begin_ns : 0;
     struct span span = {.begin_ns = begin_ns, .to_ns = UINT64_MAX};
     span.whole_ns = input->end_ns > clock_ns ? input->end_ns : clock_ns;
@@ -179,17 +114,19 @@ static enum fp_status conclude(struct conv_site_tally *tally, const struct conv_
     return FP_OK;
 }
 
-static enum fp_status run(const char *path, const struct conv_options *options,
+static enum fp_status run(const char *path, enum conv_kind kind, const struct conv_options *options,
                           const struct conv_sites_ages *ages, struct conv_sites *sites,
                           struct conv_error *error)
 {
     struct conv_options settled = *options;
     struct conv_site_tally tally;
     struct conv_input input;
-    enum fp_status status = conv_input_open(path, options, &sites->survey, error, &input);
+    enum fp_status status = kind == CONV_KIND_WORKLOAD
+                                ? conv_workload_open(path, &sites->survey, error, &input)
+                                : conv_input_open(path, options, &sites->survey, error, &input);
     if (status != FP_OK)
         return status;
-    status = take_stacks(conv_footprint_parts(&input), path, sites, error);
+    status = take_stacks(&input, path, sites, error);
     if (status == FP_OK)
         status = conv_input_settle(path, &input, &settled, &sites->survey, error);
     if (!conv_site_tally_init(&tally) && status == FP_OK)
@@ -203,7 +140,7 @@ static enum fp_status run(const char *path, const struct conv_options *options,
     }
     if (status == FP_OK) {
         conv_recording_judge(&sites->survey, true);
-        const struct span span = span_of(&input, &settled.select, ages);
+        const struct span span = span_of(&input, sites->survey.begin_ns, &settled.select, ages);
         status = conclude(&tally, ages, &span, path, sites, error);
     }
     conv_site_tally_release(&tally);
@@ -226,12 +163,15 @@ enum fp_status conv_sites_file(const char *path, const struct conv_options *opti
     snprintf(sites.survey.input, sizeof sites.survey.input, "%s", path);
     status = conv_resolve(path, options, &kind, ret_error);
     if (status == FP_OK && kind != CONV_KIND_FOOTPRINT && kind != CONV_KIND_RECORDING &&
-        kind != CONV_KIND_UNKNOWN &&
+        kind != CONV_KIND_WORKLOAD && kind != CONV_KIND_UNKNOWN &&
         conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0,
-                  "is neither a recording nor a footprint, which alone have call stacks") != FP_OK)
+                  "is no recording, footprint or workload, which alone have call stacks") != FP_OK)
         status = conv_no_remedy(ret_error);
+    if (status == FP_OK && kind == CONV_KIND_WORKLOAD && conv_process_asked(options))
+        status = conv_fail(ret_error, path, FP_ERR_ARGUMENT, 0, 0,
+                           "is a workload, of one process: leave out --process");
     if (status == FP_OK)
-        status = run(path, options, ages != NULL ? ages : &all, &sites, ret_error);
+        status = run(path, kind, options, ages != NULL ? ages : &all, &sites, ret_error);
     if (status != FP_OK) {
         conv_sites_release(&sites);
         return conv_bound_told(status, path, ret_error);
@@ -244,11 +184,6 @@ void conv_sites_release(struct conv_sites *sites)
 {
     conv_survey_release(&sites->survey);
     free(sites->counts);
-    free(sites->executable);
-    free(sites->nodes);
-    free(sites->modules);
-    for (uint32_t i = 0; i < sites->stacks.module_count; i++)
-        free(sites->paths[i]);
-    free(sites->paths);
+    conv_stacks_release(&sites->owner);
     *sites = (struct conv_sites){0};
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "convert/base/error.h"
+#include "convert/base/process_stacks.h"
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
 #include "footprint/fp/fp_sites.h"
@@ -53,11 +54,9 @@ struct conv_sites {
     uint64_t since_ns;                 /* what counts as live was made then or later */
     uint64_t until_ns;                 /* and before this, by the recording's clock */
     uint64_t allocations, bytes;
-    char *executable;       /* the program's path; "": not known */
-    struct fp_sites stacks; /* of the three arrays below */
-    struct fp_site_node *nodes;
-    struct fp_module *modules;
-    char **paths; /* of the modules */
+    const char *executable; /* the program's path; "": not known */
+    struct fp_sites stacks;
+    struct conv_stacks owner; /* of both */
 };
 
 /* conv_sites_file - read a footprint or a recording for its sites.

@@ -50,7 +50,7 @@ bool shape_to_op(const struct fp_shape *shape, bool fresh, struct wl_op *ret_op)
 
 size_t window_scratch_bytes(uint32_t op_count)
 {
-    /* shape 21, low and high 2, run 4 + 3, id 3, literal 5, wait 3 + 3, a time of 10 for 16, noted 3 + 10, facts 5 of 10 */
-    return (size_t)op_count * (SHAPE_BYTES_MAX + 2 + 7 + 3 + 5 + 6 + 13) +
+    /* shape 21 and its site 4, low and high 2, run 4 + 3, id 3, literal 5, wait 3 + 3, a time of 10 for 16, noted 3 + 10, facts 5 of 10 */
+    return (size_t)op_count * (SHAPE_BYTES_MAX + 4 + 2 + 7 + 3 + 5 + 6 + 13) +
            ((size_t)op_count / WL_TIME_STRIDE + 1) * 10 + 5 * VARINT_BYTES_MAX;
 }

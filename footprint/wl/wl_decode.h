@@ -24,6 +24,7 @@ struct wl_decoder {
     uint32_t refused;                 /* index of an op that cannot be, plus 1; 0: none known */
     uint64_t end_units;               /* time at which the last window ended */
     uint64_t *thread_ops;             /* counted, by thread */
+    uint32_t site_end;                /* sites are below; 0: the workload has none */
     const struct wl_summary *summary; /* what no window may contradict; set before the first */
     /* of the check of waits; by id, by op, by thread, by pairs of a window's first threads */
     uint32_t *touched; /* waits_tag << 16 | index of the newest op on it */
@@ -32,12 +33,14 @@ struct wl_decoder {
     struct wl_waits_thread *waits_threads;
     uint32_t known[WINDOW_WAITERS_MAX][WINDOW_WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1 */
     struct wl_op *shapes;                                   /* WINDOW_SHAPES_MAX, id 0 */
-    uint8_t *kinds;    /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
-    struct wl_op *ops; /* the summary's window_ops_max, as the arrays below */
+    uint32_t *shape_sites; /* of each shape; NULL: nobody asked for sites, or there are none */
+    uint8_t *kinds;        /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
+    struct wl_op *ops;     /* the summary's window_ops_max, as the arrays below */
     struct wl_run *runs;
     struct wl_wait *waits;
     uint64_t *times_ns;
     struct wl_noted *noted;
+    uint32_t *sites; /* NULL: likewise */
 };
 
 /* wl_decode_reset - forget all windows: as before the first. Storage is kept. */

@@ -13,9 +13,9 @@
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
 /* Neighbouring sizes of one call lie in neighbouring slots: a program's usual sizes then share a few cache lines. */
-static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra)
+static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra, uint32_t site)
 {
-    const uint64_t high = (size >> 12) ^ extra << 20;
+    const uint64_t high = (size >> 12) ^ extra << 20 ^ (uint64_t)site << 32;
     const uint64_t slot = (size & 4095) / 8 + (size & 7) * 6151 + call * 521 +
                           (high * UINT64_C(0x9e3779b97f4a7c15) >> 40);
     return (uint32_t)slot & (SHAPE_TABLE_SLOTS - 1);
@@ -23,15 +23,16 @@ static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra)
 
 /* Looked for as the caller gives it, then normalised: so no shape stands in the dictionary twice, and ops alone, without
  * their callers' words, lead to the same bytes. */
-bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
+bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra, uint32_t site,
                        uint16_t *ret_index)
 {
     struct fp_shape normal = {(uint8_t)(call & ~SHAPE_FRESH), size, extra};
-    uint32_t slot = shape_slot(call, size, extra);
+    uint32_t slot = shape_slot(call, size, extra, site);
     uint32_t entry;
     while ((entry = writer->shape_table[slot]) != 0) {
         const struct fp_shape *known = &writer->shapes[entry - 1];
-        if (known->size == size && known->extra == extra && known->call == call) {
+        if (known->size == size && known->extra == extra && known->call == call &&
+            (writer->shape_sites == NULL || writer->shape_sites[entry - 1] == site)) {
             *ret_index = (uint16_t)(entry - 1);
             return true;
         }
@@ -40,10 +41,12 @@ bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, u
     if (!shape_normalise(&normal))
         return false;
     if (normal.size != size || normal.extra != extra)
-        return wl_put_shape_slow(writer, call, normal.size, normal.extra,
+        return wl_put_shape_slow(writer, call, normal.size, normal.extra, site,
                                  ret_index); /* normal: no third time */
     normal.call = (uint8_t)call;
     /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
+    if (writer->shape_sites != NULL)
+        writer->shape_sites[writer->shape_count] = site;
     writer->shapes[writer->shape_count++] = normal;
     *ret_index = (uint16_t)(writer->shape_count - 1);
     writer->shape_table[slot] = writer->shape_count;
@@ -136,7 +139,7 @@ static enum fp_status pack_window(struct wl_file *file, struct block_header *hea
     enum fp_status status;
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         raw[i] = (struct column){columns[i].at, columns[i].size};
-    status = block_pack(header, raw, WINDOW_COLUMNS, context, level, packed);
+    status = block_pack(header, raw, header->column_count, context, level, packed);
     if (status == FP_OK)
         return wl_file_append(file, packed->at, packed->size);
     file->error = fp_error_make(status, 0, file->bytes, "cannot pack a window");
@@ -257,6 +260,7 @@ static enum fp_status write_window(struct wl_writer *writer)
 {
     struct block_header header = {
         .type = BLOCK_WINDOW,
+        .column_count = writer->sites.stacks != NULL ? WINDOW_COLUMNS : WINDOW_COLUMNS_PLAIN,
         .flags = writer->shapes_reset ? WINDOW_FLAG_RESET : 0,
         .count = writer->op_count,
         .sequence = writer->summary.windows,
@@ -273,6 +277,7 @@ static enum fp_status write_window(struct wl_writer *writer)
     encode_runs(writer);
     encode_waits(writer);
     wl_times_encode(writer);
+    wl_sites_encode(writer);
     status = writer->pack != NULL ? hand_over(writer->pack, &header, writer->columns)
                                   : pack_window(&writer->file, &header, writer->columns, writer->context,
                                                 writer->level, &writer->packed);

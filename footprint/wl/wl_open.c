@@ -19,13 +19,15 @@
 struct wl_opening {
     const uint8_t *file;
     size_t file_bytes;
-    size_t first_window, windows_end, summary_at;
+    size_t first_window, windows_end, sites_at, summary_at;
     size_t touched_count;
     uint32_t touched_block_max;
     struct block_header meta_header, summary_header;
     size_t meta_at;
     uint64_t ops, windows, digest;
     uint32_t version, window_ops_max;
+    uint32_t site_end; /* 0: the workload has no sites */
+    bool modules_seen, wants_sites;
     struct fp_error error;
 };
 
@@ -76,6 +78,7 @@ static enum fp_status check_header(struct wl_opening *opening)
     if (file_header_check(opening->file, "MALLABWL", WL_VERSION, &opening->error) != FP_OK)
         return opening->error.status;
     opening->version = get_u16(opening->file + 8);
+    opening->site_end = opening->version >= 4 ? FP_SITE_FIRST : 0;
     if (get_u32(opening->file + 16) != FP_TIME_UNIT_NS || get_u32(opening->file + 20) != WL_TIME_STRIDE)
         return wl_fail(&opening->error, FP_ERR_CORRUPT, 16, "units are not those of this version");
     return FP_OK;
@@ -115,6 +118,37 @@ static bool scan_touched(struct wl_opening *opening, const struct block_header *
     return true;
 }
 
+/* Blocks of nodes follow, each full but the last, then one of modules. */
+static bool scan_sites(struct wl_opening *opening, const struct block_header *header)
+{
+    const uint32_t before = opening->site_end - FP_SITE_FIRST;
+    if (opening->site_end == 0 || opening->modules_seen || header->count == 0)
+        return false;
+    if (header->type == BLOCK_MODULES) {
+        opening->modules_seen = true;
+        return before > 0 && header->count <= FP_MODULES_MAX;
+    }
+    if (before % FP_SITES_BLOCK_MAX != 0 || header->base != opening->site_end ||
+        header->count > FP_SITES_BLOCK_MAX || header->count > FP_SITES_MAX - opening->site_end)
+        return false;
+    opening->site_end += header->count;
+    return true;
+}
+
+/* Whether the block stands behind the windows, and is as it should be there. */
+static bool scan_tail(struct wl_opening *opening, const struct block_header *header, size_t at,
+                      bool *ret_fits)
+{
+    const bool is_sites = header->type == BLOCK_SITES || header->type == BLOCK_MODULES;
+    if (!is_sites && header->type != BLOCK_TOUCHED)
+        return false;
+    *ret_fits = is_sites ? scan_sites(opening, header)
+                         : opening->sites_at == 0 && scan_touched(opening, header);
+    if (is_sites && opening->sites_at == 0)
+        opening->sites_at = at;
+    return true;
+}
+
 /* Walk all block headers: the windows follow each other without gaps, and their sizes and checksums are known
  * before anything is decoded. */
 static enum fp_status scan_blocks(struct wl_opening *opening)
@@ -122,6 +156,7 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
     const size_t end = opening->file_bytes - WORKLOAD_FOOTER_BYTES;
     size_t at = FILE_HEADER_BYTES;
     struct block_header header;
+    bool fits;
     enum fp_status status = wl_scan_block(opening->file, at, opening->summary_at, &header, &opening->error);
     if (status != FP_OK)
         return status;
@@ -136,15 +171,17 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
         status = wl_scan_block(opening->file, at, opening->summary_at, &header, &opening->error);
         if (status != FP_OK)
             return status;
-        if (header.type == BLOCK_TOUCHED) {
-            if (!scan_touched(opening, &header))
-                return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "shares of objects are out of order");
+        if (scan_tail(opening, &header, at, &fits)) {
+            if (!fits)
+                return wl_fail(&opening->error, FP_ERR_CORRUPT, at,
+                               header.type == BLOCK_TOUCHED ? "shares of objects are out of order"
+                                                            : "call stacks are out of order");
             chain_digest(opening, &header);
             at += BLOCK_HEADER_BYTES + header.payload_bytes;
             continue;
         }
-        if (opening->touched_count > 0 || header.type != BLOCK_WINDOW || header.count == 0 ||
-            header.count > WL_WINDOW_OPS_MAX || header.sequence != opening->windows ||
+        if (opening->touched_count > 0 || opening->sites_at > 0 || header.type != BLOCK_WINDOW ||
+            header.count == 0 || header.count > WL_WINDOW_OPS_MAX || header.sequence != opening->windows ||
             header.base != opening->ops)
             return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "a window is out of order");
         opening->windows++;
@@ -155,6 +192,8 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
         at += BLOCK_HEADER_BYTES + header.payload_bytes;
         opening->windows_end = at;
     }
+    if (opening->sites_at == 0)
+        opening->sites_at = at;
     status = wl_scan_block(opening->file, at, end, &opening->summary_header, &opening->error);
     if (status != FP_OK)
         return status;
@@ -194,6 +233,7 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
 {
     const uint32_t threads = opening->summary_header.count;
     const uint32_t ops = opening->window_ops_max;
+    const bool with_sites = opening->wants_sites && opening->site_end > 0;
     const size_t summary_bytes = ((size_t)threads * 5 + 80) * VARINT_BYTES_MAX + META_BYTES_MAX;
     struct wl_decoder *decoder = &ret->decoder;
     uintptr_t at = (uintptr_t)base;
@@ -226,11 +266,16 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
     decoder->history = carve(&at, WINDOW_HISTORY * sizeof *decoder->history);
     decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);
     decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
+    decoder->site_end = opening->site_end;
+    if (with_sites)
+        decoder->shape_sites = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shape_sites);
     for (unsigned i = 0; i < 2; i++) {
         ret->rooms[i].ops = carve(&at, ops * sizeof *decoder->ops);
         ret->rooms[i].runs = carve(&at, ops * sizeof *decoder->runs);
         ret->rooms[i].waits = carve(&at, ops * sizeof *decoder->waits);
         ret->rooms[i].noted = carve(&at, ops * sizeof *decoder->noted);
+        if (with_sites)
+            ret->rooms[i].sites = carve(&at, ops * sizeof *decoder->sites);
         ret->rooms[i].times_ns = carve(&at, (ops / WL_TIME_STRIDE + 1) * sizeof *decoder->times_ns);
     }
     if (base != NULL)
@@ -352,10 +397,10 @@ static enum fp_status read_touched(struct wl_reader *reader, const struct wl_ope
 {
     uint64_t first = 0;
     size_t at = opening->windows_end;
-    while (at < opening->summary_at) {
+    while (at < opening->sites_at) {
         struct column columns[TOUCHED_COLUMNS];
         struct block_header header;
-        enum fp_status status = wl_scan_block(reader->file, at, opening->summary_at, &header, &reader->error);
+        enum fp_status status = wl_scan_block(reader->file, at, opening->sites_at, &header, &reader->error);
         if (status == FP_OK && header.count > opening->touched_count - reader->touched_count)
             status = wl_fail(&reader->error, FP_ERR_CORRUPT, at, "the file changed while it was read");
         if (status == FP_OK)
@@ -403,6 +448,7 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     reader->file_bytes = opening->file_bytes;
     reader->first_window = opening->first_window;
     reader->windows_end = opening->windows_end;
+    reader->sites_at = opening->sites_at;
     reader->summary_at = opening->summary_at;
     reader->digest = opening->digest;
     reader->summary = *summary;
@@ -436,9 +482,10 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     return FP_OK;
 }
 
-enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, struct wl_reader **ret_reader)
+static enum fp_status open_workload(const char *path, bool wants_sites, struct fp_error *ret_error,
+                                    struct wl_reader **ret_reader)
 {
-    struct wl_opening opening = {0};
+    struct wl_opening opening = {.wants_sites = wants_sites};
     struct wl_summary summary;
     enum fp_status status = scan(&opening, path);
     if (status == FP_OK)
@@ -451,4 +498,15 @@ enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, stru
         (void)fp_error_tell(opening.error, ret_error);
     }
     return status;
+}
+
+enum fp_status wl_reader_open(const char *path, struct fp_error *ret_error, struct wl_reader **ret_reader)
+{
+    return open_workload(path, false, ret_error, ret_reader);
+}
+
+enum fp_status wl_reader_open_sites(const char *path, struct fp_error *ret_error,
+                                    struct wl_reader **ret_reader)
+{
+    return open_workload(path, true, ret_error, ret_reader);
 }

@@ -58,6 +58,7 @@ static void enter_room(struct wl_decoder *decoder, const struct window_room *roo
     decoder->waits = room->waits;
     decoder->times_ns = room->times_ns;
     decoder->noted = room->noted;
+    decoder->sites = room->sites;
 }
 
 size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched)
@@ -132,7 +133,7 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     if (header.type != BLOCK_WINDOW || header.count == 0 || header.count > reader->summary.window_ops_max ||
         header.sequence != reader->next_window || header.base != reader->next_op)
         return wl_fail(&reader->error, FP_ERR_CORRUPT, at, "a window is out of order");
-    status = wl_arena_unpack(reader, at, &header, WINDOW_COLUMNS, columns);
+    status = wl_arena_unpack(reader, at, &header, window_columns(reader->decoder.version), columns);
     if (status != FP_OK)
         return status;
     enter_room(&reader->decoder, &reader->rooms[reader->next_window % 2]);

@@ -23,6 +23,7 @@ struct window_room {
     struct wl_wait *waits;
     uint64_t *times_ns;
     struct wl_noted *noted;
+    uint32_t *sites; /* NULL: nobody asked for them, or there are none */
 };
 
 struct wl_reader {
@@ -32,7 +33,8 @@ struct wl_reader {
     size_t first_window; /* offset of the first block */
     size_t at;           /* offset of the next block */
     size_t window_at;    /* of the block read last */
-    size_t windows_end;  /* where the blocks of shares begin, or the summary */
+    size_t windows_end;  /* where the blocks of shares begin, or what follows those */
+    size_t sites_at;     /* where the blocks of stacks begin, or the summary */
     size_t summary_at;
     struct wl_touched *touched;
     size_t touched_count, next_touched;

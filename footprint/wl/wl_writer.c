@@ -64,6 +64,7 @@ static bool allocate_buffers(struct wl_writer *writer)
         [WINDOW_LITERALS] = ops * 5,
         [WINDOW_WAITS] = ops * 6,
         [WINDOW_TIMES] = (ops / WL_TIME_STRIDE + 1) * VARINT_BYTES_MAX + ops * WL_NOTED_BYTES_MAX,
+        [WINDOW_SITES] = writer->sites.stacks != NULL ? ops * WL_SITE_BYTES_MAX : 0,
     };
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         if (!bytes_reserve(&writer->columns[i], room[i] + VARINT_BYTES_MAX))
@@ -73,11 +74,14 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
     writer->noted = malloc(ops * sizeof *writer->noted);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
+    if (writer->sites.stacks != NULL)
+        writer->shape_sites = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shape_sites);
     writer->shape_table = calloc(SHAPE_TABLE_SLOTS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
     return wl_put_more_ids(writer, 1) && writer->op_threads != NULL && writer->waits != NULL &&
            writer->times != NULL && writer->noted != NULL && writer->shapes != NULL &&
-           writer->shape_table != NULL && writer->context != NULL;
+           (writer->sites.stacks == NULL || writer->shape_sites != NULL) && writer->shape_table != NULL &&
+           writer->context != NULL;
 }
 
 static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
@@ -88,7 +92,11 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     enum fp_status status = meta_encode(meta, meta_count, &text);
     put_u32(header + 16, FP_TIME_UNIT_NS);
     put_u32(header + 20, WL_TIME_STRIDE);
-    file_header_seal(header, "MALLABWL", writer->times_told ? 3 : writer->touched_told ? 2 : 1);
+    file_header_seal(header, "MALLABWL",
+                     writer->sites.stacks != NULL ? 4
+                     : writer->times_told         ? 3
+                     : writer->touched_told       ? 2
+                                                  : 1);
     if (status == FP_OK)
         status = block_pack(&block, &(struct column){text.at, text.size}, 1, writer->context, writer->level,
                             &writer->packed);
@@ -113,6 +121,8 @@ static void writer_free(struct wl_writer *writer)
     free(writer->waits);
     free(writer->times);
     free(writer->shapes);
+    free(writer->shape_sites);
+    wl_sites_end(&writer->sites);
     free(writer->shape_table);
     free(writer->threads);
     free(writer->ids.next);
@@ -137,13 +147,14 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
     writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
     writer->touched_told = options->touched;
-    writer->times_told = options->pause_ns > 0;
-    writer->pause_ns = writer->times_told ? options->pause_ns : UINT64_MAX;
+    writer->times_told = options->pause_ns > 0 || options->sites != NULL;
+    writer->pause_ns = options->pause_ns > 0 ? options->pause_ns : UINT64_MAX;
     writer->file.fd = -1;
     writer->ready_thread = WL_NO_THREAD;
     if (writer->window_ops > WL_WINDOW_OPS_MAX) {
         status = wl_writer_fail(writer, FP_ERR_ARGUMENT, "windows of more ops than the format allows");
-    } else if (!allocate_buffers(writer)) {
+    } else if (!wl_sites_begin(&writer->sites, options->sites, options->program) ||
+               !allocate_buffers(writer)) {
         status = wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for a window");
     } else if (options->descriptor > 0) {
         wl_file_adopt(&writer->file, options->descriptor);
@@ -256,6 +267,11 @@ void wl_writer_note_time(struct wl_writer *writer)
     writer->note_next = writer->times_told;
 }
 
+void wl_writer_site(struct wl_writer *writer, uint32_t site)
+{
+    writer->next_site = site;
+}
+
 static __attribute__((noinline, cold)) void note_next(struct wl_writer *writer)
 {
     wl_times_note(writer, writer->op_count, writer->now_ns);
@@ -267,6 +283,8 @@ static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread,
                                       bool fresh, uint64_t time_ns, uint16_t *ret_shape)
 {
     const uint64_t before_ns = writer->now_ns;
+    const uint32_t site = writer->next_site;
+    writer->next_site = 0;
     if (time_ns > before_ns)
         writer->now_ns = time_ns;
     if (unlikely(thread != writer->ready_thread)) {
@@ -280,7 +298,7 @@ static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread,
     wl_put_time(writer, writer->now_ns);
     /* The shape is read field by field: callers have just stored it so, and a copy would wait for the stores. */
     if (unlikely(!wl_put_shape(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
-                               ret_shape)))
+                               site, ret_shape)))
         return wl_writer_fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
     return FP_OK;
 }
@@ -397,6 +415,8 @@ enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struc
     writer->summary.id_max = writer->ids.used;
     if (status == FP_OK)
         status = wl_touched_put(writer);
+    if (status == FP_OK)
+        status = wl_sites_put(writer);
     if (status == FP_OK)
         status = wl_summary_put(writer);
     if (status == FP_OK)

@@ -35,7 +35,17 @@ struct thread_state {
 
 struct shape_recent {
     uint64_t size, key; /* call and, above it, extra; 0: empty */
-    uint16_t index;     /* in the dictionary */
+    uint32_t site;
+    uint16_t index; /* in the dictionary */
+};
+
+/* What a writer has of sites: wl_sites.h. */
+struct wl_site_numbers {
+    const struct fp_sites *stacks; /* the caller's; NULL: no op has a site */
+    char *program;                 /* name of the module without a path */
+    uint32_t *own;                 /* by number of the caller's: the workload's; 0: none yet */
+    uint32_t *given; /* by number of the workload, from FP_SITE_FIRST on: which of the caller's it is */
+    uint32_t count;  /* of those */
 };
 
 struct wl_writer {
@@ -69,7 +79,10 @@ struct wl_writer {
     uint64_t aged_at;  /* ops, when wl_writer_age was run last */
     uint64_t now_ns;
     uint64_t live_bytes, live_objects;
+    struct wl_site_numbers sites;
+    uint32_t next_site;      /* wl_writer_site, as the caller numbers it */
     struct fp_shape *shapes; /* dictionary, normalised; .call may carry SHAPE_FRESH */
+    uint32_t *shape_sites;   /* likewise; NULL: no op has one */
     uint32_t shape_count;
     uint32_t dictionary;   /* counts the times that it began anew */
     uint32_t *shape_table; /* SHAPE_TABLE_SLOTS; hash -> index + 1 */

@@ -33,7 +33,7 @@
 #include "footprint/base/status.h"
 #include "footprint/fp/fp_sites.h"
 
-#define WL_VERSION        3u
+#define WL_VERSION        4u
 #define WL_WINDOW_OPS_MAX 65536u
 #define WL_THREADS_MAX    1048576u
 #define WL_THREADS_IDLE   65536u /* threads that a file may name beyond its ops */
@@ -116,10 +116,14 @@ struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
     bool touched;        /* wl_writer_touched may come: the file is of version 2 or above, else of 1 */
-    /* Above 0 the file is of version 3: the times of ops that are so far apart are noted. UINT64_MAX: only
+    /* Above 0 the file is of version 3 or above: the times of ops that are so far apart are noted. UINT64_MAX: only
      * those of wl_writer_note_time are. */
     uint64_t pause_ns;
-    bool in_place;  /* no thread of the writer's own. The bytes written are the same */
+    /* What numbers of wl_writer_site are of: the file is of version 4 then. Borrowed until the writer is gone. NULL: no op
+     * has a site. */
+    const struct fp_sites *sites;
+    const char *program; /* name of the file that is the module without a path; NULL: not known */
+    bool in_place;       /* no thread of the writer's own. The bytes written are the same */
     int descriptor; /* above 0: write there, sequentially; never closed, and path only names it in errors */
 };
 
@@ -173,6 +177,9 @@ enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t
  * Returns    as wl_writer_touched. */
 enum fp_status wl_writer_touched_as(struct wl_writer *writer, uint32_t id, uint32_t kin, uint32_t otherwise);
 #define WL_KINS 128u
+
+/* wl_writer_site - the op that comes next, an allocation or a resize, is of that site; of 0 if this is not called. */
+void wl_writer_site(struct wl_writer *writer, uint32_t site);
 
 /* wl_writer_note_time - the time of the op that comes next is to be noted. Ignored with options.pause_ns 0. */
 void wl_writer_note_time(struct wl_writer *writer);
@@ -238,7 +245,7 @@ size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta *
 /* wl_reader_touched - all shares, by rising op; the reader's, from version 2 on. Returns how many. */
 size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched);
 
-/* wl_reader_version - 1 to 3: whether shares may be told (from 2 on) and times beside pauses (3). */
+/* wl_reader_version - 1 to 4: whether shares may be told (from 2 on), times beside pauses (from 3 on), sites (4). */
 uint32_t wl_reader_version(const struct wl_reader *reader);
 
 /* wl_reader_meta_first - how many of those entries were given to wl_writer_create; notes follow. */

@@ -108,12 +108,53 @@ static int fetch(const struct names_module *module, const char *function)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* The directory that shared libraries of this machine's kind lie in: that of one that is in use. */
+static bool try_libraries(struct search *search, const char *name)
+{
+    char directory[NAMES_PATH_MAX];
+    Dl_info info;
+    if (dladdr((void *)(uintptr_t)elf_begin, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    const int length = (int)(last_part(info.dli_fname) - info.dli_fname);
+    return snprintf(directory, sizeof directory, "%.*s", length, info.dli_fname) < (int)sizeof directory &&
+           try_path(search, directory, name, "");
+}
+
+static bool try_programs(struct search *search, const char *name)
+{
+    const char *path = getenv("PATH");
+    bool is_found = false;
+    for (size_t length; !is_found && path != NULL && *path != '\0'; path += length + (path[length] == ':')) {
+        char directory[NAMES_PATH_MAX];
+        length = strcspn(path, ":");
+        if (length == 0 ||
+            snprintf(directory, sizeof directory, "%.*s/", (int)length, path) >= (int)sizeof directory)
+            continue;
+        is_found = try_path(search, directory, name, "");
+    }
+    return is_found;
+}
+
+/* A workload tells names without directories: then the usual places are tried, and the build id decides. */
+static bool try_usual_places(struct search *search)
+{
+    static const char *const places[] = {"./", "/usr/lib/", "/usr/lib64/", "/usr/local/lib/"};
+    const struct names_module *module = &search->request->module;
+    bool is_found = false;
+    if (module->build_id_bytes == 0 || module->path[0] == '\0')
+        return false;
+    for (size_t i = 0; !is_found && i < sizeof places / sizeof places[0]; i++)
+        is_found = try_path(search, places[i], module->path, "");
+    return is_found || try_libraries(search, module->path) || try_programs(search, module->path);
+}
+
 static void find_file(struct search *search, struct debug_files *files)
 {
     const struct name_places *places = search->request->places;
     const struct names_module *module = &search->request->module;
-    const int fd = open_regular(module->path);
-    bool is_found = try_descriptor(search, fd);
+    const bool has_path = strchr(module->path, '/') != NULL;
+    const int fd = has_path ? open_regular(module->path) : -1;
+    bool is_found = try_descriptor(search, fd) || (!has_path && try_usual_places(search));
     files->is_here = is_found;
     files->was_replaced = fd >= 0 && !is_found && module->build_id_bytes > 0;
     files->is_damaged = fd >= 0 && !is_found && module->build_id_bytes == 0;

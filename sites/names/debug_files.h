@@ -1,7 +1,7 @@
 /* debug_files.h - a module's file, and the one with its symbols and DWARF, by build id.
  *
  * A file counts where its build id is the module's. Looked for, in this order:
- *   the file      its path as recorded; in each directory: its path, its name, .build-id/xx/yyyy
+ *   the file      its path as recorded, or of a name alone the usual places; in each directory: its path, its name, .build-id/xx/yyyy
  *   debug file    the file itself; in each directory, then in /usr/lib/debug: .build-id/xx/yyyy.debug; in each directory:
  *                 its name, with .debug, too; what the file's .gnu_debuglink names: beside it, in .debug, in /usr/lib/debug
  *   debuginfod    both, only where it may be asked */

@@ -18,11 +18,11 @@ static void must(enum fp_status status)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* The process' code without a file is named by its perf map, if it wrote one. */
+/* The process' code without a file is named by its perf map, if it wrote one. A workload knows no process, nor addresses. */
 static uint32_t add_jit(struct names *names, uint32_t process_id)
 {
     char path[64];
-    struct names_module module = {.kind = NAMES_JIT, .path = path};
+    struct names_module module = {.kind = NAMES_JIT, .path = process_id != 0 ? path : NULL};
     uint32_t number;
     snprintf(path, sizeof path, "/tmp/perf-%u.map", process_id);
     must(names_add_module(names, &module, &number));

@@ -17,6 +17,7 @@ struct copying {
     struct wl_writer *writer;
     const struct wl_summary *summary;
     struct object *objects;
+    struct wl_stacks stacks;
     uint64_t ops, live_objects, end_ns;
     uint32_t window_ops;
     bool uniform;  /* every window but the last is of one size: then ids are those of the writer, too */
@@ -39,11 +40,16 @@ static bool allocates(const struct wl_op *op)
     return fp_call_kind_of(op->call) == FP_KIND_ALLOCATE || (op->align_log2 & WL_OP_FRESH) != 0;
 }
 
-static void copy_op(struct copying *copying, uint32_t thread, const struct wl_op *op, uint64_t time_ns)
+static void copy_op(struct copying *copying, uint32_t thread, const struct wl_op *op, uint32_t site,
+                    uint64_t time_ns)
 {
     const struct fp_shape shape = shape_of(op);
     const uint64_t bytes = fp_shape_bytes(&shape);
     struct object *object = &copying->objects[op->id];
+    FUZZ_CHECK(site == 0 ||
+               (site < wl_reader_site_end(copying->reader) && fp_call_kind_of(op->call) != FP_KIND_RELEASE));
+    if (site != 0)
+        wl_writer_site(copying->writer, site);
     FUZZ_CHECK(op->id <= copying->summary->id_max && op->call < FP_CALL_COUNT && bytes < UINT64_C(1) << 48);
     if (allocates(op)) {
         FUZZ_CHECK(op->id != 0 && !object->live);
@@ -113,7 +119,8 @@ static void copy_window(struct copying *copying, const struct wl_window *window,
         FUZZ_CHECK(number >= copying->summary->threads[thread].first_window &&
                    number <= copying->summary->threads[thread].last_window);
         for (uint32_t i = 0; i < window->runs[run].op_count; i++, op++)
-            copy_op(copying, thread, &window->ops[op], window->times_ns[op / WL_TIME_STRIDE]);
+            copy_op(copying, thread, &window->ops[op], window->sites != NULL ? window->sites[op] : 0,
+                    window->times_ns[op / WL_TIME_STRIDE]);
     }
     FUZZ_CHECK(op == window->op_count && window->facts.live_objects == copying->live_objects);
     copying->ops += op;
@@ -131,6 +138,8 @@ static void read_all(struct copying *copying, const char *path)
     enum fp_status status = wl_reader_next(copying->reader, &window);
     copying->window_ops = status == FP_OK ? window.op_count : 1;
     options.window_ops = copying->window_ops;
+    if (copying->stacks.sites.node_end > 0)
+        options.sites = &copying->stacks.sites;
     copying->objects = calloc((size_t)summary->id_max + 1, sizeof *copying->objects);
     FUZZ_CHECK(copying->objects != NULL);
     FUZZ_CHECK(wl_writer_create(path, false, &options, meta, meta_count, NULL, &copying->writer) == FP_OK);
@@ -155,6 +164,33 @@ static void read_all(struct copying *copying, const char *path)
     }
 }
 
+/* The same places and ends, by whatever numbers. */
+static bool is_same_stack(const struct fp_sites *a, uint32_t site_a, const struct fp_sites *b,
+                          uint32_t site_b)
+{
+    for (; site_a >= FP_SITE_FIRST && site_b >= FP_SITE_FIRST;
+         site_a = fp_site_node_at(a, site_a).parent, site_b = fp_site_node_at(b, site_b).parent) {
+        const struct fp_site_node one = fp_site_node_at(a, site_a), other = fp_site_node_at(b, site_b);
+        const struct fp_module *of_one = fp_site_module(a, &one), *of_other = fp_site_module(b, &other);
+        FUZZ_CHECK(one.address != 0 && other.address != 0);
+        if ((of_one == NULL) != (of_other == NULL) ||
+            (of_one != NULL && (one.address != other.address || strcmp(of_one->path, of_other->path) != 0)))
+            return false;
+    }
+    return site_a == site_b || (site_a >= FP_CUT_COUNT && site_a < FP_SITE_FIRST && site_b == FP_CUT_LOST);
+}
+
+static void read_stacks(struct copying *copying)
+{
+    const enum fp_status status = wl_reader_stacks(copying->reader, &copying->stacks);
+    if (status == FP_OK) {
+        FUZZ_CHECK(copying->stacks.sites.node_end == wl_reader_site_end(copying->reader));
+        return;
+    }
+    FUZZ_CHECK(status == FP_ERR_CORRUPT || status == FP_ERR_CHECKSUM);
+    FUZZ_CHECK(wl_reader_error(copying->reader)->status == status);
+}
+
 /* Hands out ops one by one, whatever the windows. */
 struct walk {
     struct wl_reader *reader;
@@ -162,6 +198,11 @@ struct walk {
     uint32_t op, run, in_run;
     uint64_t number;
 };
+
+static uint32_t walk_site(const struct walk *walk)
+{
+    return walk->window.sites != NULL ? walk->window.sites[walk->op - 1] : 0;
+}
 
 static const struct wl_op *walk_next(struct walk *walk, uint32_t *ret_thread)
 {
@@ -186,7 +227,9 @@ static void compare(const struct copying *copying, const char *path)
 {
     struct walk first = {.reader = copying->reader};
     struct walk second = {0};
-    FUZZ_CHECK(wl_reader_open(path, NULL, &second.reader) == FP_OK);
+    struct wl_stacks stacks;
+    FUZZ_CHECK(wl_reader_open_sites(path, NULL, &second.reader) == FP_OK);
+    FUZZ_CHECK(wl_reader_stacks(second.reader, &stacks) == FP_OK);
     FUZZ_CHECK(wl_reader_summary(second.reader)->ops == copying->ops);
     FUZZ_CHECK(wl_reader_summary(second.reader)->thread_count == copying->summary->thread_count);
     wl_reader_rewind(first.reader);
@@ -198,11 +241,15 @@ static void compare(const struct copying *copying, const char *path)
         FUZZ_CHECK(a->call == b->call && a->size == b->size && a->count == b->count &&
                    a->align_log2 == b->align_log2);
         FUZZ_CHECK((a->id == 0) == (b->id == 0) && (!copying->uniform || a->id == b->id));
+        FUZZ_CHECK(
+            copying->stacks.sites.node_end == 0 ||
+            is_same_stack(&copying->stacks.sites, walk_site(&first), &stacks.sites, walk_site(&second)));
         if (copying->uniform && i % copying->window_ops % WL_TIME_STRIDE == 0) {
             const size_t time = (size_t)(i % copying->window_ops / WL_TIME_STRIDE);
             FUZZ_CHECK(first.window.times_ns[time] == second.window.times_ns[time]);
         }
     }
+    wl_stacks_release(&stacks);
     wl_reader_close(second.reader);
 }
 
@@ -211,13 +258,14 @@ void check_workload(const uint8_t *bytes, size_t size)
     struct copying copying = {.uniform = true};
     struct fp_error error = {0};
     const char *path = fuzz_output();
-    enum fp_status status = wl_reader_open(fuzz_input(bytes, size), &error, &copying.reader);
+    enum fp_status status = wl_reader_open_sites(fuzz_input(bytes, size), &error, &copying.reader);
     if (status != FP_OK) {
         FUZZ_CHECK(copying.reader == NULL && error.status == status && error.what != NULL);
         FUZZ_CHECK(error.offset <= size);
         return;
     }
     copying.summary = wl_reader_summary(copying.reader);
+    read_stacks(&copying);
     read_all(&copying, path);
     if (copying.complete) {
         FUZZ_CHECK(wl_writer_finish(copying.writer, copying.summary->duration_ns, NULL, NULL, NULL) == FP_OK);
@@ -226,5 +274,6 @@ void check_workload(const uint8_t *bytes, size_t size)
         wl_writer_abandon(copying.writer);
     }
     free(copying.objects);
+    wl_stacks_release(&copying.stacks);
     wl_reader_close(copying.reader);
 }

@@ -28,7 +28,7 @@ static void count_window(struct totals *totals, const struct image *image, size_
     struct cursor runs;
     if (ops > totals->window_ops_max)
         totals->window_ops_max = ops;
-    if (image_get_columns(image, at, &columns) && columns.count == WINDOW_COLUMNS) {
+    if (image_get_columns(image, at, &columns) && columns.count >= WINDOW_COLUMNS_PLAIN) {
         facts = cursor_of(&columns.columns[WINDOW_FACTS]);
         runs = cursor_of(&columns.columns[WINDOW_RUNS]);
         (void)get_varint(&facts); /* the window's length in time */

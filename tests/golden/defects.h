@@ -18,6 +18,7 @@ struct defect {
 /* Each ended by an entry without a name. */
 extern const struct defect FP_DEFECTS[];
 extern const struct defect WL_TOUCHED_DEFECTS[]; /* of the shares of large objects */
+extern const struct defect WL_SITES_DEFECTS[];   /* of call sites */
 extern const struct defect WL_DEFECTS[];
 extern const struct defect WL_SUMMARY_DEFECTS[];
 

@@ -154,7 +154,7 @@ static void put_summary(FILE *out, const struct wl_summary *summary)
     }
 }
 
-static void put_op(FILE *out, uint32_t number, uint32_t thread, const struct wl_op *op)
+static void put_op(FILE *out, uint32_t number, uint32_t thread, const struct wl_op *op, uint32_t site)
 {
     put(out, "  op %" PRIu32 " thread %" PRIu32 " %s id %" PRIu32 " size %" PRIu64, number, thread,
         fp_call_name(op->call), op->id, op->size);
@@ -162,6 +162,8 @@ static void put_op(FILE *out, uint32_t number, uint32_t thread, const struct wl_
         put(out, " count %u", op->count);
     if ((op->align_log2 & ~WL_OP_FRESH) != 0)
         put(out, " align 2^%u", op->align_log2 & ~WL_OP_FRESH);
+    if (site != 0)
+        put(out, " site %" PRIu32, site);
     put(out, "%s\n", (op->align_log2 & WL_OP_FRESH) != 0 ? " fresh" : "");
 }
 
@@ -176,7 +178,8 @@ static void put_window(FILE *out, unsigned long number, const struct wl_window *
         facts->live_bytes_peak);
     for (uint32_t run = 0; run < window->run_count; run++)
         for (uint32_t i = 0; i < window->runs[run].op_count; i++, op++)
-            put_op(out, op, window->runs[run].thread, &window->ops[op]);
+            put_op(out, op, window->runs[run].thread, &window->ops[op],
+                   window->sites != NULL ? window->sites[op] : 0);
     for (uint32_t i = 0; i < window->wait_count; i++)
         put(out, "  wait of %" PRIu32 " for %" PRIu32 "\n", window->waits[i].op, window->waits[i].on);
     for (uint32_t i = 0; i < window->touched_count; i++)
@@ -187,6 +190,17 @@ static void put_window(FILE *out, unsigned long number, const struct wl_window *
         put(out, "  noted of %" PRIu32 " %" PRIu64 " ns\n", window->noted[i].op, window->noted[i].time_ns);
 }
 
+static enum fp_status put_stacks(FILE *out, struct wl_reader *reader)
+{
+    struct wl_stacks stacks;
+    const enum fp_status status = wl_reader_stacks(reader, &stacks);
+    if (status != FP_OK)
+        return status;
+    put_sites(out, &stacks.sites);
+    wl_stacks_release(&stacks);
+    return FP_END;
+}
+
 struct dump_result dump_workload(const char *path, FILE *out)
 {
     struct dump_result result = {.stage = "open"};
@@ -195,7 +209,7 @@ struct dump_result dump_workload(const char *path, FILE *out)
     struct wl_window window;
     enum fp_status status;
     size_t meta_count;
-    if (wl_reader_open(path, &result.error, &reader) != FP_OK)
+    if (wl_reader_open_sites(path, &result.error, &reader) != FP_OK)
         return result;
     put(out, "workload\n");
     meta_count = wl_reader_meta_all(reader, &meta);
@@ -204,6 +218,10 @@ struct dump_result dump_workload(const char *path, FILE *out)
     result.stage = "window";
     while ((status = wl_reader_next(reader, &window)) == FP_OK)
         put_window(out, result.number++, &window);
+    if (status == FP_END) {
+        result = (struct dump_result){.stage = "stacks"};
+        status = put_stacks(out, reader);
+    }
     if (status == FP_END)
         result = (struct dump_result){.stage = "end"};
     else

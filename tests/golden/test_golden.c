@@ -225,8 +225,8 @@ static void check_defect(const struct defect *defect, FILE *lines)
 
 TEST(damaged_files_are_refused_as_listed)
 {
-    static const struct defect *const tables[] = {FP_DEFECTS, WL_TOUCHED_DEFECTS, WL_DEFECTS,
-                                                  WL_SUMMARY_DEFECTS};
+    static const struct defect *const tables[] = {FP_DEFECTS, WL_TOUCHED_DEFECTS, WL_SITES_DEFECTS,
+                                                  WL_DEFECTS, WL_SUMMARY_DEFECTS};
     struct image expected = {0};
     char *text = NULL;
     size_t size = 0;

@@ -219,6 +219,62 @@ static enum fp_status write_pauses(const char *path)
     return end(&player, false);
 }
 
+/* Call sites: of two modules, one of them the program and told twice, of compiled code, cut ones, one that the recorder lost;
+ * with more of each than ops need. Nodes 20 and 23 are of one stack, 30 has callers that ops name before it. */
+static enum fp_status write_sites(const char *path)
+{
+    static const struct fp_site_node nodes[48] = {
+        [16] = {.address = 0x401100, .parent = FP_CUT_NONE},
+        [17] = {.address = 0x401200, .parent = 16},
+        [18] = {.address = 0x7f0000001234, .parent = 17, .epoch = 1},
+        [19] = {.address = 0x7f0000001238, .parent = 17, .epoch = 1}, /* no op names it */
+        [20] = {.address = 0x7f0000001300, .parent = 18, .epoch = 1},
+        [22] = {.address = 0x7e0000000777, .parent = FP_CUT_CFI}, /* in no module, as the next */
+        [23] = {.address = 0x7e0000000666, .parent = 22},
+        [30] = {.address = 0x7f0000005678, .parent = 20, .epoch = 2}, /* another that was loaded there */
+        [31] = {.address = 0x401100, .parent = 25},                   /* its parent was lost */
+        [47] = {.address = 0x401300, .parent = 30},
+    };
+    static const struct fp_module modules[] = {
+        {.start = 0x7d0000000000, .end = 0x7d0000001000, .base = 0x7d0000000000, .path = "/lib/unused.so"},
+        {.start = 0x7f0000001000,
+         .end = 0x7f0000009000,
+         .base = 0x7f0000000000,
+         .epoch = 1,
+         .build_id_bytes = 4,
+         .build_id = {1, 2, 3, 4},
+         .path = "/home/somebody/lib/libx.so.1"},
+        {.start = 0x401000, .end = 0x402000, .base = 0x400000, .path = ""},
+        {.start = 0x7f0000001000,
+         .end = 0x7f0000009000,
+         .base = 0x7f0000000000,
+         .epoch = 2,
+         .build_id_bytes = 4,
+         .build_id = {1, 2, 3, 5},
+         .path = "/home/somebody/lib/liby.so"},
+    };
+    static const struct fp_sites sites = {
+        .node_end = 48, .nodes = nodes, .module_count = 4, .modules = modules};
+    static const uint32_t order[] = {20, 0, 20, 18, FP_CUT_STACK, 23, 30, 24, 22, 31, 47, 20, 999999, 16};
+    const struct wl_writer_options options = {
+        .window_ops = 20, .zstd_level = 1, .pause_ns = WL_PAUSE_NS, .sites = &sites, .program = "scene"};
+    struct player player = {.random = 8, .time_ns = 1000};
+    player.status = wl_writer_create(path, false, &options, NULL, 0, NULL, &player.writer);
+    add_thread(&player, 1, true);
+    for (uint32_t i = 0; i < 70; i++) {
+        player.time_ns += 640;
+        if (player.status == FP_OK && i % 5 != 4)
+            wl_writer_site(player.writer, order[i / 2 % (sizeof order / sizeof order[0])]);
+        if (i % 5 == 3 && i < 60)
+            resize(&player, 0, FP_CALL_REALLOC, 64 + i % 2 * 16, 0, 0);
+        else if (i % 5 == 4)
+            release(&player, 0, FP_CALL_FREE, 0, 0, player.live_count - 1);
+        else
+            allocate(&player, 0, i % 7 == 0 ? FP_CALL_REALLOC : FP_CALL_NEW, 24 + i % 3 * 8, 0);
+    }
+    return end(&player, false);
+}
+
 static enum fp_status write_empty(const char *path)
 {
     struct player player;
@@ -227,8 +283,13 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene WL_SCENES[] = {
-    {"v1-one-thread.wl", write_one_thread}, {"v1-threads.wl", write_threads},
-    {"v1-calls.wl", write_calls},           {"v1-shapes.wl", write_shapes},
-    {"v1-empty.wl", write_empty},           {"v2-touched.wl", write_touched},
-    {"v3-pauses.wl", write_pauses},         {NULL, NULL},
+    {"v1-one-thread.wl", write_one_thread},
+    {"v1-threads.wl", write_threads},
+    {"v1-calls.wl", write_calls},
+    {"v1-shapes.wl", write_shapes},
+    {"v1-empty.wl", write_empty},
+    {"v2-touched.wl", write_touched},
+    {"v3-pauses.wl", write_pauses},
+    {"v4-sites.wl", write_sites},
+    {NULL, NULL},
 };

@@ -1,0 +1,72 @@
+/* process_stacks.c - nodes and modules of several parts as one list. */
+#include "convert/base/process_stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool take_nodes(const struct fp_sites *from, struct conv_stacks *to)
+{
+    const uint32_t end = to->sites.node_end;
+    if (from->node_end > end) {
+        struct fp_site_node *nodes = realloc(to->nodes, from->node_end * sizeof *nodes);
+        if (nodes == NULL)
+            return false;
+        memset(nodes + end, 0, (from->node_end - end) * sizeof *nodes);
+        to->sites.nodes = to->nodes = nodes;
+        to->sites.node_end = from->node_end;
+    }
+    if (from->nodes == NULL)
+        return true;
+    for (uint32_t i = FP_SITE_FIRST; i < from->node_end; i++)
+        if (to->nodes[i].address == 0)
+            to->nodes[i] = from->nodes[i];
+    return true;
+}
+
+static bool has_module(const struct fp_sites *sites, const struct fp_module *module)
+{
+    for (uint32_t i = 0; i < sites->module_count; i++)
+        if (sites->modules[i].start == module->start && sites->modules[i].epoch == module->epoch &&
+            strcmp(sites->modules[i].path, module->path) == 0)
+            return true;
+    return false;
+}
+
+static bool take_module(const struct fp_module *module, struct conv_stacks *to)
+{
+    const uint32_t number = to->sites.module_count;
+    to->paths[number] = strdup(module->path);
+    if (to->paths[number] == NULL)
+        return false;
+    to->modules[number] = *module;
+    to->modules[number].path = to->paths[number];
+    to->sites.module_count++;
+    return true;
+}
+
+bool conv_stacks_add(struct conv_stacks *stacks, const struct fp_sites *from)
+{
+    const size_t most = (size_t)stacks->sites.module_count + from->module_count + 1;
+    struct fp_module *modules = realloc(stacks->modules, most * sizeof *modules);
+    char **paths = realloc(stacks->paths, most * sizeof *paths);
+    stacks->modules = modules != NULL ? modules : stacks->modules;
+    stacks->paths = paths != NULL ? paths : stacks->paths;
+    stacks->sites.modules = stacks->modules;
+    if (modules == NULL || paths == NULL || !take_nodes(from, stacks))
+        return false;
+    for (uint32_t i = 0; i < from->module_count; i++)
+        if (!has_module(&stacks->sites, &from->modules[i]) && !take_module(&from->modules[i], stacks))
+            return false;
+    return true;
+}
+
+void conv_stacks_release(struct conv_stacks *stacks)
+{
+    for (uint32_t i = 0; i < stacks->sites.module_count; i++)
+        free(stacks->paths[i]);
+    free(stacks->paths);
+    free(stacks->modules);
+    free(stacks->nodes);
+    free(stacks->executable);
+    *stacks = (struct conv_stacks){0};
+}

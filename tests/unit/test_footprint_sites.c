@@ -1,0 +1,225 @@
+/* Shows: the site of every op of a workload comes back as the stack that it was told with, whatever numbers the source had, over
+ * windows, threads and more shapes than the dictionary holds; nothing else of the file changes by it; whoever does not ask for
+ * sites sees none; no directory and no load address is in the file. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "footprint/wl/workload.h"
+#include "unit/harness.h"
+#include "unit/random.h"
+
+#define OPS        200000u
+#define THREADS    3u
+#define MODULES    4u
+#define NODE_END   60000u
+#define MODULE_GAP UINT64_C(0x10000000)
+#define BASE       UINT64_C(0x7f0000000000)
+
+static char directory[] = "/tmp/mallab-test-XXXXXX";
+static char path[64];
+static struct fp_site_node nodes[NODE_END];
+static struct fp_module modules[MODULES];
+static struct fp_sites sites = {
+    .node_end = NODE_END, .nodes = nodes, .module_count = MODULES, .modules = modules};
+static uint32_t told[OPS];
+static uint32_t live[OPS];
+static uint64_t live_bytes[OPS];
+static uint64_t random_state;
+
+static void prepare(void)
+{
+    static bool made;
+    if (!made && mkdtemp(directory) == NULL)
+        abort();
+    made = true;
+    snprintf(path, sizeof path, "%s/sites.wl", directory);
+    (void)unlink(path); /* it may not be there */
+}
+
+/* A tree of stacks over some modules, one of which is the program; some nodes are lost, some lie in no module, some are cut. */
+static void make_stacks(void)
+{
+    static const char *const paths[MODULES] = {"", "/usr/lib/libone.so", "/home/somebody/secret/libtwo.so",
+                                               "libthree.so"};
+    random_state = 3;
+    for (uint32_t i = 0; i < MODULES; i++)
+        modules[i] = (struct fp_module){.start = BASE + i * MODULE_GAP + 0x1000,
+                                        .end = BASE + i * MODULE_GAP + MODULE_GAP / 2,
+                                        .base = BASE + i * MODULE_GAP,
+                                        .build_id_bytes = 2,
+                                        .build_id = {7, (uint8_t)i},
+                                        .path = paths[i]};
+    for (uint32_t i = FP_SITE_FIRST; i < NODE_END; i++) {
+        const uint64_t at = test_random(&random_state);
+        const uint32_t depth = 1 + (uint32_t)(at >> 32) % 9;
+        if (at % 50 == 0)
+            continue; /* lost */
+        nodes[i].address = BASE + at % (MODULES * MODULE_GAP) + 1;
+        nodes[i].parent = i < FP_SITE_FIRST + depth ? (uint32_t)(at >> 40) % FP_CUT_COUNT : i - depth;
+    }
+}
+
+/* More shapes than a dictionary holds: 200 sizes by all nodes. */
+static enum fp_status write_op(struct wl_writer *writer, uint32_t op, uint32_t *count, bool tell)
+{
+    const uint64_t choice = test_random(&random_state);
+    const uint32_t thread = (uint32_t)(choice >> 8) % 37 < 34 ? 0 : (uint32_t)(choice >> 16) % THREADS;
+    struct fp_shape shape = {FP_CALL_MALLOC, choice >> 24 & 127, 0};
+    const uint32_t victim = *count > 0 ? (uint32_t)(choice >> 40) % *count : 0;
+    told[op] = (uint32_t)(choice >> 4) % (op % 2 == 0 ? 300 : NODE_END + 20);
+    if (choice % 4 < 2 || *count == 0) {
+        if (tell)
+            wl_writer_site(writer, told[op]);
+        live_bytes[*count] = shape.size;
+        return wl_writer_allocate(writer, thread, &shape, op, &live[(*count)++]);
+    }
+    if (choice % 4 == 2) {
+        const uint64_t before = live_bytes[victim];
+        shape.call = FP_CALL_REALLOC;
+        if (tell)
+            wl_writer_site(writer, told[op]);
+        live_bytes[victim] = shape.size;
+        return wl_writer_resize(writer, thread, &shape, op, live[victim], before);
+    }
+    const uint32_t id = live[victim];
+    const uint64_t bytes = live_bytes[victim];
+    shape = (struct fp_shape){.call = FP_CALL_FREE};
+    told[op] = 0;
+    live[victim] = live[--*count];
+    live_bytes[victim] = live_bytes[*count];
+    return wl_writer_release(writer, thread, &shape, op, id, bytes);
+}
+
+static void write_ops(bool with_sites, bool tell, uint32_t ops)
+{
+    const struct wl_writer_options options = {
+        .window_ops = 5000, .pause_ns = WL_PAUSE_NS, .sites = with_sites ? &sites : NULL, .program = "prog"};
+    struct wl_writer *writer = NULL;
+    uint32_t thread, count = 0;
+    prepare();
+    random_state = 9;
+    CHECK_U64(wl_writer_create(path, false, &options, NULL, 0, NULL, &writer), FP_OK);
+    for (uint32_t i = 0; i < THREADS; i++)
+        CHECK_U64(wl_writer_thread(writer, 1 + i, i == 0, &thread), FP_OK);
+    for (uint32_t i = 0; i < ops; i++)
+        CHECK_U64(write_op(writer, i, &count, tell), FP_OK);
+    CHECK_U64(wl_writer_finish(writer, ops, NULL, NULL, NULL), FP_OK);
+}
+
+static const struct fp_module *module_at(uint64_t address)
+{
+    const struct fp_site_node node = {.address = address};
+    return fp_site_module(&sites, &node);
+}
+
+/* What is left of the modules' paths. */
+static const char *const NAMES[MODULES] = {"prog", "libone.so", "libtwo.so", "libthree.so"};
+
+/* What a number of the source's reads as. */
+static uint32_t settled(uint32_t site)
+{
+    if (site >= FP_SITE_FIRST)
+        return site < NODE_END && nodes[site].address != 0 ? site : FP_CUT_LOST;
+    return site < FP_CUT_COUNT ? site : FP_CUT_LOST;
+}
+
+static void check_stack(const struct fp_sites *stacks, uint32_t site, uint32_t expected)
+{
+    expected = settled(expected);
+    while (expected >= FP_SITE_FIRST && site >= FP_SITE_FIRST) {
+        const struct fp_site_node node = fp_site_node_at(stacks, site);
+        const struct fp_module *from = module_at(nodes[expected].address),
+                               *module = fp_site_module(stacks, &node);
+        CHECK((from == NULL) == (module == NULL));
+        if (module != NULL) {
+            CHECK_U64(node.address - module->base, nodes[expected].address - from->base);
+            CHECK(strcmp(module->path, NAMES[from - modules]) == 0);
+            CHECK_U64(module->build_id[1], from->build_id[1]);
+        }
+        CHECK(node.address < MODULE_GAP && node.parent < site);
+        site = node.parent;
+        expected = settled(nodes[expected].parent);
+    }
+    CHECK_U64(site, expected);
+}
+
+TEST(sites_come_back_as_their_stacks)
+{
+    struct wl_reader *reader = NULL;
+    struct wl_stacks stacks;
+    struct wl_window window;
+    uint32_t seen = 0;
+    make_stacks();
+    write_ops(true, true, OPS);
+    CHECK_U64(wl_reader_open_sites(path, NULL, &reader), FP_OK);
+    CHECK_U64(wl_reader_version(reader), 4);
+    CHECK_U64(wl_reader_stacks(reader, &stacks), FP_OK);
+    CHECK_U64(stacks.sites.node_end, wl_reader_site_end(reader));
+    CHECK(stacks.sites.module_count == MODULES);
+    while (wl_reader_next(reader, &window) == FP_OK)
+        for (uint32_t i = 0; i < window.op_count; i++, seen++)
+            check_stack(&stacks.sites, window.sites[i], told[seen]);
+    CHECK_U64(seen, OPS);
+    wl_stacks_release(&stacks);
+    wl_reader_close(reader);
+}
+
+TEST(numbers_have_no_gaps_and_only_what_is_used)
+{
+    struct wl_reader *reader = NULL;
+    make_stacks();
+    write_ops(true, true, 100);
+    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    CHECK(wl_reader_site_end(reader) > FP_SITE_FIRST && wl_reader_site_end(reader) < NODE_END);
+    wl_reader_close(reader);
+}
+
+TEST(who_does_not_ask_sees_no_sites)
+{
+    struct wl_reader *reader = NULL;
+    struct wl_window window;
+    write_ops(true, true, 10000);
+    CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
+    CHECK(wl_reader_site_end(reader) > FP_SITE_FIRST);
+    CHECK_U64(wl_reader_next(reader, &window), FP_OK);
+    CHECK(window.sites == NULL);
+    wl_reader_close(reader);
+}
+
+static char *read_file(size_t *ret_size)
+{
+    struct stat facts;
+    FILE *file = fopen(path, "re");
+    CHECK(file != NULL && fstat(fileno(file), &facts) == 0);
+    char *bytes = malloc((size_t)facts.st_size);
+    CHECK(bytes != NULL && fread(bytes, 1, (size_t)facts.st_size, file) == (size_t)facts.st_size);
+    (void)fclose(file); /* only read from */
+    *ret_size = (size_t)facts.st_size;
+    return bytes;
+}
+
+TEST(without_stacks_the_file_is_as_ever)
+{
+    size_t sizes[2];
+    char *bytes[2];
+    struct wl_reader *reader = NULL;
+    struct wl_stacks stacks;
+    write_ops(false, false, 10000);
+    bytes[0] = read_file(&sizes[0]);
+    write_ops(false, true, 10000); /* sites are told, and nobody wants them */
+    bytes[1] = read_file(&sizes[1]);
+    CHECK(sizes[0] == sizes[1] && memcmp(bytes[0], bytes[1], sizes[0]) == 0);
+    CHECK_U64(wl_reader_open_sites(path, NULL, &reader), FP_OK);
+    CHECK_U64(wl_reader_version(reader), 3);
+    CHECK_U64(wl_reader_site_end(reader), 0);
+    CHECK_U64(wl_reader_stacks(reader, &stacks), FP_OK);
+    CHECK_U64(stacks.sites.node_end, 0);
+    wl_stacks_release(&stacks);
+    wl_reader_close(reader);
+    free(bytes[0]);
+    free(bytes[1]);
+    CHECK(unlink(path) == 0 && rmdir(directory) == 0);
+}
+
+RUN_TESTS(T(sites_come_back_as_their_stacks), T(numbers_have_no_gaps_and_only_what_is_used),
+          T(who_does_not_ask_sees_no_sites), T(without_stacks_the_file_is_as_ever))
