@@ -63,6 +63,43 @@ class Sites(lab.Lab):
         said = self.mallab("leaks", "--budget", "1k", "--by", "function", self.record_path, status=4).stderr.decode()
         self.assertIn("over its budget: 19.2 kB live at keeps", said)
 
+    def counts(self, verb, path):
+        figures = ("allocations", "bytes", "live_bytes", "live_objects", "peak_bytes", "freed_share", "elsewhere_share")
+        answer = json.loads(self.mallab(verb, "--json", "--top", "0", "--by", "stack", "--symbols", self.program.parent,
+                                        path).stdout)
+        return sorted(([frame["function"] for frame in site["stack"]], [site.get(key) for key in figures])
+                      for site in answer["sites"])
+
+    def test_a_workload_tells_what_its_recording_tells(self):
+        self.mallab("convert", "--quiet", "-o", "all.wl", self.record_path)
+        self.assertEqual(self.counts("sites", "all.wl"), self.counts("sites", self.record_path))
+        self.assertEqual(self.counts("leaks", "all.wl"), self.counts("leaks", self.record_path))
+        said = json.loads(self.mallab("info", "--json", "all.wl").stdout)
+        known = json.loads(self.mallab("info", "--json", self.record_path).stdout)
+        self.assertEqual((said["sites"], said["cut"]), (known["sites"], known["cut"]))
+        self.assertIn(b"keeps;xmalloc 19200", self.mallab("flame", "--symbols", self.program.parent, "all.wl").stdout)
+        self.mallab("info", "--verify", "all.wl")
+
+    def test_a_workload_has_names_and_no_paths(self):
+        self.mallab("convert", "--quiet", "-o", "all.wl", self.record_path)
+        out = self.mallab("sites", "--json", "--by", "module", "all.wl").stdout.decode()
+        self.assertIn("libc.so.6", out)
+        self.assertNotIn(str(self.program.parent), out)
+
+    def test_a_section_keeps_its_sites(self):
+        self.mallab("convert", "--quiet", "--from-time", "50%", "-o", "end.wl", self.record_path)
+        self.assertEqual(sum(figures[2] for frames, figures in self.counts("leaks", "end.wl") if "keeps" in frames), 19200)
+
+    def test_a_workload_without_sites(self):
+        self.mallab("convert", "--quiet", "--no-sites", "-o", "none.wl", self.record_path)
+        self.assertNotIn("sites", json.loads(self.mallab("info", "--json", "none.wl").stdout))
+        self.assertIn("mallab record --sites", self.mallab("sites", "none.wl", status=lab.BAD_INPUT).stderr.decode())
+        self.mallab("convert", "--quiet", "-o", "all.wl", self.record_path)
+        self.mallab("convert", "--quiet", "--to", "text", "-o", "all.txt", "all.wl")
+        self.assertIn("call sites, which are not in here", (self.place / "all.txt").read_text())
+        self.mallab("convert", "--quiet", "-o", "back.wl", "all.txt")
+        self.assertEqual((self.place / "back.wl").read_bytes(), (self.place / "none.wl").read_bytes())
+
     def test_a_recording_without_stacks_is_told(self):
         self.mallab("record", "--quiet", "-o", "plain", self.program)
         said = self.mallab("sites", self.place / "plain", status=lab.BAD_INPUT).stderr.decode()
