@@ -55,7 +55,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "begin a forked process without its parent's objects, and a window without those of earlier "
              "ones"},
     {.name = "no-sites", .how = CLI_FLAG, .at = AT(convert.no_sites),
-     .help = "leave out the call stacks of a recording made with --sites"},
+     .help = "leave out call stacks, where the recording has them"},
     {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
      .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
     {.name = "each", .how = CLI_FLAG, .at = AT(each),
