@@ -29,6 +29,7 @@ enum lane_state {
     LANE_FREE = 0, /* also what a forked child reads */
     LANE_LIVE = 1,
     LANE_EXITED = 2, /* its thread has run its destructors; calls may still come until it is gone */
+    LANE_ASKED = 3,  /* likewise; somebody asks whether it is gone, to have the lane if so */
 };
 
 struct lane {

@@ -94,7 +94,7 @@ void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
 static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
 {
     _Atomic uint64_t *states = shim_segment.states;
-    const bool ends = get_relaxed(&lane->state) == LANE_EXITED;
+    const bool ends = get_relaxed(&lane->state) != LANE_LIVE;
     const uint64_t mine = word_of(lane, ends ? SEG_CHUNK_LEFT : SEG_CHUNK_OPEN);
     for (uint32_t index = first; index < ready; index++) {
         uint64_t word = get_relaxed(&states[index]);

@@ -31,14 +31,19 @@ static bool thread_is_gone(uint32_t thread_id)
     return gone;
 }
 
-/* A lane is free when nobody has taken it, or when its thread ran its last destructor and is gone for good. */
+/* A lane is free when nobody has taken it, or when its thread ran its last destructor and is gone for good. One at a time asks
+ * whether it is gone. Else another thread could take the lane and come to its own last calls between question and claim: the
+ * answer is about the thread before, and then those calls and ours would be stored at one cursor. */
 static bool lane_try_claim(struct lane *lane, uint32_t index)
 {
     uint32_t state = get_relaxed(&lane->state);
-    if (state == LANE_LIVE || (state == LANE_EXITED && !thread_is_gone(lane->thread_id)))
+    if (state == LANE_LIVE || state == LANE_ASKED || !swap_acquire(&lane->state, &state, LANE_ASKED))
         return false;
-    if (!swap_acquire(&lane->state, &state, LANE_LIVE))
+    if (state == LANE_EXITED && !thread_is_gone(lane->thread_id)) {
+        put_release(&lane->state, LANE_EXITED); /* as at_thread_exit: to whoever asks next */
         return false;
+    }
+    put_relaxed(&lane->state, LANE_LIVE);
     lane->stream = index - get_relaxed(&lane_floor);
     return true;
 }

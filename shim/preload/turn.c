@@ -184,14 +184,14 @@ static void attach_left(void)
     confine_left();
 }
 
-/* Count a call of a thread that has no lane because its process is confined. */
-static void count_confined(void)
+/* Count a call of a thread that has no lane because its process is confined, or has no memory for one. */
+static void count_without_lane(void)
 {
-    if (!confine_is_on() || attaching || shim_process == NULL)
+    if (attaching || shim_process == NULL)
         return;
     if (get_acquire(&shim_process->state) == PROCESS_ON)
-        add_relaxed(&shim_process->slot->lost[FP_LOSS_CONFINED], 1);
-    else
+        add_relaxed(&shim_process->slot->lost[confine_is_on() ? FP_LOSS_CONFINED : FP_LOSS_RING_FULL], 1);
+    else if (confine_is_on())
         (void)attach_count_for_parent(1); /* else the process has been counted as one without a slot */
 }
 
@@ -214,7 +214,7 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
         lane = attach();
         if (lane == NULL) {
             if (call < FP_CALL_COUNT)
-                count_confined();
+                count_without_lane();
             return &lane_dummy;
         }
     }
@@ -307,7 +307,7 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane, const void
     if (lane == NULL && !attach_or_not(&lane)) {
         if (!boot_resolve())
             return TURN_BOOT;
-        count_confined();
+        count_without_lane();
         return TURN_FORWARD;
     }
     uint32_t gate = lane_gate(lane);

@@ -1,8 +1,8 @@
 /* storm.c - many threads that live for a moment. Checked by test_storm.py.
  *
- *   storm joined THREADS    one after the other, each waited for
- *   storm detached THREADS  as fast as they can be created
- *   storm busy THREADS      at one time, each with TURNS times as many calls, freeing each other's objects
+ *   storm joined THREADS [FILE]   one after the other, each waited for; and more until there is that file
+ *   storm detached THREADS        as fast as they can be created
+ *   storm busy THREADS            at one time, each with TURNS times as many calls, freeing each other's objects
  *
  * A thread allocates and releases CALLS / 2 objects; of every fourth thread the objects are released by the next one. */
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { CALLS = 126, TURNS = 100 };
 
@@ -51,9 +52,9 @@ static void all_at_once(uintptr_t threads)
     free(ids);
 }
 
-static void one_by_one(uintptr_t threads)
+static void one_by_one(uintptr_t threads, const char *until)
 {
-    for (uintptr_t i = 0; i < threads; i++) {
+    for (uintptr_t i = 0; i < threads || (until != NULL && access(until, F_OK) != 0); i++) {
         pthread_t id;
         if (pthread_create(&id, NULL, once, (void *)i) != 0)
             abort();
@@ -80,11 +81,11 @@ static void unwaited(uintptr_t threads)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    if (argc < 3)
         return 2;
     const uintptr_t threads = strtoul(argv[2], NULL, 10);
     if (strcmp(argv[1], "joined") == 0)
-        one_by_one(threads);
+        one_by_one(threads, argv[3]);
     else if (strcmp(argv[1], "detached") == 0)
         unwaited(threads);
     else

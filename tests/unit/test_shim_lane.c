@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "footprint/fp/records.h"
 #include "shim/preload/patience.h"
@@ -395,19 +396,42 @@ TEST(a_wiped_lane_attaches_again)
     CHECK(shim_lane == NULL);
 }
 
+TEST(calls_without_memory_for_a_lane_are_counted)
+{
+    struct lane *lane;
+    struct rlimit limit;
+    set_up(0);
+    shim_process->state = PROCESS_ON;
+    CHECK_U64((uint64_t)getrlimit(RLIMIT_AS, &limit), 0);
+    CHECK_U64((uint64_t)setrlimit(RLIMIT_AS, &(struct rlimit){0, limit.rlim_max}), 0);
+    while (lane_take() != NULL)
+        ;
+    CHECK_U64(turn_take(&lane, NULL), TURN_FORWARD);
+    CHECK_U64((uint64_t)setrlimit(RLIMIT_AS, &limit), 0);
+    CHECK_U64(slot->lost[FP_LOSS_RING_FULL], 1);
+    shim_process->state = PROCESS_NEW;
+    release(16);
+    CHECK_U64(slot->lost[FP_LOSS_RING_FULL], 1);
+}
+
 /* ---- threads that have a lane one after the other ------------------------------------------------------- */
 
 static uint32_t last_thread;
 
+static void call_and_leave(uintptr_t calls)
+{
+    for (uintptr_t i = 0; i < calls; i++)
+        release(16);
+    /* as turn.c does in the last destructor */
+    atomic_store(&shim_lane->state, LANE_EXITED);
+    lane_leave_chunk(shim_lane);
+}
+
 static void *call_and_end(void *calls)
 {
     last_thread = (uint32_t)gettid();
-    for (uintptr_t i = 0; i < (uintptr_t)calls; i++)
-        release(16);
-    /* as turn.c does in the last destructor; then what libc frees behind it */
-    atomic_store(&shim_lane->state, LANE_EXITED);
-    lane_leave_chunk(shim_lane);
-    release(32);
+    call_and_leave((uintptr_t)calls);
+    release(32); /* what libc frees behind it */
     return NULL;
 }
 
@@ -420,6 +444,16 @@ static void run_thread(uintptr_t calls)
     (void)pthread_join(thread, NULL); /* it was created */
     while (tgkill(getpid(), (pid_t)last_thread, 0) == 0)
         (void)sched_yield(); /* it cannot fail */
+}
+
+/* All calls that stand in the chunks. */
+static uint64_t calls_found(void)
+{
+    uint64_t found = 0;
+    for (uint32_t index = 0; index < CHUNKS; index++)
+        found += fp_records_calls((const uint64_t *)seg_chunk(&shim_segment, index),
+                                  SEG_CHUNK_BYTES / sizeof(uint64_t), SEG_CHUNK_HEADER / sizeof(uint64_t));
+    return found;
 }
 
 TEST(a_lane_goes_on_in_the_chunk_that_its_last_thread_left)
@@ -448,26 +482,66 @@ TEST(a_lane_goes_on_in_the_chunk_that_its_last_thread_left)
         }
     CHECK_U64(begun, 2);
     CHECK_U64(seg_chunk_thread_of(state_of(0)), thread.thread_id);
-    CHECK_U64(fp_records_calls((const uint64_t *)chunk, SEG_CHUNK_BYTES / sizeof(uint64_t),
-                               SEG_CHUNK_HEADER / sizeof(uint64_t)),
-              3 * 11);
+    CHECK_U64(calls_found(), 3 * 11);
 }
 
 /* At each place in a chunk the next thread may find its end: no record is lost there, and none crosses it. */
 TEST(a_chunk_may_be_left_anywhere)
 {
     for (uintptr_t calls = 3540; calls < 3600; calls++) {
-        uint64_t found = 0;
         set_up(0);
         shim_lane = NULL;
         run_thread(calls);
         run_thread(5);
-        for (uint32_t index = 0; index < 3; index++)
-            found += fp_records_calls((const uint64_t *)seg_chunk(&shim_segment, index),
-                                      SEG_CHUNK_BYTES / sizeof(uint64_t),
-                                      SEG_CHUNK_HEADER / sizeof(uint64_t));
-        CHECK_U64(found, calls + 1 + 5 + 1);
+        CHECK_U64(calls_found(), calls + 1 + 5 + 1);
     }
+}
+
+static pthread_t passer;
+static pthread_barrier_t passer_has_left, passer_may_end;
+static const struct lane *passer_lane;
+static bool passer_is_due;
+
+static void *pass_by(void *calls)
+{
+    call_and_leave((uintptr_t)calls);
+    passer_lane = shim_lane;
+    (void)pthread_barrier_wait(&passer_has_left);
+    (void)pthread_barrier_wait(&passer_may_end);
+    release(32); /* as above */
+    return NULL;
+}
+
+/* Here, between asking the kernel whether a lane's thread is gone and claiming the lane, a thread lives and comes to its last
+ * calls. */
+void __real_confine_called(void);
+void __wrap_confine_called(void);
+
+void __wrap_confine_called(void)
+{
+    __real_confine_called();
+    if (!passer_is_due)
+        return;
+    passer_is_due = false;
+    CHECK_U64(pthread_create(&passer, NULL, pass_by, (void *)5), 0);
+    (void)pthread_barrier_wait(&passer_has_left);
+}
+
+/* Else both write at one cursor, and one's last call is lost without a word. */
+TEST(a_lane_is_not_taken_from_a_thread_that_came_between)
+{
+    set_up(0);
+    CHECK_U64(
+        pthread_barrier_init(&passer_has_left, NULL, 2) + pthread_barrier_init(&passer_may_end, NULL, 2), 0);
+    run_thread(10);
+    passer_is_due = true;
+    release(48);
+    CHECK(!passer_is_due);
+    CHECK(shim_lane != passer_lane);
+    (void)pthread_barrier_wait(&passer_may_end);
+    (void)pthread_join(passer, NULL);
+    release(64);
+    CHECK_U64(calls_found(), 10 + 1 + 5 + 1 + 2);
 }
 
 TEST(a_chunk_that_the_collector_took_is_not_gone_on_in)
@@ -522,6 +596,8 @@ RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follo
           T(a_call_that_is_left_leaves_no_trace), T(handlers_calls_are_counted),
           T(a_lane_in_need_takes_more_chunks_into_use), T(dropped_calls_leave_a_gap),
           T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
-          T(a_wiped_lane_attaches_again), T(a_lane_goes_on_in_the_chunk_that_its_last_thread_left),
-          T(a_chunk_may_be_left_anywhere), T(a_chunk_that_the_collector_took_is_not_gone_on_in),
-          T(stopped_recordings_take_nothing_more), T(silences_are_waited_for_ever_shorter))
+          T(a_wiped_lane_attaches_again), T(calls_without_memory_for_a_lane_are_counted),
+          T(a_lane_goes_on_in_the_chunk_that_its_last_thread_left), T(a_chunk_may_be_left_anywhere),
+          T(a_lane_is_not_taken_from_a_thread_that_came_between),
+          T(a_chunk_that_the_collector_took_is_not_gone_on_in), T(stopped_recordings_take_nothing_more),
+          T(silences_are_waited_for_ever_shorter))
