@@ -33,12 +33,15 @@ enum lane_state {
 };
 
 struct lane {
-    uint64_t *cursor;    /* next word; NULL without a chunk */
-    uintptr_t fast_mask; /* the slow way is due where cursor & fast_mask is 0: group_mask, or 0 with sites */
+    uint64_t *cursor; /* next word; NULL without a chunk */
+    uintptr_t
+        fast_mask; /* an allocation goes the slow way where cursor & fast_mask is 0: group_mask, or 0 with sites */
+    uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
     _Atomic uint64_t *epoch_word; /* of our slot */
     uint64_t epoch;               /* of the records at the cursor */
     _Atomic uint32_t gate;        /* enum lane_gate; atomic for the thread's own signal handlers only */
     _Atomic uint32_t state;       /* enum lane_state */
+    struct lane_sites *sites;     /* lane_sites.h; NULL: stacks are not recorded */
     uint64_t seen_epoch;          /* docs/order.md: "remembered" epoch and clock */
     uint64_t seen_clock;
     uint64_t stamp_clock;  /* of the last stamp; 0: none yet */
@@ -64,8 +67,6 @@ struct lane {
     struct {
         uint32_t gate, as_call;
     } outer[LANE_NEST_MOST];
-    uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
-    struct lane_sites *sites; /* lane_sites.h; NULL: stacks are not recorded */
 };
 
 #pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
@@ -112,12 +113,6 @@ static inline void lane_prefetch(const uint64_t *cursor)
 #define LANE_GROUP_MANY  FP_RECORD_GROUP_BYTES
 #define LANE_GROUP_ALONE (4 * FP_RECORD_GROUP_BYTES)
 
-/* lane_is_at_boundary - a cursor at a group's end needs a stamp, at a chunk's end a chunk; NULL looks like both. */
-static inline bool lane_is_at_boundary(const struct lane *lane)
-{
-    return ((uintptr_t)lane->cursor & lane->fast_mask) == 0;
-}
-
 /* lane_set_groups - how long the groups are from now on. */
 static inline void lane_set_groups(struct lane *lane, uintptr_t mask)
 {
@@ -136,16 +131,19 @@ static inline bool lane_takes(uintptr_t address, uint64_t size)
            0;
 }
 
-/* lane_store - put a call of one word at the cursor, with the gate at GATE_RECORD; the fast path.
+/* lane_store - put a call of one word at the cursor, with the gate at GATE_RECORD; the fast path. A cursor at a group's end needs a
+ * stamp, at a chunk's end a chunk; NULL looks like both.
  * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
  * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md.
+ * mask      of allocations the lane's fast_mask, of others its group_mask.
  * code      fp_record_code's; 0 never fits.
  * Returns   whether it was stored; if not, lane_record_slow has to. */
-static inline bool lane_store(struct lane *lane, unsigned code, uintptr_t address, uint64_t size)
+static inline bool lane_store(struct lane *lane, uintptr_t mask, unsigned code, uintptr_t address,
+                              uint64_t size)
 {
     uint64_t *cursor = lane->cursor;
     uint64_t epoch;
-    if (unlikely(code == 0 || lane_is_at_boundary(lane)))
+    if (unlikely(code == 0 || ((uintptr_t)cursor & mask) == 0))
         return false;
     epoch = get_acquire(lane->epoch_word);
     if (unlikely(epoch != lane->epoch || !lane_takes(address, size)))
@@ -158,12 +156,13 @@ static inline bool lane_store(struct lane *lane, unsigned code, uintptr_t addres
     return true;
 }
 
-/* lane_record - store a call. Returns the lane to go on with, gate at GATE_RECORD. */
-static inline struct lane *lane_record(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
-                                       uint64_t extra)
+/* lane_record - store a call; mask is lane_store's. Returns the lane to go on with, gate at GATE_RECORD. */
+static inline struct lane *lane_record(struct lane *lane, uintptr_t mask, unsigned call, uintptr_t address,
+                                       uint64_t size, uint64_t extra)
 {
     lane_set_gate(lane, GATE_RECORD);
-    if (unlikely(extra != fp_record_extra(call) || !lane_store(lane, fp_record_code(call), address, size)))
+    if (unlikely(extra != fp_record_extra(call) ||
+                 !lane_store(lane, mask, fp_record_code(call), address, size)))
         return lane_record_slow(lane, call, address, size, extra);
     return lane;
 }

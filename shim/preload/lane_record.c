@@ -308,33 +308,13 @@ void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size
     }
 }
 
-/* One word where the group goes on and nothing else is due: what the hooks do in recordings without stacks. */
-static bool store_within_group(struct lane *lane, unsigned code, uintptr_t address, uint64_t size)
+void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
+                    uint32_t site)
 {
-    if (code == 0 || lane->cursor == NULL || ((uintptr_t)lane->cursor & lane->group_mask) == 0 ||
-        get_acquire(lane->epoch_word) != lane->epoch || !fp_record_is_short(address, size))
-        return false;
-    store_first(lane, fp_record_short(code, address, size), 1);
-    lane_prefetch(lane->cursor);
-    return true;
-}
-
-void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
-{
-    const unsigned code = extra == fp_record_extra(call) ? fp_record_code(call) : 0;
-    const bool is_short = code != 0 && fp_record_is_short(address, size);
-    if (!fp_call_has_site(call)) {
-        if (!store_within_group(lane, code, address, size))
-            lane_put(lane, call, address, size, extra);
-        return;
-    }
     struct fp_site_predictor *predictor = &lane->sites->predictor;
-    const uint32_t site = lane_sites_take(lane);
+    const bool is_short = extra == fp_record_extra(call) && fp_record_code(call) != 0 &&
+                          fp_record_is_short(address, size);
     uint32_t *guess = fp_site_guess(predictor, size);
-    if (likely(*guess == site && store_within_group(lane, code, address, size))) {
-        fp_site_settle(predictor, guess, site);
-        return;
-    }
     /* With a new chunk the predictor begins anew; then there is room for the site, too. */
     if (!make_room(lane, call,
                    (is_short ? 1 : words_of_long(call, size, extra)) + (*guess == site ? 0 : SITE_WORDS)))
@@ -344,7 +324,7 @@ void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_
         store_long(lane, FP_RECORD_SITE, 0, site, 0);
     fp_site_settle(predictor, guess, site);
     if (is_short)
-        store_first(lane, fp_record_short(code, address, size), 1);
+        store_first(lane, fp_record_short(fp_record_code(call), address, size), 1);
     else
         store_long(lane, call, address, size, extra);
 }

@@ -13,6 +13,7 @@
 #include "shim/shared/raw.h"
 #include "shim/sites/nodes.h"
 #include "shim/sites/stack_bounds.h"
+#include "shim/sites/walk_again.h"
 
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \
@@ -88,6 +89,7 @@ void lane_sites_begin(struct lane *lane)
     }
     if (lane->sites == NULL)
         return; /* its allocations have no site */
+    lane->sites->process = shim_process->sites;
     lane->sites->walk.kept = 0;
     fp_site_begin(&lane->sites->predictor);
 }
@@ -152,45 +154,39 @@ static uint32_t join(struct lane *lane, struct sites_process *sites, uint64_t ad
 }
 
 /* A stack that is too deep: its innermost frames. */
-static uint32_t take_deep(struct lane *lane, struct sites_process *sites, const struct walk_result *result)
+static uint32_t take_deep(struct lane *lane, struct sites_process *sites)
 {
-    const struct walk *walk = &lane->sites->walk;
     uint32_t site = FP_CUT_DEEP;
-    for (uint32_t i = WALK_DEEP; i-- > 0;) {
-        const uint32_t old = i - result->fresh; /* counted from the innermost of the kept ones */
-        uint64_t address = 0;
-        if (i < result->fresh)
-            address = walk->fresh[i].address;
-        else if (old < result->kept)
-            address = walk->frames[result->kept - 1 - old].address;
-        if (address == 0)
-            continue;
-        site = join(lane, sites, address, site);
-        if (site == FP_CUT_FULL)
-            break;
-    }
+    for (uint32_t i = WALK_DEEP; i-- > 0 && site != FP_CUT_FULL;)
+        site = join(lane, sites, walk_fresh(&lane->sites->walk, i)->address, site);
     return site;
 }
 
-static uint32_t take_site(struct lane *lane, struct sites_process *sites, const struct walk_result *result,
-                          const struct walk_region *region, uint32_t generation)
+/* The site of a walk whose nodes are not known. */
+static __attribute__((noinline)) uint32_t site_of(struct lane *lane, struct sites_process *sites,
+                                                  const struct walk_result *result,
+                                                  const struct walk_region *region, uint32_t generation)
 {
     struct walk *walk = &lane->sites->walk;
-    if (result->cut == FP_CUT_DEEP || result->kept + result->fresh > WALK_MOST)
-        return take_deep(lane, sites, result);
+    if (unlikely(result->fresh_module))
+        for (const struct module *module; (module = modules_untold(&sites->modules)) != NULL;)
+            tell_module(lane, &sites->modules, module);
+    if (result->cut == FP_CUT_DEEP)
+        return take_deep(lane, sites);
     uint32_t site = result->kept > 0 ? walk->frames[result->kept - 1].node : (uint32_t)result->cut;
     for (uint32_t i = result->fresh; i-- > 0;) {
-        site = join(lane, sites, walk->fresh[i].address, site);
+        struct walk_frame *frame = walk_fresh(walk, i);
+        site = join(lane, sites, frame->address, site);
         if (site == FP_CUT_FULL)
             return site;
-        walk->fresh[i].node = site;
+        frame->node = site;
     }
     if (!result->passing)
         walk_keep(walk, result, generation, region->high);
     return site;
 }
 
-/* ---- the walk's begin --------------------------------------------------------------------------------------- */
+/* ---- the walk --------------------------------------------------------------------------------------- */
 
 static struct walk_region region_of(uint64_t sp)
 {
@@ -201,25 +197,55 @@ static struct walk_region region_of(uint64_t sp)
     return (struct walk_region){(sp | (PAGE_BYTES - 1)) + 1, false};
 }
 
-__attribute__((noinline)) uint32_t lane_sites_take(struct lane *lane)
+/* A stack that is not one of the last ones. */
+static __attribute__((noinline)) uint32_t walk_anew(struct lane *lane, const struct walk_start *start)
 {
-    struct sites_process *sites = shim_process->sites;
-    struct walk_start start = {0};
-    if (unlikely(sites == NULL))
-        return FP_CUT_MEMORY;
-#if defined(__x86_64__)
-    /* The three of one moment, which the unwind table of this very function describes. */
-    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
-                     : "=&a"(start.address), "=&c"(start.sp), "=&d"(start.rbp));
-#endif
-    const struct walk_region region = region_of(start.sp);
+    struct sites_process *sites = lane->sites->process;
+    const struct walk_region region = region_of(start->sp);
     const uint32_t generation = atomic_load_explicit(&sites->modules.generation, memory_order_acquire);
-    const struct walk_result result = walk_take(&lane->sites->walk, &sites->modules, &start, &region);
-    if (unlikely(result.fresh_module))
-        for (const struct module *module; (module = modules_untold(&sites->modules)) != NULL;)
-            tell_module(lane, &sites->modules, module);
-    const uint32_t site = take_site(lane, sites, &result, &region, generation);
+    const struct walk_result result = walk_take(&lane->sites->walk, &sites->modules, start, &region);
+    const uint32_t site = site_of(lane, sites, &result, &region, generation);
     return likely(site != 0) ? site : FP_CUT_BROKEN;
+}
+
+static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lane, unsigned call,
+                                                                uint8_t *tail)
+{
+    struct lane_sites *own = lane->sites;
+    uint64_t address = 0, sp = 0, rbp = 0;
+#if defined(__x86_64__)
+    /* The three of one moment, which the unwind table of the function around describes. */
+    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+                     : "=&a"(address), "=&c"(sp), "=&d"(rbp));
+#endif
+    const struct walk_region region = region_of(sp);
+    const uint32_t generation = atomic_load_explicit(&own->process->modules.generation, memory_order_acquire);
+    uint32_t site = likely(region.known)
+                        ? walk_again(&own->walk, sp, rbp, region.high, generation, call, *tail)
+                        : 0;
+    if (likely(site != 0))
+        return site;
+    const struct walk_start start = {address, sp, rbp, call};
+    site = walk_anew(lane, &start);
+    *tail = (uint8_t)walk_tail_of(site);
+    return site;
+}
+
+void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    if (!fp_call_has_site(call)) {
+        if (!lane_put_short(lane, call, address, size, extra))
+            lane_put(lane, call, address, size, extra);
+        return;
+    }
+    struct fp_site_predictor *predictor = &lane->sites->predictor;
+    _Static_assert(FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW < WALK_WAYS, "each call has a way of its own");
+    uint32_t *guess = fp_site_guess(predictor, size);
+    const uint32_t site = take_site(lane, call, &lane->sites->tails[guess - predictor->guesses]);
+    if (likely(*guess == site && lane_put_short(lane, call, address, size, extra)))
+        fp_site_settle(predictor, guess, site);
+    else
+        lane_put_sited(lane, call, address, size, extra, site);
 }
 
 /* ---- modules that go ------------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* lane_sites.h - the call stack of an allocation, as a number that its record has (fp_sites.h). Only where SEG_FLAG_SITES is set:
- * then each lane has a struct lane_sites, and takes the slow way with every record (lane.h, fast_mask).
+ * then each lane has a struct lane_sites, and takes the slow way with every allocation (lane.h, fast_mask).
  *
  * Laws: those of shim/sites/walk.h while a stack is walked. Memory comes from the kernel when a process or thread attaches; where
  * it cannot (a confined one), allocations have no site. */
@@ -12,9 +12,13 @@
 
 #define LANE_NODES_BITS 10u
 
-/* In memory that a fork wipes, as the lane itself: 53 KiB, of which comes into use what the thread's stacks need. */
+/* In memory that a fork wipes, as the lane itself: 55 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
+    struct sites_process *process;
     struct fp_site_predictor predictor;
+    uint8_t tails
+        [1u
+         << FP_SITE_GUESS_BITS]; /* by the predictor's places: which tail is probable; kept when it begins anew */
     struct walk walk;
     /* Nodes that this lane has asked for, by hash: of the process' table each would be two lines in pages of their own. They never
      * change. key 0: none. */
@@ -32,9 +36,8 @@ void sites_begin(void);
 /* lane_sites_begin - a thread begins with this lane. */
 void lane_sites_begin(struct lane *lane);
 
-/* lane_sites_take - the site of an allocation that is about to be recorded; what is new of it is recorded first. The lane's gate is
- * at GATE_RECORD. Returns a number that is not 0. */
-uint32_t lane_sites_take(struct lane *lane);
+/* lane_sites_put - lane_put, of a lane that has sites: an allocation's is found, and told where it is not the one that is guessed. */
+void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra);
 
 /* sites_check - modules may have gone. */
 void sites_check(bool thorough);

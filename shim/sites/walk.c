@@ -1,7 +1,7 @@
 /* walk.c - frames by rules, until one that is known.
  *
  * Laws: those of walk.h. */
-#include "shim/sites/walk.h"
+#include "shim/sites/walk_again.h"
 
 #include <stddef.h>
 
@@ -89,40 +89,21 @@ static enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
     return FP_CUT_NONE;
 }
 
-/* ---- the frames of the last walk --------------------------------------------------------------------- */
+/* ---- stacks that come again ------------------------------------------------------------------------------ */
 
-/* Whether the words are unchanged by which one comes from kept frame i to the one outside of it. */
-static inline bool leads_outward(const struct walk *walk, uint32_t i, uint64_t sp)
+static void keep_tail(struct walk *walk)
 {
-    const struct walk_frame *frame = &walk->frames[i], *outer = frame - 1;
-    const uint32_t saved = cfi_rule_saved(frame->rule);
-    const uint64_t cfa = outer->slot + 8;
-    uint64_t place;
-    if (cfi_rule_kind(frame->rule) == CFI_AT_RBP) {
-        place = frame->rbp - cfi_rule_offset(frame->rule);
-        if (place < sp || *(const uint64_t *)(uintptr_t)place != cfa)
-            return false;
-    }
-    if (!(outer->rule & WALK_NEEDS_RBP) || saved == CFI_SAVED_SAME || saved == CFI_SAVED_LOST)
-        return true;
-    place = saved == CFI_SAVED_AT_RBP ? frame->rbp : cfa - 8 * (uint64_t)saved;
-    return place >= sp && *(const uint64_t *)(uintptr_t)place == outer->rbp;
-}
-
-static uint32_t verify(const struct walk *walk, uint64_t sp)
-{
-    uint32_t i = 0;
-    for (; i < walk->kept; i++) {
-        const struct walk_frame *frame = &walk->frames[i];
-        if (frame->slot < sp || *(const uint64_t *)(uintptr_t)frame->slot != frame->address)
-            break;
-        if (__builtin_expect(
-                i > 0 && ((frame[-1].rule & WALK_NEEDS_RBP) || cfi_rule_kind(frame->rule) == CFI_AT_RBP),
-                0) &&
-            !leads_outward(walk, i, sp))
-            break;
-    }
-    return i;
+    const uint32_t most = 1 + WALK_TAIL_MOST, count = walk->kept < most ? walk->kept : most;
+    if (count == 0)
+        return;
+    struct walk_tail *tail = &walk->tails[walk_tail_of(walk->frames[walk->kept - 1].node)];
+    tail->count = 0; /* as walk->kept */
+    atomic_signal_fence(memory_order_seq_cst);
+    tail->first = walk->kept - count;
+    for (uint32_t i = 0; i < count; i++)
+        tail->frames[i] = walk->frames[tail->first + i];
+    atomic_signal_fence(memory_order_seq_cst);
+    tail->count = count;
 }
 
 /* ---- the recorder's own frames -------------------------------------------------------------------------- */
@@ -132,23 +113,8 @@ static bool is_own(const struct modules *modules, uint64_t address)
     return address - modules->own_start < modules->own_end - modules->own_start;
 }
 
-static inline bool take_way(const struct walk_way *way, struct stepping *at, uint64_t *ret_slot)
-{
-    bool same = way->count > 0 && way->bytes + (uint64_t)8 <= at->high - at->sp;
-    for (uint32_t i = 0; same && i < way->count; i++)
-        same = *(const uint64_t *)(uintptr_t)(at->sp + way->places[i]) == way->addresses[i];
-    if (!same)
-        return false;
-    *ret_slot = at->sp + way->bytes;
-    if (way->rbp != 0)
-        at->rbp = *(const uint64_t *)(uintptr_t)(at->sp + way->rbp);
-    at->address = *(const uint64_t *)(uintptr_t)*ret_slot;
-    at->sp = *ret_slot + 8;
-    return true;
-}
-
 /* By rules, and remember the way where its frames are of fixed sizes. */
-static cold_walk enum fp_cut find_way(struct walk *walk, struct modules *modules, struct stepping *at,
+static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *modules, struct stepping *at,
                                       bool *fresh_module, uint64_t *ret_slot)
 {
     const uint64_t sp = at->sp;
@@ -173,19 +139,23 @@ static cold_walk enum fp_cut find_way(struct walk *walk, struct modules *modules
         }
     }
     way.bytes = (uint32_t)(*ret_slot - sp);
+    ret_way->count = 0; /* a jump out of here leaves none */
+    atomic_signal_fence(memory_order_seq_cst);
     if (fixed)
-        walk->ways[walk->next_way++ % WALK_WAYS] = way;
+        *ret_way = way;
     return FP_CUT_NONE;
 }
 
-static inline enum fp_cut pass_own(struct walk *walk, struct modules *modules, struct stepping *at,
+static inline enum fp_cut pass_own(struct walk_way *way, struct modules *modules, struct stepping *at,
                                    bool *fresh_module, uint64_t *ret_slot)
 {
-    for (uint32_t i = 0; i < WALK_WAYS; i++)
-        if (take_way(&walk->ways[i], at, ret_slot))
-            return at->address < ADDRESS_LEAST || at->address >> SITE_ADDRESS_BITS != 0 ? FP_CUT_BROKEN
-                                                                                        : FP_CUT_NONE;
-    return find_way(walk, modules, at, fresh_module, ret_slot);
+    if (__builtin_expect(!walk_is_way(way, at->sp, at->high), 0))
+        return find_way(way, modules, at, fresh_module, ret_slot);
+    *ret_slot = at->sp + way->bytes;
+    at->address = *(const uint64_t *)(uintptr_t)*ret_slot;
+    at->rbp = walk_way_rbp(way, at->sp, at->rbp);
+    at->sp = *ret_slot + 8;
+    return at->address < ADDRESS_LEAST || at->address >> SITE_ADDRESS_BITS != 0 ? FP_CUT_BROKEN : FP_CUT_NONE;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------------- */
@@ -237,6 +207,18 @@ static __attribute__((noinline)) enum fp_cut step_seldom(struct modules *modules
     }
 }
 
+static inline void add_fresh(struct walk *walk, struct walk_result *result, const struct stepping *at,
+                             uint64_t slot, uint32_t *kept)
+{
+    const uint32_t place = WALK_MOST - 1 - result->fresh++;
+    if (__builtin_expect(walk->kept > place, 0))
+        walk->kept = place; /* the stack has outer frames, but not those */
+    if (*kept > place)
+        *kept = place;
+    atomic_signal_fence(memory_order_seq_cst);
+    walk->frames[place] = (struct walk_frame){slot, at->address, at->rbp, 0, 0};
+}
+
 struct walk_result walk_take(struct walk *walk, struct modules *modules, const struct walk_start *start,
                              const struct walk_region *region)
 {
@@ -246,16 +228,17 @@ struct walk_result walk_take(struct walk *walk, struct modules *modules, const s
     enum fp_cut cut = FP_CUT_NONE;
     uint32_t guessed = WALK_MOST, kept = 0;
     uint64_t slot = 0;
+    const bool own = is_own(modules, at.address);
+    if (own)
+        cut = pass_own(&walk->ways[start->way], modules, &at, &result.fresh_module, &slot);
     if (region->known && walk->high == region->high && walk->generation == generation)
-        kept = verify(walk, at.sp);
-    if (is_own(modules, at.address)) {
-        cut = pass_own(walk, modules, &at, &result.fresh_module, &slot);
-        if (cut == FP_CUT_NONE && meets(walk, &at, slot, &kept)) {
+        kept = walk_unchanged(walk, start->sp, walk->kept);
+    if (own && cut == FP_CUT_NONE) {
+        if (meets(walk, &at, slot, &kept)) {
             result.kept = kept;
             return result;
         }
-        if (cut == FP_CUT_NONE)
-            walk->fresh[result.fresh++] = (struct walk_frame){slot, at.address, at.rbp, 0, 0};
+        add_fresh(walk, &result, &at, slot, &kept);
     }
     while (cut == FP_CUT_NONE) {
         uint32_t rule = modules_rule(modules, at.address, &result.fresh_module);
@@ -264,7 +247,7 @@ struct walk_result walk_take(struct walk *walk, struct modules *modules, const s
         else
             cut = step_seldom(modules, &at, &rule, &result, &guessed, &slot);
         if (result.fresh > 0)
-            walk->fresh[result.fresh - 1].rule = rule;
+            walk_fresh(walk, result.fresh - 1)->rule = rule;
         if (cut != FP_CUT_NONE || slot == 0) {
             kept = 0;
             break;
@@ -276,7 +259,7 @@ struct walk_result walk_take(struct walk *walk, struct modules *modules, const s
         if (result.fresh == WALK_MOST)
             cut = FP_CUT_DEEP;
         else
-            walk->fresh[result.fresh++] = (struct walk_frame){slot, at.address, at.rbp, 0, 0};
+            add_fresh(walk, &result, &at, slot, &kept);
     }
     if (guessed != WALK_MOST) {
         result.fresh = guessed;
@@ -302,8 +285,11 @@ void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t gen
     bool needs = count > 0 && (walk->frames[count - 1].rule & WALK_NEEDS_RBP) != 0;
     walk->kept = 0; /* while it is changed; see atomic_signal_fence */
     atomic_signal_fence(memory_order_seq_cst);
+    if (walk->generation != generation)
+        for (uint32_t i = 0; i < WALK_TAILS; i++)
+            walk->tails[i].count = 0;
     for (uint32_t i = result->fresh; i-- > 0;) {
-        struct walk_frame frame = walk->fresh[i];
+        struct walk_frame frame = *walk_fresh(walk, i);
         needs = count > 0 && needs_rbp(frame.rule, needs);
         frame.rule |= needs ? WALK_NEEDS_RBP : 0;
         walk->frames[count++] = frame;
@@ -312,4 +298,5 @@ void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t gen
     walk->generation = generation;
     atomic_signal_fence(memory_order_seq_cst);
     walk->kept = count;
+    keep_tail(walk);
 }

@@ -11,6 +11,7 @@
  * outer frame depends on it, and so are the words by which rbp is restored there.
  *
  *   own      frames of the recorder's library on top of the stack are passed over; its own rules never change
+ *   tail     innermost frames that were kept before: most stacks are one of the last few dozens
  *
  * Laws: nothing is read but [sp, high) of the region that sp is in now, aligned words only; each frame lies above the one
  * before. No lock, no allocation, no system call. Where a frame is not certain the stack is cut there (fp_sites.h). */
@@ -32,7 +33,7 @@ struct walk_frame {
 #define WALK_NEEDS_RBP (1u << 31) /* some outer frame is found by the rbp of this one */
 
 #define WALK_OWN_MOST 6u
-#define WALK_WAYS     4u
+#define WALK_WAYS     24u
 
 /* A way through the recorder's own frames to the program's: where its return addresses stand above sp, which never changes, so that they
  * are compared and not walked. */
@@ -44,20 +45,43 @@ struct walk_way {
     uint64_t addresses[WALK_OWN_MOST];
 };
 
+#define WALK_TAIL_MOST 6u
+#define WALK_TAILS     64u
+
+/* The inner frames of a stack that was kept, behind the one that they hang on: where the same is expected again its words are
+ * compared, and nothing is walked. */
+struct walk_tail {
+    uint32_t count; /* of the frames; 0: none */
+    uint32_t first; /* of them, as an index of the kept ones */
+    struct walk_frame frames[1 + WALK_TAIL_MOST];
+};
+
 struct walk {
     uintptr_t high;      /* of the region of the kept frames */
-    uint32_t generation; /* likewise */
+    uint32_t generation; /* likewise, and of the tails */
     uint32_t kept;
-    uint32_t spare; /* nodes.h */
-    uint32_t next_way;
+    uint32_t spare;                      /* nodes.h */
+    struct walk_frame frames[WALK_MOST]; /* outermost first; fresh ones from the end on: walk_fresh */
     struct walk_way ways[WALK_WAYS];
-    struct walk_frame frames[WALK_MOST]; /* outermost first */
-    struct walk_frame fresh[WALK_MOST];  /* innermost first */
+    struct walk_tail tails[WALK_TAILS];
 };
+
+/* walk_fresh - a fresh frame, the innermost first. */
+static inline struct walk_frame *walk_fresh(struct walk *walk, uint32_t i)
+{
+    return &walk->frames[WALK_MOST - 1 - i];
+}
+
+/* walk_tail_of - which tail is that of a stack, by the node of its innermost frame. */
+static inline uint32_t walk_tail_of(uint32_t node)
+{
+    return node % WALK_TAILS;
+}
 
 /* Where a walk begins: an address within the calling function, and 1, and the registers there. */
 struct walk_start {
     uint64_t address, sp, rbp;
+    uint32_t way; /* which way through own frames is probable, below WALK_WAYS */
 };
 
 struct walk_region {
@@ -67,7 +91,7 @@ struct walk_region {
 
 struct walk_result {
     uint32_t kept;   /* so many of walk->frames are outer frames of this stack, too */
-    uint32_t fresh;  /* and so many of walk->fresh are inner ones */
+    uint32_t fresh;  /* and so many are inner ones: walk_fresh */
     enum fp_cut cut; /* of the outermost of them; with kept frames FP_CUT_NONE */
     bool passing;    /* the fresh ones are not to be kept: a signal's frame is among them, or they were cut */
     bool fresh_module; /* modules_untold has some */
@@ -77,8 +101,7 @@ struct walk_result {
 struct walk_result walk_take(struct walk *walk, struct modules *modules, const struct walk_start *start,
                              const struct walk_region *region);
 
-/* walk_keep - the fresh frames of a walk join the kept ones; their `node` is for the caller to fill in, in walk->frames from
- * result->kept on. */
+/* walk_keep - the fresh frames of a walk, whose `node` the caller has filled in, join the kept ones. */
 void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high);
 
 #endif

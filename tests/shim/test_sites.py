@@ -30,7 +30,7 @@ PROGRAMS = [
 
 
 def unwound(command, **more):
-    """The lines of all its processes: stacks compared, equal, cut, different; and how the command ended."""
+    """The lines of all its processes: stacks compared, equal, cut, different, come again; and how the command ended."""
     path = os.path.join(recorded.temporary(), 'lines')
     ended = subprocess.run(command, env=recorded.clean_environment({'LD_PRELOAD': UNWOUND, 'UNWOUND': path}),
                            stdout=subprocess.DEVNULL, check=True, **more)
@@ -39,8 +39,8 @@ def unwound(command, **more):
         text = lines.read()
     for line in text.splitlines():
         words = line.split()
-        if len(words) == 5 and all(word.isdigit() for word in words[1:]):
-            sums.update(dict(zip(('compared', 'equal', 'cut', 'different'), map(int, words[1:]))))
+        if len(words) == 6 and all(word.isdigit() for word in words[1:]):
+            sums.update(dict(zip(('compared', 'equal', 'cut', 'different', 'again'), map(int, words[1:]))))
     return sums, text, ended
 
 
@@ -48,16 +48,17 @@ def test_debian():
     if not os.path.exists(UNWOUND):
         print('libunwind is not here: nothing to compare with')
         return
-    seen, stacks, cut = 0, 0, 0
+    seen, stacks, cut, again = 0, 0, 0, 0
     for command in PROGRAMS:
         if shutil.which(command[0]) is None:
             continue
         sums, text, _ = unwound(command, input=C_SOURCE, text=True)
         check(sums['different'], 0, '%s: stacks unlike libunwind\'s\n%s' % (command[0], text))
         check(sums['compared'] > 0, True, command[0] + ': some allocated')
-        seen, stacks, cut = seen + 1, stacks + sums['compared'], cut + sums['cut']
+        seen, stacks, cut, again = seen + 1, stacks + sums['compared'], cut + sums['cut'], again + sums['again']
     check(seen >= 10, True, 'ten programs are here: %d' % seen)
     check(cut <= stacks / 1000, True, 'cut ones: %d of %d' % (cut, stacks))
+    check(again > stacks / 4, True, 'those that came again: %d of %d' % (again, stacks))
 
 
 def test_hostile_walk():

@@ -1,6 +1,6 @@
 /* unwound.c - a preload that walks the stack at every allocation twice: as the recorder does, keeping the last walk (shim/sites),
  * and by libunwind, which knows nothing of it. When the program ends it appends a line to the file $UNWOUND: stacks compared,
- * equal ones, cut ones, different ones; and the first different stack with both. */
+ * equal ones, cut ones, different ones, those that came again; and the first different stack with both. */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,9 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shim/sites/walk.h"
+#include "shim/sites/nodes.h"
+#include "shim/sites/walk_again.h"
 
 #define FRAMES_MOST 600
+#define OWN         3 /* compare, look, and the hook */
 #define MAIN_MOST   (UINT64_C(128) << 20)
 
 extern void *__libc_malloc(size_t);
@@ -27,12 +29,15 @@ void *realloc(void *address, size_t size);
 int dlclose(void *handle);
 
 static struct modules modules;
+static struct nodes nodes;
 static uintptr_t main_stack;
 static _Atomic int ready;
-static _Atomic uint64_t compared, equal, cut, different;
+static _Atomic uint64_t compared, equal, cut, different, again;
 static char example[16384];
 static __thread struct {
     struct walk *walk;
+    uint32_t last;
+    uint8_t next[256]; /* by the last stack: the tail of what came then */
     uintptr_t low, high;
     int inside;
 } mine __attribute__((tls_model("initial-exec")));
@@ -42,7 +47,7 @@ static void prepare(void)
     modules_find find;
     *(void **)&find = dlsym(RTLD_DEFAULT, "_dl_find_object");
     main_stack = (uintptr_t) * (void **)dlsym(RTLD_DEFAULT, "__libc_stack_end") & ~(uintptr_t)7;
-    modules_begin(&modules, find, NULL);
+    modules_begin(&modules, find, (const void *)(uintptr_t)prepare);
     unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE); /* modules come and go */
     ready = 1;
 }
@@ -55,7 +60,7 @@ static void tell(const struct walk_result *result, void **truth, int count)
     used += (size_t)snprintf(example + used, sizeof example - used, "kept %u fresh %u cut %d\n", result->kept,
                              result->fresh, result->cut);
     for (uint32_t i = 0; i < result->fresh + result->kept || (int)i < count; i++) {
-        const uint64_t ours = i < result->fresh ? mine.walk->fresh[i].address
+        const uint64_t ours = i < result->fresh ? walk_fresh(mine.walk, i)->address
                               : i - result->fresh < result->kept
                                   ? mine.walk->frames[result->kept - 1 - (i - result->fresh)].address
                                   : 0;
@@ -71,7 +76,24 @@ static bool is_same(uint64_t address, const void *truth)
     return address == (uintptr_t)truth || address == (uintptr_t)truth + 1;
 }
 
-/* Both begin in here: the walk's first frame is the hook, and so is libunwind's second. */
+/* As the recorder does, so that stacks that come again are taken for what they were. */
+static void keep(const struct walk_result *result, uint32_t known, uint32_t generation, uintptr_t high)
+{
+    uint32_t node = result->kept > 0 ? mine.walk->frames[result->kept - 1].node : 0;
+    bool made;
+    if (known == 0) {
+        for (uint32_t i = result->fresh; i-- > 0;) {
+            node = nodes_take(&nodes, walk_fresh(mine.walk, i)->address, node, &mine.walk->spare, &made);
+            walk_fresh(mine.walk, i)->node = node;
+        }
+        walk_keep(mine.walk, result, generation, high);
+    }
+    again += known != 0;
+    mine.next[mine.last % sizeof mine.next] = (uint8_t)walk_tail_of(node);
+    mine.last = node;
+}
+
+/* Both begin in here; the walk passes over the hooks' frames. */
 static __attribute__((noinline)) void compare(void)
 {
     void *truth[FRAMES_MOST];
@@ -86,53 +108,66 @@ static __attribute__((noinline)) void compare(void)
     else
         region = (struct walk_region){(start.sp | 4095) + 1, false};
     const uint32_t generation = modules.generation;
-    const struct walk_result result = walk_take(mine.walk, &modules, &start, &region);
+    const uint8_t tail = mine.next[mine.last % sizeof mine.next];
+    const uint32_t known = region.known
+                               ? walk_again(mine.walk, start.sp, start.rbp, region.high, generation, 0, tail)
+                               : 0;
+    start.way = 0;
+    struct walk_result result = {.kept = mine.walk->kept};
+    if (known == 0)
+        result = walk_take(mine.walk, &modules, &start, &region);
     const int count = unw_backtrace(truth, FRAMES_MOST);
-    bool same = (uint32_t)count - 1 == result.kept + result.fresh;
+    bool same = (uint32_t)count - OWN == result.kept + result.fresh;
     compared++;
     if (result.cut != FP_CUT_NONE) {
         cut++;
-        if (result.fresh > (uint32_t)count - 1)
-            tell(&result, truth + 1, count - 1);
-        for (uint32_t i = 0; i < result.fresh && (int)i + 1 < count; i++)
-            if (!is_same(mine.walk->fresh[i].address, truth[i + 1])) {
-                tell(&result, truth + 1, count - 1);
+        if (result.fresh > (uint32_t)count - OWN)
+            tell(&result, truth + OWN, count - OWN);
+        for (uint32_t i = 0; i < result.fresh && (int)i + OWN < count; i++)
+            if (!is_same(walk_fresh(mine.walk, i)->address, truth[i + OWN])) {
+                tell(&result, truth + OWN, count - OWN);
                 break;
             }
         return;
     }
     for (uint32_t i = 0; same && i < result.fresh + result.kept; i++)
-        same = is_same(i < result.fresh ? mine.walk->fresh[i].address
+        same = is_same(i < result.fresh ? walk_fresh(mine.walk, i)->address
                                         : mine.walk->frames[result.kept - 1 - (i - result.fresh)].address,
-                       truth[i + 1]);
+                       truth[i + OWN]);
     if (same)
         equal++;
     else
-        tell(&result, truth + 1, count - 1);
-    if (!result.passing && result.kept + result.fresh <= WALK_MOST)
-        walk_keep(mine.walk, &result, generation, region.high);
+        tell(&result, truth + OWN, count - OWN);
+    if (!result.passing)
+        keep(&result, known, generation, region.high);
 }
 
-static void look(void)
+static __attribute__((noinline)) void begin(void)
 {
     pthread_attr_t attributes;
     void *low;
     size_t bytes;
+    if (!ready)
+        prepare();
+    if (mine.walk != NULL)
+        return;
+    mine.walk = mmap(NULL, sizeof *mine.walk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (main_stack - (uintptr_t)__builtin_frame_address(0) >= MAIN_MOST &&
+        pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &low, &bytes);
+        mine.low = (uintptr_t)low;
+        mine.high = (uintptr_t)low + bytes;
+        pthread_attr_destroy(&attributes);
+    }
+}
+
+/* Without a frame pointer, as the recorder's functions: its way to the program is one that is known. */
+static __attribute__((noinline)) void look(void)
+{
     if (mine.inside)
         return;
     mine.inside = 1;
-    if (!ready)
-        prepare();
-    if (mine.walk == NULL) {
-        mine.walk = mmap(NULL, sizeof *mine.walk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (main_stack - (uintptr_t)__builtin_frame_address(0) >= MAIN_MOST &&
-            pthread_getattr_np(pthread_self(), &attributes) == 0) {
-            pthread_attr_getstack(&attributes, &low, &bytes);
-            mine.low = (uintptr_t)low;
-            mine.high = (uintptr_t)low + bytes;
-            pthread_attr_destroy(&attributes);
-        }
-    }
+    begin();
     compare();
     __asm__ volatile(""); /* no jump: this frame has to be there */
     mine.inside = 0;
@@ -173,9 +208,9 @@ __attribute__((destructor)) static void say(void)
     const int fd = path != NULL ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd < 0)
         return;
-    const int bytes = snprintf(line, sizeof line, "%s %lu %lu %lu %lu\n", program_invocation_short_name,
+    const int bytes = snprintf(line, sizeof line, "%s %lu %lu %lu %lu %lu\n", program_invocation_short_name,
                                (unsigned long)compared, (unsigned long)equal, (unsigned long)cut,
-                               (unsigned long)different);
+                               (unsigned long)different, (unsigned long)again);
     (void)!write(fd, line, (size_t)bytes);
     (void)!write(fd, example, strlen(example));
     close(fd);
