@@ -102,14 +102,16 @@ static char *title_of(const struct settings *settings, const struct conv_sites *
     char *program = res_text_plain(sites->survey.program);
     char *title;
     if (settings->table == SITE_TABLE_LEAKS)
-        title = res_printf(
-            "%s: %s live in %s objects%s%s%s%s after %s, of %s allocations%s%s%s\n\n",
-            program[0] != '\0' ? program : "process", FP_BYTES((double)sites->live_bytes),
-            FP_GROUPED(sites->live_objects), older_ns > 0 ? ", older than " : "",
-            older_ns > 0 ? RES_DURATION((double)older_ns) : "", sites->since_ns > 0 ? ", made after " : "",
-            sites->since_ns > 0 ? RES_DURATION((double)sites->since_ns) : "",
-            RES_DURATION((double)sites->end_ns), FP_GROUPED(sites->allocations), is_part ? "; " : "",
-            is_part ? FP_BYTES((double)sites->all_live_bytes) : "", is_part ? " live in all" : "");
+        title = res_printf("%s after %s: %s live in %s objects%s%s%s%s, of %s allocations%s%s%s\n\n",
+                           program[0] != '\0' ? program : "process", RES_DURATION((double)sites->end_ns),
+                           FP_BYTES((double)sites->live_bytes), FP_GROUPED(sites->live_objects),
+                           sites->since_ns > 0 ? ", made after " : "",
+                           sites->since_ns > 0 ? RES_DURATION((double)sites->since_ns) : "",
+                           older_ns > 0 ? ", older than " : "",
+                           older_ns > 0 ? RES_DURATION((double)older_ns) : "",
+                           FP_GROUPED(sites->allocations), is_part ? "; " : "",
+                           is_part ? FP_BYTES((double)sites->all_live_bytes) : "",
+                           is_part ? " live in all" : "");
     else
         title = res_printf("%s: %s allocations of %s at %s places in %s; %s live at the peak, after %s\n\n",
                            program[0] != '\0' ? program : "process", FP_GROUPED(sites->allocations),
@@ -156,7 +158,7 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
     char *title = title_of(settings, stacks->sites, count);
     char *table = site_table_text(stacks, groups, count, request, &style);
     res_text_printf(&text, "%s%s%s\n", settings->looks > 0 ? "\n" : "", title,
-                    table != NULL ? table : "no site\n");
+                    count > 0 ? table : "no site\n");
     if (settings->looks == 0)
         site_table_notes(stacks, &text);
     if (settings->looks == 0 && settings->is_marked)
@@ -188,6 +190,7 @@ static int show(const struct cli_verb *verb, const struct settings *settings, st
 {
     const struct site_table_request request = {.table = settings->table,
                                                .by = (enum site_by)settings->by,
+                                               .is_by_rank = settings->sort == NULL,
                                                .most = settings->most,
                                                .frames = settings->stacks ? FRAMES : 0};
     struct site_group *groups;

@@ -79,7 +79,7 @@ static const struct figure FIGURES[] = {
     {"quarter2_bytes", "2", QUARTERS, BYTES, LEAKS, quarter2, NULL},
     {"quarter3_bytes", "3", QUARTERS, BYTES, LEAKS, quarter3, NULL},
     {"quarter4_bytes", "4", QUARTERS, BYTES, LEAKS, quarter4, NULL},
-    {"oldest_ns", "oldest", NULL, TIME, LEAKS, oldest, NULL},
+    {"oldest_ns", "oldest", NULL, TIME, LEAKS, oldest, "age of the oldest object live"},
     {"overdue_bytes", "overdue", NULL, BYTES, LEAKS, overdue, "bytes live past the site's usual age"},
 };
 
@@ -115,16 +115,24 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* What grows without end has something live from each quarter; what was made at the start and is kept has only that. */
+static unsigned quarters_of(const struct conv_site_counts *counts)
+{
+    unsigned quarters = 0;
+    for (unsigned i = 0; i < CONV_SITE_QUARTERS; i++)
+        quarters |= (counts->quarter_bytes[i] > 0) << i;
+    return quarters;
+}
+
+static bool is_of_start(const struct conv_site_counts *counts)
+{
+    return quarters_of(counts) <= 1;
+}
+
 static double rank_of(const struct conv_site_counts *counts)
 {
-    bool in_each = true, at_start = true;
-    for (size_t i = 0; i < CONV_SITE_QUARTERS; i++) {
-        in_each = in_each && counts->quarter_bytes[i] > 0;
-        at_start = at_start && (i == 0 || counts->quarter_bytes[i] == 0);
-    }
-    if (counts->live_bytes == 0 || at_start)
+    if (is_of_start(counts))
         return 0;
-    return in_each && counts->freed == 0 ? 2 : 1;
+    return quarters_of(counts) == (1u << CONV_SITE_QUARTERS) - 1 && counts->freed == 0 ? 2 : 1;
 }
 
 void site_groups_sort(struct site_group *groups, size_t count, enum site_table table, const char *key)
@@ -206,6 +214,19 @@ static void below(struct site_stacks *stacks, const struct site_group *group, si
     free(stack.text);
 }
 
+/* What was all made at the start, in a line. */
+static void note_start(const struct site_group *groups, size_t count, struct res_text *text)
+{
+    uint64_t bytes = 0, objects = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes += groups[i].counts.live_bytes;
+        objects += groups[i].counts.live_objects;
+    }
+    res_text_printf(text, "\n");
+    res_lines_printf(text, "start", "%s in %s objects of %s sites were all made in the first quarter",
+                     FP_BYTES((double)bytes), FP_GROUPED(objects), FP_GROUPED(count));
+}
+
 char *site_table_text(struct site_stacks *stacks, const struct site_group *groups, size_t count,
                       const struct site_table_request *request, const struct res_style *style)
 {
@@ -213,6 +234,10 @@ char *site_table_text(struct site_stacks *stacks, const struct site_group *group
     struct res_text text = {0};
     struct res_grid grid;
     const size_t rows = shown(count, request);
+    const bool is_apart = request->table == SITE_TABLE_LEAKS && request->is_by_rank;
+    size_t rows_before = 0;
+    while (is_apart && rows_before < count && !is_of_start(&groups[rows_before].counts))
+        rows_before++;
     ask_lines(stacks, groups, rows);
     res_grid_begin(&grid, columns, columns_of(request->table, false, columns));
     for (size_t row = 0; row < rows; row++) {
@@ -222,11 +247,15 @@ char *site_table_text(struct site_stacks *stacks, const struct site_group *group
         res_grid_own(&grid, site_group_words(stacks, &groups[row], request->by));
         if (request->frames > 0)
             below(stacks, &groups[row], request->frames, &grid);
+        if (is_apart && row + 1 < rows && row + 1 == rows_before)
+            res_grid_below(&grid, "all made in the first quarter:");
     }
     res_grid_text(&grid, style, &text);
     res_grid_release(&grid);
     if (rows < count)
         res_text_printf(&text, "and %s more: --top 0\n", FP_GROUPED(count - rows));
+    if (is_apart && rows_before < count)
+        note_start(groups + rows_before, count - rows_before, &text);
     return text.text;
 }
 

@@ -1,5 +1,5 @@
-/* leaky.c - leaks what it is told to: lines "leaks 10", "starts 10", "forks 10", answered by a line when it is done. Each is
- * a function of its own. */
+/* leaky.c - leaks what it is told to: lines "leaks 10", "starts 10", "churns 10", "forks 10", answered by a line when it is
+ * done. Each is a function of its own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,16 @@ __attribute__((noinline)) static void starts(int count)
 {
     for (int i = 0; i < count; i++)
         kept = malloc(500);
+}
+
+/* Frees all but the last. */
+__attribute__((noinline)) static void churns(int count)
+{
+    for (int i = 0; i < count; i++) {
+        kept = malloc(100);
+        if (i + 1 < count)
+            free(kept);
+    }
 }
 
 /* A child that allocates nothing but these, and ends without leaving. */
@@ -46,6 +56,8 @@ int main(void)
             leaks(count);
         if (strcmp(word, "starts") == 0)
             starts(count);
+        if (strcmp(word, "churns") == 0)
+            churns(count);
         if (strcmp(word, "forks") == 0)
             forks(count);
         printf("done\n");

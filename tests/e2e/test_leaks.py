@@ -127,6 +127,41 @@ class Leaks(lab.Lab):
         text = self.mallab("leaks", "--older", "10ms", "rec").stdout.decode()
         self.assertIn(", older than 10 ms", text.splitlines()[0])
 
+    def test_between_two_moments(self):
+        program = Recorded(self)
+        moments = []
+        for count in (10, 5, 7):
+            program.do("leaks", count)
+            moments.append(self.look()["end_ns"] // 1_000_000 + 1)
+            lab.wait_for(lambda: self.look()["end_ns"] > (moments[-1] + 1) * 1_000_000, "the next millisecond")
+        program.end()
+        first, second, third = (f"{moment}ms" for moment in moments)
+        for options, wanted in (([], 22), (["--at", first], 10), (["--at", second], 15), (["--since", first], 12),
+                                (["--since", first, "--at", second], 5), (["--since", second, "--at", third], 7), (["--since", third], 0)):
+            self.assertEqual((options, objects(self.look(*options))), (options, wanted))
+
+    def test_growth_age_and_what_was_made_at_the_start(self):
+        program = Recorded(self)
+        program.do("starts", 10)
+        program.do("churns", 500)
+
+        def sites():
+            program.do("leaks", 1)
+            return {site["site"]: site for site in self.look()["sites"]}
+        # All of the first are of the first quarter when four times as much time has passed, and older than the others became.
+        lab.wait_for(lambda: sites()["starts"]["quarter1_bytes"] == 5000 and sites()["churns"]["overdue_bytes"] == 100, "time to pass")
+        now = sites()
+        self.assertEqual([now["starts"][f"quarter{i}_bytes"] for i in (2, 3, 4)], [0, 0, 0])
+        self.assertEqual(sum(now["leaks"][f"quarter{i}_bytes"] for i in (1, 2, 3, 4)), now["leaks"]["live_bytes"])
+        self.assertGreater(now["leaks"]["quarter4_bytes"], 0)
+        self.assertEqual((now["starts"]["freed_share"], now["leaks"]["freed_share"]), (0, 0))
+        self.assertAlmostEqual(now["churns"]["freed_share"], 499 / 500)
+        self.assertEqual(now["leaks"]["overdue_bytes"], 0)
+        self.assertGreater(now["starts"]["oldest_ns"], now["leaks"]["oldest_ns"])
+        text = self.mallab("leaks", "--by", "function", "rec").stdout.decode()
+        self.assertRegex(text, r"(?s) leaks\n.*all made in the first quarter:\n.* starts\n.*\nstart  +[0-9.]+ k?B in 1[0-9] objects")
+        self.assertEqual(self.look("--sort", "oldest_ns")["sites"][-1]["site"], "leaks")
+
     def test_a_mark_leaves_out_what_is_known(self):
         program = Recorded(self)
         program.do("leaks", 10)
