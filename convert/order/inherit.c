@@ -7,6 +7,7 @@
 
 #include "convert/ops/heap.h"
 #include "convert/order/process_image.h"
+#include "footprint/fp/fp_sites.h"
 
 /* An ancestor, and which of its forks led to us; or our own earlier windows. */
 struct ancestor {
@@ -123,7 +124,7 @@ static size_t trace(const char *path, const struct conv_parts *child, struct anc
 static void forget_sites(struct conv_heap *heap)
 {
     for (size_t i = 0; i < heap->slot_count; i++)
-        heap->slots[i].site = 0;
+        heap->slots[i].site = heap->slots[i].site != 0 ? FP_CUT_INHERITED : 0;
 }
 
 /* Let an ancestor live up to its fork. Returns FP_OK, or FP_ERR_MEMORY; other failures leave heirs->reached false. */

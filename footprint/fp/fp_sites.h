@@ -38,7 +38,8 @@ enum fp_cut {
     FP_CUT_DEEP = 6, /* more frames than are walked */
     FP_CUT_BROKEN = 7, /* a frame that led out of the stack, or nowhere */
     FP_CUT_MEMORY = 8, /* the recorder had no memory for it */
-    FP_CUT_COUNT = 9,
+    FP_CUT_INHERITED = 9, /* a parent's, which numbers its stacks for itself. In no footprint */
+    FP_CUT_COUNT = 10,
 };
 
 /* fp_cut_name - "lost", "full", "stack", ...: keys of JSON. NULL outside the enum and for FP_CUT_NONE. */

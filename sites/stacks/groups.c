@@ -17,6 +17,7 @@ static const char *const CUT_WORDS[FP_CUT_COUNT] = {
     [FP_CUT_DEEP] = "deeper than is walked",
     [FP_CUT_BROKEN] = "a frame that leads out of the stack",
     [FP_CUT_MEMORY] = "no memory for it while recording",
+    [FP_CUT_INHERITED] = "inherited from the parent",
 };
 
 const char *site_cut_words(enum fp_cut cut)

@@ -339,7 +339,7 @@ static void note_cuts(const struct conv_sites *sites, struct res_text *text)
         const enum fp_cut cut = fp_site_cut(&sites->stacks, sites->counts[i].site);
         calls[cut < FP_CUT_COUNT ? cut : FP_CUT_LOST] += sites->counts[i].allocations;
     }
-    for (unsigned cut = 1; cut < FP_CUT_COUNT; cut++)
+    for (unsigned cut = 1; cut < FP_CUT_INHERITED; cut++)
         if (calls[cut] > 0)
             res_lines_printf(text, "cut", "%s of %s calls: %s", FP_GROUPED(calls[cut]),
                              FP_GROUPED(sites->allocations), site_cut_words(cut));

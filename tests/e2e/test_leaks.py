@@ -162,6 +162,25 @@ class Leaks(lab.Lab):
         self.assertRegex(text, r"(?s) leaks\n.*all made in the first quarter:\n.* starts\n.*\nstart  +[0-9.]+ k?B in 1[0-9] objects")
         self.assertEqual(self.look("--sort", "oldest_ns")["sites"][-1]["site"], "leaks")
 
+    def test_a_child_inherits_what_its_parent_allocated(self):
+        program = Recorded(self)
+        program.do("leaks", 10)
+        program.do("forks", 5)
+        program.do("leaks", 2)
+        program.end()
+        facts = json.loads((self.place / "rec/recording.json").read_text())
+        parent = facts["command_pid"]
+        child, = {process["pid"] for process in facts["processes"]} - {parent}
+        self.assertEqual(objects(self.look("--process", str(parent))), 12)
+        answer = self.look("--process", str(child))
+        self.assertEqual(objects(answer), 5)
+        inherited, = (site for site in answer["sites"] if site["site"] == "[inherited from the parent]")
+        at_the_fork = self.look("--process", str(parent))["sites"]
+        self.assertEqual(inherited["live_objects"], sum(site["live_objects"] for site in at_the_fork) - 2)
+        self.assertEqual(inherited["live_bytes"], sum(site["live_bytes"] for site in at_the_fork) - 2000)
+        self.assertEqual((inherited["cut"], inherited["stack"]), ("inherited", []))
+        self.assertIn("[inherited from the parent]", self.mallab("flame", "--process", str(child), "rec").stdout.decode())
+
     def test_a_mark_leaves_out_what_is_known(self):
         program = Recorded(self)
         program.do("leaks", 10)
