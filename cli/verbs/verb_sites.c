@@ -108,9 +108,8 @@ static char *title_of(const struct settings *settings, const struct conv_sites *
                            sites->since_ns > 0 ? ", made after " : "",
                            sites->since_ns > 0 ? RES_DURATION((double)sites->since_ns) : "",
                            older_ns > 0 ? ", older than " : "",
-                           older_ns > 0 ? RES_DURATION((double)older_ns) : "",
-                           FP_GROUPED(sites->allocations), is_part ? "; " : "",
-                           is_part ? FP_BYTES((double)sites->all_live_bytes) : "",
+                           older_ns > 0 ? RES_DURATION((double)older_ns) : "", FP_GROUPED(sites->allocations),
+                           is_part ? "; " : "", is_part ? FP_BYTES((double)sites->all_live_bytes) : "",
                            is_part ? " live in all" : "");
     else
         title = res_printf("%s: %s allocations of %s at %s places in %s; %s live at the peak, after %s\n\n",

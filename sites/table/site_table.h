@@ -21,9 +21,10 @@ void site_groups_sort(struct site_group *groups, size_t count, enum site_table t
 struct site_table_request {
     enum site_table table;
     enum site_by by;
-    size_t most;        /* rows; 0: all */
-    size_t frames;      /* of each row's largest stack, below it; 0: none */
-    bool is_by_rank;    /* in the table's own order: of leaks what was all made at the start stands apart, last */
+    size_t most;   /* rows; 0: all */
+    size_t frames; /* of each row's largest stack, below it; 0: none */
+    bool
+        is_by_rank; /* in the table's own order: of leaks what was all made at the start stands apart, last */
 };
 
 /* site_table_text, _csv - the groups in their order. Lines are asked for of those shown. The caller's to free. */

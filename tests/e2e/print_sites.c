@@ -15,7 +15,8 @@ static void print_frame(const struct conv_sites *sites, const struct fp_site_nod
     if (module == NULL)
         printf("?+0");
     else
-        printf("%s+%" PRIx64, module->path[0] != '\0' ? module->path : sites->executable, node->address - module->base);
+        printf("%s+%" PRIx64, module->path[0] != '\0' ? module->path : sites->executable,
+               node->address - module->base);
 }
 
 int main(int argc, char **argv)
@@ -32,9 +33,13 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sites.count; i++) {
         const struct conv_site_counts *counts = &sites.counts[i];
         const char *cut = fp_cut_name(fp_site_cut(&sites.stacks, counts->site));
-        printf("%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s", counts->live_bytes, counts->live_objects,
-               counts->peak_bytes, counts->peak_objects, counts->site == 0 ? "none" : cut != NULL ? cut : "-");
-        for (uint32_t at = counts->site; at >= FP_SITE_FIRST; at = fp_site_node_at(&sites.stacks, at).parent) {
+        printf("%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s", counts->live_bytes,
+               counts->live_objects, counts->peak_bytes, counts->peak_objects,
+               counts->site == 0 ? "none"
+               : cut != NULL     ? cut
+                                 : "-");
+        for (uint32_t at = counts->site; at >= FP_SITE_FIRST;
+             at = fp_site_node_at(&sites.stacks, at).parent) {
             const struct fp_site_node node = fp_site_node_at(&sites.stacks, at);
             print_frame(&sites, &node);
         }

@@ -65,7 +65,8 @@ static uint64_t hash(uint64_t value)
 
 static void *take_pages(size_t size, int fd)
 {
-    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
+                       fd, 0);
     if (pages == MAP_FAILED)
         _exit(99);
     return pages;
@@ -77,7 +78,8 @@ static void find_shim(void)
     static char text[1 << 18];
     const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     size_t length = 0;
-    for (ssize_t count; length + 1 < sizeof text && (count = read(fd, text + length, sizeof text - 1 - length)) > 0;)
+    for (ssize_t count;
+         length + 1 < sizeof text && (count = read(fd, text + length, sizeof text - 1 - length)) > 0;)
         length += (size_t)count;
     close(fd);
     for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
@@ -125,7 +127,8 @@ static struct stack *find_stack(const struct walk *walk)
         at = hash(at + walk->frames[i]) + at * 31;
     for (at = hash(at) % (2 * STACKS); buckets[at] != 0; at = (at + 1) % (2 * STACKS)) {
         struct stack *stack = &table->stacks[buckets[at] - 1];
-        if (stack->depth == walk->depth && memcmp(stack->frames, walk->frames, walk->depth * sizeof *walk->frames) == 0)
+        if (stack->depth == walk->depth &&
+            memcmp(stack->frames, walk->frames, walk->depth * sizeof *walk->frames) == 0)
             return stack;
     }
     if (table->count == STACKS)
