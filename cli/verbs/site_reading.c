@@ -2,12 +2,15 @@
 #include "cli/verbs/site_reading.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/options/select_options.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "record/collector.h"
+#include "sites/stacks/groups.h"
 
 #define AT(member) offsetof(struct cli_sites, member)
 
@@ -85,4 +88,72 @@ void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks)
 {
     site_stacks_release(stacks);
     conv_sites_release(sites);
+}
+
+/* ---- without some -------------------------------------------------------------------------------- */
+
+int cli_without_row(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    struct cli_without *without = at;
+    if (without->count == CLI_WITHOUT_WORDS)
+        return cli_misuse(verb, "--%s: at most %u of them", row->name, CLI_WITHOUT_WORDS);
+    if (value[0] == '\0' || strpbrk(value, "\n\r\t") != NULL)
+        return cli_option_refuse(verb, row, value);
+    without->words[without->count++] = value;
+    return -1;
+}
+
+static bool is_meant(const struct cli_without *without, const struct site_stacks *stacks, uint32_t site)
+{
+    bool meant = false;
+    for (size_t i = 0; i < without->count && !meant; i++)
+        meant = site_stack_holds(stacks, site, without->words[i]);
+    return meant;
+}
+
+int cli_without_find(const struct cli_verb *verb, const struct cli_sites *names, bool quiet,
+                     struct cli_without *without)
+{
+    struct cli_sites reading = *names;
+    struct res_text all = {0};
+    struct site_stacks stacks;
+    struct conv_sites sites;
+    uint64_t calls = 0, bytes = 0;
+    size_t found = 0;
+    reading.convert.select = (struct conv_selection){0};
+    const int code = cli_sites_read(verb, &reading, &sites, &stacks);
+    if (code != CLI_DONE)
+        return code;
+    for (size_t i = 0; i < without->count; i++)
+        res_text_printf(&all, "%s%s", i > 0 ? "', '" : "", without->words[i]);
+    without->all = all.text;
+    without->sites = res_calloc((size_t)sites.stacks.node_end + 1, sizeof *without->sites);
+    for (size_t i = 0; i < sites.count; i++) {
+        const struct conv_site_counts *counts = &sites.counts[i];
+        if (counts->site >= sites.stacks.node_end || !is_meant(without, &stacks, counts->site))
+            continue;
+        without->sites[counts->site] = true;
+        found++;
+        calls += counts->allocations;
+        bytes = conv_add_saturating(bytes, counts->bytes);
+    }
+    without->without = (struct conv_without){
+        .sites = without->sites, .end = sites.stacks.node_end, .words = without->all};
+    if (found == 0)
+        cli_say(
+            verb,
+            "no call site of '%s' has '%s' in the name of a function or module: 'mallab sites' shows them",
+            names->path, without->all);
+    else if (!quiet)
+        cli_say(verb, "left out: %s of %s call stacks, with %s of %s allocations and %s", FP_GROUPED(found),
+                FP_GROUPED(sites.count), FP_GROUPED(calls), FP_GROUPED(sites.allocations), FP_BYTES(bytes));
+    cli_sites_end(&sites, &stacks);
+    return found > 0 ? CLI_DONE : CLI_MISUSE;
+}
+
+void cli_without_release(struct cli_without *without)
+{
+    free(without->all);
+    free(without->sites);
+    *without = (struct cli_without){0};
 }

@@ -165,7 +165,7 @@ const struct cli_verb CLI_FLAME = {
         "needs no network, as a profile that pprof, speedscope and others read, or as folded stacks. "
         "Recursion is left out. Of interpreted programs these are the interpreter's functions.",
     .options = OPTIONS,
-    .completes = ":files fp json",
+    .completes = ":files fp wl json",
     .examples = "mallab flame -o web.html mallab-web.4242\n"
                 "mallab flame --diff mallab-web.4100 -o change.html mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",

@@ -334,12 +334,12 @@ const struct cli_verb CLI_SITES = {
     .usage = "[OPTION...] RECORDING",
     .purpose =
         "Say which places of a program allocate how much, from a recording with call stacks ('mallab record "
-        "--sites'). Columns: bytes live at the process' peak, calls, bytes in all; the age that half of the "
+        "--sites') or its workload. Columns: bytes live at the process' peak, calls, bytes in all; the age that half of the "
         "objects reach (an upper bound); the share freed within 100 calls, and by another thread.\n"
         "Of interpreted programs these are the interpreter's functions: which line of Python or Ruby "
         "allocates they do not say.",
     .options = SITES_OPTIONS,
-    .completes = ":files fp json",
+    .completes = ":files fp wl json",
     .examples =
         "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",
@@ -358,7 +358,7 @@ const struct cli_verb CLI_LEAKS = {
         "the age of the oldest, and bytes older than 99.9 % of the site's freed objects became. Age is no "
         "proof: what is live may be freed later.",
     .options = LEAKS_OPTIONS,
-    .completes = ":files fp json",
+    .completes = ":files fp wl json",
     .examples =
         "mallab leaks mallab-web.4242\nmallab leaks --since 10m --at 50m --budget 10M mallab-web.4242",
     .exit_codes =

@@ -33,6 +33,9 @@ enum {
     CONV_MARK_LANE_END = 63, /* nothing more comes from this lane */
 };
 
+/* `extra` of the result of a realloc by which a filter ends an object: nothing to be wondered at. */
+#define CONV_RESIZE_ENDS UINT64_MAX
+
 struct conv_event {
     uint64_t time_ns;
     uint64_t address;     /* result of an allocation or resize, argument of a release or RESIZE_FROM */

@@ -8,12 +8,14 @@
 #include "convert/ops/rewrite.h"
 #include "footprint/wl/workload.h"
 
-#define EVENTS 256u /* of a batch: as others' */
+#define EVENTS  256u /* of a batch: as others' */
+#define AT_ONCE 3u   /* events of an op, at most */
 
 struct workload {
     const char *path;
     struct wl_reader *reader;
-    uint64_t inherited; /* ops at the begin that make what was there before */
+    uint64_t inherited;    /* ops at the begin that make what was there before */
+    uint32_t next_touched; /* of the window's shares */
     struct conv_event events[EVENTS];
     size_t count;
 };
@@ -43,6 +45,24 @@ static struct conv_event event_of(const struct wl_window *window, uint32_t op, u
                                .site = window->sites != NULL ? window->sites[op] : 0};
 }
 
+/* What was in memory of an object is told as soon as it has its size, also where that was all: nobody is to guess. */
+static void put_share(struct workload *workload, const struct wl_window *window,
+                      const struct conv_event *event, uint64_t number)
+{
+    const struct fp_shape shape = conv_event_shape(event);
+    const bool is_told = workload->next_touched < window->touched_count &&
+                         window->touched[workload->next_touched].op == number;
+    if (event->address == 0 || fp_call_kind_of(event->call) == FP_KIND_RELEASE ||
+        fp_shape_bytes(&shape) < FP_MIDDLING_BYTES)
+        return;
+    workload->events[workload->count++] = (struct conv_event){
+        .time_ns = event->time_ns,
+        .address = event->address,
+        .extra = is_told ? window->touched[workload->next_touched].share : FP_SHARE_WHOLE,
+        .lane = event->lane,
+        .call = FP_MARK_RESIDENT};
+}
+
 /* A resize has its object's mark before it. */
 static void put(struct workload *workload, const struct wl_op *op, struct conv_event event)
 {
@@ -60,10 +80,34 @@ static enum fp_status take(struct workload *workload, const struct conv_sink *si
                            const struct wl_window *window, uint32_t op, uint32_t lane)
 {
     const struct conv_event event = event_of(window, op, lane);
-    if (window->facts.first_op + op < workload->inherited)
-        return sink->inherit != NULL ? sink->inherit(sink->data, &event, 1) : FP_OK;
+    const uint64_t number = window->facts.first_op + op;
+    enum fp_status status = FP_OK;
+    if (number < workload->inherited)
+        return sink->inherit(sink->data, &event, 1);
     put(workload, &window->ops[op], event);
-    return workload->count + 1 < EVENTS ? FP_OK : flush(workload, sink);
+    put_share(workload, window, &event, number);
+    if (workload->next_touched < window->touched_count &&
+        window->touched[workload->next_touched].op == number)
+        workload->next_touched++;
+    if (workload->count + AT_ONCE > EVENTS)
+        status = flush(workload, sink);
+    return status;
+}
+
+/* Which threads' ends were recorded; when is not known. */
+static enum fp_status run_ends(struct workload *workload, const struct conv_sink *sink)
+{
+    const struct wl_summary *summary = wl_reader_summary(workload->reader);
+    enum fp_status status = FP_OK;
+    for (uint32_t i = 0; i < summary->thread_count && status == FP_OK; i++) {
+        if (!summary->threads[i].exited)
+            continue;
+        workload->events[workload->count++] = (struct conv_event){
+            .time_ns = summary->duration_ns, .lane = i, .call = FP_MARK_THREAD_EXIT};
+        if (workload->count + AT_ONCE > EVENTS)
+            status = flush(workload, sink);
+    }
+    return status == FP_OK ? flush(workload, sink) : status;
 }
 
 static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_survey *survey,
@@ -75,6 +119,7 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
     (void)survey;
     wl_reader_rewind(workload->reader);
     while ((status = wl_reader_next(workload->reader, &window)) == FP_OK) {
+        workload->next_touched = 0;
         for (uint32_t k = 0, op = 0; k < window.run_count && status == FP_OK; k++)
             for (uint32_t i = 0; i < window.runs[k].op_count && status == FP_OK; i++, op++)
                 status = take(workload, sink, &window, op, window.runs[k].thread);
@@ -83,8 +128,9 @@ static enum fp_status run(void *data, const struct conv_sink *sink, struct conv_
         if (status != FP_OK)
             return status;
     }
-    return status == FP_END ? FP_OK
-                            : conv_fail_with(error, workload->path, wl_reader_error(workload->reader));
+    if (status != FP_END)
+        return conv_fail_with(error, workload->path, wl_reader_error(workload->reader));
+    return run_ends(workload, sink);
 }
 
 static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *ret_is_main)
@@ -98,7 +144,7 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
 {
     const struct workload *workload = data;
     (void)gap_calls;
-    conv_survey_notes(workload->reader, survey);
+    survey->large = (struct conv_large){0}; /* shares that nobody told are among them */
     survey->duration_ns = wl_reader_summary(workload->reader)->duration_ns;
 }
 

@@ -234,7 +234,8 @@ static enum fp_status take_step(struct conv_pair *pair, const struct conv_event 
         status = emit_lost(pair, step.evictee);
     if (status != FP_OK)
         return status;
-    if (event->address == 0 && fp_call_kind_of(event->call) == FP_KIND_RESIZE)
+    if (event->address == 0 && fp_call_kind_of(event->call) == FP_KIND_RESIZE &&
+        event->extra != CONV_RESIZE_ENDS)
         count_irregular(pair, bytes > 0 ? CONV_FAILED_CALLS : CONV_REALLOC_TO_ZERO);
     switch (step.what) {
     case CONV_TRACK_BORN:

@@ -117,6 +117,10 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
 {
     bool done = true;
     *chain = (struct conv_chain){.input = input, .sink = pairing};
+    if (select->without != NULL) {
+        done = conv_without_init(&chain->without, select->without);
+        chain->sink = conv_without_sink(&chain->without, chain->sink);
+    }
     if (select->head != 0) {
         chain->head = (struct conv_first_calls){.left = select->head, .next = chain->sink};
         chain->sink = (struct conv_sink){.data = &chain->head,
@@ -126,7 +130,7 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
     }
     if (select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE) {
         chain->has_section = true;
-        done = conv_heap_init(&chain->section.heap);
+        done = conv_heap_init(&chain->section.heap) && done;
         chain->section.chain = chain;
         chain->section.from_ns = select->from.kind != CONV_WHEN_NONE ? select->from.value : 0;
         chain->section.to_ns = select->to.kind != CONV_WHEN_NONE ? select->to.value : 0;
@@ -140,6 +144,7 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
 
 void conv_chain_release(struct conv_chain *chain)
 {
+    conv_without_release(&chain->without);
     if (chain->has_section) {
         conv_heap_release(&chain->section.heap);
         conv_callers_release(&chain->section.callers);

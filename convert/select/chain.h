@@ -1,12 +1,13 @@
 /* chain.h - the filters that a selection asks for, one behind the other, in front of the pairing. Private to convert/.
  *
- * In this order: section, head; what is not asked for is not there. docs/selections.md says why. */
+ * In this order: section, head, without; what is not asked for is not there. docs/selections.md says why. */
 #ifndef MALLAB_CONVERT_SELECT_CHAIN_H
 #define MALLAB_CONVERT_SELECT_CHAIN_H
 
 #include "convert/base/request.h"
 #include "convert/ops/heap.h"
 #include "convert/select/batch.h"
+#include "convert/select/without.h"
 
 /* Lets the first calls pass, of all threads together. */
 struct conv_first_calls {
@@ -32,6 +33,7 @@ struct conv_chain {
     bool has_section;
     struct conv_section section;
     struct conv_first_calls head;
+    struct conv_without_filter without;
     struct conv_sink sink; /* where the chain begins */
 };
 

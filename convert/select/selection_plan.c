@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool conv_plan_any(const struct conv_selection *select)
+bool conv_plan_any_calls(const struct conv_selection *select)
 {
     return select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE || select->head != 0;
+}
+
+bool conv_plan_any(const struct conv_selection *select)
+{
+    return conv_plan_any_calls(select) || select->without != NULL;
 }
 
 /* ---- times --------------------------------------------------------------------------------- */
@@ -105,12 +110,16 @@ enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct c
     status = settle_times(path, duration_ns, options, error);
     if (status != FP_OK)
         return status;
-    selected->from_ns = select->from.kind == CONV_WHEN_TIME ? select->from.value : 0;
-    selected->to_ns = select->to.kind == CONV_WHEN_TIME ? select->to.value : 0;
-    selected->head = select->head;
-    word(selected);
-    if (survey->start_unix_ns != 0)
-        survey->start_unix_ns += selected->from_ns;
+    if (conv_plan_any_calls(select)) { /* else there may be that of a workload */
+        selected->from_ns = select->from.kind == CONV_WHEN_TIME ? select->from.value : 0;
+        selected->to_ns = select->to.kind == CONV_WHEN_TIME ? select->to.value : 0;
+        selected->head = select->head;
+        word(selected);
+    }
+    if (select->without != NULL)
+        add(selected, "without call sites of '%s'", select->without->words);
+    if (survey->start_unix_ns != 0 && select->from.kind == CONV_WHEN_TIME)
+        survey->start_unix_ns += select->from.value;
     return FP_OK;
 }
 

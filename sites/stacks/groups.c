@@ -104,7 +104,7 @@ static char *key_of(const struct site_stacks *stacks, uint32_t site, enum site_b
     return text.text;
 }
 
-static bool is_asked_for(const struct site_stacks *stacks, uint32_t site, const char *filter)
+bool site_stack_holds(const struct site_stacks *stacks, uint32_t site, const char *filter)
 {
     for (uint32_t node = site; node >= FP_SITE_FIRST && filter != NULL;
          node = fp_site_node_at(&stacks->sites->stacks, node).parent)
@@ -173,7 +173,7 @@ size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const
     struct site_group *groups = res_calloc(sites->count + 1, sizeof *groups);
     size_t all = 0, count = 0;
     for (size_t i = 0; i < sites->count; i++)
-        if (is_asked_for(stacks, sites->counts[i].site, filter))
+        if (site_stack_holds(stacks, sites->counts[i].site, filter))
             groups[all++] = (struct site_group){.counts = sites->counts[i],
                                                 .lead_bytes = sites->counts[i].bytes,
                                                 .stacks = 1,

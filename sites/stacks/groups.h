@@ -21,8 +21,11 @@ struct site_group {
     char *key;                      /* what they have in common */
 };
 
+/* site_stack_holds - whether a function's or module's name of a site's stack holds these words; NULL: any does. */
+bool site_stack_holds(const struct site_stacks *stacks, uint32_t site, const char *filter);
+
 /* site_groups_make - sites grouped, in no order.
- * filter      a group is left out unless a function or module of a stack of it holds these words; NULL: none is.
+ * filter      stacks are left out unless site_stack_holds these words; NULL: none is.
  * ret_groups  end them with site_groups_release. Returns how many there are. */
 size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const char *filter,
                         struct site_group **ret_groups);

@@ -100,6 +100,29 @@ class Sites(lab.Lab):
         self.mallab("convert", "--quiet", "-o", "back.wl", "all.txt")
         self.assertEqual((self.place / "back.wl").read_bytes(), (self.place / "none.wl").read_bytes())
 
+    def test_objects_of_sites_are_left_out(self):
+        self.mallab("convert", "--quiet", "-o", "all.wl", self.record_path)
+        whole = [site for site in self.counts("sites", "all.wl") if not {"keeps", "hands_over"} & set(site[0])]
+        for source in (self.record_path, "all.wl"):
+            self.mallab("convert", "--quiet", "--force", "--without-site", "keeps", "--without-site", "hands_ov",
+                        "--symbols", self.program.parent, "-o", "part.wl", source)
+            self.mallab("info", "--verify", "part.wl")
+            self.assertEqual([site[:1] + [site[1][:4]] for site in map(list, self.counts("sites", "part.wl"))],
+                             [site[:1] + [site[1][:4]] for site in map(list, whole)])
+            said = json.loads(self.mallab("info", "--json", "part.wl").stdout)
+            self.assertEqual(said["selection"]["text"], "without call sites of 'keeps', 'hands_ov'")
+            self.assertEqual(sum(said["irregularities"].values()), 0)
+
+    def test_a_resize_begins_and_ends_objects_that_are_left_out(self):
+        self.mallab("convert", "--quiet", "--without-site", "grows", "-o", "part.wl", self.record_path)
+        self.assertEqual([site for site in self.counts("sites", "part.wl") if "grows" in site[0]], [])
+        self.mallab("info", "--verify", "part.wl")
+
+    def test_what_cannot_be_left_out_is_told(self):
+        said = self.mallab("convert", "-o", "x.wl", "--without-site", "nobody", self.record_path, status=2).stderr.decode()
+        self.assertIn("no call site of", said)
+        self.mallab("convert", "--each", "-o", "x", "--without-site", "keeps", self.record_path, status=2)
+
     def test_a_recording_without_stacks_is_told(self):
         self.mallab("record", "--quiet", "-o", "plain", self.program)
         said = self.mallab("sites", self.place / "plain", status=lab.BAD_INPUT).stderr.decode()
