@@ -32,6 +32,21 @@ int main() {
 }
 """
 
+FUNCTIONS, LEVELS = 400, 16
+
+
+def many_stacks():
+    """A program of 65,536 distinct stacks."""
+    yield "#include <stdlib.h>\nstatic void *volatile kept;"
+    for i in range(FUNCTIONS):
+        yield f"static void f{i}(unsigned depth, unsigned path);"
+    for i in range(FUNCTIONS):
+        yield (f"__attribute__((noinline)) static void f{i}(unsigned depth, unsigned path) {{\n"
+               "    if (depth == 0) { kept = malloc(path); free(malloc(path)); return; }\n"
+               f"    if (path & 1) f{(2 * i + 1) % FUNCTIONS}(depth - 1, path >> 1);\n"
+               f"    else f{(3 * i + 7) % FUNCTIONS}(depth - 1, path >> 1);\n    __asm__ volatile(\"\");\n}}")
+    yield f"int main(void) {{ for (unsigned path = 0; path < 1u << {LEVELS}; path++) f0({LEVELS}, path); return 0; }}"
+
 
 class Sites:
     def __init__(self, report, workshop, rounds):
@@ -92,3 +107,18 @@ class Sites:
             self.report.keep(f"sites/{name}/bytes", [bytes_added], "bytes", 0.15)
             self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,}"
                             f"  {slow['without']:.2f} without, {slow['with']:.2f} with; {slow.get('heaptrack', float('nan')):.2f}")
+        self.reports(env)
+
+    def reports(self, env):
+        """Processor time to read a recording of many stacks, and to name them."""
+        source, program, place, page = (self.workshop.fresh(name) for name in ("many.c", "many", "recording", "many.html"))
+        source.write_text("\n".join(many_stacks()) + "\n")
+        run(["cc", "-g", "-O1", "-fno-optimize-sibling-calls", "-o", program, source])
+        run([MALLAB, "record", "-q", "--sites", "-o", place, "--", program])
+        commands = {"pass": ["convert", "-q", "-f", "-o", self.workshop.fresh("many.wl"), place], "names": ["sites", "--no-progress", place],
+                    "lines": ["flame", "--no-progress", "--lines", "-f", "-o", page, place]}
+        samples = {what: sorted(self.cpu_s([MALLAB, *command], env) for _ in range(3)) for what, command in commands.items()}
+        self.report.keep("sites/report/names", samples["names"], "s", 2)
+        self.report.keep("sites/report/lines", samples["lines"], "s", 10)
+        self.report.say(f"  65,536 stacks: {samples['pass'][1]:.2f} s of CPU to convert, {samples['names'][1]:.2f} for sites by name,"
+                        f" {samples['lines'][1]:.2f} for a page with lines")
