@@ -85,6 +85,7 @@ static uint64_t settle_ages(struct conv_site_tally *tally, const struct conv_sit
     sites->since_ns = most(from_ns, moment_ns(&ages->since, most(last_ns, span->whole_ns)));
     until_ns = ages->older_ns <= tally->now_ns ? least(tally->now_ns - ages->older_ns, last_ns) + 1 : 0;
     sites->until_ns = span->begin_ns + until_ns;
+    sites->whole_ns = span->whole_ns;
     return until_ns;
 }
 

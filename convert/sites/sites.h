@@ -51,6 +51,7 @@ struct conv_sites {
     uint64_t all_live_bytes;           /* at the end, of any age */
     uint64_t peak_bytes, peak_ns;      /* the process' peak, and when it was */
     uint64_t end_ns;                   /* of what was read: of the recording, or the section */
+    uint64_t whole_ns;                 /* the recording's end; 0: not known */
     uint64_t since_ns;                 /* what counts as live was made then or later */
     uint64_t until_ns;                 /* and before this, by the recording's clock */
     uint64_t allocations, bytes;

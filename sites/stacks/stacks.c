@@ -1,14 +1,17 @@
 /* stacks.c - nodes to questions, answers to frames. */
 #include "sites/stacks/stacks.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "footprint/base/support.h"
 #include "sites/stacks/wrappers.h"
 
-#define NO_QUESTION UINT32_MAX
+#define NO_QUESTION      UINT32_MAX
+#define PERF_MAP_LATE_NS UINT64_C(10000000000) /* that its end may be noticed late */
 
 static void must(enum fp_status status)
 {
@@ -18,18 +21,40 @@ static void must(enum fp_status status)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* The process' code without a file is named by its perf map, if it wrote one. A workload knows no process, nor addresses. */
-static uint32_t add_jit(struct names *names, uint32_t process_id)
+/* A file of the name that a process' perf map has may be of another process, which had the same number before or since: or in
+ * another container, or on another machine. Then it was written before the recording began, or after the process had ended. */
+static bool is_of_its_time(const struct stat *facts, const struct conv_sites *sites)
 {
-    char path[64];
-    struct names_module module = {.kind = NAMES_JIT, .path = process_id != 0 ? path : NULL};
+    const struct conv_survey *survey = &sites->survey;
+    const uint64_t written_ns = (uint64_t)facts->st_mtim.tv_sec * UINT64_C(1000000000) +
+                                (uint64_t)facts->st_mtim.tv_nsec;
+    const uint64_t first_ns = survey->start_unix_ns - survey->selected.from_ns;
+    return written_ns >= first_ns - survey->begin_ns &&
+           (survey->ran_on || sites->whole_ns == 0 || written_ns <= first_ns + sites->whole_ns + PERF_MAP_LATE_NS);
+}
+
+/* The process' code without a file is named by its perf map, if it wrote one: a copy in one of the directories, else the one in
+ * /tmp. A workload knows no process, nor addresses. */
+static uint32_t add_jit(struct names *names, const struct conv_sites *sites, const struct names_options *options)
+{
+    const uint32_t process_id = sites->survey.process_id;
+    char path[PATH_MAX];
+    struct names_module module = {.kind = NAMES_JIT};
+    struct stat facts;
     uint32_t number;
-    snprintf(path, sizeof path, "/tmp/perf-%u.map", process_id);
+    for (size_t i = 0; process_id != 0 && i <= options->directory_count && module.path == NULL; i++) {
+        const bool is_own = i == options->directory_count;
+        const int length = snprintf(path, sizeof path, "%s/perf-%u.map", is_own ? "/tmp" : options->directories[i],
+                                    process_id);
+        if ((size_t)length < sizeof path && stat(path, &facts) == 0 && (!is_own || is_of_its_time(&facts, sites)))
+            module.path = path;
+    }
     must(names_add_module(names, &module, &number));
     return number;
 }
 
-static uint32_t *add_modules(const struct conv_sites *sites, struct names *names)
+static uint32_t *add_modules(const struct conv_sites *sites, struct names *names,
+                             const struct names_options *options)
 {
     const struct fp_sites *stacks = &sites->stacks;
     uint32_t *numbers = res_calloc(stacks->module_count + 1, sizeof *numbers);
@@ -43,7 +68,7 @@ static uint32_t *add_modules(const struct conv_sites *sites, struct names *names
                                             .build_id_bytes = from->build_id_bytes};
         must(names_add_module(names, &module, &numbers[i]));
     }
-    numbers[stacks->module_count] = add_jit(names, sites->survey.process_id);
+    numbers[stacks->module_count] = add_jit(names, sites, options);
     return numbers;
 }
 
@@ -77,7 +102,7 @@ struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct
     };
     if (stacks.names == NULL)
         res_no_memory();
-    uint32_t *numbers = add_modules(sites, stacks.names);
+    uint32_t *numbers = add_modules(sites, stacks.names, options);
     for (uint32_t i = 0; i <= sites->stacks.module_count; i++)
         stacks.module_count = numbers[i] >= stacks.module_count ? numbers[i] + 1 : stacks.module_count;
     for (uint32_t i = 0; i < end; i++)

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """Who allocates and who does not free: a program whose sites are known, recorded with its call stacks."""
+import ctypes.util
 import json
+import os
+import pathlib
+import re
 import unittest
 
 import lab
@@ -129,5 +133,53 @@ class Sites(lab.Lab):
         self.assertIn("mallab record --sites", said)
 
 
+class Names(lab.Lab):
+    """What names the code, and what does not."""
+
+    def frames(self, *options, site="allocates", **settings):
+        answer = json.loads(self.mallab("sites", "--json", "--by", "function", "--top", "0", *options, "rec", **settings).stdout)
+        stack, = (one["stack"] for one in answer["sites"] if one["site"].startswith(site))
+        return [frame["function"] for frame in stack]
+
+    def test_a_perf_map_names_what_was_compiled_at_run_time(self):
+        ran = lab.run([lab.BUILD / "mallab", "record", "--quiet", "--sites", "-o", "rec", lab.PROGRAMS / "jitted"], cwd=self.place)
+        if ran.returncode == 77:
+            self.skipTest("no code of this machine's")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        path = pathlib.Path(ran.stdout.decode().strip())
+        self.addCleanup(path.unlink, missing_ok=True)
+        named, unnamed = ["allocates", "LazyCompile:hot script.js:7"], ["allocates", "[jit]"]
+        self.assertEqual(self.frames()[:2], named)
+        now = path.stat().st_mtime
+        for written in (now - 3600, now + 3600):  # by a process that had its number before, or since
+            os.utime(path, (written, written))
+            self.assertEqual(self.frames()[:2], unnamed)
+        lab.shutil.copy(path, self.place)
+        self.assertEqual(self.frames("--symbols", self.place)[:2], named)
+        os.utime(path, (now, now))
+        path.chmod(0o666)
+        self.assertEqual(self.frames()[:2], unnamed)
+        path.unlink()
+        path.symlink_to(self.place / path.name)  # links are not followed to it
+        self.assertEqual(self.frames()[:2], unnamed)
+
+    @unittest.skipUnless(ctypes.util.find_library("debuginfod"), "not installed: libdebuginfod1")
+    @lab.needs("objcopy", "strip", "readelf")
+    def test_servers_are_asked_for_names_only_when_told_to(self):
+        program, server, cache = (self.place / name for name in ("stripped", "server", "cache"))
+        lab.shutil.copy(lab.PROGRAMS / "sites", program)
+        build_id = re.search(r"Build ID: (\w+)", lab.run(["readelf", "-n", program]).stdout.decode())[1]
+        debug = server / "buildid" / build_id / "debuginfo"
+        debug.parent.mkdir(parents=True)
+        lab.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+        lab.run(["strip", program], check=True)
+        self.mallab("record", "--quiet", "--sites", "-o", "rec", program)
+        settings = {"env": {"DEBUGINFOD_URLS": f"file://{server}", "DEBUGINFOD_CACHE_PATH": str(cache)}}
+        self.assertNotIn(b"churns", self.mallab("sites", "--json", "--top", "0", "rec", **settings).stdout)
+        self.assertFalse(cache.exists())
+        self.assertEqual(self.frames("--debuginfod", site="churns", **settings)[:3], ["xmalloc", "churns", "main"])
+        self.assertTrue(cache.exists())
+
+
 if __name__ == "__main__":
-    unittest.main()
+    lab.main()
