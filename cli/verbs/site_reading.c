@@ -27,8 +27,8 @@ static int take_symbols(const struct cli_verb *verb, const struct cli_option *ro
 /* clang-format off */
 const struct cli_option cli_site_names[] = {
     {.name = "symbols", .argument = "DIR", .how = CLI_CALL, .take = take_symbols,
-     .help = "look here first for the recorded files and for files with their symbols, found by build id; may "
-             "be given several times"},
+     .help = "look here first for the recorded files, for files with their symbols, found by build id, and for "
+             "perf-PID.map of code compiled at run time; may be given several times"},
     {.name = "debuginfod", .how = CLI_FLAG, .at = AT(may_fetch),
      .help = "ask the servers of $DEBUGINFOD_URLS for symbols that are not here [never]"},
     {0},

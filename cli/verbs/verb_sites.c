@@ -356,7 +356,8 @@ const struct cli_verb CLI_LEAKS = {
         "the "
         "share of the site's objects that were freed, in which quarter of the time the live ones were made, "
         "the age of the oldest, and bytes older than 99.9 % of the site's freed objects became. Age is no "
-        "proof: what is live may be freed later.",
+        "proof: what is live may be freed later. Of interpreted programs these are the interpreter's "
+        "functions.",
     .options = LEAKS_OPTIONS,
     .completes = ":files fp wl json",
     .examples =

@@ -30,12 +30,14 @@ static bool is_of_its_time(const struct stat *facts, const struct conv_sites *si
                                 (uint64_t)facts->st_mtim.tv_nsec;
     const uint64_t first_ns = survey->start_unix_ns - survey->selected.from_ns;
     return written_ns >= first_ns - survey->begin_ns &&
-           (survey->ran_on || sites->whole_ns == 0 || written_ns <= first_ns + sites->whole_ns + PERF_MAP_LATE_NS);
+           (survey->ran_on || sites->whole_ns == 0 ||
+            written_ns <= first_ns + sites->whole_ns + PERF_MAP_LATE_NS);
 }
 
 /* The process' code without a file is named by its perf map, if it wrote one: a copy in one of the directories, else the one in
  * /tmp. A workload knows no process, nor addresses. */
-static uint32_t add_jit(struct names *names, const struct conv_sites *sites, const struct names_options *options)
+static uint32_t add_jit(struct names *names, const struct conv_sites *sites,
+                        const struct names_options *options)
 {
     const uint32_t process_id = sites->survey.process_id;
     char path[PATH_MAX];
@@ -44,9 +46,10 @@ static uint32_t add_jit(struct names *names, const struct conv_sites *sites, con
     uint32_t number;
     for (size_t i = 0; process_id != 0 && i <= options->directory_count && module.path == NULL; i++) {
         const bool is_own = i == options->directory_count;
-        const int length = snprintf(path, sizeof path, "%s/perf-%u.map", is_own ? "/tmp" : options->directories[i],
-                                    process_id);
-        if ((size_t)length < sizeof path && stat(path, &facts) == 0 && (!is_own || is_of_its_time(&facts, sites)))
+        const int length = snprintf(path, sizeof path, "%s/perf-%u.map",
+                                    is_own ? "/tmp" : options->directories[i], process_id);
+        if ((size_t)length < sizeof path && stat(path, &facts) == 0 &&
+            (!is_own || is_of_its_time(&facts, sites)))
             module.path = path;
     }
     must(names_add_module(names, &module, &number));

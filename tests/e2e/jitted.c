@@ -30,7 +30,8 @@ int main(void)
         return 1;
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (fd < 0 || dprintf(fd, "%lx %zx LazyCompile:hot script.js:7\n", (unsigned long)(place + 256), sizeof code) < 0)
+    if (fd < 0 ||
+        dprintf(fd, "%lx %zx LazyCompile:hot script.js:7\n", (unsigned long)(place + 256), sizeof code) < 0)
         return 1;
     close(fd);
     void *(*run)(void *(*)(void)) = (void *(*)(void *(*)(void)))(void *)(place + 256);
