@@ -126,7 +126,7 @@ static uint32_t settled(uint32_t site)
 static void check_stack(const struct fp_sites *stacks, uint32_t site, uint32_t expected)
 {
     expected = settled(expected);
-    while (expected >= FP_SITE_FIRST && site >= FP_SITE_FIRST) {
+    while (expected >= FP_SITE_FIRST && expected < NODE_END && site >= FP_SITE_FIRST) {
         const struct fp_site_node node = fp_site_node_at(stacks, site);
         const struct fp_module *from = module_at(nodes[expected].address),
                                *module = fp_site_module(stacks, &node);
