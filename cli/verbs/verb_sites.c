@@ -11,6 +11,7 @@
 #include "cli/options/select_options.h"
 #include "cli/verbs/leaks_mark.h"
 #include "cli/verbs/site_reading.h"
+#include "cli/verbs/sites_without.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/words.h"
@@ -24,6 +25,8 @@ struct settings {
     int by;
     const char *sort, *filter;
     uint64_t most, budget_bytes, watch_ns;
+    struct cli_without without;
+    struct cli_measure measure;
     bool stacks, mark, no_mark, is_marked;
     unsigned looks; /* that were taken */
 };
@@ -68,6 +71,13 @@ static const struct cli_option SHARED[] = {
 static const struct cli_option SITES_OPTIONS[] = {
     {.heading = "what is shown"},
     {.group = SHARED},
+    {.heading = "what is saved"},
+    {.name = "without", .argument = "WORDS", .how = CLI_CALL, .at = AT(without), .take = cli_without_row,
+     .takes = "a part of a name",
+     .help = "instead of a list: replay the process with and without the objects of sites with these words (--filter shows "
+             "them), and tell what memory is saved at the peak; may be given several times"},
+    {.group = cli_measure_allocators, .at = AT(measure)},
+    {.group = cli_measure_rounds, .at = AT(measure), .help = "replays of each allocator, with and without [3]"},
     {0},
 };
 
@@ -298,7 +308,8 @@ static int take_mark(const struct cli_verb *verb, struct settings *settings)
 
 static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
 {
-    struct settings settings = {.reading = cli_site_defaults(), .table = table, .most = ROWS};
+    struct settings settings = {
+        .reading = cli_site_defaults(), .table = table, .most = ROWS, .measure = cli_measure_defaults()};
     struct cli_operands operands;
     int code = cli_options_take(verb, argc, argv, &settings, &operands);
     if (code < 0)
@@ -310,6 +321,13 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     if (code >= 0)
         return code;
     settings.reading.path = operands.words[0];
+    if (settings.without.count > 0) {
+        code = cli_answer_check(verb, &settings.reading.answer);
+        if (code == CLI_DONE)
+            code = cli_sites_without(verb, &settings.reading, &settings.measure, &settings.without);
+        cli_without_release(&settings.without);
+        return code;
+    }
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)
         code = take_mark(verb, &settings);
@@ -334,14 +352,16 @@ const struct cli_verb CLI_SITES = {
     .usage = "[OPTION...] RECORDING",
     .purpose =
         "Say which places of a program allocate how much, from a recording with call stacks ('mallab record "
-        "--sites') or its workload. Columns: bytes live at the process' peak, calls, bytes in all; the age that half of the "
+        "--sites') or its workload. Columns: bytes live at the process' peak, calls, bytes in all; the age "
+        "that half of the "
         "objects reach (an upper bound); the share freed within 100 calls, and by another thread.\n"
         "Of interpreted programs these are the interpreter's functions: which line of Python or Ruby "
         "allocates they do not say.",
     .options = SITES_OPTIONS,
     .completes = ":files fp wl json",
     .examples =
-        "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242",
+        "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242\n"
+        "mallab sites --without parse -a glibc,jemalloc mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",
     .run = run_sites,
 };

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Who allocates and who does not free: a program whose sites are known, recorded with its call stacks."""
+import csv
 import ctypes.util
 import json
 import os
@@ -126,6 +127,16 @@ class Sites(lab.Lab):
         said = self.mallab("convert", "-o", "x.wl", "--without-site", "nobody", self.record_path, status=2).stderr.decode()
         self.assertIn("no call site of", said)
         self.mallab("convert", "--each", "-o", "x", "--without-site", "keeps", self.record_path, status=2)
+
+    def test_what_is_saved_without_sites(self):
+        said = self.mallab("sites", "--without", "keeps", "-a", "glibc", "-n", "1", self.record_path)
+        self.assertIn("resident memory at its peak, with and without call sites of 'keeps'", said.stdout.decode())
+        self.assertRegex(said.stdout.decode(), r"(?m)^glibc +\d")
+        table = list(csv.DictReader(self.mallab("sites", "--without", "keeps", "-a", "glibc", "-n", "1", "--format", "csv",
+                                                self.record_path).stdout.decode().splitlines()))
+        figures = {key: float(value) for key, value in table[0].items() if key != "allocator"}
+        self.assertEqual(figures["saved_bytes"], figures["peak_bytes"] - figures["without_bytes"])
+        self.mallab("sites", "--without", "nobody", self.record_path, status=2)
 
     def test_a_recording_without_stacks_is_told(self):
         self.mallab("record", "--quiet", "-o", "plain", self.program)
