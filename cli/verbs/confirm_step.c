@@ -66,6 +66,7 @@ bool cli_confirm_ready(const struct cli_verb *verb, const struct cli_confirm_ste
         .arguments = command,
         .directory = cli_temporary_directory(verb),
         .hyperfine = ret->hyperfine,
+        .group = step->group,
         .exit_code = exit_code,
         .timeout_ns = step->timeout_ns,
         .stop = &cli_stopped_by,
@@ -158,6 +159,9 @@ int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_st
     if (runs.directory == NULL)
         return CLI_FAILED;
     const int code = run_pairs(verb, step, res_confirm_service_runner(&runs), result);
+    if (runs.left != NULL && result->confirmation->stopped)
+        cli_say(verb, "%s", runs.left); /* else a run has failed by it */
+    free(runs.left);
     result->confirmation->timed_by = RES_CONFIRMED_SERVICE;
     result->confirmation->start = plain(service->start);
     result->confirmation->ready = plain(service->ready);

@@ -11,6 +11,7 @@
 struct cli_confirm_step {
     struct res_confirm_options runs; /* without runner, stop and progress */
     uint64_t timeout_ns;             /* of one run; 0: none */
+    const char *group;               /* as of struct res_confirm_command */
     bool quiet;
     bool shown; /* the answer is no JSON: who failed is told there */
     enum cli_progress_when progress;

@@ -370,6 +370,8 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
         .runs = {.candidates = candidates,
                  .candidate_count = advised_of(&ab->choice, result, candidates),
                  .seed = settings->measure.seed},
+        .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
+                                                   : NULL, /* COMMAND's comes first */
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
         .progress = settings->answer.progress,

@@ -60,6 +60,24 @@ assert client.recv(10) == b"served"
 '''
 
 
+# Each worker waits until all have what they hold.
+CROWD = '''import mmap, os
+begun, go = os.pipe()
+for number in range(3):
+    if os.fork() == 0:
+        held = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        for i in range(0, len(held), 4096):
+            held[i] = 1
+        own = [bytes(600) for i in range(5000)]
+        os.close(go)
+        os.read(begun, 1)
+        os._exit(0)
+os.close(go)
+for number in range(3):
+    os.wait()
+'''
+
+
 def is_running(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -215,6 +233,15 @@ class Confirm(lab.Lab):
         self.assertIn("put its command behind '--'", self.mallab("ab", "--confirm", "x.wl", status=lab.MISUSE).stderr.decode())
         self.assertIn("--confirm takes a time", self.mallab("ab", "--confirm=fast", "--", "true", status=lab.MISUSE).stderr.decode())
 
+    @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
+    def test_ab_confirms_a_group(self):
+        """Of workers that hold 16 MB each at the same time the peak is their sum, as of the replays, not the largest one's."""
+        result = self.answer("ab", "-q", "--json", "-n", 3, "--no-syscalls", "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc",
+                             "--confirm=1ms", "--", "/usr/bin/python3", "-S", "-c", CROWD)
+        self.assertEqual(result["workloads"][0]["group_processes"], 4)
+        for peak in (result["confirmed"][0]["peak"]["bytes"], result["confirmed"][0]["peak"]["baseline_bytes"]):
+            self.assertGreater(peak, 3 * 16 << 20)
+
     # ---- services
 
     def service(self):
@@ -288,6 +315,19 @@ class Confirm(lab.Lab):
         result = self.mallab("confirm", "-q", "--timeout", "300ms", *TWO, "--start", "exec sleep 1000", "--load", "false", status=lab.FAILED)
         self.assert_one_line(result, "it was not ready within 300 ms")
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
+    def test_service_that_may_not_be_ended(self):
+        """It has taken another user's rights: who started it may not signal it, and is told so instead of waiting for ever."""
+        raised, told = self.place / "raised", self.place / "pid"
+        shutil.copy(shutil.which("setpriv"), raised)
+        raised.chmod(0o4755)
+        self.place.chmod(0o777)
+        start = f"echo $$ >{told}; exec {raised} --reuid 0 --clear-groups sleep 1000"
+        self.addCleanup(lambda: os.kill(int(told.read_text()), signal.SIGKILL))
+        load = f"grep -q sleep /proc/$(cat {told})/comm"
+        result = self.mallab("confirm", "-q", *TWO, "--start", start, "--load", load, status=lab.FAILED, user=65534, group=65534, extra_groups=[])
+        self.assert_one_line(result, f"glibc failed: process {told.read_text().strip()} of the service runs as another user", "--stop has to end it")
+
     def interrupt(self, condition, *arguments):
         """Ctrl-C once the condition holds; the end of mallab, and what it printed."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
@@ -317,7 +357,8 @@ class Confirm(lab.Lab):
         self.assertGreater(sum(one["runs"] for one in result["confirmed"]), 0)
         for one in result["confirmed"]:
             self.assertEqual(len(one["wall"]["samples_ns"]), len(one["wall"]["baseline_samples_ns"]))
-        self.assertFalse(is_running((self.place / "ran").read_text().split()[-1]))
+        last = (self.place / "ran").read_text().split()[-1]
+        lab.wait_for(lambda: not is_running(last), "the end of what was killed")
 
     def test_interrupted_service(self):
         start, client = self.service()

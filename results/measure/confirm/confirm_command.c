@@ -8,7 +8,8 @@
 #include "results/measure/run/run.h"
 #include "results/measure/watch/sampled.h"
 
-#define STEP_NS UINT64_C(1000000000) /* the peak is the kernel's: samples between would only cost time */
+#define STEP_NS       UINT64_C(1000000000) /* the peak is the kernel's: samples between would only cost time */
+#define GROUP_STEP_NS UINT64_C(2000000)    /* what processes hold together is only sampled */
 
 char *res_confirm_other_end(const struct res_confirm_command *command, int code, char *words)
 {
@@ -41,9 +42,17 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
     return state;
 }
 
-/* Of the process with most, if one had the library. */
-static enum res_real_state take_peak(const struct res_sampled *sampled, const char *library, double *ret_peak,
-                                     char **ret_reason)
+static double peak_of_group(const struct res_sampled *sampled, const char *name)
+{
+    struct res_image *all = res_calloc(1, sizeof *all);
+    const double peak = name != NULL && res_sampled_group(sampled, name, all) ? all->peak_bytes : 0;
+    free(all);
+    return peak;
+}
+
+/* Of the process with most, or of a group together, if one had the library. */
+static enum res_real_state take_peak(const struct res_sampled *sampled, const char *group,
+                                     const char *library, double *ret_peak, char **ret_reason)
 {
     bool has_library = false, is_exact = false;
     double peak = 0;
@@ -57,7 +66,7 @@ static enum res_real_state take_peak(const struct res_sampled *sampled, const ch
         *ret_reason = res_printf("none of the program's processes has loaded '%s'", library);
         return RES_REAL_FAILED;
     }
-    *ret_peak = is_exact ? peak : NAN;
+    *ret_peak = is_exact ? fmax(peak, peak_of_group(sampled, group)) : NAN;
     return RES_REAL_OK;
 }
 
@@ -65,7 +74,8 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
                                        const struct res_command *one, const char *library,
                                        struct res_confirm_run *ret, char **ret_reason)
 {
-    const struct res_sampled_request request = {.command = *one, .step_ns = STEP_NS, .library = library};
+    const struct res_sampled_request request = {
+        .command = *one, .step_ns = command->group != NULL ? GROUP_STEP_NS : STEP_NS, .library = library};
     struct res_sampled sampled = {0};
     enum res_real_state state = res_sampled_run(&request, &sampled, ret_reason);
     if (state != RES_REAL_OK)
@@ -75,7 +85,7 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
         *ret_reason = res_confirm_other_end(command, code, res_command_last_words(one));
         state = RES_REAL_FAILED;
     } else {
-        state = take_peak(&sampled, library, &ret->peak_bytes, ret_reason);
+        state = take_peak(&sampled, command->group, library, &ret->peak_bytes, ret_reason);
     }
     res_sampled_release(&sampled);
     return state;

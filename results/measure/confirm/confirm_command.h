@@ -13,8 +13,10 @@ struct res_confirm_command {
     char *const *arguments; /* borrowed, like all */
     const char *directory;  /* for what runs leave behind */
     const char *hyperfine;  /* its path; NULL: wait4(2) */
-    int exit_code;          /* that is expected; 128 + signal */
-    uint64_t timeout_ns;    /* of one run; 0: none */
+    const char *
+        group; /* a name, whose processes' peak is what they hold together; NULL: that of the largest process counts */
+    int exit_code;       /* that is expected; 128 + signal */
+    uint64_t timeout_ns; /* of one run; 0: none */
     volatile sig_atomic_t *stop;
 };
 

@@ -167,13 +167,21 @@ static void read_tree(struct run *run, const char *library)
     free(tree);
 }
 
-static void signal_tree(const struct run *run, int number)
+/* Returns one that we may not signal, as it runs under another user's id, where none takes it; else 0. */
+static pid_t signal_tree(const struct run *run, int number)
 {
     struct member *tree;
     const size_t count = tree_of(run, &tree);
-    for (size_t i = 0; i < count; i++)
-        (void)kill(tree[i].pid, number); /* it may have ended */
+    pid_t refused = 0;
+    bool taken = false;
+    for (size_t i = 0; i < count; i++) {
+        if (kill(tree[i].pid, number) == 0)
+            taken = true;
+        else if (errno == EPERM) /* else it has ended */
+            refused = tree[i].pid;
+    }
     free(tree);
+    return taken ? 0 : refused;
 }
 
 /* ---- commands beside it ---------------------------------------------------------------------- */
@@ -398,27 +406,28 @@ static bool ends_within(struct run *run, uint64_t within_ns)
     return true;
 }
 
-/* Ends with nothing of the tree left, whatever the signals. */
-static void end(struct run *run, bool by_command)
+/* Ends with nothing of the tree left, whatever the signals; or with what we may not signal. Returns one of that, or 0. */
+static pid_t end(struct run *run, bool by_command)
 {
     const struct res_confirm_service *service = run->service;
     int code = 0;
+    pid_t left;
     char *reason = NULL;
     const bool told = by_command && service->stop != NULL &&
                       run_line(run, service->stop, fp_now_ns() + END_NS, &code, &reason) == RES_REAL_OK &&
                       code == 0;
     free(reason);
     if (told && ends_within(run, END_NS))
-        return;
-    if (run->process.ended)
-        signal_tree(run, SIGTERM); /* what it has left behind */
-    else
-        fp_process_kill(&run->process, SIGTERM);
-    if (ends_within(run, END_NS))
-        return;
+        return 0;
+    fp_process_kill(&run->process, SIGTERM);
+    left = signal_tree(run,
+                       run->process.ended ? SIGTERM : 0); /* where it has ended: what it has left behind */
+    if (left == 0 && ends_within(run, END_NS))
+        return 0;
     do
-        signal_tree(run, SIGKILL);
-    while (!ends_within(run, STEP_NS));
+        left = signal_tree(run, SIGKILL);
+    while (!ends_within(run, STEP_NS) && left == 0);
+    return is_left(run) ? left : 0;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -427,6 +436,10 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
                                       struct res_confirm_run *ret, char **ret_reason)
 {
     struct rusage before, after;
+    if (run->service->left != NULL) {
+        *ret_reason = res_strdup(run->service->left);
+        return RES_REAL_FAILED;
+    }
     (void)getrusage(RUSAGE_CHILDREN, &before);
     const uint64_t begin_ns = fp_now_ns();
     enum res_real_state state = start(run, candidate, ret_reason);
@@ -438,9 +451,17 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
         state = RES_REAL_FAILED;
     if (state == RES_REAL_OK)
         read_tree(run, candidate->path);
-    end(run, state == RES_REAL_OK);
+    const pid_t left = end(run, state == RES_REAL_OK);
     (void)getrusage(RUSAGE_CHILDREN, &after);
     fp_process_release(&run->process);
+    if (left != 0) {
+        run->service->left = res_printf("process %d of the service runs as another user, and still does: "
+                                        "--stop has to end it",
+                                        (int)left);
+        free(*ret_reason);
+        *ret_reason = res_strdup(run->service->left);
+        state = state == RES_REAL_OK ? RES_REAL_FAILED : state;
+    }
     if (state != RES_REAL_OK)
         return state;
     if (run->lacks_library) {

@@ -10,7 +10,8 @@
  * Each of the four is a line for sh(1). A run's time is the processor time of the tree from start to end: what wait4(2) tells of
  * those that were waited for, or what /proc told of all when the load ended, if that is more. Its peak of memory is VmHWM, the
  * sum over the tree that is there together, at its most: looks are every 50 ms under load, and one when that ended. Files and
- * shared memory count once, as much as the process has that has most. Only processes that came of the start are ended. */
+ * shared memory count once, as much as the process has that has most. Only processes that came of the start are ended,
+ * and one that runs as another user cannot be: that fails the run, and no other is begun. */
 #ifndef MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRM_SERVICE_H
 #define MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRM_SERVICE_H
 
@@ -30,6 +31,7 @@ struct res_confirm_service {
         timeout_ns; /* of each of the four, and of getting ready; 0: RES_CONFIRM_PATIENCE_NS to get ready, a load
                             as res_confirm_load_patience_ns has it */
     uint64_t loaded_ns; /* what the first load took; 0: none has ended well yet. The runner's */
+    char *left; /* what of it is left running, as we may not end it; NULL: nothing is. The caller's to free */
     volatile sig_atomic_t *stopped;
 };
 

@@ -33,7 +33,7 @@ static const struct res_field CONFIRMED_FIELDS[] = {
     RATIOS(wall),
     SAMPLES(wall, "ns"),
     RES_ROW(WHOLE, "peak.baseline_bytes", peak.baseline_median,
-            "resident, of the process with most; of a service all its processes added; median"),
+            "resident, of the process with most; of a service, or a group of `ab`, all together; median"),
     RES_ROW(WHOLE, "peak.bytes", peak_bytes, "likewise under the candidate"),
     RATIOS(peak),
     SAMPLES(peak, "bytes"),
