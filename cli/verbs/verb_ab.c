@@ -39,7 +39,7 @@
 
 #define DEFAULT_BUDGET_NS UINT64_C(60000000000)
 #define IDLE_NS           UINT64_C(60000000000)
-#define OVERSPENT         1.25                  /* of a time budget, and it is told */
+#define OVERSPENT         1.25                  /* of the default, and it is told */
 #define CONFIRM_LEAST_NS  UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
 
 struct confirm {
@@ -53,7 +53,8 @@ struct settings {
     struct conv_options convert;
     struct confirm confirm;
     uint64_t memory_rounds, time_budget_ns;
-    double until; /* a share; 0: not asked */
+    double until;  /* a share; 0: not asked */
+    bool is_bound; /* the time budget was asked for, and holds whatever it costs */
     bool check, latency, no_syscalls;
     char **inputs;
     size_t input_count;
@@ -107,7 +108,8 @@ static const struct cli_option OPTIONS[] = {
     {.name = "until", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
      .takes = "a difference such as 2% or 0.5%, up to 100%", .help = "the same"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
-     .help = "add rounds, from 8 on, while time is left: 90s, 5m [60s, unless -n says how many]"},
+     .help = "what replays may take, with warm-up and passes; one round is made, fewer than 8 give no verdict: 90s, 5m "
+             "[60s, and 8 rounds at least; any time where -n says how many]"},
     {.name = "memory-rounds", .argument = "N", .how = CLI_COUNT, .at = AT(memory_rounds),
      .most = CLI_ROUNDS_MAX,
      .help = "rounds in which each candidate runs once more, and is told recorded time: resident memory is "
@@ -151,17 +153,16 @@ static const struct cli_option OPTIONS[] = {
 /* How many rounds, once all options are known. */
 static int settle_rounds(struct settings *settings)
 {
-    const bool open = settings->until != 0 || settings->time_budget_ns != 0;
+    settings->is_bound = settings->time_budget_ns != 0;
     if (settings->measure.rounds == 0) {
         settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
         if (settings->time_budget_ns == 0)
             settings->time_budget_ns = DEFAULT_BUDGET_NS;
-        if (!open)
+        if (settings->until == 0 && !settings->is_bound)
             settings->until = RES_RESOLVE;
     }
-    if (open && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
-        return cli_misuse(&CLI_AB,
-                          "--resolve and --time-budget take %u rounds at least: -n %llu allows fewer",
+    if (settings->until != 0 && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
+        return cli_misuse(&CLI_AB, "--resolve takes %u rounds at least: -n %llu allows fewer",
                           RES_ROUNDS_FOR_VERDICT, (unsigned long long)settings->measure.rounds);
     return -1;
 }
@@ -421,8 +422,9 @@ static void tell_estimate(struct ab *ab, size_t runs_done, size_t runs_all)
                     entries, more_ns > 0 ? " and passes" : "", RES_DURATION(least_ns));
     if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns + more_ns));
-    else if (least_ns > OVERSPENT * budget_ns)
-        res_text_printf(&words, ", the least for a verdict; --head %.0f would fit %s",
+    else if (least_ns > (settings->is_bound ? 1 : OVERSPENT) * budget_ns)
+        res_text_printf(&words, ", the least for a verdict%s; --head %.0f would fit %s",
+                        settings->is_bound ? ": --time-budget ends them before" : "",
                         1000 * ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns),
                         RES_DURATION(budget_ns));
     if (plan.most_ns > plan.least_ns && settings->until > 0)
@@ -504,6 +506,7 @@ static int run_experiment(struct ab *ab)
         .rounds = (unsigned)settings->measure.rounds,
         .until = settings->until,
         .time_budget_ns = settings->time_budget_ns,
+        .rounds_least = settings->is_bound ? 1 : 0,
         .memory_rounds = (unsigned)settings->memory_rounds,
         .starts = RES_STARTS,
         .idle_ms = cli_measure_idle_ms(&settings->measure),

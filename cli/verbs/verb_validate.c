@@ -40,7 +40,7 @@ struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
     const char *process;
-    uint64_t step_ns;
+    uint64_t step_ns, budget_ns; /* budget_ns 0: none */
     char **command;
 };
 
@@ -62,6 +62,8 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_rounds, .at = AT(measure),
      .help = "pairs of timed runs of each candidate, and replays, 1-1000; a verdict on time takes 8; memory is "
              "looked at 3 times [10]"},
+    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(budget_ns),
+     .help = "what replays may take by half, real runs by the rest, however few that are: 90s, 5m [any time]"},
     {.name = "step", .argument = "T", .how = CLI_DURATION, .at = AT(step_ns), .least = LEAST_STEP_NS,
      .takes = "a time of 100us at least, such as 2ms or 500us",
      .help = "time between samples of memory: 2ms, 500us [2ms]"},
@@ -99,6 +101,7 @@ struct validate {
     struct cli_choice choice;
     int status;          /* of the recorded command, as from waitpid */
     uint64_t command_ns; /* what it took */
+    uint64_t begin_ns;   /* of the replays */
     struct cli_prepared prepared;
     struct res_workload workload; /* borrows from prepared */
     struct cli_progress progress;
@@ -129,10 +132,13 @@ static void tell_estimate(const struct validate *validate)
 {
     const uint64_t rounds = validate->settings.measure.rounds,
                    runs = (RUNS_EACH + 2 * rounds) * validate->choice.candidate_count;
+    const uint64_t budget_ns = validate->settings.budget_ns;
     if (!validate->settings.answer.quiet)
-        cli_say(&CLI_VALIDATE, "%llu round%s of replays, then %llu runs of '%s', up to %s",
+        cli_say(&CLI_VALIDATE, "%llu round%s of replays, then %llu runs of '%s', up to %s%s%s",
                 (unsigned long long)rounds, rounds == 1 ? "" : "s", (unsigned long long)runs,
-                validate->settings.command[0], RES_DURATION((double)runs * (double)validate->command_ns));
+                validate->settings.command[0], RES_DURATION((double)runs * (double)validate->command_ns),
+                budget_ns > 0 ? "; fewer where --time-budget ends them before, " : "",
+                budget_ns > 0 ? RES_DURATION((double)budget_ns) : "");
 }
 
 static int prepare(struct validate *validate)
@@ -187,6 +193,8 @@ static void run_replays(struct validate *validate, struct res_experiment *ret_ex
         .candidate_count = validate->choice.candidate_count,
         .floor = validate->choice.floor,
         .rounds = (unsigned)settings->measure.rounds,
+        .rounds_least = 1,
+        .time_budget_ns = settings->budget_ns / 2,
         .memory_rounds = RES_MEMORY_PASSES,
         .starts = RES_STARTS,
         .seed = settings->measure.seed,
@@ -222,10 +230,14 @@ static int run_real(struct validate *validate, const struct res_trial *trial, st
 {
     const struct settings *settings = &validate->settings;
     const struct res_workload *workload = &validate->workload;
+    const uint64_t spent_ns = fp_now_ns() - validate->begin_ns;
     const struct cli_confirm_step step = {
         .runs = {.candidates = validate->choice.candidates,
                  .candidate_count = validate->choice.candidate_count,
                  .pairs = settings->measure.rounds,
+                 .budget_ns = settings->budget_ns == 0         ? 0
+                              : settings->budget_ns > spent_ns ? settings->budget_ns - spent_ns
+                                                               : 1,
                  .seed = settings->measure.seed},
         .timeout_ns = settings->measure.timeout_ns,
         .quiet = settings->answer.quiet,
@@ -289,6 +301,7 @@ static int run_all(struct validate *validate)
     int code = CLI_DONE, given = CLI_FAILED;
     /* The reader of our output may go while we have a directory to remove. Not before: COMMAND would inherit it. */
     (void)signal(SIGPIPE, SIG_IGN);
+    validate->begin_ns = fp_now_ns();
     run_replays(validate, &experiment);
     const struct res_trial *trial = &experiment.trials[0];
     if (experiment.stopped && trial->rounds == 0) {

@@ -297,6 +297,13 @@ class Validate(lab.Lab):
         self.assertNotIn("fidelity", told)
         self.assertNotIn("what mallab asks", told)
 
+    def test_a_time_budget_holds(self):
+        """Spent by the warm-up: one round of replays, one look at memory, no pair of timed runs."""
+        result = self.answer("validate", "-q", "--json", "--time-budget", "1ms", "-a", "glibc,glibc+nocache", "--", lab.PROGRAMS / "blocks")
+        self.assertEqual((result["workloads"][0]["rounds"], result["workloads"][0]["stopped"]["by"]), (1, "time_budget"))
+        self.assertEqual([one["runs"] for one in result["confirmed"]], [0, 0])
+        self.assertGreater(result["confirmed"][0]["peak"]["bytes"], 0)
+
     def test_a_failing_program_is_compared_with_its_own_end(self):
         """It fails when recorded and under glibc alike: a result. Under one candidate only: that candidate is out."""
         alike = self.validate("-a", "glibc", "--", "sh", "-c", f"{lab.PROGRAMS}/half 1; exit 7")["validation"]

@@ -166,7 +166,7 @@ static size_t grown(const struct res_trial *trial, double width, size_t rounds_m
     memcpy(part.entries, trial->entries, part.entry_count * sizeof *part.entries);
     for (; rounds <= have; rounds++) {
         keep_rounds(&part, rounds);
-        if (res_until_ended(&part, &options, 0, 0))
+        if (res_until_ended(&part, &options, 0, 0, 0))
             break;
     }
     free(part.entries);

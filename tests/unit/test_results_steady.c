@@ -179,13 +179,13 @@ static const char *ended(double spread, unsigned rounds, const struct res_option
     struct res_entry entries[3];
     struct res_trial trial;
     trial_of(spread, rounds, runs, ns, entries, &trial);
-    return res_until_ended(&trial, options, share_ns, elapsed_ns) ? res_ended_name(trial.ended) : "on";
+    return res_until_ended(&trial, options, share_ns, elapsed_ns, 100) ? res_ended_name(trial.ended) : "on";
 }
 
 TEST(rounds_end_for_width_time_or_number)
 {
     const struct res_options plain = {.rounds = 10}, until = {.rounds = 40, .until = 0.02},
-                             timed = {.rounds = 40};
+                             timed = {.rounds = 40}, bound = {.rounds = 40, .rounds_least = 1};
     CHECK_STR(ended(0.5, 9, &plain, 0, 0), "on");
     CHECK_STR(ended(0.5, 10, &plain, 0, 0), "rounds");
     CHECK_STR(ended(0, 15, &until, 0, 0), "on"); /* narrow, but fewer than 16 */
@@ -195,6 +195,8 @@ TEST(rounds_end_for_width_time_or_number)
     CHECK_STR(ended(0.5, 8, &timed, 900, 700), "on");
     CHECK_STR(ended(0.5, 8, &timed, 900, 801), "time_budget"); /* a round takes 100: one more would not fit */
     CHECK_STR(ended(0.5, 7, &timed, 900, 5000), "on");         /* spent, but fewer than 8 */
+    CHECK_STR(ended(0.5, 1, &bound, 900, 5000), "time_budget");
+    CHECK_STR(ended(0.5, 3, &bound, 900, 800), "on");
     CHECK_STR(ended(0, 16, &until, 900, 899), "until");
     CHECK_STR(ended(0, 17, &until, 0, 0), "on"); /* looked at with 16 and 18 */
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
@@ -216,10 +218,10 @@ TEST(what_chance_makes_large_ends_nothing)
             if (fast[i / 16][i % 16])
                 ns[2 * i + batch] = ns[2 * i + batch] * 3 / 4;
     CHECK(res_figures_time(&trial, &entries[1]).interval.low > 1.05);
-    CHECK(!res_until_ended(&trial, &options, 0, 0));
+    CHECK(!res_until_ended(&trial, &options, 0, 0, 0));
     for (size_t i = 2 * 16; i < 2 * 2 * 16; i++) /* the candidate: really slower */
         ns[i] *= 2;
-    CHECK(res_until_ended(&trial, &options, 0, 0));
+    CHECK(res_until_ended(&trial, &options, 0, 0, 0));
 }
 
 static void plans(const struct res_options *options, uint64_t share_ns, unsigned least, double least_ns,
@@ -233,13 +235,14 @@ static void plans(const struct res_options *options, uint64_t share_ns, unsigned
 TEST(rounds_are_foretold)
 {
     const struct res_options plain = {.rounds = 10}, until = {.rounds = 40, .until = 0.02},
-                             timed = {.rounds = 1000};
+                             timed = {.rounds = 1000}, bound = {.rounds = 1000, .rounds_least = 1};
     plans(&plain, 0, 10, 100, 100);
     plans(&until, 0, 16, 160, 400);
     plans(&until, 305, 16, 160, 300);
     plans(&until, 125, 12, 120, 120);
     plans(&timed, 305, 8, 80, 300);
     plans(&timed, 35, 8, 80, 80); /* a verdict takes them */
+    plans(&bound, 35, 1, 10, 30);
 }
 
 /* ---- drift ---------------------------------------------------------------------------------- */

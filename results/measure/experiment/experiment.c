@@ -117,6 +117,8 @@ void res_passes_release(struct res_passes *passes)
 #define HANGS_AFTER_TIMES 20u
 #define HANGS_AFTER_NS    UINT64_C(60000000000)
 
+#define NO_TIME_WHY "no time was left (--time-budget)"
+
 enum phase {
     PHASE_CHECK,
     PHASE_WARM_UP,
@@ -498,6 +500,23 @@ static const json_t *run_pass(void *context, struct res_entry *entry, const char
     return passing->run.json;
 }
 
+static void leave_out_latency(const struct res_options *options, struct res_trial *trial, const char *why)
+{
+    for (size_t i = 0; i < trial->entry_count && options->latency_passes > 0; i++) {
+        trial->entries[i].passes.latency = json_array();
+        trial->entries[i].passes.latency_failed = res_strdup(why);
+    }
+}
+
+/* What is spent is spent: passes watch, and are worth no round. */
+static void leave_out_passes(const struct res_options *options, struct res_trial *trial)
+{
+    leave_out_latency(options, trial, NO_TIME_WHY);
+    for (size_t i = 0; i < trial->entry_count && options->system_calls; i++)
+        if (takes_part(&trial->entries[i]))
+            trial->entries[i].passes.system_calls = json_pack("{s:s}", "unavailable", NO_TIME_WHY);
+}
+
 static void run_passes(struct state *state, struct res_trial *trial)
 {
     const struct res_options *options = state->options;
@@ -508,8 +527,8 @@ static void run_passes(struct state *state, struct res_trial *trial)
     const bool alone = trial->workload->member_count == 0;
     if (trial->digest != NULL && alone && !state->stopped)
         (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
-    for (size_t i = 0; i < trial->entry_count && !alone && options->latency_passes > 0; i++)
-        trial->entries[i].passes.latency_failed = res_strdup(RES_GROUP_WHY);
+    if (!alone)
+        leave_out_latency(options, trial, RES_GROUP_WHY);
     res_run_release(&passing.run);
 }
 
@@ -524,28 +543,44 @@ static uint64_t share_ns(const struct res_options *options, uint64_t begun_ns, s
     return (options->time_budget_ns - spent_ns) / (options->workload_count - workload) + 1;
 }
 
-static void run_rounds(struct state *state, struct res_trial *trial, uint64_t share)
+/* A round's passes fit, or are made whatever they take. passes_ns: what those may take that are still to come. */
+static bool passes_fit(const struct res_options *options, uint64_t share, uint64_t elapsed_ns,
+                       uint64_t passes_ns)
+{
+    return share == 0 || options->rounds_least == 0 || elapsed_ns + passes_ns <= share;
+}
+
+/* Returns whether time is left for the passes behind them. */
+static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t share)
 {
     const struct res_options *options = state->options;
     const unsigned memory_rounds = memory_rounds_of(options, trial->workload);
     const size_t runs_before = state->runs_done;
     const uint64_t begun_ns = fp_now_ns();
+    uint64_t behind_ns = 0;
     bool ended = false;
     if (options->check)
         check(state, trial);
     warm_up(state, trial);
     for (unsigned round = 0; !ended && !state->stopped; round++) {
+        const uint64_t round_begun_ns = fp_now_ns();
         run_round(state, trial, round, PHASE_ROUND);
-        if (trial->memory_rounds < memory_rounds && !state->stopped)
+        const uint64_t timed_ns = fp_now_ns() - round_begun_ns;
+        if (trial->memory_rounds < memory_rounds && !state->stopped &&
+            passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
             run_round(state, trial, round, PHASE_MEMORY);
         trial->elapsed_ns = fp_now_ns() - begun_ns;
-        ended = !state->stopped && res_until_ended(trial, options, share, trial->elapsed_ns);
+        behind_ns = timed_ns * pass_runs_of(options, trial->workload) / trial->entry_count;
+        ended = !state->stopped &&
+                res_until_ended(trial, options, share, trial->elapsed_ns,
+                                timed_ns + (trial->rounds >= RES_ROUNDS_FOR_VERDICT ? behind_ns : 0));
     }
     if (state->stopped)
         trial->ended = RES_ENDED_INTERRUPT;
     else /* rounds that were not needed count as done, for the progress of what follows */
         state->runs_done = runs_before + runs_of(options, trial->workload) -
                            pass_runs_of(options, trial->workload);
+    return state->stopped || passes_fit(options, share, trial->elapsed_ns, behind_ns);
 }
 
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
@@ -570,8 +605,10 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         trial_init(trial, options, &options->workloads[i]);
         for (size_t k = 0; k < options->candidate_count; k++)
             trial->entries[k].start = starts[k];
-        run_rounds(&state, trial, share_ns(options, begun_ns, i));
-        run_passes(&state, trial);
+        if (run_rounds(&state, trial, share_ns(options, begun_ns, i)))
+            run_passes(&state, trial);
+        else
+            leave_out_passes(options, trial);
     }
     free(starts);
     ret_experiment->stopped = state.stopped;

@@ -88,7 +88,7 @@ struct res_until_plan res_until_plan(const struct res_options *options, uint64_t
 }
 
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
-                     uint64_t elapsed_ns)
+                     uint64_t elapsed_ns, uint64_t next_ns)
 {
     const unsigned fewest = fewest_of(options);
     const bool adaptive = options->until > 0 || share_ns > 0;
@@ -102,7 +102,7 @@ bool res_until_ended(struct res_trial *trial, const struct res_options *options,
         return true;
     }
     /* One more round must still fit. */
-    if (share_ns > 0 && elapsed_ns + elapsed_ns / trial->rounds > share_ns) {
+    if (share_ns > 0 && elapsed_ns + next_ns > share_ns) {
         trial->ended = RES_ENDED_TIME_BUDGET;
         return true;
     }

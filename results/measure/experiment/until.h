@@ -25,11 +25,12 @@ double res_until_width(const struct res_trial *trial);
 
 /* res_until_ended - whether the trial's rounds are enough, looked at when a round is finished.
  * share_ns   of the time budget, this workload's; 0: none
- * elapsed_ns since this workload was begun; rounds took this long
+ * elapsed_ns since this workload was begun
+ * next_ns    what one more round would take, and what has to follow
  * Sets trial->ended when they are: never before RES_ROUNDS_FOR_VERDICT rounds (or options->rounds_least), for the width with RES_UNTIL_ROUNDS_LEAST at
  * first and then when an eighth more rounds are there, because looking takes time too. */
 bool res_until_ended(struct res_trial *trial, const struct res_options *options, uint64_t share_ns,
-                     uint64_t elapsed_ns);
+                     uint64_t elapsed_ns, uint64_t next_ns);
 
 /* What the rounds of a workload will take: `least` of them in least_ns, and most_ns if they go on. */
 struct res_until_plan {
@@ -38,7 +39,8 @@ struct res_until_plan {
 };
 
 /* res_until_plan - what is to be expected once the warm-up told how long a round takes.
- * share_ns  of the time budget, this workload's; 0: none. Fewer rounds than a verdict needs are not made, whatever it is. */
+ * share_ns  of the time budget, this workload's; 0: none. Fewer rounds than RES_ROUNDS_FOR_VERDICT (or options->rounds_least) are not
+ *           made, whatever it is. */
 struct res_until_plan res_until_plan(const struct res_options *options, uint64_t share_ns, double round_ns);
 
 /* res_ended_name - "rounds", "until", "time_budget", "rounds_max" or "interrupt". */

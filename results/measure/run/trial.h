@@ -63,8 +63,9 @@ struct res_options {
     size_t candidate_count;                        /* > 0 */
     const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
     unsigned rounds;                   /* > 0; with until or time_budget_ns: at most */
-    unsigned rounds_least;             /* where time_budget_ns ends them; 0: RES_ROUNDS_FOR_VERDICT */
-    double until;            /* go on until every interval of time is narrower (until.h); 0: not asked */
+    unsigned rounds_least; /* where time_budget_ns ends them, and of passes what does not fit is left out; 0:
+                              RES_ROUNDS_FOR_VERDICT, and all of them are made */
+    double until;          /* go on until every interval of time is narrower (until.h); 0: not asked */
     uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
     uint64_t seed;
     const char *touch;    /* NULL: replay's default */

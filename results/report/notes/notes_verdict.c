@@ -187,8 +187,16 @@ static void say_fastest(struct res_noting *to)
 /* A verdict takes more rounds than there are: who asked for enough is told what ended them. */
 static void say_few_rounds(struct res_noting *to)
 {
-    const uint64_t rounds = to->workload->rounds, asked = to->result->rounds_asked;
-    if (asked >= RES_ROUNDS_FOR_VERDICT)
+    const struct res_result_workload *workload = to->workload;
+    const uint64_t rounds = workload->rounds, asked = to->result->rounds_asked;
+    const char *by = workload->stopped_by != NULL ? workload->stopped_by : "";
+    if (strcmp(by, "time_budget") == 0 && rounds > 0)
+        say(to,
+            "no verdict from the %s round%s that the time budget holds, it takes %u (--time-budget %.0fs)",
+            FP_GROUPED(rounds), rounds == 1 ? "" : "s", RES_ROUNDS_FOR_VERDICT,
+            ceil(fmax(workload->stopped_elapsed_ns, 0) / (double)(rounds + 1) * /* with the warm-up */
+                 (RES_ROUNDS_FOR_VERDICT + RES_ROUNDS_FOR_MEMORY) / 1e9));
+    else if (asked >= RES_ROUNDS_FOR_VERDICT)
         say(to, "no verdict, stopped after %s of %s rounds: it takes %u", FP_GROUPED(rounds),
             FP_GROUPED(asked), RES_ROUNDS_FOR_VERDICT);
     else
