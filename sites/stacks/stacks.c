@@ -56,22 +56,19 @@ static uint32_t add_jit(struct names *names, const struct conv_sites *sites,
     return number;
 }
 
-static uint32_t *add_modules(const struct conv_sites *sites, struct names *names,
-                             const struct names_options *options)
+uint32_t *site_modules_add(const struct fp_sites *stacks, const char *executable, struct names *names)
 {
-    const struct fp_sites *stacks = &sites->stacks;
     uint32_t *numbers = res_calloc(stacks->module_count + 1, sizeof *numbers);
     for (uint32_t i = 0; i < stacks->module_count; i++) {
         const struct fp_module *from = &stacks->modules[i];
         const struct names_module module = {.kind = NAMES_FILE,
-                                            .path = from->path[0] != '\0'          ? from->path
-                                                    : sites->executable[0] != '\0' ? sites->executable
-                                                                                   : "[program]",
+                                            .path = from->path[0] != '\0'   ? from->path
+                                                    : executable[0] != '\0' ? executable
+                                                                            : "[program]",
                                             .build_id = from->build_id,
                                             .build_id_bytes = from->build_id_bytes};
         must(names_add_module(names, &module, &numbers[i]));
     }
-    numbers[stacks->module_count] = add_jit(names, sites, options);
     return numbers;
 }
 
@@ -105,7 +102,8 @@ struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct
     };
     if (stacks.names == NULL)
         res_no_memory();
-    uint32_t *numbers = add_modules(sites, stacks.names, options);
+    uint32_t *numbers = site_modules_add(&sites->stacks, sites->executable, stacks.names);
+    numbers[sites->stacks.module_count] = add_jit(stacks.names, sites, options);
     for (uint32_t i = 0; i <= sites->stacks.module_count; i++)
         stacks.module_count = numbers[i] >= stacks.module_count ? numbers[i] + 1 : stacks.module_count;
     for (uint32_t i = 0; i < end; i++)

@@ -31,6 +31,10 @@ struct site_stack_frame {
     uint32_t node;
 };
 
+/* site_modules_add - a recording's modules to names. executable: the program's path; "": not known.
+ * Returns  their numbers there, and room for one more. The caller's to free. */
+uint32_t *site_modules_add(const struct fp_sites *stacks, const char *executable, struct names *names);
+
 /* site_stacks_make - stacks with the names of their functions. options: of names. */
 struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct names_options *options);
 void site_stacks_release(struct site_stacks *stacks);

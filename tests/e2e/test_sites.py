@@ -138,6 +138,11 @@ class Sites(lab.Lab):
         self.assertEqual(figures["saved_bytes"], figures["peak_bytes"] - figures["without_bytes"])
         self.mallab("sites", "--without", "nobody", self.record_path, status=2)
 
+    def test_how_many_frames_have_a_name(self):
+        words = self.mallab("info", "--details", self.record_path).stdout.decode()
+        self.assertRegex(words, r"stacks +[0-9]+, of [0-9,]+ allocations; none of those are cut; (100|[5-9][0-9]) % of [0-9,]+ frames have")
+        self.assertNotIn("have a name", self.mallab("info", self.record_path).stdout.decode())
+
     def test_a_recording_without_stacks_is_told(self):
         self.mallab("record", "--quiet", "-o", "plain", self.program)
         said = self.mallab("sites", self.place / "plain", status=lab.BAD_INPUT).stderr.decode()
