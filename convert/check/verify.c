@@ -70,6 +70,20 @@ static enum fp_status check_all(struct wl_reader *reader, struct check *check,
     return FP_OK;
 }
 
+/* Of a workload that is legal so far. Returns FP_OK or FP_ERR_MEMORY. */
+static enum fp_status check_stacks(struct wl_reader *reader, struct conv_verdict *verdict)
+{
+    struct wl_stacks stacks;
+    const enum fp_status status = wl_reader_stacks(reader, &stacks);
+    if (is_damage(status)) {
+        refuse(verdict, wl_reader_error(reader)->offset, wl_reader_error(reader)->what);
+        return FP_OK;
+    }
+    if (status == FP_OK)
+        wl_stacks_release(&stacks);
+    return status;
+}
+
 static enum fp_status verify_workload(const char *path, const struct conv_options *options,
                                       struct conv_verdict *verdict, struct conv_error *error)
 {
@@ -87,6 +101,8 @@ static enum fp_status verify_workload(const char *path, const struct conv_option
     status = FP_ERR_MEMORY;
     if (check_init(&check, wl_reader_summary(reader)))
         status = check_all(reader, &check, options, verdict);
+    if (status == FP_OK && verdict->violation.fault == CONV_FAULT_NONE)
+        status = check_stacks(reader, verdict);
     if (status != FP_OK)
         status = conv_fail(error, path, status, 0, 0, "no memory for its objects and threads");
     check_release(&check);

@@ -128,6 +128,12 @@ class Sites(lab.Lab):
         self.assertIn("no call site of", said)
         self.mallab("convert", "--each", "-o", "x", "--without-site", "keeps", self.record_path, status=2)
 
+    def test_damaged_stacks_of_a_workload_are_refused(self):
+        for name in ("nodes-with-gap", "module-with-directory"):
+            damaged = lab.SOURCE / f"tests/golden/invalid/{name}.wl"
+            self.assertIn("call stacks are damaged", self.mallab("sites", damaged, status=lab.BAD_INPUT).stderr.decode())
+            self.assertIn(b"call stacks are damaged", self.mallab("info", "--verify", damaged, status=lab.BAD_INPUT).stdout)
+
     def test_what_is_saved_without_sites(self):
         said = self.mallab("sites", "--without", "keeps", "-a", "glibc", "-n", "1", self.record_path)
         self.assertIn("resident memory at its peak, with and without call sites of 'keeps'", said.stdout.decode())
