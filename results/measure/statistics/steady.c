@@ -8,15 +8,24 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/statistics/significance.h"
 
-#define PART 0.25 /* of the rounds, the fastest */
+/* Of the rounds, the fastest. */
+static const double PARTS[] = {0.5, 0.25, 0.125, 0.0625};
+#define PART_COUNT   (sizeof PARTS / sizeof PARTS[0])
+#define QUARTER      1
+#define ROUNDS_LEAST 4 /* in another part than a quarter */
 
-/* One side by the fastest part of its rounds. */
+/* One side by one part of its rounds. */
 struct side {
     double *shares;  /* of each round; their mean is the steady time */
     double *weights; /* how much of the steady time's parts each round gave, 1 in all */
-    size_t rounds;
-    double ns; /* the steady time */
+    double ns;       /* the steady time */
+};
+
+/* By each of them. */
+struct sides {
+    struct side by[PART_COUNT];
 };
 
 static int by_value(const void *left, const void *right)
@@ -25,45 +34,63 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Of the first `rounds` rounds; released by side_release. sorted: room for as many. */
-static struct side side_of(const struct res_batches *batches, size_t rounds)
+/* A batch more. sorted: its times in all rounds. Returns how much of them the part has. */
+static double add_batch(struct side *side, double part, const struct res_batches *batches, size_t batch,
+                        const double *sorted, size_t rounds)
 {
-    struct side side = {.shares = res_calloc(rounds, sizeof(double)),
-                        .weights = res_calloc(rounds, sizeof(double)),
-                        .rounds = rounds};
-    double *sorted = res_calloc(rounds, sizeof *sorted);
+    const double slowest = sorted[(size_t)fmax(ceil(part * (double)rounds - 1e-9) - 1, 0)];
     double taken = 0;
-    const size_t last = (size_t)fmax(ceil(PART * (double)rounds - 1e-9) - 1, 0);
+    for (size_t round = 0; round < rounds; round++) {
+        const double ns = (double)batches->rounds[round][batch];
+        side->shares[round] += slowest - fmax(slowest - ns, 0) / part;
+        side->weights[round] += ns <= slowest ? ns : 0;
+        taken += ns <= slowest ? ns : 0;
+    }
+    return taken;
+}
+
+/* Of the first `rounds` rounds; released by sides_release. */
+static struct sides sides_of(const struct res_batches *batches, size_t rounds)
+{
+    struct sides sides;
+    double *sorted = res_calloc(rounds, sizeof *sorted), taken[PART_COUNT] = {0};
+    for (size_t part = 0; part < PART_COUNT; part++)
+        sides.by[part] = (struct side){res_calloc(rounds, sizeof(double)), res_calloc(rounds, sizeof(double)),
+                                       0};
     for (size_t batch = 0; batch < batches->batch_count; batch++) {
         for (size_t round = 0; round < rounds; round++)
             sorted[round] = (double)batches->rounds[round][batch];
         qsort(sorted, rounds, sizeof *sorted, by_value);
+        for (size_t part = 0; part < PART_COUNT; part++)
+            taken[part] += add_batch(&sides.by[part], PARTS[part], batches, batch, sorted, rounds);
+    }
+    for (size_t part = 0; part < PART_COUNT; part++)
         for (size_t round = 0; round < rounds; round++) {
-            const double ns = (double)batches->rounds[round][batch], slowest = sorted[last];
-            side.shares[round] += slowest - fmax(slowest - ns, 0) / PART;
-            side.weights[round] += ns <= slowest ? ns : 0;
-            taken += ns <= slowest ? ns : 0;
+            sides.by[part].ns += sides.by[part].shares[round] / (double)rounds;
+            sides.by[part].weights[round] /= fmax(taken[part], 1);
         }
-    }
-    for (size_t round = 0; round < rounds; round++) {
-        side.ns += side.shares[round] / (double)rounds;
-        side.weights[round] /= fmax(taken, 1);
-    }
     free(sorted);
-    return side;
+    return sides;
 }
 
-static void side_release(struct side *side)
+static void sides_release(struct sides *sides)
 {
-    free(side->shares);
-    free(side->weights);
+    for (size_t part = 0; part < PART_COUNT; part++) {
+        free(sides->by[part].shares);
+        free(sides->by[part].weights);
+    }
+}
+
+static bool is_there(const struct res_batches *batches)
+{
+    return batches != NULL && batches->round_count > 0 && batches->batch_count > 0;
 }
 
 static double steady_ns(const struct res_batches *batches)
 {
-    struct side side = side_of(batches, batches->round_count);
-    side_release(&side);
-    return side.ns;
+    struct sides sides = sides_of(batches, batches->round_count);
+    sides_release(&sides);
+    return sides.by[QUARTER].ns;
 }
 
 double res_steady_ns(const struct res_batches *batches)
@@ -72,39 +99,31 @@ double res_steady_ns(const struct res_batches *batches)
     return steady_ns(batches);
 }
 
-static bool is_there(const struct res_batches *batches)
+static bool is_floor_of(const struct res_batches *floor, const struct res_batches *of)
 {
-    return batches != NULL && batches->round_count > 0 && batches->batch_count > 0;
-}
-
-/* 0 where there is none, or it was cut differently. */
-static double floor_ns(const struct res_batches *floor, const struct res_batches *of)
-{
-    return is_there(floor) && floor->batch_count == of->batch_count ? steady_ns(floor) : 0;
+    return is_there(floor) && floor->batch_count == of->batch_count;
 }
 
 double res_steady_net_ns(const struct res_batches *batches, const struct res_batches *floor)
 {
     if (!is_there(batches))
         return NAN;
-    const double net = steady_ns(batches) - floor_ns(floor, batches);
+    const double net = steady_ns(batches) - (is_floor_of(floor, batches) ? steady_ns(floor) : 0);
     return net > 0 ? net : NAN;
 }
 
 /* ---- ratios ---------------------------------------------------------------------------------- */
 
 /* Adds `weight` times the logarithm of one side's net time, and what each round says of it. */
-static void add(const struct res_batches *batches, double floor, double weight, size_t rounds, double *says,
+static void add(const struct side *side, double floor, double weight, size_t rounds, double *says,
                 double *weights, double *logarithm)
 {
-    struct side side = side_of(batches, rounds);
-    const double net = side.ns - floor;
+    const double net = side->ns - floor;
     *logarithm += net > 0 ? weight * log(net) : NAN;
     for (size_t round = 0; round < rounds; round++) {
-        says[round] += weight * (side.shares[round] - side.ns) / net;
-        weights[round] += fabs(weight) * side.weights[round];
+        says[round] += weight * (side->shares[round] - side->ns) / net;
+        weights[round] += fabs(weight) * side->weights[round];
     }
-    side_release(&side);
 }
 
 /* The rounds that the weights make, as many as equal ones would be. */
@@ -118,30 +137,68 @@ static double effective(const double *weights, size_t rounds)
     return squares > 0 ? fmax(sum * sum / squares, 2) : 2;
 }
 
-static struct res_logarithm logarithm_of(const struct res_steady_sides *sides, size_t rounds,
-                                         double *ret_says)
+/* The sides of a ratio: other, base, control, floor. */
+enum { OTHER, BASE, CONTROL, FLOOR, SIDE_COUNT };
+
+/* By one part. says: room for each round. */
+static struct res_logarithm logarithm_by(size_t part, const struct sides *sides, const bool *is_side,
+                                         size_t rounds, double *says)
 {
-    const double floor = floor_ns(sides->floor, sides->other);
-    const bool controlled = is_there(sides->control);
-    double *says = res_calloc(rounds, sizeof *says), *weights = res_calloc(rounds, sizeof *weights);
+    const double floor = is_side[FLOOR] ? sides[FLOOR].by[part].ns : 0;
+    double *weights = res_calloc(rounds, sizeof *weights), squares = 0;
     struct res_logarithm found = {0, 0, 0};
-    double squares = 0;
-    add(sides->other, floor, 1, rounds, says, weights, &found.value);
-    if (sides->base != NULL)
-        add(sides->base, floor, controlled ? -0.5 : -1, rounds, says, weights, &found.value);
-    if (controlled)
-        add(sides->control, floor, -0.5, rounds, says, weights, &found.value);
+    memset(says, 0, rounds * sizeof *says);
+    add(&sides[OTHER].by[part], floor, 1, rounds, says, weights, &found.value);
+    if (is_side[BASE])
+        add(&sides[BASE].by[part], floor, is_side[CONTROL] ? -0.5 : -1, rounds, says, weights, &found.value);
+    if (is_side[CONTROL])
+        add(&sides[CONTROL].by[part], floor, -0.5, rounds, says, weights, &found.value);
     for (size_t round = 0; round < rounds; round++)
         squares += says[round] * says[round];
-    if (ret_says != NULL)
-        memcpy(ret_says, says, rounds * sizeof *says);
     const double few = effective(weights, rounds);
     found.freedom = few - 1;
-    /* As Yuen counts the rounds that are left: PART * rounds of them, less one. */
-    const double left = fmax((double)rounds - 1 / PART, 1);
+    /* As Yuen counts the rounds that are left: part * rounds of them, less one. */
+    const double left = fmax((double)rounds - 1 / PARTS[part], 1);
     found.error = rounds > 1 ? sqrt(squares / left / (double)rounds * few / (few - 1)) : NAN;
-    free(says);
     free(weights);
+    return found;
+}
+
+static double width_of(const struct res_logarithm *logarithm)
+{
+    const struct res_interval interval = res_logarithm_estimate(*logarithm).interval;
+    const double width = log(interval.high / interval.low);
+    return isfinite(width) ? width : INFINITY;
+}
+
+/* By the part that tells most. */
+static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size_t rounds, double *ret_says)
+{
+    const struct res_batches *const batches[SIDE_COUNT] = {of->other, of->base, of->control, of->floor};
+    const bool is_side[SIDE_COUNT] = {true, of->base != NULL, is_there(of->control),
+                                      is_floor_of(of->floor, of->other)};
+    struct sides sides[SIDE_COUNT];
+    double *says = res_calloc(rounds, sizeof *says);
+    for (size_t i = 0; i < SIDE_COUNT; i++)
+        if (is_side[i])
+            sides[i] = sides_of(batches[i], i == FLOOR ? of->floor->round_count : rounds);
+    struct res_logarithm found = logarithm_by(QUARTER, sides, is_side, rounds, says);
+    if (ret_says != NULL)
+        memcpy(ret_says, says, rounds * sizeof *says);
+    for (size_t part = 0; part < PART_COUNT; part++) {
+        if (part == QUARTER || PARTS[part] * (double)rounds < ROUNDS_LEAST)
+            continue;
+        const struct res_logarithm one = logarithm_by(part, sides, is_side, rounds, says);
+        if (!(width_of(&one) < width_of(&found)))
+            continue;
+        found = one;
+        if (ret_says != NULL)
+            memcpy(ret_says, says, rounds * sizeof *says);
+    }
+    for (size_t i = 0; i < SIDE_COUNT; i++)
+        if (is_side[i])
+            sides_release(&sides[i]);
+    free(says);
     return found;
 }
 

@@ -1,7 +1,9 @@
 /* steady.h - the time of a workload with what disturbs the machine left out, and how sure a ratio of two such times is.
  *
  *   batch    a fixed piece of the op sequence, some hundred microseconds long: the same ops in every run. A run without batches is one
- *   part     of the rounds, the fastest: a quarter
+ *   part     of the rounds, the fastest: a quarter; of a ratio a half, quarter, eighth or sixteenth, the one whose interval is the
+ *            narrowest (parts of less than 4 rounds are not tried, but for the quarter). A machine that is fast now and then is met in its fast
+ *            state by few rounds; one that drifts wants many
  *   steady   for each batch the mean of the fastest part of the rounds, added up over the batches
  *   floor    what the harness takes itself, in the same sum: subtracted of all sides of a ratio
  *   share    of a round in a steady time: over the batches the sum of q - (q - t)+ / part, t being the round's time and q the slowest of
