@@ -87,7 +87,8 @@ class Page(Lab):
             self.assertAlmostEqual(place[at], place[0] + scale * math.log(told[at] / told[0]), delta=0.1)
         self.assertGreater(place[9], place[0] + scale * math.log(told[9] / told[0]))
         self.assertIn(f"round 10: −{100 * (1 - told[9]):.1f} %", self.texts(page, ".rounds .row:first-of-type title"))
-        self.assertEqual([words for words in self.texts(page, ".rounds .tick") if words.startswith("×")], ["×0.67", "×1"])
+        self.assertLessEqual({"×0.67", "×1"}, set(self.texts(page, ".rounds .tick")))
+        self.assertNotIn("×0.5", self.texts(page, ".rounds .tick"))
         self.assertEqual(page.run("document.querySelectorAll('.rounds .range').length"), 4)
 
     def test_ticks_of_wide_and_of_narrow_ranges(self):
