@@ -208,8 +208,16 @@ static __attribute__((noinline)) uint32_t walk_anew(struct lane *lane, const str
     return likely(site != 0) ? site : FP_CUT_BROKEN;
 }
 
+/* The place of the guess which tail an allocation has. The predictor's own would do, but it begins anew with each chunk. */
+static inline uint8_t *guess_tail(struct lane_sites *own, uint64_t sp, uint64_t size)
+{
+    const uint64_t mixed = (own->predictor.last * UINT64_C(0x9e3779b97f4a7c15)) ^
+                           (sp * UINT64_C(0xc2b2ae3d27d4eb4f)) ^ (size * UINT64_C(0x165667b19e3779f9));
+    return &own->tails[(mixed * UINT64_C(0xd6e8feb86659fd93)) >> (64 - LANE_TAILS_BITS)];
+}
+
 static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lane, unsigned call,
-                                                                uint8_t *tail)
+                                                                uint64_t size)
 {
     struct lane_sites *own = lane->sites;
     uint64_t address = 0, sp = 0, rbp = 0;
@@ -218,6 +226,7 @@ static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lan
     __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
                      : "=&a"(address), "=&c"(sp), "=&d"(rbp));
 #endif
+    uint8_t *tail = guess_tail(own, sp, size);
     const struct walk_region region = region_of(sp);
     const uint32_t generation = atomic_load_explicit(&own->process->modules.generation, memory_order_acquire);
     uint32_t site = likely(region.known)
@@ -241,7 +250,7 @@ void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_
     struct fp_site_predictor *predictor = &lane->sites->predictor;
     _Static_assert(FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW < WALK_WAYS, "each call has a way of its own");
     uint32_t *guess = fp_site_guess(predictor, size);
-    const uint32_t site = take_site(lane, call, &lane->sites->tails[guess - predictor->guesses]);
+    const uint32_t site = take_site(lane, call, size);
     if (likely(*guess == site && lane_put_short(lane, call, address, size, extra)))
         fp_site_settle(predictor, guess, site);
     else

@@ -10,15 +10,14 @@
 #include "shim/preload/lane.h"
 #include "shim/sites/walk.h"
 
-#define LANE_NODES_BITS 10u
+#define LANE_NODES_BITS 9u
+#define LANE_TAILS_BITS 12u
 
-/* In memory that a fork wipes, as the lane itself: 55 KiB, of which comes into use what the thread's stacks need. */
+/* In memory that a fork wipes, as the lane itself: 60 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
     struct sites_process *process;
     struct fp_site_predictor predictor;
-    uint8_t tails
-        [1u
-         << FP_SITE_GUESS_BITS]; /* by the predictor's places: which tail is probable; kept when it begins anew */
+    uint8_t tails[1u << LANE_TAILS_BITS]; /* which is probable, by the allocation before, sp and size */
     struct walk walk;
     /* Nodes that this lane has asked for, by hash: of the process' table each would be two lines in pages of their own. They never
      * change. key 0: none. */

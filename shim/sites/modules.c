@@ -206,9 +206,12 @@ void modules_begin(struct modules *modules, modules_find find, const void *own)
 static void keep_rule(struct modules *modules, uint64_t address, uint32_t rule, uint32_t generation)
 {
     const uint64_t mixed = modules_mix(address);
-    const uint64_t tag = mixed & ((UINT64_C(1) << (SITE_ADDRESS_BITS - RULES_BITS)) - 1);
-    _Atomic uint64_t *entry = &modules->rules[mixed >> (SITE_ADDRESS_BITS - RULES_BITS)];
-    atomic_store_explicit(entry, tag << CFI_RULE_BITS | rule, memory_order_seq_cst);
+    _Atomic uint64_t *pair = &modules->rules[modules_place(mixed)];
+    _Atomic uint64_t *entry = &pair[0];
+    if (atomic_load_explicit(entry, memory_order_relaxed) != 0 &&
+        (atomic_load_explicit(&pair[1], memory_order_relaxed) == 0 || (mixed & 1) != 0))
+        entry = &pair[1]; /* of a pair that is full either goes */
+    atomic_store_explicit(entry, modules_tag(mixed) | rule, memory_order_seq_cst);
     if (atomic_load_explicit(&modules->generation, memory_order_seq_cst) != generation)
         atomic_store_explicit(entry, 0, memory_order_relaxed);
 }

@@ -17,7 +17,7 @@
 #include "shim/sites/cfi.h"
 
 #define MODULES_MOST      1024u
-#define RULES_BITS        14u
+#define RULES_BITS        15u
 #define SITE_ADDRESS_BITS 47u /* user space of x86-64 */
 
 /* Of _dl_find_object(3), which older headers do not have. */
@@ -66,25 +66,38 @@ uint32_t modules_rule_slow(struct modules *modules, uint64_t address, bool *ret_
 /* modules_untold - a module that the caller has to tell of; NULL: none. */
 const struct module *modules_untold(struct modules *modules);
 
-/* An address below 2^47 and its entry determine each other: multiplied by an odd number it gives the place and a tag of 33 bits;
- * the entry has the tag above the rule. */
+/* An address below 2^47 and its entry determine each other: multiplied by an odd number it gives the place and a tag; the entry has
+ * the tag above the rule. Two addresses that meet share a pair of places: the tag has the bit that tells them apart. */
 static inline uint64_t modules_mix(uint64_t address)
 {
     return address * UINT64_C(0x4f1bbcdcbfa53e0b) & ((UINT64_C(1) << SITE_ADDRESS_BITS) - 1);
 }
 
+/* modules_place - the place of a mixed address, the first of the pair. */
+static inline uint32_t modules_place(uint64_t mixed)
+{
+    return (uint32_t)(mixed >> (SITE_ADDRESS_BITS - RULES_BITS)) & ~1u;
+}
+
+/* modules_tag - the rest of it, which with the rule is the entry: never 0 as no rule is of kind CFI_NONE. */
+static inline uint64_t modules_tag(uint64_t mixed)
+{
+    return (mixed & ((UINT64_C(1) << (SITE_ADDRESS_BITS - RULES_BITS + 1)) - 1)) << CFI_RULE_BITS;
+}
+
+#define RULE_MASK ((UINT64_C(1) << CFI_RULE_BITS) - 1)
+
 /* modules_rule - the rule at an instruction, given the address behind it: a return address, or 1 more than an instruction that
  * was interrupted. Below 2^47. */
 static inline uint32_t modules_rule(struct modules *modules, uint64_t address, bool *ret_fresh)
 {
-    const uint64_t mixed = modules_mix(address);
-    const uint64_t entry = atomic_load_explicit(&modules->rules[mixed >> (SITE_ADDRESS_BITS - RULES_BITS)],
-                                                memory_order_relaxed);
-    if (__builtin_expect(entry >> CFI_RULE_BITS ==
-                                 (mixed & ((UINT64_C(1) << (SITE_ADDRESS_BITS - RULES_BITS)) - 1)) &&
-                             entry != 0,
-                         1))
-        return (uint32_t)entry & ((1u << CFI_RULE_BITS) - 1);
+    const uint64_t mixed = modules_mix(address), tag = modules_tag(mixed);
+    const _Atomic uint64_t *pair = &modules->rules[modules_place(mixed)];
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t entry = atomic_load_explicit(&pair[i], memory_order_relaxed);
+        if (__builtin_expect((entry & ~RULE_MASK) == tag && entry != 0, 1))
+            return (uint32_t)(entry & RULE_MASK);
+    }
     return modules_rule_slow(modules, address, ret_fresh);
 }
 

@@ -14,7 +14,8 @@
 
 #include "footprint/fp/fp_sites.h"
 
-#define NODES_MOST   (1u << 20)
+#define NODES_BITS   20u
+#define NODES_MOST   (1u << NODES_BITS)
 #define NODES_TABLES 4u
 
 struct node {
@@ -31,7 +32,9 @@ struct node {
 struct nodes {
     _Atomic uint32_t count; /* given out, above FP_SITE_FIRST */
     struct node items[NODES_MOST];
-    _Atomic uint32_t places[NODES_PLACES]; /* numbers by hash; 0: none; open addressing within a table */
+    /* By hash, open addressing within a table: the number, and above it some of the hash, so that few others' are looked at.
+     * 0: none. */
+    _Atomic uint32_t places[NODES_PLACES];
 };
 
 /* nodes_number - a number for a node that joins next, in *spare. Returns false where none is left. */
@@ -58,6 +61,7 @@ static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t pa
     const uint64_t mixed = ((key ^ (uint64_t)parent << 40) * UINT64_C(0x9e3779b97f4a7c15) + parent) *
                            UINT64_C(0xd6e8feb86659fd93);
     const uint32_t count = atomic_load_explicit(&nodes->count, memory_order_relaxed);
+    const uint32_t tag = (uint32_t)mixed << NODES_BITS;
     uint32_t last = 0;
     while (last + 1 < NODES_TABLES && count >= 1u << (NODES_TABLE_BITS(last) - 1))
         last++;
@@ -67,22 +71,24 @@ static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t pa
         const uint32_t mask = (1u << NODES_TABLE_BITS(table)) - 1;
         for (uint32_t at = (uint32_t)(mixed >> (64 - NODES_TABLE_BITS(table)));; at = (at + 1) & mask) {
             /* acquire: pairs with the release by which the node joined */
-            uint32_t number = atomic_load_explicit(&places[at], memory_order_acquire);
-            if (number == 0 && table < last)
+            uint32_t place = atomic_load_explicit(&places[at], memory_order_acquire);
+            if (place == 0 && table < last)
                 break;
-            if (number == 0) {
+            if (place == 0) {
                 if (!nodes_number(nodes, parent, spare))
                     return FP_CUT_FULL;
-                nodes->items[*spare] = (struct node){.key = key, .parent = parent};
-                if (atomic_compare_exchange_strong_explicit(&places[at], &number, *spare,
+                const uint32_t number = *spare;
+                nodes->items[number] = (struct node){.key = key, .parent = parent};
+                if (atomic_compare_exchange_strong_explicit(&places[at], &place, tag | number,
                                                             memory_order_release, memory_order_acquire)) {
-                    number = *spare;
                     *spare = 0;
                     *ret_made = true;
                     return number;
                 }
             }
-            if (nodes->items[number].key == key && nodes->items[number].parent == parent)
+            const uint32_t number = place & (NODES_MOST - 1);
+            if (place - number == tag && nodes->items[number].key == key &&
+                nodes->items[number].parent == parent)
                 return number;
         }
     }

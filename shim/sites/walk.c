@@ -91,12 +91,15 @@ static enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
 
 /* ---- stacks that come again ------------------------------------------------------------------------------ */
 
-static void keep_tail(struct walk *walk)
+/* fresh     frames that were new; where it takes more to come to a frame that two stacks share, its tail is longer from then on. */
+static void keep_tail(struct walk *walk, uint32_t fresh)
 {
-    const uint32_t most = 1 + WALK_TAIL_MOST, count = walk->kept < most ? walk->kept : most;
-    if (count == 0)
-        return;
-    struct walk_tail *tail = &walk->tails[walk_tail_of(walk->frames[walk->kept - 1].node)];
+    const uint32_t node = walk->frames[walk->kept - 1].node;
+    struct walk_tail *tail = &walk->tails[walk_tail_of(node)];
+    const uint32_t before = tail->count > 0 && tail->frames[tail->count - 1].node == node ? tail->count : 0;
+    uint32_t count = fresh + 2 > before ? fresh + 2 : before;
+    count = count < 1 + WALK_TAIL_MOST ? count : 1 + WALK_TAIL_MOST;
+    count = count < walk->kept ? count : walk->kept;
     tail->count = 0; /* as walk->kept */
     atomic_signal_fence(memory_order_seq_cst);
     tail->first = walk->kept - count;
@@ -298,5 +301,6 @@ void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t gen
     walk->generation = generation;
     atomic_signal_fence(memory_order_seq_cst);
     walk->kept = count;
-    keep_tail(walk);
+    if (count > 0)
+        keep_tail(walk, result->fresh);
 }

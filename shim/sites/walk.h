@@ -45,11 +45,11 @@ struct walk_way {
     uint64_t addresses[WALK_OWN_MOST];
 };
 
-#define WALK_TAIL_MOST 6u
+#define WALK_TAIL_MOST 12u
 #define WALK_TAILS     64u
 
 /* The inner frames of a stack that was kept, behind the one that they hang on: where the same is expected again its words are
- * compared, and nothing is walked. */
+ * compared, and nothing is walked. As many as were new once, and one more. */
 struct walk_tail {
     uint32_t count; /* of the frames; 0: none */
     uint32_t first; /* of them, as an index of the kept ones */
