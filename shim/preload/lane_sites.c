@@ -19,7 +19,7 @@
 #define MAIN_STACK_MOST                                                                                      \
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
 
-/* 25.3 MiB, of which come into use what the program's stacks need. */
+/* 25.5 MiB, of which come into use what the program's stacks need. */
 struct sites_process {
     struct modules modules;
     struct nodes nodes;
