@@ -19,10 +19,13 @@
 #define MAIN_STACK_MOST                                                                                      \
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
 
-/* 25.5 MiB, of which come into use what the program's stacks need. */
+#define FIRST_NODES_BITS 15u /* of the first lane: compilers have thousands of stacks, and one thread */
+
+/* 26 MiB, of which come into use what the program's stacks need. */
 struct sites_process {
     struct modules modules;
     struct nodes nodes;
+    struct lane_node first_nodes[1u << FIRST_NODES_BITS];
 };
 
 /* Ordinary memory: a child inherits what holds for it, too. */
@@ -89,9 +92,12 @@ void lane_sites_begin(struct lane *lane)
     }
     if (lane->sites == NULL)
         return; /* its allocations have no site */
-    lane->sites->process = shim_process->sites;
-    lane->sites->walk.kept = 0;
-    fp_site_begin(&lane->sites->predictor);
+    struct lane_sites *own = lane->sites;
+    own->process = shim_process->sites;
+    own->nodes = lane->number == 0 ? own->process->first_nodes : own->own_nodes;
+    own->node_bits = lane->number == 0 ? FIRST_NODES_BITS : LANE_NODES_BITS;
+    own->walk.kept = 0;
+    fp_site_begin(&own->predictor);
 }
 
 void sites_check(bool thorough)
@@ -114,51 +120,56 @@ static void tell_module(struct lane *lane, const struct modules *modules, const 
     }
 }
 
-static uint32_t take_node(struct lane *lane, struct sites_process *sites, uint64_t address, uint32_t parent)
+/* The number of a frame under its caller's, from the process' table; told where it is new. */
+static __attribute__((noinline)) uint32_t take_node(struct lane *lane, struct lane_node *known, uint64_t key,
+                                                    uint32_t parent)
 {
     struct lane_sites *own = lane->sites;
     bool made;
-    uint64_t key = address;
-    uint32_t epoch = 0;
-    if (unlikely(atomic_load_explicit(&sites->modules.epochs, memory_order_relaxed) != 0)) {
-        epoch = modules_epoch(&sites->modules, address);
-        key |= (uint64_t)epoch << FP_ADDRESS_BITS;
-    }
-    const uint64_t mixed = (key + parent * UINT64_C(0xc2b2ae3d27d4eb4f)) * UINT64_C(0x9e3779b97f4a7c15);
-    const uint32_t at = (uint32_t)(mixed >> (64 - LANE_NODES_BITS));
-    if (likely(own->nodes[at].key == key && own->nodes[at].parent == parent))
-        return own->nodes[at].node;
-    const uint32_t node = nodes_take(&sites->nodes, key, parent, &own->walk.spare, &made);
+    const uint32_t node = nodes_take(&own->process->nodes, key, parent, &own->walk.spare, &made);
     if (node != FP_CUT_FULL) {
-        own->nodes[at].key = 0; /* a jump out of here leaves none */
+        known->key = 0; /* a jump out of here leaves none */
         atomic_signal_fence(memory_order_seq_cst);
-        own->nodes[at].parent = parent;
-        own->nodes[at].node = node;
+        known->parent = parent;
+        known->node = node;
         atomic_signal_fence(memory_order_seq_cst);
-        own->nodes[at].key = key;
+        known->key = key;
     }
     if (made) {
-        const uint64_t word = fp_record_node(node, parent, (uint16_t)epoch);
+        const uint64_t address = key & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1);
+        const uint64_t word = fp_record_node(node, parent, (uint16_t)(key >> FP_ADDRESS_BITS));
         lane_put(lane, FP_RECORD_NODE, (uintptr_t)address, word & 0xffffffff, word >> 32);
     }
     return node;
 }
 
-/* Frames of our own are no part of the program's stack: neither the hooks on top, nor an operator's within it. */
-static uint32_t join(struct lane *lane, struct sites_process *sites, uint64_t address, uint32_t parent)
+/* A frame joins its caller. Frames of our own are no part of the program's stack: neither the hooks on top, nor an operator's within
+ * it.
+ * path   of all addresses so far: where the lane has its node does not depend on the one before, so that a processor looks for several
+ *        at a time. */
+static inline uint32_t join(struct lane *lane, uint64_t address, uint32_t parent, uint64_t *path)
 {
-    const struct modules *modules = &sites->modules;
+    struct lane_sites *own = lane->sites;
+    const struct modules *modules = &own->process->modules;
+    uint64_t key = address;
     if (address - modules->own_start < modules->own_end - modules->own_start)
         return parent;
-    return take_node(lane, sites, address, parent);
+    if (unlikely(atomic_load_explicit(&modules->epochs, memory_order_relaxed) != 0))
+        key |= (uint64_t)modules_epoch(modules, address) << FP_ADDRESS_BITS;
+    *path = (*path ^ address) * UINT64_C(0x9e3779b97f4a7c15);
+    struct lane_node *known = &own->nodes[*path >> (64 - own->node_bits)];
+    if (likely(known->key == key && known->parent == parent))
+        return known->node;
+    return take_node(lane, known, key, parent);
 }
 
 /* A stack that is too deep: its innermost frames. */
-static uint32_t take_deep(struct lane *lane, struct sites_process *sites)
+static uint32_t take_deep(struct lane *lane)
 {
     uint32_t site = FP_CUT_DEEP;
+    uint64_t path = site;
     for (uint32_t i = WALK_DEEP; i-- > 0 && site != FP_CUT_FULL;)
-        site = join(lane, sites, walk_fresh(&lane->sites->walk, i)->address, site);
+        site = join(lane, walk_fresh(&lane->sites->walk, i)->address, site, &path);
     return site;
 }
 
@@ -172,11 +183,12 @@ static __attribute__((noinline)) uint32_t site_of(struct lane *lane, struct site
         for (const struct module *module; (module = modules_untold(&sites->modules)) != NULL;)
             tell_module(lane, &sites->modules, module);
     if (result->cut == FP_CUT_DEEP)
-        return take_deep(lane, sites);
+        return take_deep(lane);
     uint32_t site = result->kept > 0 ? walk->frames[result->kept - 1].node : (uint32_t)result->cut;
+    uint64_t path = site;
     for (uint32_t i = result->fresh; i-- > 0;) {
         struct walk_frame *frame = walk_fresh(walk, i);
-        site = join(lane, sites, frame->address, site);
+        site = join(lane, frame->address, site, &path);
         if (site == FP_CUT_FULL)
             return site;
         frame->node = site;

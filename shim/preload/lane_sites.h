@@ -13,18 +13,22 @@
 #define LANE_NODES_BITS 9u
 #define LANE_TAILS_BITS 12u
 
+/* A node that a lane has asked for: of the process' table each would be two lines in pages of their own. They never change.
+ * key 0: none. */
+struct lane_node {
+    uint64_t key;
+    uint32_t parent, node;
+};
+
 /* In memory that a fork wipes, as the lane itself: 60 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
     struct sites_process *process;
+    struct lane_node *nodes; /* by hash: own_nodes, or the process' */
+    uint32_t node_bits;
     struct fp_site_predictor predictor;
     uint8_t tails[1u << LANE_TAILS_BITS]; /* which is probable, by the allocation before, sp and size */
     struct walk walk;
-    /* Nodes that this lane has asked for, by hash: of the process' table each would be two lines in pages of their own. They never
-     * change. key 0: none. */
-    struct {
-        uint64_t key;
-        uint32_t parent, node;
-    } nodes[1u << LANE_NODES_BITS];
+    struct lane_node own_nodes[1u << LANE_NODES_BITS];
 };
 
 #pragma GCC visibility push(hidden)
