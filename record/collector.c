@@ -196,12 +196,12 @@ static int run_recovery(char *program, const char *directory)
     return error == 0 ? fp_status_code(status) : -1;
 }
 
-/* The recorder walks x86-64's stacks, and asks glibc for the modules: _dl_find_object came with 2.35. */
+/* The recorder walks stacks of x86-64 and aarch64, and asks glibc for the modules: _dl_find_object came with 2.35. */
 bool rec_sites_are_possible(void)
 {
     unsigned major = 0, minor = 0;
     const bool known = sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor) == 2;
-#if !defined(__x86_64__)
+#if !defined(__x86_64__) && !defined(__aarch64__)
     return false;
 #endif
     return known && (major > 2 || (major == 2 && minor >= 35));

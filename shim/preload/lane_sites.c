@@ -15,12 +15,6 @@
 #include "shim/sites/stack_bounds.h"
 #include "shim/sites/walk_again.h"
 
-#if defined(__x86_64__)
-#define CAN_WALK true
-#else
-#define CAN_WALK false
-#endif
-
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
@@ -60,7 +54,7 @@ static void look(void)
 void sites_begin(void)
 {
     shim_process->sites = NULL;
-    if (!CAN_WALK || !(shim_segment.fixed.flags & SEG_FLAG_SITES) || !confine_may_call())
+    if (!PROCESSOR_IS_KNOWN || !(shim_segment.fixed.flags & SEG_FLAG_SITES) || !confine_may_call())
         return;
     look();
     struct sites_process *sites = find_object != NULL ? raw_map_wiped(sizeof *sites) : NULL;
@@ -236,21 +230,17 @@ static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lan
                                                                 uint64_t size)
 {
     struct lane_sites *own = lane->sites;
-    uint64_t address = 0, sp = 0, rbp = 0;
-#if defined(__x86_64__)
-    /* The three of one moment, which the unwind table of the function around describes. */
-    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
-                     : "=&a"(address), "=&c"(sp), "=&d"(rbp));
-#endif
+    uint64_t address = 0, sp = 0, fp = 0;
+    processor_here(&address, &sp, &fp);
     uint8_t *tail = guess_tail(own, sp, size);
     const struct walk_region region = region_of(sp);
     const uint32_t generation = atomic_load_explicit(&own->process->modules.generation, memory_order_acquire);
     uint32_t site = likely(region.known)
-                        ? walk_again(&own->walk, sp, rbp, region.high, generation, call, *tail)
+                        ? walk_again(&own->walk, sp, fp, region.high, generation, call, *tail)
                         : 0;
     if (likely(site != 0))
         return site;
-    const struct walk_start start = {address, sp, rbp, call};
+    const struct walk_start start = {address, sp, fp, call};
     site = walk_anew(lane, &start);
     *tail = (uint8_t)walk_tail_of(site);
     return site;

@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-enum {
-    REG_RBP = 6,
-    REG_RSP = 7,
-    REG_RETURN = 16,
-};
-
 #define REMEMBERED_MOST 8u
 
 /* Encodings of pointers, DW_EH_PE_*. */
@@ -212,6 +206,10 @@ static bool read_augmentation(struct bytes_at *bytes, uintptr_t letters, size_t 
         case 'S':
             function->is_signal = true;
             break;
+        case 'B': /* return addresses are signed by another key */
+            if (!CODE_IS_SIGNED)
+                return false;
+            break;
         default:
             return false;
         }
@@ -234,7 +232,7 @@ static bool read_cie(const struct cfi_segment *segment, uintptr_t at, struct fun
     function->code_unit = take_uleb(&bytes);
     function->data_unit = take_sleb(&bytes);
     const uint64_t return_register = version == 1 ? take(&bytes, 1) : take_uleb(&bytes);
-    if (return_register != REG_RETURN || bytes.bad)
+    if (return_register != REGISTER_RETURN || bytes.bad)
         return false;
     if (count > 0 && (*(const char *)letters != 'z' || !read_augmentation(&bytes, letters, count, function)))
         return false;
@@ -265,18 +263,15 @@ static enum found read_fde(const struct cfi_segment *segment, uintptr_t at, uint
 
 /* ---- instructions ----------------------------------------------------------------------------------------- */
 
-enum save { SAVE_SAME, SAVE_OFFSET, SAVE_AT_RBP, SAVE_LOST };
-enum cfa { CFA_REGISTER, CFA_AT_RBP, CFA_OTHER };
+enum cfa { CFA_REGISTER, CFA_AT_FRAME, CFA_OTHER };
 
 struct row {
     enum cfa cfa;
     uint64_t cfa_register;
     int64_t cfa_offset;
-    enum save rbp;
-    int64_t rbp_offset;
-    bool rsp_saved;       /* by a rule of its own, and not the CFA */
-    bool ends;            /* the return address is undefined */
-    bool returns_by_rule; /* it is not where the call put it */
+    struct saved frame, returns; /* the frame register, the return address */
+    bool sp_saved;               /* by a rule of its own, and not the CFA */
+    bool ends;                   /* the return address is undefined */
 };
 
 struct machine {
@@ -285,50 +280,46 @@ struct machine {
     uintptr_t location;
 };
 
+static void save(struct row *row, uint64_t number, struct saved saved)
+{
+    if (number == REGISTER_FRAME) {
+        row->frame = saved;
+    } else if (number == REGISTER_RETURN) {
+        row->ends = false;
+        row->returns = saved;
+    } else if (number == REGISTER_SP) {
+        row->sp_saved = true;
+    }
+}
+
 /* The rule of a register by an offset from the CFA. */
 static void save_at(struct row *row, uint64_t number, int64_t offset)
 {
-    if (number == REG_RBP) {
-        row->rbp = SAVE_OFFSET;
-        row->rbp_offset = offset;
-    } else if (number == REG_RETURN) {
-        row->ends = false;
-        row->returns_by_rule = offset != -8;
-    } else if (number == REG_RSP) {
-        row->rsp_saved = true;
-    }
+    save(row, number, (struct saved){SAVED_AT_CFA, offset});
 }
 
 /* A rule of a kind that is followed for no register. */
 static void save_otherwise(struct row *row, uint64_t number)
 {
-    if (number == REG_RBP)
-        row->rbp = SAVE_LOST;
-    else if (number == REG_RETURN)
-        row->returns_by_rule = true;
-    else if (number == REG_RSP)
-        row->rsp_saved = true;
+    save(row, number, (struct saved){SAVED_LOST, 0});
 }
 
 static void restore(struct row *row, const struct row *first, uint64_t number)
 {
-    if (number == REG_RBP) {
-        row->rbp = first->rbp;
-        row->rbp_offset = first->rbp_offset;
-    } else if (number == REG_RETURN) {
+    if (number == REGISTER_FRAME) {
+        row->frame = first->frame;
+    } else if (number == REGISTER_RETURN) {
         row->ends = first->ends;
-        row->returns_by_rule = first->returns_by_rule;
-    } else if (number == REG_RSP) {
-        row->rsp_saved = first->rsp_saved;
+        row->returns = first->returns;
+    } else if (number == REGISTER_SP) {
+        row->sp_saved = first->sp_saved;
     }
 }
 
 static void undefine(struct row *row, uint64_t number)
 {
-    if (number == REG_RETURN)
-        row->ends = true;
-    else
-        save_otherwise(row, number);
+    save_otherwise(row, number);
+    row->ends = row->ends || number == REGISTER_RETURN;
 }
 
 static struct bytes_at take_block(struct bytes_at *bytes)
@@ -343,25 +334,26 @@ static struct bytes_at take_block(struct bytes_at *bytes)
     return block;
 }
 
-#define OP_BREG_RBP 0x76u
-#define OP_DEREF    0x06u
+#define OP_BREG_FRAME (0x70u + REGISTER_FRAME)
+#define OP_DEREF      0x06u
 
-/* The two expressions that functions have which align their stack: CFA = *(rbp + n), rbp is saved where it points to. */
+/* The two expressions that functions have which align their stack: CFA = *(frame register + n), and that is saved where it points
+ * to. */
 static void define_by_expression(struct bytes_at block, struct row *row)
 {
     row->cfa = CFA_OTHER;
-    if (take(&block, 1) != OP_BREG_RBP)
+    if (take(&block, 1) != OP_BREG_FRAME)
         return;
     row->cfa_offset = take_sleb(&block);
     if (take(&block, 1) == OP_DEREF && !block.bad && block.at == block.end)
-        row->cfa = CFA_AT_RBP;
+        row->cfa = CFA_AT_FRAME;
 }
 
 static void save_by_expression(struct bytes_at block, struct row *row, uint64_t number)
 {
-    if (number == REG_RBP && take(&block, 1) == OP_BREG_RBP && take_sleb(&block) == 0 && !block.bad &&
-        block.at == block.end)
-        row->rbp = SAVE_AT_RBP;
+    if (number == REGISTER_FRAME && take(&block, 1) == OP_BREG_FRAME && take_sleb(&block) == 0 &&
+        !block.bad && block.at == block.end)
+        row->frame = (struct saved){SAVED_AT_FRAME, 0};
     else
         save_otherwise(row, number);
 }
@@ -402,8 +394,8 @@ static bool run_extended(unsigned code, struct bytes_at *bytes, const struct fun
         return true;
     case 0x08: /* same_value */
         number = take_uleb(bytes);
-        if (number == REG_RBP)
-            row->rbp = SAVE_SAME;
+        if (number == REGISTER_FRAME || CODE_IS_LINKED)
+            save(row, number, (struct saved){SAVED_NOT, 0});
         else
             save_otherwise(row, number);
         return true;
@@ -459,6 +451,8 @@ static bool run_extended(unsigned code, struct bytes_at *bytes, const struct fun
         (void)take_block(bytes);
         save_otherwise(row, number);
         return true;
+    case 0x2d: /* AARCH64_negate_ra_state: each word is taken without the signature that it may have */
+        return CODE_IS_SIGNED;
     case 0x2e: /* GNU_args_size */
         (void)take_uleb(bytes);
         return true;
@@ -495,60 +489,45 @@ static bool run(struct bytes_at bytes, const struct function *function, uintptr_
 
 /* ---- the rule -------------------------------------------------------------------------------------------------- */
 
-static uint32_t saved_of(const struct row *row)
-{
-    switch (row->rbp) {
-    case SAVE_SAME:
-        return CFI_SAVED_SAME;
-    case SAVE_AT_RBP:
-        return CFI_SAVED_AT_RBP;
-    case SAVE_OFFSET:
-        if (row->rbp_offset < 0 && row->rbp_offset % 8 == 0 && row->rbp_offset > -8 * (int64_t)CFI_SAVED_LOST)
-            return (uint32_t)(-row->rbp_offset / 8);
-        break;
-    case SAVE_LOST:
-        break;
-    }
-    return CFI_SAVED_LOST;
-}
-
 static uint32_t rule_of(const struct row *row)
 {
-    int64_t offset = row->cfa == CFA_AT_RBP ? -row->cfa_offset : row->cfa_offset;
     enum cfi_kind kind = CFI_OTHER;
+    uint32_t bits;
     if (row->ends)
-        return cfi_rule_make(CFI_END, 0, 0);
-    if (row->cfa == CFA_AT_RBP)
-        kind = CFI_AT_RBP;
-    else if (row->cfa == CFA_REGISTER && row->cfa_register == REG_RSP)
-        kind = CFI_RSP;
-    else if (row->cfa == CFA_REGISTER && row->cfa_register == REG_RBP)
-        kind = CFI_RBP;
-    if (kind == CFI_OTHER || row->returns_by_rule || row->rsp_saved || offset < 0 || offset % 8 != 0 ||
-        offset / 8 >= 1 << CFI_OFFSET_BITS)
-        return cfi_rule_make(CFI_OTHER, 0, 0);
-    return cfi_rule_make(kind, (uint32_t)(offset / 8), saved_of(row));
+        return cfi_rule_make(CFI_END, 0);
+    if (row->cfa == CFA_AT_FRAME)
+        kind = CFI_AT_FRAME;
+    else if (row->cfa == CFA_REGISTER && row->cfa_register == REGISTER_SP)
+        kind = CFI_SP;
+    else if (row->cfa == CFA_REGISTER && row->cfa_register == REGISTER_FRAME)
+        kind = CFI_FRAME;
+    const bool indirect = kind == CFI_AT_FRAME;
+    if (kind == CFI_OTHER || row->sp_saved ||
+        !processor_rule(indirect, indirect ? -row->cfa_offset : row->cfa_offset, row->frame, row->returns,
+                        &bits))
+        return cfi_rule_make(CFI_OTHER, 0);
+    return cfi_rule_make(kind, bits);
 }
 
 uint32_t cfi_find(const struct cfi_segment *segment, uintptr_t address)
 {
     struct function function = {.encoding = PE_ABSOLUTE};
-    struct machine machine = {.row = {.cfa = CFA_OTHER}};
+    struct machine machine = {.row = {.cfa = CFA_OTHER, .returns = RETURN_FIRST}};
     const uintptr_t fde = search_table(segment, address);
     if (fde == 0)
-        return cfi_rule_make(CFI_NONE, 0, 0);
+        return cfi_rule_make(CFI_NONE, 0);
     const enum found found = read_fde(segment, fde, address, &function);
     if (found == FOUND_NOT)
-        return cfi_rule_make(CFI_NONE, 0, 0);
+        return cfi_rule_make(CFI_NONE, 0);
     if (found == FOUND_DAMAGED)
-        return cfi_rule_make(CFI_OTHER, 0, 0);
+        return cfi_rule_make(CFI_OTHER, 0);
     if (function.is_signal)
-        return cfi_rule_make(CFI_SIGNAL, 0, 0);
+        return cfi_rule_make(CFI_SIGNAL, 0);
     machine.location = function.begin;
     if (!run(function.common, &function, address, &machine))
-        return cfi_rule_make(CFI_OTHER, 0, 0);
+        return cfi_rule_make(CFI_OTHER, 0);
     machine.first = machine.row;
     if (!run(function.own, &function, address, &machine))
-        return cfi_rule_make(CFI_OTHER, 0, 0);
+        return cfi_rule_make(CFI_OTHER, 0);
     return rule_of(&machine.row);
 }

@@ -2,7 +2,7 @@
  *
  *   module    an ELF file as the loader mapped it; of its memory only the segment that holds .eh_frame_hdr is read
  *   rule      in 31 bits, so that with a part of the address it makes one word of the cache (modules.h): where the caller's
- *             stack pointer (CFA) was, and where rbp is saved. The return address lies below the CFA on x86-64
+ *             stack pointer (CFA) was, and where the return address and the frame register are saved
  *
  * Laws: no call of anything, no memory but the arguments'. A module on disk is input: every offset is held against the
  * segment's bounds before it is followed, every loop ends with the bytes. What is not understood is said so, never guessed.
@@ -14,26 +14,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shim/sites/processor.h"
+
 enum cfi_kind {
-    CFI_NONE = 0,   /* nothing is known: the module tells nothing of this address */
-    CFI_RSP = 1,    /* CFA = rsp + offset */
-    CFI_RBP = 2,    /* CFA = rbp + offset */
-    CFI_AT_RBP = 3, /* CFA = the word at rbp - offset: functions that align their stack */
-    CFI_END = 4,    /* there is no caller */
-    CFI_SIGNAL = 5, /* the kernel's frame of a signal; what it interrupted stands there */
-    CFI_OTHER = 6,  /* it is told in a way that has no rule here */
+    CFI_NONE = 0,     /* nothing is known: the module tells nothing of this address */
+    CFI_SP = 1,       /* CFA = sp + offset */
+    CFI_FRAME = 2,    /* CFA = frame register + offset */
+    CFI_AT_FRAME = 3, /* CFA = the word at frame register - offset: functions that align their stack */
+    CFI_END = 4,      /* there is no caller */
+    CFI_SIGNAL = 5,   /* the kernel's frame of a signal; what it interrupted stands there */
+    CFI_OTHER = 6,    /* it is told in a way that has no rule here */
 };
 
-#define CFI_RULE_BITS    31u
-#define CFI_OFFSET_BITS  16u /* in words */
-#define CFI_SAVED_BITS   12u
-#define CFI_SAVED_SAME   0u    /* rbp is the caller's; else it is saved so many words below the CFA, or: */
-#define CFI_SAVED_AT_RBP 4095u /* it is saved where it points to */
-#define CFI_SAVED_LOST   4094u /* it is not known from here on */
+#define CFI_RULE_BITS (3u + PROCESSOR_RULE_BITS)
 
-static inline uint32_t cfi_rule_make(enum cfi_kind kind, uint32_t offset_words, uint32_t saved)
+static inline uint32_t cfi_rule_make(enum cfi_kind kind, uint32_t bits)
 {
-    return (uint32_t)kind | offset_words << 3 | saved << (3 + CFI_OFFSET_BITS);
+    return (uint32_t)kind | bits << 3;
 }
 
 static inline enum cfi_kind cfi_rule_kind(uint32_t rule)
@@ -41,14 +38,10 @@ static inline enum cfi_kind cfi_rule_kind(uint32_t rule)
     return (enum cfi_kind)(rule & 7);
 }
 
-static inline uint64_t cfi_rule_offset(uint32_t rule)
+/* cfi_rule_bits - what processor.h has functions for. */
+static inline uint32_t cfi_rule_bits(uint32_t rule)
 {
-    return (uint64_t)(rule >> 3 & ((1u << CFI_OFFSET_BITS) - 1)) * 8;
-}
-
-static inline uint32_t cfi_rule_saved(uint32_t rule)
-{
-    return rule >> (3 + CFI_OFFSET_BITS) & ((1u << CFI_SAVED_BITS) - 1);
+    return rule >> 3 & ((1u << PROCESSOR_RULE_BITS) - 1);
 }
 
 /* The readable bytes around .eh_frame_hdr. */

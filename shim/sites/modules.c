@@ -239,13 +239,17 @@ uint32_t modules_rule_slow(struct modules *modules, uint64_t address, bool *ret_
     const uint32_t generation = atomic_load_explicit(&modules->generation, memory_order_seq_cst);
     struct modules_found found;
     if (modules->find((void *)(uintptr_t)(address - 1), &found) != 0)
-        return cfi_rule_make(CFI_NONE, 0, 0); /* not kept: a module may be loaded there */
+        return cfi_rule_make(CFI_NONE, 0); /* not kept: a module may be loaded there */
     const struct module *module = find_loaded(modules, &found);
     if (module == NULL)
         module = meet_module(modules, &found, ret_fresh);
-    if (module == NULL || module->frames.header == 0)
-        return cfi_rule_make(CFI_NONE, 0, 0);
-    const uint32_t rule = cfi_find(&module->frames, (uintptr_t)address - 1);
+    if (module == NULL)
+        return cfi_rule_make(CFI_NONE, 0);
+    uint32_t rule = module->frames.header != 0 ? cfi_find(&module->frames, (uintptr_t)address - 1)
+                                               : cfi_rule_make(CFI_NONE, 0);
+    if (cfi_rule_kind(rule) == CFI_NONE && address >= module->code && address + 8 <= module->code_end &&
+        processor_is_signal_return((const uint8_t *)(uintptr_t)address))
+        rule = cfi_rule_make(CFI_SIGNAL, 0);
     if (cfi_rule_kind(rule) != CFI_NONE)
         keep_rule(modules, address, rule, generation);
     return rule;
@@ -281,13 +285,7 @@ bool modules_is_call(const struct modules *modules, uint64_t address)
         if (atomic_load_explicit(&module->state, memory_order_acquire) != MODULE_LOADED ||
             address < module->code + 8 || address > module->code_end)
             continue;
-        const uint8_t *end = (const uint8_t *)(uintptr_t)address;
-        if (end[-5] == 0xe8) /* call, relative */
-            return true;
-        for (int bytes = 2; bytes <= 7; bytes++)
-            if (end[-bytes] == 0xff && (end[1 - bytes] & 0x38) == 0x10) /* call by register or memory */
-                return true;
-        return false;
+        return processor_is_call((const uint8_t *)(uintptr_t)address);
     }
     return false;
 }

@@ -16,9 +16,9 @@
 #include "footprint/fp/record.h"
 #include "shim/sites/cfi.h"
 
-#define MODULES_MOST      1024u
-#define RULES_BITS        15u
-#define SITE_ADDRESS_BITS 47u /* user space of x86-64 */
+#define MODULES_MOST  1024u
+#define RULES_BITS    15u
+#define SITE_KEY_BITS (CODE_BITS - CODE_LOW_BITS)
 
 /* Of _dl_find_object(3), which older headers do not have. */
 struct modules_found {
@@ -66,29 +66,29 @@ uint32_t modules_rule_slow(struct modules *modules, uint64_t address, bool *ret_
 /* modules_untold - a module that the caller has to tell of; NULL: none. */
 const struct module *modules_untold(struct modules *modules);
 
-/* An address below 2^47 and its entry determine each other: multiplied by an odd number it gives the place and a tag; the entry has
+/* An address of code and its entry determine each other: multiplied by an odd number it gives the place and a tag; the entry has
  * the tag above the rule. Two addresses that meet share a pair of places: the tag has the bit that tells them apart. */
 static inline uint64_t modules_mix(uint64_t address)
 {
-    return address * UINT64_C(0x4f1bbcdcbfa53e0b) & ((UINT64_C(1) << SITE_ADDRESS_BITS) - 1);
+    return (address >> CODE_LOW_BITS) * UINT64_C(0x4f1bbcdcbfa53e0b) & ((UINT64_C(1) << SITE_KEY_BITS) - 1);
 }
 
 /* modules_place - the place of a mixed address, the first of the pair. */
 static inline uint32_t modules_place(uint64_t mixed)
 {
-    return (uint32_t)(mixed >> (SITE_ADDRESS_BITS - RULES_BITS)) & ~1u;
+    return (uint32_t)(mixed >> (SITE_KEY_BITS - RULES_BITS)) & ~1u;
 }
 
 /* modules_tag - the rest of it, which with the rule is the entry: never 0 as no rule is of kind CFI_NONE. */
 static inline uint64_t modules_tag(uint64_t mixed)
 {
-    return (mixed & ((UINT64_C(1) << (SITE_ADDRESS_BITS - RULES_BITS + 1)) - 1)) << CFI_RULE_BITS;
+    return (mixed & ((UINT64_C(1) << (SITE_KEY_BITS - RULES_BITS + 1)) - 1)) << CFI_RULE_BITS;
 }
 
 #define RULE_MASK ((UINT64_C(1) << CFI_RULE_BITS) - 1)
 
-/* modules_rule - the rule at an instruction, given the address behind it: a return address, or 1 more than an instruction that
- * was interrupted. Below 2^47. */
+/* modules_rule - the rule at an instruction, given the address behind it: a return address, or CODE_STEP more than an
+ * instruction that was interrupted. Below 2^CODE_BITS. */
 static inline uint32_t modules_rule(struct modules *modules, uint64_t address, bool *ret_fresh)
 {
     const uint64_t mixed = modules_mix(address), tag = modules_tag(mixed);

@@ -7,22 +7,30 @@
 
 #define ADDRESS_LEAST 4096u
 #define ENTRY_BYTES   16u /* by which the loader aligns the stack that a program begins with */
-/* Of the ucontext that sp points to in the frame of a signal, whose places are part of the kernel's interface: rbp, rsp, rip. */
-#define CONTEXT_RBP   120u
-#define CONTEXT_RSP   160u
-#define CONTEXT_RIP   168u
-#define CONTEXT_BYTES 176u
-
-/* A frame that was found by its frame pointer, as a rule: CFA = rbp + 16, rbp is saved below the return address. */
-#define GUESSED_RULE cfi_rule_make(CFI_RBP, 2, 2)
-
-#define cold_walk __attribute__((noinline, cold))
+#define cold_walk     __attribute__((noinline, cold))
 
 struct stepping {
-    uint64_t address, sp, rbp;
+    uint64_t address, sp, fp;
     uintptr_t high;
     bool known;
+    uint64_t link_slot,
+        link_sp; /* of a function that a signal interrupted: where its register of the return address is, and its sp */
 };
+
+/* A frame that was found by its frame record, as a rule. */
+static uint32_t guessed_rule(void)
+{
+    uint32_t bits = 0;
+    (void)processor_rule(false, 16, (struct saved){SAVED_AT_CFA, -16}, (struct saved){SAVED_AT_CFA, -8},
+                         &bits); /* it has such bits */
+    return cfi_rule_make(CFI_FRAME, bits);
+}
+
+static bool is_code(uint64_t address)
+{
+    return address >= ADDRESS_LEAST && address >> CODE_BITS == 0 &&
+           (address & ((1u << CODE_LOW_BITS) - 1)) == 0;
+}
 
 /* A word of the region, at or above sp. */
 static bool read_word(const struct stepping *at, uint64_t place, uint64_t *ret_word)
@@ -38,54 +46,66 @@ static enum fp_cut outside(const struct stepping *at)
     return at->known ? FP_CUT_BROKEN : FP_CUT_STACK;
 }
 
+/* From a function that was interrupted before it saved its return address, or never does. */
+static cold_walk enum fp_cut step_linked(struct stepping *at, uint64_t cfa, uint64_t *ret_slot)
+{
+    if (at->link_slot == 0 || at->link_sp != at->sp || cfa < at->sp || cfa % 8 != 0 || cfa > at->high)
+        return FP_CUT_BROKEN;
+    const uint64_t address = processor_code(walk_word(at->link_slot));
+    if (!is_code(address))
+        return FP_CUT_BROKEN;
+    *ret_slot = at->link_slot;
+    at->address = address;
+    at->sp = cfa;
+    at->link_slot = 0;
+    return FP_CUT_NONE;
+}
+
 /* The next outer frame by a rule that has a CFA: its slot in ret_slot, and `at` becomes it. */
 static inline __attribute__((always_inline)) enum fp_cut step(struct stepping *at, uint32_t rule,
                                                               uint64_t *ret_slot)
 {
-    const uint32_t saved = cfi_rule_saved(rule);
-    uint64_t cfa = 0, rbp = at->rbp, address;
-    switch (cfi_rule_kind(rule)) {
-    case CFI_RSP:
-        cfa = at->sp + cfi_rule_offset(rule);
-        break;
-    case CFI_RBP:
-        cfa = at->rbp + cfi_rule_offset(rule);
-        break;
-    default:
-        if (!read_word(at, at->rbp - cfi_rule_offset(rule), &cfa))
-            return outside(at);
-    }
-    if (cfa <= at->sp || cfa % 8 != 0 || cfa > at->high || !read_word(at, cfa - 8, &address))
+    const uint32_t bits = cfi_rule_bits(rule);
+    const uint64_t base = cfi_rule_kind(rule) == CFI_SP ? at->sp : at->fp;
+    uint64_t cfa = base + processor_offset(bits), fp = at->fp, word;
+    if (cfi_rule_kind(rule) == CFI_AT_FRAME && !read_word(at, at->fp - processor_offset(bits), &cfa))
         return outside(at);
-    if (saved == CFI_SAVED_LOST)
-        rbp = 0;
-    else if (saved != CFI_SAVED_SAME &&
-             !read_word(at, saved == CFI_SAVED_AT_RBP ? at->rbp : cfa - 8 * (uint64_t)saved, &rbp))
+    if (processor_is_linked(bits))
+        return step_linked(at, cfa, ret_slot);
+    const uint64_t slot = processor_slot(bits, base, cfa);
+    if (cfa <= at->sp || cfa % 8 != 0 || cfa > at->high || slot >= cfa || !read_word(at, slot, &word))
         return outside(at);
-    if (address < ADDRESS_LEAST || address >> SITE_ADDRESS_BITS != 0)
+    if (processor_loses_frame(bits))
+        fp = 0;
+    else if (!processor_keeps_frame(bits) && !read_word(at, processor_frame_place(bits, slot, at->fp), &fp))
+        return outside(at);
+    if (!is_code(processor_code(word)))
         return FP_CUT_BROKEN;
-    *ret_slot = cfa - 8;
-    at->address = address;
+    *ret_slot = slot;
+    at->address = processor_code(word);
     at->sp = cfa;
-    at->rbp = rbp;
+    at->fp = fp;
     return FP_CUT_NONE;
 }
 
 /* What a signal interrupted. Only on the same stack: another one's bounds are not known. */
 static enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
 {
-    uint64_t rip, rsp, rbp;
-    if (at->high - at->sp < CONTEXT_BYTES || !read_word(at, at->sp + CONTEXT_RIP, &rip) ||
-        !read_word(at, at->sp + CONTEXT_RSP, &rsp) || !read_word(at, at->sp + CONTEXT_RBP, &rbp))
+    uint64_t code, sp, fp;
+    if (at->high - at->sp < CONTEXT_BYTES || !read_word(at, at->sp + CONTEXT_CODE, &code) ||
+        !read_word(at, at->sp + CONTEXT_SP, &sp) || !read_word(at, at->sp + CONTEXT_FRAME, &fp))
         return outside(at);
-    if (rsp < at->sp + CONTEXT_BYTES || rsp >= at->high || rsp % 8 != 0)
+    if (sp < at->sp + CONTEXT_BYTES || sp >= at->high || sp % 8 != 0)
         return FP_CUT_STACK;
-    if (rip < ADDRESS_LEAST || (rip + 1) >> SITE_ADDRESS_BITS != 0)
+    if (!is_code(code + CODE_STEP))
         return FP_CUT_BROKEN;
-    *ret_slot = at->sp + CONTEXT_RIP;
-    at->address = rip + 1;
-    at->sp = rsp;
-    at->rbp = rbp;
+    *ret_slot = at->sp + CONTEXT_CODE;
+    if (CONTEXT_LINK != 0)
+        at->link_slot = at->sp + CONTEXT_LINK;
+    at->link_sp = sp;
+    at->address = code + CODE_STEP;
+    at->sp = sp;
+    at->fp = fp;
     return FP_CUT_NONE;
 }
 
@@ -124,16 +144,17 @@ static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *
     struct walk_way way = {0};
     bool fixed = true;
     for (;;) {
-        const uint32_t rule = modules_rule(modules, at->address, fresh_module), saved = cfi_rule_saved(rule);
+        const uint32_t rule = modules_rule(modules, at->address, fresh_module), bits = cfi_rule_bits(rule);
+        const uint64_t fp = at->fp;
         if (cfi_rule_kind(rule) == CFI_OTHER || cfi_rule_kind(rule) == CFI_NONE)
             return FP_CUT_RULE;
-        fixed = fixed && cfi_rule_kind(rule) == CFI_RSP && saved < CFI_SAVED_LOST &&
-                way.count < WALK_OWN_MOST;
-        if (saved != CFI_SAVED_SAME)
-            way.rbp = (uint32_t)(at->sp + cfi_rule_offset(rule) - 8 * (uint64_t)saved - sp);
+        fixed = fixed && cfi_rule_kind(rule) == CFI_SP && !processor_loses_frame(bits) &&
+                !processor_needs_frame(bits) && way.count < WALK_OWN_MOST;
         const enum fp_cut cut = step(at, rule, ret_slot);
         if (cut != FP_CUT_NONE)
             return cut;
+        if (!processor_keeps_frame(bits))
+            way.fp = (uint32_t)(processor_frame_place(bits, *ret_slot, fp) - sp);
         if (!is_own(modules, at->address))
             break;
         if (fixed) {
@@ -142,6 +163,7 @@ static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *
         }
     }
     way.bytes = (uint32_t)(*ret_slot - sp);
+    way.sp = (uint32_t)(at->sp - sp);
     ret_way->count = 0; /* a jump out of here leaves none */
     atomic_signal_fence(memory_order_seq_cst);
     if (fixed)
@@ -155,10 +177,10 @@ static inline enum fp_cut pass_own(struct walk_way *way, struct modules *modules
     if (__builtin_expect(!walk_is_way(way, at->sp, at->high), 0))
         return find_way(way, modules, at, fresh_module, ret_slot);
     *ret_slot = at->sp + way->bytes;
-    at->address = *(const uint64_t *)(uintptr_t)*ret_slot;
-    at->rbp = walk_way_rbp(way, at->sp, at->rbp);
-    at->sp = *ret_slot + 8;
-    return at->address < ADDRESS_LEAST || at->address >> SITE_ADDRESS_BITS != 0 ? FP_CUT_BROKEN : FP_CUT_NONE;
+    at->address = processor_code(walk_word(*ret_slot));
+    at->fp = walk_way_fp(way, at->sp, at->fp);
+    at->sp += way->sp;
+    return is_code(at->address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------------- */
@@ -171,7 +193,7 @@ static inline bool meets(const struct walk *walk, const struct stepping *at, uin
     if (*kept == 0 || walk->frames[*kept - 1].slot != slot)
         return false;
     const struct walk_frame *known = &walk->frames[*kept - 1];
-    if (!(known->rule & WALK_NEEDS_RBP) || known->rbp == at->rbp)
+    if ((!(known->rule & WALK_NEEDS_FP) || known->fp == at->fp) && walk_frame_has_sp(known, at->sp))
         return true;
     --*kept;
     return false;
@@ -192,19 +214,20 @@ static __attribute__((noinline)) enum fp_cut step_seldom(struct modules *modules
         result->passing = true;
         return step_signal(at, ret_slot);
     case CFI_NONE:
-        if (at->known && at->rbp == 0 && at->high - at->sp <= ENTRY_BYTES)
+        if (at->known && at->fp == 0 && at->high - at->sp <= ENTRY_BYTES)
             return FP_CUT_NONE; /* the loader's own begin, where constructors are called from */
         /* Code without unwind tables that keeps frame pointers: believed only where it leads back to code that has them, right
          * behind a call. */
-        *rule = GUESSED_RULE;
+        *rule = guessed_rule();
         if (*guessed == WALK_MOST)
             *guessed = result->fresh;
         return step(at, *rule, ret_slot);
     case CFI_OTHER:
         return FP_CUT_RULE;
     default:
-        if (*guessed != WALK_MOST && !modules_is_call(modules, at->address))
-            return FP_CUT_CFI;
+        if (*guessed != WALK_MOST && (!modules_is_call(modules, at->address) ||
+                                      (!RECORD_ENDS_AT_SP && cfi_rule_kind(*rule) == CFI_SP)))
+            return FP_CUT_CFI; /* or its sp is not known, which it needs */
         *guessed = WALK_MOST;
         return step(at, *rule, ret_slot);
     }
@@ -219,14 +242,14 @@ static inline void add_fresh(struct walk *walk, struct walk_result *result, cons
     if (*kept > place)
         *kept = place;
     atomic_signal_fence(memory_order_seq_cst);
-    walk->frames[place] = (struct walk_frame){slot, at->address, at->rbp, 0, 0};
+    walk->frames[place] = walk_frame_at(slot, at->sp, at->address, at->fp);
 }
 
 struct walk_result walk_take(struct walk *walk, struct modules *modules, const struct walk_start *start,
                              const struct walk_region *region)
 {
     const uint32_t generation = atomic_load_explicit(&modules->generation, memory_order_acquire);
-    struct stepping at = {start->address, start->sp, start->rbp, region->high, region->known};
+    struct stepping at = {start->address, start->sp, start->fp, region->high, region->known, 0, 0};
     struct walk_result result = {.passing = !region->known};
     enum fp_cut cut = FP_CUT_NONE;
     uint32_t guessed = WALK_MOST, kept = 0;
@@ -245,7 +268,7 @@ struct walk_result walk_take(struct walk *walk, struct modules *modules, const s
     }
     while (cut == FP_CUT_NONE) {
         uint32_t rule = modules_rule(modules, at.address, &result.fresh_module);
-        if (__builtin_expect(cfi_rule_kind(rule) == CFI_RSP && guessed == WALK_MOST, 1))
+        if (__builtin_expect(cfi_rule_kind(rule) == CFI_SP && guessed == WALK_MOST, 1))
             cut = step(&at, rule, &slot);
         else
             cut = step_seldom(modules, &at, &rule, &result, &guessed, &slot);
@@ -273,19 +296,19 @@ struct walk_result walk_take(struct walk *walk, struct modules *modules, const s
     return result;
 }
 
-/* Whether the rbp of a frame decides where an outer one is. */
-static bool needs_rbp(uint32_t rule, bool outer_needs)
+/* Whether the frame register of a frame decides where an outer one is. */
+static bool needs_fp(uint32_t rule, bool outer_needs)
 {
     const enum cfi_kind kind = cfi_rule_kind(rule);
-    const uint32_t saved = cfi_rule_saved(rule);
-    return kind == CFI_RBP || kind == CFI_AT_RBP || saved == CFI_SAVED_AT_RBP ||
-           (saved == CFI_SAVED_SAME && outer_needs);
+    const uint32_t bits = cfi_rule_bits(rule);
+    return kind == CFI_FRAME || kind == CFI_AT_FRAME || processor_needs_frame(bits) ||
+           (processor_keeps_frame(bits) && outer_needs);
 }
 
 void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high)
 {
     uint32_t count = result->kept;
-    bool needs = count > 0 && (walk->frames[count - 1].rule & WALK_NEEDS_RBP) != 0;
+    bool needs = count > 0 && (walk->frames[count - 1].rule & WALK_NEEDS_FP) != 0;
     walk->kept = 0; /* while it is changed; see atomic_signal_fence */
     atomic_signal_fence(memory_order_seq_cst);
     if (walk->generation != generation)
@@ -293,8 +316,8 @@ void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t gen
             walk->tails[i].count = 0;
     for (uint32_t i = result->fresh; i-- > 0;) {
         struct walk_frame frame = *walk_fresh(walk, i);
-        needs = count > 0 && needs_rbp(frame.rule, needs);
-        frame.rule |= needs ? WALK_NEEDS_RBP : 0;
+        needs = count > 0 && needs_fp(frame.rule, needs);
+        frame.rule |= needs ? WALK_NEEDS_FP : 0;
         walk->frames[count++] = frame;
     }
     walk->high = high;

@@ -1,14 +1,15 @@
 /* walk.h - the frames of the calling thread's stack, walked only as far as they changed since the last time.
  *
- *   frame    a return address, the place on the stack where it stands (its slot), and rbp as the function there has it
+ *   frame    a return address, the place on the stack where it stands (its slot), sp and the frame register (fp, processor.h) as the
+ *            function there has them
  *   region   the stack that sp is in: up to `high` all of it is mapped as long as this thread runs. Where the bounds are not
  *            known it is what is left of sp's page
  *   kept     the frames of the last walk, outermost first. Of those whose slots lie at or above sp, as many are believed as
  *            have their words unchanged from the outermost on; a new walk goes by rules until it comes to one of them
  *
- * What makes that exact: the caller of a frame follows from its address, its sp and its rbp by a rule and by words of the
- * stack above it. The rule does not change within a generation (modules.h), address and slot are compared, rbp is where an
- * outer frame depends on it, and so are the words by which rbp is restored there.
+ * What makes that exact: the caller of a frame follows from its address, its sp and its fp by a rule and by words of the
+ * stack above it. The rule does not change within a generation (modules.h), address, slot and sp are compared, fp is where an
+ * outer frame depends on it, and so are the words by which it is restored there.
  *
  *   own      frames of the recorder's library on top of the stack are passed over; its own rules never change
  *   tail     innermost frames that were kept before: most stacks are one of the last few dozens
@@ -24,13 +25,7 @@
 #define WALK_MOST 512u /* frames of a stack */
 #define WALK_DEEP 64u  /* innermost frames that are told of one that has more */
 
-struct walk_frame {
-    uint64_t slot, address, rbp;
-    uint32_t rule; /* by which one comes to the next outer one; see WALK_* */
-    uint32_t node; /* of the kept ones */
-};
-
-#define WALK_NEEDS_RBP (1u << 31) /* some outer frame is found by the rbp of this one */
+#define WALK_NEEDS_FP (1u << 31) /* of a frame's rule: some outer frame is found by the fp of this one */
 
 #define WALK_OWN_MOST 6u
 #define WALK_WAYS     24u
@@ -40,7 +35,8 @@ struct walk_frame {
 struct walk_way {
     uint32_t count; /* 0: none */
     uint32_t bytes; /* from sp to the return address into the program */
-    uint32_t rbp;   /* from sp to where rbp is saved; 0: it is not */
+    uint32_t sp;    /* from sp to that of the program */
+    uint32_t fp;    /* from sp to where fp is saved; 0: it is not */
     uint32_t places[WALK_OWN_MOST];
     uint64_t addresses[WALK_OWN_MOST];
 };
@@ -78,9 +74,9 @@ static inline uint32_t walk_tail_of(uint32_t node)
     return node % WALK_TAILS;
 }
 
-/* Where a walk begins: an address within the calling function, and 1, and the registers there. */
+/* Where a walk begins: an address within the calling function, and CODE_STEP, and the registers there. */
 struct walk_start {
-    uint64_t address, sp, rbp;
+    uint64_t address, sp, fp;
     uint32_t way; /* which way through own frames is probable, below WALK_WAYS */
 };
 

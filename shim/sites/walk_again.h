@@ -17,26 +17,25 @@ static inline uint64_t walk_word(uint64_t place)
 static inline bool walk_leads_outward(const struct walk_frame *frame, uint64_t sp)
 {
     const struct walk_frame *outer = frame - 1;
-    const uint32_t saved = cfi_rule_saved(frame->rule);
-    const uint64_t cfa = outer->slot + 8;
+    const uint32_t bits = cfi_rule_bits(frame->rule);
     uint64_t place;
-    if (cfi_rule_kind(frame->rule) == CFI_AT_RBP) {
-        place = frame->rbp - cfi_rule_offset(frame->rule);
-        if (place < sp || walk_word(place) != cfa)
+    if (cfi_rule_kind(frame->rule) == CFI_AT_FRAME) {
+        place = frame->fp - processor_offset(bits);
+        if (place < sp || walk_word(place) != walk_frame_sp(outer))
             return false;
     }
-    if (!(outer->rule & WALK_NEEDS_RBP) || saved == CFI_SAVED_SAME || saved == CFI_SAVED_LOST)
+    if (!(outer->rule & WALK_NEEDS_FP) || processor_keeps_frame(bits) || processor_loses_frame(bits))
         return true;
-    place = saved == CFI_SAVED_AT_RBP ? frame->rbp : cfa - 8 * (uint64_t)saved;
-    return place >= sp && walk_word(place) == outer->rbp;
+    place = processor_frame_place(bits, outer->slot, frame->fp);
+    return place >= sp && walk_word(place) == outer->fp;
 }
 
 /* walk_is_unchanged - whether the words of a frame are that has an outer one; its slot lies at or above sp. */
 static inline bool walk_is_unchanged(const struct walk_frame *frame, uint64_t sp)
 {
-    if (walk_word(frame->slot) != frame->address)
+    if (processor_code(walk_word(frame->slot)) != frame->address)
         return false;
-    return __builtin_expect(!(frame[-1].rule & WALK_NEEDS_RBP) && cfi_rule_kind(frame->rule) != CFI_AT_RBP,
+    return __builtin_expect(!(frame[-1].rule & WALK_NEEDS_FP) && cfi_rule_kind(frame->rule) != CFI_AT_FRAME,
                             1) ||
            walk_leads_outward(frame, sp);
 }
@@ -46,7 +45,7 @@ static inline uint32_t walk_unchanged(const struct walk *walk, uint64_t sp, uint
 {
     const struct walk_frame *frames = walk->frames;
     uint32_t i = 1;
-    if (most == 0 || frames->slot < sp || walk_word(frames->slot) != frames->address)
+    if (most == 0 || frames->slot < sp || processor_code(walk_word(frames->slot)) != frames->address)
         return 0;
     while (i < most && frames[i].slot >= sp && walk_is_unchanged(&frames[i], sp))
         i++;
@@ -58,28 +57,29 @@ static inline bool walk_is_way(const struct walk_way *way, uint64_t sp, uintptr_
 {
     bool same = way->count > 0 && way->bytes + (uint64_t)8 <= high - sp;
     for (uint32_t i = 0; same && i < way->count; i++)
-        same = walk_word(sp + way->places[i]) == way->addresses[i];
+        same = processor_code(walk_word(sp + way->places[i])) == way->addresses[i];
     return same;
 }
 
-/* walk_way_rbp - rbp as the program's innermost function has it. */
-static inline uint64_t walk_way_rbp(const struct walk_way *way, uint64_t sp, uint64_t rbp)
+/* walk_way_fp - the frame register as the program's innermost function has it. */
+static inline uint64_t walk_way_fp(const struct walk_way *way, uint64_t sp, uint64_t fp)
 {
-    return way->rbp != 0 ? walk_word(sp + way->rbp) : rbp;
+    return way->fp != 0 ? walk_word(sp + way->fp) : fp;
 }
 
 static inline bool walk_is_same_frame(const struct walk_frame *frame, const struct walk_frame *other)
 {
     return frame->slot == other->slot && frame->node == other->node && frame->rule == other->rule &&
-           (!(frame->rule & WALK_NEEDS_RBP) || frame->rbp == other->rbp);
+           (!(frame->rule & WALK_NEEDS_FP) || frame->fp == other->fp) &&
+           walk_frame_has_sp(frame, walk_frame_sp(other));
 }
 
 /* walk_again - whether the stack is that of a tail, which then is kept. Equal nodes have equal addresses, and from frame to frame
  * outward equal words lead to the same place.
- * sp, rbp  as of walk_start; the address is the same function's as whenever the way was found.
+ * sp, fp   as of walk_start; the address is the same function's as whenever the way was found.
  * high     of a region that is known.
  * Returns  the node of its innermost frame; 0: it is not. */
-static inline __attribute__((always_inline)) uint32_t walk_again(struct walk *walk, uint64_t sp, uint64_t rbp,
+static inline __attribute__((always_inline)) uint32_t walk_again(struct walk *walk, uint64_t sp, uint64_t fp,
                                                                  uintptr_t high, uint32_t generation,
                                                                  uint32_t way_at, uint32_t tail_at)
 {
@@ -91,9 +91,10 @@ static inline __attribute__((always_inline)) uint32_t walk_again(struct walk *wa
         return 0;
     const struct walk_frame *inner = &tail->frames[count - 1];
     const uint64_t slot = sp + way->bytes;
-    if (inner->slot != slot || walk_word(slot) != inner->address ||
+    if (inner->slot != slot || processor_code(walk_word(slot)) != inner->address ||
+        !walk_frame_has_sp(inner, sp + way->sp) ||
         !walk_is_same_frame(&walk->frames[first], &tail->frames[0]) ||
-        ((inner->rule & WALK_NEEDS_RBP) && inner->rbp != walk_way_rbp(way, sp, rbp)))
+        ((inner->rule & WALK_NEEDS_FP) && inner->fp != walk_way_fp(way, sp, fp)))
         return 0;
     for (uint32_t i = 1; i < count; i++)
         if (!walk_is_unchanged(&tail->frames[i], slot))
