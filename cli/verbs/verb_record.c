@@ -100,7 +100,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "how threads are ordered: by 'epochs', or by 'stamps', the clock read at every call, as a "
              "check and slower [epochs]"},
     {.name = "sites", .how = CLI_FLAG, .at = AT(record.sites),
-     .help = "record who allocates: the full call stack of every allocation (x86-64, glibc 2.35 or later); "
+     .help = "record who allocates: the full call stack of every allocation (x86-64 or arm64, glibc 2.35 or later); "
              "code addresses, paths and build ids of the program's modules are in the footprints then"},
     {.name = "no-residency", .how = CLI_FLAG, .at = AT(record.no_residency),
      .help = "do not ask the kernel how much of an object of 64K and more is in memory when it goes; "
@@ -265,7 +265,8 @@ static int run_record(int argc, char **argv)
     const char *wanted = getenv("MALLAB_SITES");
     settings.record.sites = settings.record.sites || (wanted != NULL && strcmp(wanted, "0") != 0);
     if (settings.record.sites && !rec_sites_are_possible()) {
-        cli_say(&CLI_RECORD, "call stacks (--sites) are recorded on x86-64 with glibc 2.35 or later only");
+        cli_say(&CLI_RECORD,
+                "call stacks (--sites) are recorded on x86-64 and arm64 with glibc 2.35 or later only");
         return REC_FAILED;
     }
     settings.record.verb = CLI_RECORD.name;

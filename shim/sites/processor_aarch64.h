@@ -11,12 +11,12 @@
 enum { REGISTER_FRAME = 29, REGISTER_SP = 31, REGISTER_RETURN = 30 }; /* DWARF's numbers */
 
 #define PROCESSOR_IS_KNOWN true
-#define CODE_BITS         48u
-#define CODE_STEP         4u
-#define CODE_LOW_BITS     2u
-#define CODE_IS_LINKED    true
-#define CODE_IS_SIGNED    true /* PAC: above the address' bits */
-#define RECORD_ENDS_AT_SP false
+#define CODE_BITS          48u
+#define CODE_STEP          4u
+#define CODE_LOW_BITS      2u
+#define CODE_IS_LINKED     true
+#define CODE_IS_SIGNED     true /* PAC: above the address' bits */
+#define RECORD_ENDS_AT_SP  false
 
 #define RETURN_FIRST ((struct saved){SAVED_NOT, 0})
 
@@ -36,7 +36,8 @@ static inline uint64_t processor_code(uint64_t word)
     return word & ((UINT64_C(1) << CODE_BITS) - 1);
 }
 
-static inline bool processor_rule(bool indirect, int64_t offset, struct saved frame, struct saved link, uint32_t *ret_bits)
+static inline bool processor_rule(bool indirect, int64_t offset, struct saved frame, struct saved link,
+                                  uint32_t *ret_bits)
 {
     if (indirect || offset < 0 || offset % 8 != 0 || offset / 8 > OFFSET_MOST)
         return false;

@@ -11,12 +11,12 @@ enum { REGISTER_FRAME = 6, REGISTER_SP = 7, REGISTER_RETURN = 16 }; /* DWARF's n
 #else
 #define PROCESSOR_IS_KNOWN false
 #endif
-#define CODE_BITS        47u   /* of an address of user space */
-#define CODE_STEP        1u    /* added to the address of an instruction that a signal interrupted */
-#define CODE_LOW_BITS    0u    /* that are 0 in each address of code */
-#define CODE_IS_LINKED   false /* a register may have the return address */
-#define CODE_IS_SIGNED   false /* return addresses have bits that are not the address' */
-#define RECORD_ENDS_AT_SP true /* a frame record is the frame's outermost part */
+#define CODE_BITS         47u   /* of an address of user space */
+#define CODE_STEP         1u    /* added to the address of an instruction that a signal interrupted */
+#define CODE_LOW_BITS     0u    /* that are 0 in each address of code */
+#define CODE_IS_LINKED    false /* a register may have the return address */
+#define CODE_IS_SIGNED    false /* return addresses have bits that are not the address' */
+#define RECORD_ENDS_AT_SP true  /* a frame record is the frame's outermost part */
 
 #define RETURN_FIRST ((struct saved){SAVED_AT_CFA, -8}) /* before any instruction */
 
@@ -38,7 +38,8 @@ static inline uint64_t processor_code(uint64_t word)
 
 /* processor_rule - the bits of a rule by which the CFA lies so many bytes above the base; indirect: is the word so many below it.
  * Returns false where they cannot tell that. */
-static inline bool processor_rule(bool indirect, int64_t offset, struct saved frame, struct saved link, uint32_t *ret_bits)
+static inline bool processor_rule(bool indirect, int64_t offset, struct saved frame, struct saved link,
+                                  uint32_t *ret_bits)
 {
     uint32_t place = PLACE_LOST;
     if (offset < 0 || offset % 8 != 0 || offset / 8 > OFFSET_MOST || link.how != SAVED_AT_CFA ||

@@ -106,6 +106,7 @@ class Collector:
 
     def status(self):
         """Its answer to a question how it stands."""
+        needs('real-time signals of the numbers that they have here')
         before = self.listing().get('answered', {}).get('status', 0)
         self.process.send_signal(signal.SIGRTMIN + 3)
         while self.listing().get('answered', {}).get('status', 0) == before:
@@ -151,6 +152,9 @@ class Unable(Exception):
     """The emulator that runs the programs cannot do what a test is about (MALLAB_EMULATED, scripts/lib/arm64)."""
 
 
+ALONE = 'child that shares memory, by which a program starts its collector'
+
+
 def needs(what):
     """Of a test, or of a part of one: what programs under qemu-user do not have."""
     if 'MALLAB_EMULATED' in os.environ:
@@ -159,7 +163,7 @@ def needs(what):
 
 def preload(command, env=None, status=0, **kwargs):
     """Run a command under LD_PRELOAD alone."""
-    needs('child that shares memory, by which a program starts its collector')
+    needs(ALONE)
     directory = os.path.join(temporary(), 'out')
     result = subprocess.run(command, check=False, timeout=100, text=True, stdout=subprocess.PIPE,
                             env=clean_environment({'LD_PRELOAD': SHIM, 'MALLAB_OUT': directory, **(env or {})}),

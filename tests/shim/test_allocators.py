@@ -44,7 +44,8 @@ def test_linked():
         if not os.path.exists(program):
             print('left out: no %s to link with' % name)
             continue
-        used = subprocess.run([program], env={'LD_TRACE_LOADED_OBJECTS': '1'}, stdout=subprocess.PIPE, text=True, check=True).stdout
+        used = subprocess.run([program], env=recorded.clean_environment({'LD_TRACE_LOADED_OBJECTS': '1'}), stdout=subprocess.PIPE,
+                              text=True, check=True).stdout
         check(name in used, True, 'the program needs %s' % name)
         for way in (recorded.record, recorded.preload):
             recording = way([program])

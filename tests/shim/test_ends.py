@@ -67,6 +67,7 @@ def test_no_memory():
 
 def test_no_room_for_the_recorder():
     """RLIMIT_AS too low for the segment: recording.json says so, stderr is the program's, which runs as ever."""
+    recorded.needs('room for itself under such a limit')
     limit = 100 << 20
     collector = recorded.Collector()
     result = subprocess.run([ENDS, 'nomemory'], env=collector.environment(), stdout=subprocess.PIPE, check=False,

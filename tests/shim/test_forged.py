@@ -13,6 +13,7 @@ MOST_BYTES = 100 << 20 # of the collector beside shared memory; sixty slots took
 
 
 def test_forged_slots_and_words():
+    recorded.needs('other users in its namespace')
     collector = recorded.Collector()
     result = subprocess.run([FORGED, str(COUNT)], env=collector.environment(), check=False)
     check(result.returncode, 0, 'exit status')

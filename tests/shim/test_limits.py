@@ -117,6 +117,7 @@ def test_disk_full():
 
 def test_no_shared_memory():
     """Where /dev/shm cannot be written, the segment lies in the output directory while recording."""
+    recorded.needs(recorded.ALONE)
     script = 'mount -t tmpfs -o ro tmpfs /dev/shm && MALLAB_OUT="$1" LD_PRELOAD="$2" "$0" 20000'
     out = os.path.join(recorded.temporary(), 'out')
     result = subprocess.run(['unshare', '-m', 'sh', '-c', script, CHURN, out, recorded.SHIM], check=False,
@@ -249,6 +250,7 @@ def test_directories():
 
 def test_taken_under_preload():
     """The shim never writes into a recording that is there; it takes a directory beside it."""
+    recorded.needs(recorded.ALONE)
     folder = recorded.temporary()
     out = os.path.join(folder, 'out')
     env = recorded.clean_environment({'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out})
@@ -275,6 +277,7 @@ def test_two_at_once():
 def test_unrecordable():
     """No segment, no collector, no permission: the program as ever, and nothing on its stderr under `mallab record`, which
     names the segment and hears of it in another way; else one line, and none with MALLAB_QUIET."""
+    recorded.needs(recorded.ALONE)
     folder = recorded.temporary()
     foreign = os.path.join(folder, 'foreign')
     with open(foreign, 'wb') as file:

@@ -78,6 +78,7 @@ def test_exec():
         check(len(recording.footprints), 2, mode + ': footprints')
         for size in sizes:
             one_with(recording, size)
+    recorded.needs('vfork')
     recording = run('vforkmalloc')
     check(len(recording.footprints), 1, "a vfork's child is its parent")
     for size in (6033, 6034, 6035):
@@ -120,6 +121,7 @@ def test_ends():
 
 def test_started_together():
     """Programs that are started at the same moment under one MALLAB_OUT go into one recording, all of them."""
+    recorded.needs('cat of its processor')
     together = 8
     for tries in range(6):
         directory = os.path.join(recorded.temporary(), 'out')

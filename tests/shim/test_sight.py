@@ -25,6 +25,7 @@ def plain(command, **kwargs):
 
 
 def test_nothing_noticed():
+    recorded.needs(recorded.ALONE)
     expected = plain([SIGHT])
     check(expected.returncode, 3, 'exit status without')
     out = os.path.join(recorded.temporary(), 'out')
@@ -53,6 +54,7 @@ def test_closed_descriptors():
 
 def test_collector_holds_nothing():
     """No pipe, terminal or file of the program's stays open in the collector, and it stands in no directory of ours."""
+    recorded.needs(recorded.ALONE)
     out = os.path.join(recorded.temporary(), 'out')
     process = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                env=recorded.clean_environment({'LD_PRELOAD': recorded.SHIM, 'MALLAB_OUT': out}))
@@ -76,6 +78,7 @@ def test_collector_holds_nothing():
 
 
 def test_python():
+    recorded.needs('python of its processor')
     python = next((p for p in ('/usr/bin/python3', shutil.which('python3')) if p and os.path.exists(p)), None)
     env = {'PYTHONMALLOC': 'malloc', 'PYTHONHASHSEED': '0'}
     expected = plain([python, '-c', PYTHON_WORK], env=env)
@@ -126,6 +129,7 @@ def test_never_allocates():
 
 def test_own_programs():
     """mallab, mallab-collect and mallab-replay-* are left alone, under whichever path."""
+    recorded.needs(recorded.ALONE)
     folder = recorded.temporary()
     for name in ('mallab', 'mallab-replay-glibc'):
         copy = os.path.join(folder, name)
@@ -137,6 +141,7 @@ def test_own_programs():
 
 def test_default_directory():
     """Without MALLAB_OUT the recording is ./mallab-NAME.PID."""
+    recorded.needs(recorded.ALONE)
     folder = recorded.temporary()
     process = subprocess.Popen([recorded.program('never')], cwd=folder,
                                env=recorded.clean_environment({'LD_PRELOAD': recorded.SHIM}))

@@ -40,6 +40,7 @@ def check_memory(usage, mib, what):
 
 def test_ends():
     """A process tells its own end, and the kernel tells how that came about."""
+    recorded.needs('memory figures without its own')
     for way, status, how, code in (('exit', 3, 'exit', 3), ('leave', 4, 'exit', 4)):
         usage = usage_of(recorded.record([USAGE, way, '40', '150'], status=status))
         check_use(usage, 40, 150, way)
@@ -53,6 +54,7 @@ def test_ends():
 def test_killed():
     """Nothing is told by a process that is killed: the last look stands, and says how old it is. Of its times the kernel knows
     more, as long as nobody has waited for it: `mallab record` does not before the collector has looked."""
+    recorded.needs('memory figures without its own')
     for way, signal in (('kill', 9), ('abort', 6)):
         directory = os.path.join(recorded.temporary(), 'out')
         subprocess.run([os.path.join(recorded.BUILD, 'mallab'), 'record', '-q', '-o', directory, '--', USAGE, way, '40', '300'],
@@ -68,6 +70,7 @@ def test_killed():
 
 def test_images():
     """Times and faults go on over an exec: each image has its own part. A fork's child begins at nothing."""
+    recorded.needs('memory figures without its own')
     recording = recorded.record([USAGE, 'exec', '30', '200', 'fork', '10', '400', 'exit', '20', '100'], status=0)
     first, second, child = usage_of(recording, 0), usage_of(recording, 1), usage_of(recording, 2)
     check((first['ended'], second['ended'], child['ended']), ('exec', 'exit', 'exit'), 'ends')
@@ -82,6 +85,7 @@ def test_images():
 
 def test_away():
     """What comes behind an exec is not the image's, also where it is not recorded; an exec that fails changes nothing."""
+    recorded.needs('memory figures without its own')
     usage = usage_of(recorded.record([USAGE, 'away', '30', '200', 'exit', '90', '600'], status=3))
     check(usage['ended'], 'exec', 'end')
     check_use(usage, 30, 200, 'before it')
@@ -151,6 +155,7 @@ def test_passed_on():
 
 def test_told_on_stderr():
     """One line by `mallab record`."""
+    recorded.needs('/proc/PID/exe of the program')
     directory = os.path.join(recorded.temporary(), 'out')
     result = subprocess.run([os.path.join(recorded.BUILD, 'mallab'), 'record', '-q', '-o', directory, '--',
                              recorded.program('front'), 'exit', '1', '0'],
