@@ -20,7 +20,7 @@ struct lane_node {
     uint32_t parent, node;
 };
 
-/* In memory that a fork wipes, as the lane itself: 60 KiB, of which comes into use what the thread's stacks need. */
+/* In memory that a fork wipes, as the lane itself: 61 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
     struct sites_process *process;
     struct lane_node *nodes; /* by hash: own_nodes, or the process' */
