@@ -20,6 +20,7 @@
 #include "convert/select/selection_plan.h"
 #include "convert/text/workload_text.h"
 #include "footprint/base/clock.h"
+#include "footprint/fp/site_sample.h"
 
 #define META_ENTRIES_MAX 8u
 
@@ -49,7 +50,7 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
         .descriptor = descriptor};
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for writing"};
     struct fp_meta meta[META_ENTRIES_MAX];
-    char start[24], processes[24], process_events[24], recording_events[24];
+    char start[24], sample[24], processes[24], process_events[24], recording_events[24];
     size_t count = 0;
     make_value(survey->program);
     if (survey->program[0] != '\0')
@@ -59,6 +60,10 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
     if (survey->start_unix_ns != 0) {
         snprintf(start, sizeof start, "%" PRIu64, survey->start_unix_ns);
         meta[count++] = (struct fp_meta){"recorded_unix_ns", start};
+    }
+    if (stacks != NULL && stacks->sample_bytes != 0) {
+        snprintf(sample, sizeof sample, "%" PRIu64, stacks->sample_bytes);
+        meta[count++] = (struct fp_meta){FP_SAMPLE_META, sample};
     }
     if (survey->process_count > 1) {
         uint64_t chosen = 0, all = 0;

@@ -15,6 +15,7 @@
 struct counts {
     bool any; /* some footprint has stacks */
     uint64_t stacks, allocations;
+    uint64_t unsampled;         /* more allocations, which are not in the sample that has stacks */
     uint64_t cut[FP_CUT_COUNT]; /* allocations; FP_CUT_NONE: without any stack */
     struct names *names;        /* NULL: nobody asks for them */
     uint32_t *questions;        /* of frames in modules */
@@ -107,6 +108,10 @@ static void add_sites(const struct fp_sites *sites, const char *executable, cons
         if (allocations[site] == 0)
             continue;
         const enum fp_cut cut = fp_site_cut(sites, site);
+        if (site == FP_CUT_UNSAMPLED) {
+            counts->unsampled += allocations[site];
+            continue;
+        }
         counts->allocations += allocations[site];
         counts->stacks += site >= FP_SITE_FIRST;
         if (site == 0 || cut != FP_CUT_NONE)
@@ -202,6 +207,8 @@ void cli_sites_json(json_t *object, const struct conv_survey *survey)
             cli_json_set(cut, name_of(i), counts.cut[i]);
     cli_json_set(object, "sites", counts.stacks);
     cli_json_set(object, "cut", cut);
+    if (counts.unsampled > 0)
+        cli_json_set(object, "unsampled", counts.unsampled);
 }
 
 char *cli_sites_words(const struct conv_survey *survey, bool details)
@@ -215,8 +222,10 @@ char *cli_sites_words(const struct conv_survey *survey, bool details)
     for (unsigned i = 0; i < FP_CUT_COUNT; i++)
         all += counts.cut[i];
     if (counts.any)
-        used = (size_t)snprintf(text, sizeof text, "%s, of %s allocations; %s of those are cut",
+        used = (size_t)snprintf(text, sizeof text, "%s, of %s allocations%s%s; %s of those are cut",
                                 FP_GROUPED(counts.stacks), FP_GROUPED(counts.allocations),
+                                counts.unsampled > 0 ? " sampled of " : "",
+                                counts.unsampled > 0 ? FP_GROUPED(counts.allocations + counts.unsampled) : "",
                                 all > 0 ? FP_GROUPED(all) : "none");
     for (unsigned i = 0; details && i < FP_CUT_COUNT && used < sizeof text; i++)
         if (counts.cut[i] > 0)

@@ -16,6 +16,7 @@
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
+#include "footprint/fp/site_sample.h"
 #include "record/control.h"
 #include "record/record_report.h"
 #include "record/target.h"
@@ -56,6 +57,17 @@ static int take_only(const struct cli_verb *verb, const struct cli_option *row, 
 {
     *(const char **)at = value;
     return value[strspn(value, ",")] == '\0' ? cli_misuse(verb, "--only names no program") : -1;
+}
+
+/* The value may be left out. */
+static int take_sites(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    struct rec_settings *record = at;
+    record->sites = true;
+    record->sites_bytes = 0;
+    return value == NULL || (fp_sample_parse(value, &record->sites_bytes) && record->sites_bytes != 0)
+               ? -1
+               : cli_option_refuse(verb, row, value);
 }
 
 static int take_request(const struct cli_verb *verb, const struct cli_option *row, const char *value,
@@ -99,8 +111,10 @@ static const struct cli_option OPTIONS[] = {
     {.name = "order", .argument = "WHAT", .how = CLI_WORD, .at = AT(record.order), .words = "epochs stamps",
      .help = "how threads are ordered: by 'epochs', or by 'stamps', the clock read at every call, as a "
              "check and slower [epochs]"},
-    {.name = "sites", .how = CLI_FLAG, .at = AT(record.sites),
-     .help = "record who allocates: the full call stack of every allocation (x86-64 or arm64, glibc 2.35 or later); "
+    {.name = "sites", .argument = "[BYTES]", .how = CLI_CALL, .at = AT(record), .take = take_sites,
+     .takes = "a size from 1K to 1G, such as 512K",
+     .help = "record who allocates: the full call stack of every allocation, or of a sample, about one for so "
+             "many bytes: 512K (x86-64 or arm64, glibc 2.35 or later); "
              "code addresses, paths and build ids of the program's modules are in the footprints then"},
     {.name = "no-residency", .how = CLI_FLAG, .at = AT(record.no_residency),
      .help = "do not ask the kernel how much of an object of 64K and more is in memory when it goes; "
@@ -263,7 +277,11 @@ static int run_record(int argc, char **argv)
     if (settings.record.only == NULL)
         settings.record.only = getenv("MALLAB_ONLY");
     const char *wanted = getenv("MALLAB_SITES");
-    settings.record.sites = settings.record.sites || (wanted != NULL && strcmp(wanted, "0") != 0);
+    if (!settings.record.sites && wanted != NULL && strcmp(wanted, "0") != 0) {
+        settings.record.sites = true;
+        if (!fp_sample_parse(wanted, &settings.record.sites_bytes))
+            return cli_misuse(&CLI_RECORD, "MALLAB_SITES takes 1 or a size from 1K to 1G, not '%s'", wanted);
+    }
     if (settings.record.sites && !rec_sites_are_possible()) {
         cli_say(&CLI_RECORD,
                 "call stacks (--sites) are recorded on x86-64 and arm64 with glibc 2.35 or later only");

@@ -154,6 +154,9 @@ static char *json_of(const struct settings *settings, struct site_stacks *stacks
     json_object_set_new(object, "older_ns", json_integer((json_int_t)settings->reading.ages.older_ns));
     json_object_set_new(object, "end_ns", json_integer((json_int_t)sites->end_ns));
     json_object_set_new(object, "complete", json_boolean(sites->survey.complete));
+    json_object_set_new(object, "sample_bytes",
+                        sites->sample_bytes != 0 ? json_integer((json_int_t)sites->sample_bytes)
+                                                 : json_null());
     json_object_set_new(object, "site_count", json_integer((json_int_t)count));
     json_object_set_new(object, "sites", site_table_json(stacks, groups, count, request));
     return cli_json_document(object);
@@ -214,10 +217,12 @@ static int show(const struct cli_verb *verb, const struct settings *settings, st
                      : text_of(settings, stacks, groups, count, &request);
     int code = cli_answer_write(verb, &settings->reading.answer, text);
     for (size_t i = 0; i < count && settings->budget_bytes > 0; i++) {
-        if (groups[i].counts.live_bytes <= settings->budget_bytes)
+        const struct conv_site_counts *counts = &groups[i].counts;
+        if (conv_site_range(counts->live_bytes, counts->live.samples, counts->live.bytes_variance).low <=
+            (double)settings->budget_bytes)
             continue;
         char *words = site_group_words(stacks, &groups[i], request.by);
-        cli_say(verb, "over its budget: %s live at %s", FP_BYTES((double)groups[i].counts.live_bytes), words);
+        cli_say(verb, "over its budget: %s live at %s", FP_BYTES(counts->live_bytes), words);
         free(words);
         code = code == CLI_DONE ? CLI_CHECK_OVER : code;
     }

@@ -11,8 +11,9 @@ struct conv_stacks {
     struct fp_sites sites; /* of the arrays below */
     struct fp_site_node *nodes;
     struct fp_module *modules;
-    char **paths;     /* of the modules */
-    char *executable; /* the program's path; "": not known */
+    char **paths;          /* of the modules */
+    char *executable;      /* the program's path; "": not known */
+    uint64_t sample_bytes; /* one allocation for so many bytes has its stack (site_sample.h); 0: all have */
 };
 
 /* conv_stacks_add - add a part's: what was told first stands, as within one footprint. Returns false: no memory;

@@ -6,6 +6,7 @@
 
 #include "convert/open/workload_survey.h"
 #include "convert/ops/rewrite.h"
+#include "footprint/fp/site_sample.h"
 #include "footprint/wl/workload.h"
 
 #define EVENTS  256u /* of a batch: as others' */
@@ -153,7 +154,9 @@ static enum fp_status take_stacks(void *data, struct conv_stacks *ret_stacks, st
     struct workload *workload = data;
     struct wl_stacks stacks;
     bool done;
-    *ret_stacks = (struct conv_stacks){.executable = strdup("")};
+    *ret_stacks = (struct conv_stacks){
+        .executable = strdup(""),
+        .sample_bytes = fp_sample_mean(wl_reader_meta(workload->reader, FP_SAMPLE_META))};
     if (wl_reader_stacks(workload->reader, &stacks) != FP_OK)
         return conv_fail_with(error, workload->path, wl_reader_error(workload->reader));
     done = conv_stacks_add(ret_stacks, &stacks.sites) && ret_stacks->executable != NULL;

@@ -10,6 +10,7 @@
 #include "convert/order/inherit.h"
 #include "convert/order/process_image.h"
 #include "footprint/base/words.h"
+#include "footprint/fp/site_sample.h"
 
 struct footprint {
     struct conv_image image;
@@ -267,7 +268,9 @@ static enum fp_status take_stacks(void *data, struct conv_stacks *ret_stacks, st
     const struct conv_parts *parts = &((const struct footprint *)data)->image.parts;
     const char *executable = conv_parts_meta(parts, "executable");
     bool done = true;
-    *ret_stacks = (struct conv_stacks){.executable = strdup(executable != NULL ? executable : "")};
+    *ret_stacks = (struct conv_stacks){
+        .executable = strdup(executable != NULL ? executable : ""),
+        .sample_bytes = fp_sample_mean(conv_parts_meta(parts, FP_SAMPLE_META))};
     for (size_t i = 0; i < parts->count && done; i++)
         if (parts->parts[i].info->sites != NULL)
             done = conv_stacks_add(ret_stacks, parts->parts[i].info->sites);

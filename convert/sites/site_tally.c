@@ -40,6 +40,24 @@ static bool counts_of(struct conv_site_tally *tally, uint32_t site, uint32_t *re
     return true;
 }
 
+/* What is not in the sample counts for nothing; what a forked process brings along is counted one by one. */
+static struct conv_site_weight weight_of(const struct conv_site_tally *tally, uint32_t counts, uint64_t bytes)
+{
+    const uint32_t site = tally->counts[counts].site;
+    if (site == FP_CUT_UNSAMPLED && tally->sample_bytes != 0)
+        return (struct conv_site_weight){0, 0};
+    return conv_site_weight(bytes, site != 0 && site != FP_CUT_INHERITED ? tally->sample_bytes : 0);
+}
+
+/* times: 1; -1 takes off again. */
+static void add_live(struct conv_site_counts *counts, struct conv_site_weight weight, uint64_t bytes,
+                     int times)
+{
+    counts->live_objects += times * weight.objects;
+    counts->live_bytes += times * weight.objects * (double)bytes;
+    conv_site_rest_on(&counts->live, weight, bytes, times);
+}
+
 /* A site's live figures are about to change. What it had at the last peak is noted then, and not at the peak: nothing of it
  * has changed in between. */
 static void keep_peak(struct conv_site_tally *tally, uint32_t number)
@@ -50,6 +68,7 @@ static void keep_peak(struct conv_site_tally *tally, uint32_t number)
     tally->lives[number] = tally->peaks;
     counts->peak_bytes = counts->live_bytes;
     counts->peak_objects = counts->live_objects;
+    counts->peak = counts->live;
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -72,9 +91,9 @@ static struct conv_site_counts *end_object(struct conv_site_tally *tally, struct
 {
     const struct conv_site_object *ended = &tally->objects[object.id];
     struct conv_site_counts *counts = &tally->counts[ended->counts];
+    const struct conv_site_weight weight = weight_of(tally, ended->counts, object.bytes);
     keep_peak(tally, ended->counts);
-    counts->live_objects--;
-    counts->live_bytes -= object.bytes;
+    add_live(counts, weight, object.bytes, -1);
     tally->live_bytes -= object.bytes;
     free_object(tally, object.id);
     return counts;
@@ -84,12 +103,19 @@ static struct conv_site_counts *end_object(struct conv_site_tally *tally, struct
 static void free_counted(struct conv_site_tally *tally, struct conv_object object, uint32_t lane)
 {
     const struct conv_site_object ended = tally->objects[object.id];
+    const double objects = weight_of(tally, ended.counts, object.bytes).objects;
     struct conv_site_counts *counts = end_object(tally, object);
     uint32_t *lives = &counts->lives[class_of(tally->now_ns - ended.birth_ns)];
-    counts->freed++;
-    counts->freed_soon += tally->calls - ended.birth_call <= CONV_SOON_CALLS;
-    counts->freed_elsewhere += lane != ended.lane;
-    *lives += *lives < UINT32_MAX;
+    counts->freed += objects;
+    counts->freed_soon += tally->calls - ended.birth_call <= CONV_SOON_CALLS ? objects : 0;
+    counts->freed_elsewhere += lane != ended.lane ? objects : 0;
+    *lives += objects < UINT32_MAX - *lives ? (uint32_t)objects : UINT32_MAX - *lives;
+}
+
+static void resize_counted(struct conv_site_tally *tally, struct conv_object object)
+{
+    const double objects = weight_of(tally, tally->objects[object.id].counts, object.bytes).objects;
+    end_object(tally, object)->resized += objects;
 }
 
 static enum fp_status lost(void *data, struct conv_object object)
@@ -121,11 +147,14 @@ static enum fp_status begin_object(struct conv_site_tally *tally, const struct c
     struct conv_site_counts *counts = &tally->counts[of];
     tally->objects[number] = (struct conv_site_object){
         .birth_ns = tally->now_ns, .birth_call = tally->calls, .counts = of, .lane = event->lane};
+    const struct conv_site_weight weight = weight_of(tally, of, step->bytes);
     keep_peak(tally, of);
-    counts->allocations++;
-    counts->bytes = conv_add_saturating(counts->bytes, step->bytes);
-    counts->live_objects++;
-    counts->live_bytes += step->bytes;
+    tally->allocations++;
+    tally->bytes = conv_add_saturating(tally->bytes, step->bytes);
+    counts->allocations += weight.objects;
+    counts->bytes += weight.objects * (double)step->bytes;
+    conv_site_rest_on(&counts->made, weight, step->bytes, 1);
+    add_live(counts, weight, step->bytes, 1);
     counts->least_size = step->bytes < counts->least_size ? step->bytes : counts->least_size;
     counts->most_size = step->bytes > counts->most_size ? step->bytes : counts->most_size;
     tally->live_bytes += step->bytes;
@@ -154,7 +183,7 @@ static enum fp_status take(struct conv_site_tally *tally, const struct conv_even
     if (step.what == CONV_TRACK_GONE)
         free_counted(tally, step.object, event->lane);
     if (step.what == CONV_TRACK_MOVED)
-        end_object(tally, step.object)->resized++;
+        resize_counted(tally, step.object);
     if (step.what == CONV_TRACK_BORN || step.what == CONV_TRACK_MOVED)
         return begin_object(tally, event, &step);
     return FP_OK;
@@ -232,7 +261,9 @@ uint64_t conv_site_life_ns(const struct conv_site_counts *counts, double share)
  * no lifetimes to go by. */
 static uint64_t overdue_ns(const struct conv_site_counts *counts)
 {
-    return counts->freed >= FEW_FREED ? conv_site_life_ns(counts, OVERDUE) : UINT64_MAX;
+    return counts->freed * counts->made.samples >= FEW_FREED * counts->allocations
+               ? conv_site_life_ns(counts, OVERDUE)
+               : UINT64_MAX;
 }
 
 static void look_at(struct conv_site_tally *tally, const struct conv_live_entry *entry,
@@ -243,13 +274,16 @@ static void look_at(struct conv_site_tally *tally, const struct conv_live_entry 
     struct conv_site_counts *counts = &tally->counts[live->counts];
     const uint64_t age_ns = tally->now_ns - live->birth_ns;
     const double whole = (double)tally->now_ns + 1;
-    counts->live_objects++;
-    counts->live_bytes += object.bytes;
-    counts->quarter_bytes[(size_t)((double)live->birth_ns * CONV_SITE_QUARTERS / whole)] += object.bytes;
+    const struct conv_site_weight weight = weight_of(tally, live->counts, object.bytes);
+    const double bytes = weight.objects * (double)object.bytes;
+    tally->left_objects++;
+    tally->left_bytes += object.bytes;
+    add_live(counts, weight, object.bytes, 1);
+    counts->quarter_bytes[(size_t)((double)live->birth_ns * CONV_SITE_QUARTERS / whole)] += bytes;
     counts->oldest_ns = age_ns > counts->oldest_ns ? age_ns : counts->oldest_ns;
     if (age_ns > overdue[live->counts]) {
-        counts->overdue_objects++;
-        counts->overdue_bytes += object.bytes;
+        counts->overdue_objects += weight.objects;
+        counts->overdue_bytes += bytes;
     }
 }
 
@@ -276,8 +310,9 @@ bool conv_site_tally_end(struct conv_site_tally *tally, uint64_t from_ns, uint64
     for (size_t i = 0; i < tally->count; i++) {
         struct conv_site_counts *counts = &tally->counts[i];
         keep_peak(tally, (uint32_t)i);
-        counts->live_objects = counts->live_bytes = 0;
         overdue[i] = overdue_ns(counts);
+        counts->live_objects = counts->live_bytes = 0;
+        counts->live = (struct conv_site_basis){0};
     }
     for (size_t i = 0; i <= tally->track.live.mask; i++)
         if (!conv_live_is_empty(&tally->track.live.entries[i]) &&

@@ -6,7 +6,7 @@
  *   end      the last event that was handed over; ages and quarters are of it
  *
  * A resize ends its object and makes another, of the site that resized. Memory: 24 bytes an object that is live, besides the
- * table of addresses, and about 300 bytes a site; both are counted against the bound of memory. */
+ * table of addresses, and about 500 bytes a site; both are counted against the bound of memory. */
 #ifndef MALLAB_CONVERT_SITES_SITE_TALLY_H
 #define MALLAB_CONVERT_SITES_SITE_TALLY_H
 
@@ -36,6 +36,9 @@ struct conv_site_tally {
     struct conv_site_counts *counts;
     uint64_t *lives; /* as counts: at which peak its peak figures were taken last */
     size_t count, capacity, lives_capacity;
+    uint64_t sample_bytes;       /* as in struct conv_sites; to be set before the first event */
+    uint64_t allocations, bytes; /* of all sites, exactly; likewise at the end the next two */
+    uint64_t left_objects, left_bytes;
     uint64_t calls, now_ns;
     uint64_t live_bytes, peak_bytes, peak_ns;
     uint64_t peaks; /* so many times there was more than ever */

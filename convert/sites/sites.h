@@ -11,25 +11,30 @@
 #include "convert/base/process_stacks.h"
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
+#include "convert/sites/site_estimate.h"
 #include "footprint/fp/fp_sites.h"
 
 #define CONV_SOON_CALLS    100u
 #define CONV_LIFE_CLASSES  48u /* class k: 2^k .. 2^(k+1) - 1 ns; the last one also what is longer */
 #define CONV_SITE_QUARTERS 4u
 
+/* Figures are whole numbers; of a sample they are estimates, and no whole ones. Each sampled object stands for as many as its
+ * size was unlikely to be sampled. */
 struct conv_site_counts {
-    uint32_t site;                     /* fp_sites.h; 0: not known */
-    uint64_t allocations, bytes;       /* resizes too, with all that they return */
-    uint64_t resized;                  /* objects that ended by a resize */
-    uint64_t freed, freed_soon;        /* objects; of them, soon */
-    uint64_t freed_elsewhere;          /* by another thread than the one that allocated */
-    uint64_t live_objects, live_bytes; /* at the end */
-    uint64_t peak_objects, peak_bytes; /* at the process' peak */
-    uint64_t least_size, most_size;    /* of allocations */
-    uint64_t oldest_ns;                /* age of the oldest object that is live; 0: none is */
-    uint64_t overdue_objects,
+    uint32_t site;                   /* fp_sites.h; 0: not known */
+    double allocations, bytes;       /* resizes too, with all that they return */
+    double resized;                  /* objects that ended by a resize */
+    double freed, freed_soon;        /* objects; of them, soon */
+    double freed_elsewhere;          /* by another thread than the one that allocated */
+    double live_objects, live_bytes; /* at the end */
+    double peak_objects, peak_bytes; /* at the process' peak */
+    uint64_t least_size, most_size;  /* of allocations; of a sample, of those in it */
+    struct conv_site_basis made, live,
+        peak;           /* of the figures of all, of those that live, of those at the peak */
+    uint64_t oldest_ns; /* age of the oldest object that is live; 0: none is */
+    double overdue_objects,
         overdue_bytes; /* live, and older than 99.9 % of the site's freed objects became */
-    uint64_t quarter_bytes
+    double quarter_bytes
         [CONV_SITE_QUARTERS]; /* live at the end, by the quarter of the time in which they were made */
     uint32_t lives[CONV_LIFE_CLASSES]; /* freed objects by their age then */
 };
@@ -44,9 +49,12 @@ struct conv_sites_ages {
 };
 
 struct conv_sites {
-    struct conv_survey survey;       /* of the pass */
-    struct conv_site_counts *counts; /* by number of site; 0, where there is one, first */
+    struct conv_survey survey; /* of the pass */
+    uint64_t sample_bytes; /* one allocation for so many bytes has its stack (site_sample.h); 0: all have */
+    struct conv_site_counts
+        *counts; /* by number of site; 0, where there is one, first. What was not sampled has none */
     size_t count;
+    /* Totals of the process, which are no estimates. */
     uint64_t live_bytes, live_objects; /* at the end, of those ages */
     uint64_t all_live_bytes;           /* at the end, of any age */
     uint64_t peak_bytes, peak_ns;      /* the process' peak, and when it was */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "footprint/fp/columns_put.h"
+#include "footprint/fp/fp_sites.h"
 #include "footprint/fp/record.h"
 
 #define TABLE_MASK ((1u << SHAPE_TABLE_BITS) - 1)
@@ -62,7 +63,7 @@ uint32_t columns_new_short_shape(struct fp_columns *columns, uint64_t word)
 {
     const uint8_t call = columns->short_calls[word & FP_RECORD_CODE_MASK];
     return new_entry(columns, &(struct fp_shape){call, word >> FP_RECORD_ADDRESS_BITS, fp_record_extra(call)},
-                     0);
+                     columns->sites != NULL && fp_call_has_site(call) ? FP_CUT_UNSAMPLED : 0);
 }
 
 static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site)

@@ -2,9 +2,11 @@
 #include "footprint/fp/fp_sites.h"
 
 static const char *const CUTS[FP_CUT_COUNT] = {
-    [FP_CUT_LOST] = "lost",     [FP_CUT_FULL] = "full",     [FP_CUT_STACK] = "stack",
-    [FP_CUT_CFI] = "cfi",       [FP_CUT_RULE] = "rule",     [FP_CUT_DEEP] = "deep",
-    [FP_CUT_BROKEN] = "broken", [FP_CUT_MEMORY] = "memory", [FP_CUT_INHERITED] = "inherited",
+    [FP_CUT_LOST] = "lost",           [FP_CUT_FULL] = "full",
+    [FP_CUT_STACK] = "stack",         [FP_CUT_CFI] = "cfi",
+    [FP_CUT_RULE] = "rule",           [FP_CUT_DEEP] = "deep",
+    [FP_CUT_BROKEN] = "broken",       [FP_CUT_MEMORY] = "memory",
+    [FP_CUT_INHERITED] = "inherited", [FP_CUT_UNSAMPLED] = "unsampled",
 };
 
 const char *fp_cut_name(unsigned cut)

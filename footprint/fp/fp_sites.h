@@ -36,10 +36,11 @@ enum fp_cut {
     FP_CUT_CFI = 4,  /* code that says nothing of its frames (.eh_frame): compiled at run time, or assembly */
     FP_CUT_RULE = 5, /* it says so in a way that the recorder does not follow */
     FP_CUT_DEEP = 6, /* more frames than are walked */
-    FP_CUT_BROKEN = 7,    /* a frame that led out of the stack, or nowhere */
-    FP_CUT_MEMORY = 8,    /* the recorder had no memory for it */
-    FP_CUT_INHERITED = 9, /* a parent's, which numbers its stacks for itself. In no footprint */
-    FP_CUT_COUNT = 10,
+    FP_CUT_BROKEN = 7,     /* a frame that led out of the stack, or nowhere */
+    FP_CUT_MEMORY = 8,     /* the recorder had no memory for it */
+    FP_CUT_INHERITED = 9,  /* a parent's, which numbers its stacks for itself. In no footprint */
+    FP_CUT_UNSAMPLED = 10, /* not in the sample of stacks (site_sample.h). Only as a site by itself */
+    FP_CUT_COUNT = 11,
 };
 
 /* fp_cut_name - "lost", "full", "stack", ...: keys of JSON. NULL outside the enum and for FP_CUT_NONE. */

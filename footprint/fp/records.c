@@ -143,8 +143,10 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
         if (is_short(words[*at])) {
             columns_put_epoch(columns, *epoch);
             taken = count - *at < room ? count : *at + room;
-            *at = columns->sites != NULL ? take_sited(columns, words, *at, taken)
-                                         : take_short(columns, words, *at, taken);
+            if (columns->sites == NULL || (columns->sites->sampled && columns->sites->told == 0))
+                *at = take_short(columns, words, *at, taken);
+            else
+                *at = take_sited(columns, words, *at, columns->sites->sampled ? *at + 1 : taken);
             continue;
         }
         taken = take_long(columns, words + *at, count - *at, *epoch);

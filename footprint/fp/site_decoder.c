@@ -13,10 +13,13 @@ void fp_site_decoder_begin(struct fp_site_decoder *decoder)
 
 uint32_t fp_site_decoder_site(struct fp_site_decoder *decoder, uint64_t size)
 {
-    uint32_t *guess = fp_site_guess(&decoder->predictor, size);
-    const uint32_t site = decoder->told != 0 ? decoder->told : *guess;
-    fp_site_settle(&decoder->predictor, guess, site);
+    const uint32_t told = decoder->told;
     decoder->told = 0;
+    if (decoder->sampled)
+        return told != 0 ? told : FP_CUT_UNSAMPLED;
+    uint32_t *guess = fp_site_guess(&decoder->predictor, size);
+    const uint32_t site = told != 0 ? told : *guess;
+    fp_site_settle(&decoder->predictor, guess, site);
     return site;
 }
 

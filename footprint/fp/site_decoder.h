@@ -10,6 +10,7 @@
 #include "footprint/fp/site_predictor.h"
 
 struct fp_site_decoder {
+    bool sampled; /* nothing is predicted: an allocation without a told site was not sampled */
     struct fp_site_predictor predictor;
     uint32_t
         told; /* the site of the allocation that comes next, where it is not the one that is guessed; 0: it is */

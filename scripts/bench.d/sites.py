@@ -1,4 +1,4 @@
-"""What the call stacks of all allocations cost: beside a recording without them, rounds interleaved, and beside heaptrack where it is."""
+"""What the call stacks of all allocations cost, and of a sample: beside a recording without them, rounds interleaved, and beside heaptrack where it is."""
 import json
 import os
 import random
@@ -48,6 +48,10 @@ def many_stacks():
     yield f"int main(void) {{ for (unsigned path = 0; path < 1u << {LEVELS}; path++) f0({LEVELS}, path); return 0; }}"
 
 
+# How each is recorded.
+MODES = {"without": [], "sampled": ["--sites=512K"], "with": ["--sites"]}
+
+
 class Sites:
     def __init__(self, report, workshop, rounds):
         self.report, self.workshop, self.rounds = report, workshop, rounds
@@ -81,9 +85,9 @@ class Sites:
         env = {**os.environ, "PYTHONMALLOC": "malloc"}
         heaptrack = Heaptrack(self.workshop)
         self.report.say(f"\nstacks of all allocations, {self.rounds} rounds interleaved (load {os.getloadavg()[0]:.1f})\n"
-                        f"  {'':10} {'ns of CPU an allocation':>24} {'bytes a call':>13} {'stacks':>8} {'cut':>7}  slow-down, times; heaptrack's")
+                        f"  {'':10} {'ns of CPU an allocation':>24} {'bytes a call':>13} {'stacks':>8} {'cut':>7} {'a sample':>9}  slow-down, times; heaptrack's")
         for name, command in self.programs():
-            samples = {"none": [], "without": [], "with": [], "heaptrack": []}
+            samples = {"none": [], "without": [], "sampled": [], "with": [], "heaptrack": []}
             infos = {}
             for _ in range(self.rounds):
                 for mode in random.sample(list(samples), len(samples)):
@@ -94,18 +98,20 @@ class Sites:
                         more = {"LD_PRELOAD": str(heaptrack.library), "DUMP_HEAPTRACK_OUTPUT": str(place)}
                         samples[mode].append(self.cpu_s(command, {**env, **more}))
                         place.unlink()
-                    elif mode in ("with", "without"):
-                        infos[mode] = self.recorded(command, env, *(["--sites"] if mode == "with" else []))
+                    elif mode in MODES:
+                        infos[mode] = self.recorded(command, env, *MODES[mode])
                         samples[mode].append(sum(infos[mode]["cpu_ns"].values()) / 1e9)
             calls = infos["with"]["events_by_call"]
             allocations = sum(n for call, n in calls.items() if "free" not in call and "delete" not in call)
             added = [1e9 * (one - other) / allocations for one, other in zip(sorted(samples["with"]), sorted(samples["without"]))]
             bytes_added = infos["with"]["bytes_per_event"] - infos["without"]["bytes_per_event"]
+            over = [100 * (one / other - 1) for one, other in zip(sorted(samples["sampled"]), sorted(samples["without"]))]
             cut = sum(infos["with"]["cut"].values())
             slow = {mode: sorted(times)[len(times) // 2] / sorted(samples["none"])[self.rounds // 2] for mode, times in samples.items() if times}
             self.report.keep(f"sites/{name}/ns", added, "ns", 60)
+            self.report.keep(f"sites/{name}/sampled", over, "%", 1)
             self.report.keep(f"sites/{name}/bytes", [bytes_added], "bytes", 0.15)
-            self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,}"
+            self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,} {sorted(over)[len(over) // 2]:+7.1f} %"
                             f"  {slow['without']:.2f} without, {slow['with']:.2f} with; {slow.get('heaptrack', float('nan')):.2f}")
         self.reports(env)
 

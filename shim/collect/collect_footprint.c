@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "footprint/base/part_name.h"
+#include "footprint/fp/site_sample.h"
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_reserve.h"
@@ -85,7 +86,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
                        struct fp_meta *meta)
 {
     static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
-        fork_of[160], window[12], part[24], begin[24];
+        fork_of[160], mean[24], window[12], part[24], begin[24];
     static struct utsname host;
     const struct collect_image *parent = parent_of(collector, image);
     size_t count = 0;
@@ -109,6 +110,10 @@ static size_t describe(const struct collector *collector, const struct collect_i
     meta[count++] = (struct fp_meta){"clock", collector->clock.kind == SEG_CLOCK_TSC ? "tsc" : "monotonic"};
     meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
     meta[count++] = (struct fp_meta){"order", collector->options.stamps ? "stamps" : "epoch"};
+    if (collector->options.sites_bytes != 0) {
+        (void)snprintf(mean, sizeof mean, "%llu", (unsigned long long)collector->options.sites_bytes);
+        meta[count++] = (struct fp_meta){FP_SAMPLE_META, mean};
+    }
     if (collector->window != 0) {
         (void)snprintf(window, sizeof window, "%u", collector->window);
         (void)snprintf(part, sizeof part, "%zu", image->part_count + 1);

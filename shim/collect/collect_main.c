@@ -328,6 +328,7 @@ static void fill_header(struct collector *collector)
                    (options->stamps ? SEG_FLAG_STAMPS : 0) | (options->no_residency ? 0 : SEG_FLAG_RESIDENT) |
                    (options->sites ? SEG_FLAG_SITES : 0) |
                    (collector->segment.by_need ? SEG_FLAG_BY_NEED : 0);
+    fixed->sites_bytes = options->sites_bytes;
     fixed->filters = filters_passed();
     fixed->bump_ticks = (uint64_t)(BUMP_NS / collector->clock.ns_per_tick);
     fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);

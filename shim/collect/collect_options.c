@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/fp/site_sample.h"
+
 #define MEMORY_DEFAULT (UINT64_C(128) << 20)
 
 const char COLLECT_USAGE[] =
@@ -15,13 +17,13 @@ const char COLLECT_USAGE[] =
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
-    "                      [--library-fd N] [--command-pid PID] [--sites]\n"
+    "                      [--library-fd N] [--command-pid PID] [--sites 1|BYTES]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
     "libmallab.so; of no use by hand.\n";
 
-enum kind { FLAG, TEXT, NUMBER, DESCRIPTOR, CHOICE };
+enum kind { FLAG, TEXT, NUMBER, DESCRIPTOR, CHOICE, SAMPLE };
 
 #define FIELD(name) offsetof(struct collect_options, name)
 
@@ -54,7 +56,7 @@ static const struct row {
     {"keep", NUMBER, FIELD(keep), UINT32_MAX, {0}},
     {"only", TEXT, FIELD(only), 0, {0}},
     {"no-residency", FLAG, FIELD(no_residency), 0, {0}},
-    {"sites", FLAG, FIELD(sites), 0, {0}},
+    {"sites", SAMPLE, FIELD(sites_bytes), 0, {0}},
 };
 
 #define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])
@@ -84,6 +86,9 @@ static bool take_option(struct collect_options *options, const struct row *row, 
     case CHOICE:
         *(bool *)field = strcmp(value, row->words[1]) == 0;
         return *(bool *)field || strcmp(value, row->words[0]) == 0;
+    case SAMPLE:
+        options->sites = true;
+        return fp_sample_parse(value, field);
     case NUMBER:
     case DESCRIPTOR:
         break;

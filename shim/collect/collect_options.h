@@ -14,20 +14,21 @@ struct collect_options {
     uint64_t leader_pid;     /* 0: whoever attaches first */
     int ready_fd;            /* -1: none */
     int control_fd;          /* -1: none */
-    int library_fd;     /* of the directory of a copy of the shim (footprint/base/library_copy.h); -1: none */
-    bool no_follow;     /* SEG_FLAG_NO_FOLLOW */
-    bool stamps;        /* SEG_FLAG_STAMPS */
-    bool drop;          /* SEG_FLAG_DROP */
-    bool no_residency;  /* not SEG_FLAG_RESIDENT */
-    bool sites;         /* SEG_FLAG_SITES */
-    bool no_tsc;        /* CLOCK_MONOTONIC even where the TSC would serve */
-    bool unique;        /* take another directory when `out` holds something */
-    bool join;          /* hand out the segment of a recording that is going on in `out` */
-    bool recover;       /* take over what a killed collector left of `out` */
-    bool paused;        /* begin without recording, until told to start */
-    uint64_t window_ns; /* a new window so often; 0: one for all */
-    uint64_t keep;      /* windows kept, the present one among them; 0: all */
-    const char *only;   /* as --only says, for recording.json; the shim has it from its environment */
+    int library_fd;    /* of the directory of a copy of the shim (footprint/base/library_copy.h); -1: none */
+    bool no_follow;    /* SEG_FLAG_NO_FOLLOW */
+    bool stamps;       /* SEG_FLAG_STAMPS */
+    bool drop;         /* SEG_FLAG_DROP */
+    bool no_residency; /* not SEG_FLAG_RESIDENT */
+    bool sites;        /* SEG_FLAG_SITES */
+    uint64_t sites_bytes; /* seg_fixed.sites_bytes */
+    bool no_tsc;          /* CLOCK_MONOTONIC even where the TSC would serve */
+    bool unique;          /* take another directory when `out` holds something */
+    bool join;            /* hand out the segment of a recording that is going on in `out` */
+    bool recover;         /* take over what a killed collector left of `out` */
+    bool paused;          /* begin without recording, until told to start */
+    uint64_t window_ns;   /* a new window so often; 0: one for all */
+    uint64_t keep;        /* windows kept, the present one among them; 0: all */
+    const char *only;     /* as --only says, for recording.json; the shim has it from its environment */
 };
 
 extern const char COLLECT_USAGE[];

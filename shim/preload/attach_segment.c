@@ -71,6 +71,7 @@ static bool is_kept(const char *entry)
 static void prepare(struct spawn *spawn, const char *name)
 {
     const char *given = text_given("MALLAB_OUT"), *only = text_given("MALLAB_ONLY");
+    const char *sites = text_given("MALLAB_SITES");
     char **environment = text_environment();
     size_t kept = 0, argument = 0;
 
@@ -96,8 +97,10 @@ static void prepare(struct spawn *spawn, const char *name)
         spawn->arguments[argument++] = (char *)(uintptr_t) "--only";
         spawn->arguments[argument++] = (char *)(uintptr_t)only;
     }
-    if (text_given("MALLAB_SITES") != NULL && strcmp(text_given("MALLAB_SITES"), "0") != 0)
+    if (sites != NULL && strcmp(sites, "0") != 0) {
         spawn->arguments[argument++] = (char *)(uintptr_t) "--sites";
+        spawn->arguments[argument++] = (char *)(uintptr_t)sites;
+    }
     for (; *environment != NULL && kept + 1 < ENTRIES_MOST; environment++)
         if (is_kept(*environment))
             spawn->environment[kept++] = *environment;

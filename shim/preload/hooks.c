@@ -66,8 +66,7 @@ void *malloc(size_t size)
     lane_set_gate(lane, GATE_FORWARD);
     void *address = shim_next.malloc(size);
     lane_set_gate(lane, GATE_RECORD);
-    if (unlikely(
-            !lane_store(lane, lane->fast_mask, fp_record_code(FP_CALL_MALLOC), (uintptr_t)address, size)))
+    if (unlikely(!lane_store(lane, true, fp_record_code(FP_CALL_MALLOC), (uintptr_t)address, size)))
         return malloc_finish(lane, address, size);
     lane_set_gate(lane, GATE_OPEN);
     return address;
@@ -107,7 +106,7 @@ void free(void *address)
         return;
     }
     lane_set_gate(lane, GATE_RECORD);
-    if (unlikely(!lane_store(lane, lane->group_mask, fp_record_code(FP_CALL_FREE), (uintptr_t)address, 0))) {
+    if (unlikely(!lane_store(lane, false, fp_record_code(FP_CALL_FREE), (uintptr_t)address, 0))) {
         free_finish(lane, address);
         return;
     }

@@ -13,6 +13,7 @@
 #include "footprint/base/call.h"
 #include "footprint/fp/record.h"
 #include "shim/preload/shim.h"
+#include "shim/sites/sample.h"
 
 enum lane_gate {
     GATE_OPEN = 0,
@@ -35,7 +36,7 @@ enum lane_state {
 struct lane {
     uint64_t *cursor; /* next word; NULL without a chunk */
     uintptr_t
-        fast_mask; /* an allocation goes the slow way where cursor & fast_mask is 0: group_mask, or 0 with sites */
+        limit; /* an allocation goes the slow way from here on: the group's end, or before; 0 always. See lane_set_limit */
     uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
     _Atomic uint64_t *epoch_word; /* of our slot */
     uint64_t epoch;               /* of the records at the cursor */
@@ -67,6 +68,7 @@ struct lane {
     struct {
         uint32_t gate, as_call;
     } outer[LANE_NEST_MOST];
+    struct sample sample; /* of allocations whose stacks are recorded */
 };
 
 #pragma GCC visibility push(hidden) /* for declarations too: no detour over the GOT */
@@ -117,14 +119,30 @@ static inline void lane_prefetch(const uint64_t *cursor)
 static inline void lane_set_groups(struct lane *lane, uintptr_t mask)
 {
     lane->group_mask = mask;
-    lane->fast_mask = lane->sites != NULL ? 0 : mask;
+    lane->limit = 0; /* until the next record, by the slow way */
+}
+
+/* lane_set_limit - a record was stored by the slow way: how far the fast one goes. With the stacks of all nowhere, with those of a
+ * sample as far as the next one can be. */
+static inline void lane_set_limit(struct lane *lane)
+{
+    const uintptr_t cursor = (uintptr_t)lane->cursor;
+    uintptr_t limit = ((cursor - 1) | lane->group_mask) + 1; /* of NULL 0 */
+    if (unlikely(lane->sample.mean != 0)) {
+        const uintptr_t next = sample_next(&lane->sample, cursor);
+        limit = next < limit ? next : limit;
+    } else if (unlikely(lane->sites != NULL)) {
+        limit = 0;
+    }
+    lane->limit = limit;
 }
 
 /* lane_takes - whether these numbers fit one word, and nothing is to be noted of an object of that size (large.h), so that the
  * fast path may store them. */
 #define LANE_SIZE_BITS 14u
-_Static_assert(FP_MIDDLING_BYTES == 1u << LANE_SIZE_BITS && LANE_SIZE_BITS <= FP_RECORD_SHORT_SIZE_BITS,
-               "the one test says both");
+_Static_assert(FP_MIDDLING_BYTES == 1u << LANE_SIZE_BITS && LANE_SIZE_BITS <= FP_RECORD_SHORT_SIZE_BITS &&
+                   LANE_SIZE_BITS <= SAMPLE_LARGE_BITS,
+               "the one test says all");
 static inline bool lane_takes(uintptr_t address, uint64_t size)
 {
     return (size >> LANE_SIZE_BITS | address >> FP_RECORD_ADDRESS_BITS | (address & FP_RECORD_CODE_MASK)) ==
@@ -135,15 +153,16 @@ static inline bool lane_takes(uintptr_t address, uint64_t size)
  * stamp, at a chunk's end a chunk; NULL looks like both.
  * The epoch is read here, so callers keep the law of order by calling it after the allocator returned
  * (allocations) or before it is entered (releases). Acquire, with fetch_add of other lanes: see docs/order.md.
- * mask      of allocations the lane's fast_mask, of others its group_mask.
+ * allocates whether the call may have a site: then the fast path ends at the lane's limit.
  * code      fp_record_code's; 0 never fits.
  * Returns   whether it was stored; if not, lane_record_slow has to. */
-static inline bool lane_store(struct lane *lane, uintptr_t mask, unsigned code, uintptr_t address,
+static inline bool lane_store(struct lane *lane, bool allocates, unsigned code, uintptr_t address,
                               uint64_t size)
 {
     uint64_t *cursor = lane->cursor;
     uint64_t epoch;
-    if (unlikely(code == 0 || ((uintptr_t)cursor & mask) == 0))
+    if (unlikely(code == 0 || (allocates ? (uintptr_t)cursor >= lane->limit
+                                         : ((uintptr_t)cursor & lane->group_mask) == 0)))
         return false;
     epoch = get_acquire(lane->epoch_word);
     if (unlikely(epoch != lane->epoch || !lane_takes(address, size)))
@@ -156,13 +175,13 @@ static inline bool lane_store(struct lane *lane, uintptr_t mask, unsigned code, 
     return true;
 }
 
-/* lane_record - store a call; mask is lane_store's. Returns the lane to go on with, gate at GATE_RECORD. */
-static inline struct lane *lane_record(struct lane *lane, uintptr_t mask, unsigned call, uintptr_t address,
+/* lane_record - store a call; allocates as in lane_store. Returns the lane to go on with, gate at GATE_RECORD. */
+static inline struct lane *lane_record(struct lane *lane, bool allocates, unsigned call, uintptr_t address,
                                        uint64_t size, uint64_t extra)
 {
     lane_set_gate(lane, GATE_RECORD);
     if (unlikely(extra != fp_record_extra(call) ||
-                 !lane_store(lane, mask, fp_record_code(call), address, size)))
+                 !lane_store(lane, allocates, fp_record_code(call), address, size)))
         return lane_record_slow(lane, call, address, size, extra);
     return lane;
 }

@@ -296,35 +296,43 @@ static bool make_room(struct lane *lane, unsigned call, uint32_t words)
     }
 }
 
+/* The code of a record of one word; 0: it takes more. */
+static unsigned code_of(unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    return extra == fp_record_extra(call) && fp_record_is_short(address, size) ? fp_record_code(call) : 0;
+}
+
+/* A record behind others that belong to it, for which there is room. */
+static void store(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    const unsigned code = code_of(call, address, size, extra);
+    if (code != 0)
+        store_first(lane, fp_record_short(code, address, size), 1);
+    else
+        store_long(lane, call, address, size, extra);
+}
+
 void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
-    const bool is_short = extra == fp_record_extra(call) && fp_record_is_short(address, size);
-    const unsigned code = is_short ? fp_record_code(call) : 0;
-    if (code != 0) {
-        if (make_room(lane, call, 1))
-            store_first(lane, fp_record_short(code, address, size), 1);
-    } else if (make_room(lane, call, words_of_long(call, size, extra))) {
-        store_long(lane, call, address, size, extra);
-    }
+    const unsigned code = code_of(call, address, size, extra);
+    if (make_room(lane, call, code != 0 ? 1 : words_of_long(call, size, extra)))
+        store(lane, call, address, size, extra);
 }
 
 void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
                     uint32_t site)
 {
-    struct fp_site_predictor *predictor = &lane->sites->predictor;
-    const bool is_short = extra == fp_record_extra(call) && fp_record_code(call) != 0 &&
-                          fp_record_is_short(address, size);
-    uint32_t *guess = fp_site_guess(predictor, size);
+    struct fp_site_predictor *predictor = lane->sample.mean == 0 ? &lane->sites->predictor : NULL;
+    const uint32_t words = code_of(call, address, size, extra) != 0 ? 1 : words_of_long(call, size, extra);
+    uint32_t none = 0, *guess = predictor != NULL ? fp_site_guess(predictor, size) : &none;
     /* With a new chunk the predictor begins anew; then there is room for the site, too. */
-    if (!make_room(lane, call,
-                   (is_short ? 1 : words_of_long(call, size, extra)) + (*guess == site ? 0 : SITE_WORDS)))
+    if (!make_room(lane, call, words + (*guess == site ? 0 : SITE_WORDS)))
         return;
-    guess = fp_site_guess(predictor, size);
+    if (predictor != NULL)
+        guess = fp_site_guess(predictor, size);
     if (*guess != site)
         store_long(lane, FP_RECORD_SITE, 0, site, 0);
-    fp_site_settle(predictor, guess, site);
-    if (is_short)
-        store_first(lane, fp_record_short(fp_record_code(call), address, size), 1);
-    else
-        store_long(lane, call, address, size, extra);
+    if (predictor != NULL)
+        fp_site_settle(predictor, guess, site);
+    store(lane, call, address, size, extra);
 }

@@ -23,7 +23,7 @@ static inline bool lane_put_short(struct lane *lane, unsigned call, uintptr_t ad
     return true;
 }
 
-/* lane_put_sited - an allocation of a lane that has sites, with its site where that is not the one that is guessed. */
+/* lane_put_sited - an allocation with its site where that is not the one that is guessed; of a sample always. */
 void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
                     uint32_t site);
 

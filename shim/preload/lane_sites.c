@@ -80,6 +80,11 @@ static void find_stack(void)
 
 void lane_sites_begin(struct lane *lane)
 {
+    lane->sample = (struct sample){0};
+    if (shim_segment.fixed.flags & SEG_FLAG_SITES && shim_segment.fixed.sites_bytes != 0) {
+        lane->sample.mean = shim_segment.fixed.sites_bytes;
+        lane->sample.random = lane_clock() ^ (uint64_t)lane->thread_id << 40 ^ (uintptr_t)lane << 16;
+    }
     if (shim_process->sites == NULL)
         return;
     if (confine_may_call()) {
@@ -246,11 +251,26 @@ static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lan
     return site;
 }
 
+static bool is_sampled(struct lane *lane, unsigned call, uint64_t size, uint64_t extra)
+{
+    uint64_t bytes = size;
+    if ((call == FP_CALL_CALLOC || call == FP_CALL_REALLOCARRAY) &&
+        __builtin_mul_overflow(size, extra, &bytes))
+        return false; /* it failed */
+    return sample_takes(&lane->sample, (uintptr_t)lane->cursor, bytes);
+}
+
 void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
-    if (!fp_call_has_site(call)) {
+    const bool samples = lane->sample.mean != 0;
+    if (!fp_call_has_site(call) || (samples && !is_sampled(lane, call, size, extra))) {
         if (!lane_put_short(lane, call, address, size, extra))
             lane_put(lane, call, address, size, extra);
+        return;
+    }
+    if (unlikely(lane->sites == NULL)) {
+        /* Without memory for walks a lane samples all the same: its share of the whole is known then. */
+        lane_put_sited(lane, call, address, size, extra, FP_CUT_MEMORY);
         return;
     }
     struct fp_site_predictor *predictor = &lane->sites->predictor;

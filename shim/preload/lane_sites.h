@@ -1,5 +1,6 @@
 /* lane_sites.h - the call stack of an allocation, as a number that its record has (fp_sites.h). Only where SEG_FLAG_SITES is set:
- * then each lane has a struct lane_sites, and takes the slow way with every allocation (lane.h, fast_mask).
+ * then each lane has a struct lane_sites, and takes the slow way with every allocation, or where the next one of a sample may be
+ * (lane.h, lane_set_limit).
  *
  * Laws: those of shim/sites/walk.h while a stack is walked. Memory comes from the kernel when a process or thread attaches; where
  * it cannot (a confined one), allocations have no site. */
@@ -39,7 +40,7 @@ void sites_begin(void);
 /* lane_sites_begin - a thread begins with this lane. */
 void lane_sites_begin(struct lane *lane);
 
-/* lane_sites_put - lane_put, of a lane that has sites: an allocation's is found, and told where it is not the one that is guessed. */
+/* lane_sites_put - lane_put, of a lane that has sites or a sample: the site of an allocation, if it is in the sample, is found and told. */
 void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra);
 
 /* sites_check - modules may have gone. */

@@ -42,7 +42,7 @@ static void write_mark(unsigned mark, uint64_t number)
     struct lane *lane = shim_lane;
     if (lane == NULL || lane_gate(lane) != GATE_OPEN)
         return;
-    lane = lane_record(lane, lane->group_mask, mark, 0, number, 0);
+    lane = lane_record(lane, false, mark, 0, number, 0);
     lane_set_gate(lane, GATE_OPEN);
 }
 
@@ -219,10 +219,11 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
         }
     }
     lane_set_gate(lane, GATE_RECORD);
-    if (unlikely(lane->sites != NULL))
+    if (unlikely(lane->sites != NULL || lane->sample.mean != 0))
         lane_sites_put(lane, call, address, size, extra);
     else
         lane_put(lane, call, address, size, extra);
+    lane_set_limit(lane);
     return lane;
 }
 
@@ -341,7 +342,7 @@ void turn_allocated(struct lane *lane, unsigned call, const void *address, size_
         extra = lane->as_extra;
         lane->as_call = 0;
     }
-    lane = lane_record(lane, lane->fast_mask, call, (uintptr_t)address, size, extra);
+    lane = lane_record(lane, true, call, (uintptr_t)address, size, extra);
     turn_done(lane);
 }
 
@@ -351,14 +352,14 @@ cold_path static struct lane *note_resident(struct lane *lane, const void *addre
     uint32_t share;
     if (!large_take(address, &share))
         return lane;
-    return lane_record(lane, lane->group_mask, FP_MARK_RESIDENT, (uintptr_t)address, 0, share);
+    return lane_record(lane, false, FP_MARK_RESIDENT, (uintptr_t)address, 0, share);
 }
 
 struct lane *turn_record(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra)
 {
     if (unlikely(large_suspects(address)))
         lane = note_resident(lane, address);
-    lane = lane_record(lane, lane->group_mask, call, (uintptr_t)address, size, extra);
+    lane = lane_record(lane, false, call, (uintptr_t)address, size, extra);
     lane_set_gate(lane, GATE_FORWARD | (lane->as_call != 0 ? GATE_AS : 0));
     return lane;
 }
@@ -373,7 +374,7 @@ __attribute__((destructor)) static void note_the_rest(void)
     if (lane == NULL || lane_gate(lane) != GATE_OPEN || get_relaxed(&lane->state) != LANE_LIVE)
         return;
     for (uint32_t at = 0; large_left(&at, &address, &share);) {
-        lane = lane_record(lane, lane->group_mask, FP_MARK_RESIDENT, address, 0, share);
+        lane = lane_record(lane, false, FP_MARK_RESIDENT, address, 0, share);
         lane_set_gate(lane, GATE_OPEN);
     }
 }

@@ -18,6 +18,7 @@ static const char *const CUT_WORDS[FP_CUT_COUNT] = {
     [FP_CUT_BROKEN] = "a frame that leads out of the stack",
     [FP_CUT_MEMORY] = "no memory for it while recording",
     [FP_CUT_INHERITED] = "inherited from the parent",
+    [FP_CUT_UNSAMPLED] = "not in the sample of stacks",
 };
 
 const char *site_cut_words(enum fp_cut cut)
@@ -132,10 +133,20 @@ static uint64_t most_of(uint64_t one, uint64_t other)
     return one > other ? one : other;
 }
 
+static void add_basis(struct conv_site_basis *sum, const struct conv_site_basis *more)
+{
+    sum->samples += more->samples;
+    sum->objects_variance += more->objects_variance;
+    sum->bytes_variance += more->bytes_variance;
+}
+
 static void add(struct conv_site_counts *sum, const struct conv_site_counts *more)
 {
+    add_basis(&sum->made, &more->made);
+    add_basis(&sum->live, &more->live);
+    add_basis(&sum->peak, &more->peak);
     sum->allocations += more->allocations;
-    sum->bytes = conv_add_saturating(sum->bytes, more->bytes);
+    sum->bytes += more->bytes;
     sum->resized += more->resized;
     sum->freed += more->freed;
     sum->freed_soon += more->freed_soon;

@@ -16,7 +16,7 @@ enum site_by { SITE_BY_SITE, SITE_BY_STACK, SITE_BY_FUNCTION, SITE_BY_MODULE };
 
 struct site_group {
     struct conv_site_counts counts; /* site: that of the stack with most bytes */
-    uint64_t lead_bytes;            /* of that stack */
+    double lead_bytes;              /* of that stack */
     size_t stacks;                  /* how many there are */
     char *key;                      /* what they have in common */
 };

@@ -13,11 +13,16 @@
 
 enum unit { COUNT, BYTES, SHARE, TIME };
 
+/* What a figure rests on where there is but a sample of stacks; LARGEST: on none but those that are seen. */
+enum basis { LARGEST, MADE, LIVE, PEAK };
+
 struct figure {
     const char *key, *heading;
     const char *group; /* of the heading; NULL: none */
     enum unit unit;
     unsigned tables; /* bits: of which tables it is a column */
+    enum basis basis;
+    const char *range[2]; /* keys of its least and most, of a sample; NULL: it has none */
     double (*of)(const struct conv_site_counts *counts);
     const char *meaning; /* NULL: rows are in no order of it */
 };
@@ -61,29 +66,73 @@ OF(oldest, counts->live_objects > 0 ? (double)counts->oldest_ns : NAN)
 OF(overdue, (double)counts->overdue_bytes)
 
 #define QUARTERS "made in quarter"
+#define RANGE(key)                                                                                           \
+    {                                                                                                        \
+        key "_low", key "_high"                                                                              \
+    }
 
 static const struct figure FIGURES[] = {
-    {"peak_bytes", "at the peak", NULL, BYTES, SITES, peak, "bytes live when most was live"},
-    {"live_bytes", "live", NULL, BYTES, LEAKS, live, "bytes live at the end"},
-    {"live_objects", "objects", NULL, COUNT, LEAKS, objects, "objects live at the end"},
-    {"allocations", "calls", NULL, COUNT, SITES, allocations, "calls that allocated"},
-    {"bytes", "bytes", NULL, BYTES, SITES, bytes, "bytes asked for in all"},
-    {"freed_share", "freed", NULL, SHARE, LEAKS, freed, NULL},
-    {"life_ns", "half live", NULL, TIME, SITES, life, NULL},
-    {"soon_share", "soon", NULL, SHARE, SITES, soon, NULL},
-    {"elsewhere_share", "elsewhere", NULL, SHARE, SITES, elsewhere, NULL},
-    {"churn", "churn", NULL, COUNT, 0, churn, "objects freed within 100 calls"},
-    {"least_size", "least", NULL, BYTES, 0, least, NULL},
-    {"most_size", "most", NULL, BYTES, 0, most, "the largest size asked for"},
-    {"quarter1_bytes", "1", QUARTERS, BYTES, LEAKS, quarter1, NULL},
-    {"quarter2_bytes", "2", QUARTERS, BYTES, LEAKS, quarter2, NULL},
-    {"quarter3_bytes", "3", QUARTERS, BYTES, LEAKS, quarter3, NULL},
-    {"quarter4_bytes", "4", QUARTERS, BYTES, LEAKS, quarter4, NULL},
-    {"oldest_ns", "oldest", NULL, TIME, LEAKS, oldest, "age of the oldest object live"},
-    {"overdue_bytes", "overdue", NULL, BYTES, LEAKS, overdue, "bytes live past the site's usual age"},
+    {"peak_bytes", "at the peak", NULL, BYTES, SITES, PEAK, RANGE("peak_bytes"), peak,
+     "bytes live when most was live"},
+    {"live_bytes", "live", NULL, BYTES, LEAKS, LIVE, RANGE("live_bytes"), live, "bytes live at the end"},
+    {"live_objects", "objects", NULL, COUNT, LEAKS, LIVE, RANGE("live_objects"), objects,
+     "objects live at the end"},
+    {"allocations", "calls", NULL, COUNT, SITES, MADE, RANGE("allocations"), allocations,
+     "calls that allocated"},
+    {"bytes", "bytes", NULL, BYTES, SITES, MADE, RANGE("bytes"), bytes, "bytes asked for in all"},
+    {"freed_share", "freed", NULL, SHARE, LEAKS, MADE, {0}, freed, NULL},
+    {"life_ns", "half live", NULL, TIME, SITES, MADE, {0}, life, NULL},
+    {"soon_share", "soon", NULL, SHARE, SITES, MADE, {0}, soon, NULL},
+    {"elsewhere_share", "elsewhere", NULL, SHARE, SITES, MADE, {0}, elsewhere, NULL},
+    {"churn", "churn", NULL, COUNT, 0, MADE, {0}, churn, "objects freed within 100 calls"},
+    {"least_size", "least", NULL, BYTES, 0, LARGEST, {0}, least, NULL},
+    {"most_size", "most", NULL, BYTES, 0, LARGEST, {0}, most, "the largest size asked for"},
+    {"quarter1_bytes", "1", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter1, NULL},
+    {"quarter2_bytes", "2", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter2, NULL},
+    {"quarter3_bytes", "3", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter3, NULL},
+    {"quarter4_bytes", "4", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter4, NULL},
+    {"oldest_ns", "oldest", NULL, TIME, LEAKS, LARGEST, {0}, oldest, "age of the oldest object live"},
+    {"overdue_bytes",
+     "overdue",
+     NULL,
+     BYTES,
+     LEAKS,
+     LIVE,
+     {0},
+     overdue,
+     "bytes live past the site's usual age"},
 };
 
 #define FIGURE_COUNT (sizeof FIGURES / sizeof FIGURES[0])
+#define COLUMNS_MOST (3 * FIGURE_COUNT + 4)
+
+/* How many samples the figures of a row rest on. */
+static const struct {
+    const char *key;
+    size_t basis; /* offset in struct conv_site_counts */
+} SAMPLES[] = {
+    {"samples", offsetof(struct conv_site_counts, made)},
+    {"live_samples", offsetof(struct conv_site_counts, live)},
+    {"peak_samples", offsetof(struct conv_site_counts, peak)},
+};
+
+#define SAMPLES_COUNT (sizeof SAMPLES / sizeof SAMPLES[0])
+
+static double samples_of(const struct conv_site_counts *counts, size_t number)
+{
+    return ((const struct conv_site_basis *)((const char *)counts + SAMPLES[number].basis))->samples;
+}
+
+static struct conv_site_range range_of(const struct figure *figure, const struct conv_site_counts *counts)
+{
+    static const struct conv_site_basis none;
+    const struct conv_site_basis *basis = figure->basis == MADE   ? &counts->made
+                                          : figure->basis == LIVE ? &counts->live
+                                          : figure->basis == PEAK ? &counts->peak
+                                                                  : &none;
+    return conv_site_range(figure->of(counts), basis->samples,
+                           figure->unit == BYTES ? basis->bytes_variance : basis->objects_variance);
+}
 
 bool site_figure_keys(size_t number, const char **ret_key, const char **ret_meaning)
 {
@@ -168,12 +217,12 @@ static void ask_lines(struct site_stacks *stacks, const struct site_group *group
     site_stacks_settle(stacks);
 }
 
-static char *figure_words(const struct figure *figure, double value)
+static char *value_words(enum unit unit, double value)
 {
     char room[FP_TEXT_BYTES];
-    if (!isfinite(value) || (value == 0 && (figure->unit == BYTES || figure->unit == COUNT)))
+    if (!isfinite(value) || (value == 0 && (unit == BYTES || unit == COUNT)))
         return res_strdup("-");
-    switch (figure->unit) {
+    switch (unit) {
     case BYTES:
         return res_strdup(fp_text_bytes(value, room));
     case SHARE:
@@ -186,17 +235,50 @@ static char *figure_words(const struct figure *figure, double value)
     }
 }
 
-static size_t columns_of(enum site_table table, bool all, struct res_column *ret_columns)
+/* An estimate with half the width of its range, or only what it is less than. */
+static char *figure_words(const struct figure *figure, const struct conv_site_counts *counts, bool utf8)
+{
+    const double value = figure->of(counts);
+    const struct conv_site_range range = range_of(figure, counts);
+    if (figure->range[0] == NULL || range.low == range.high || value == 0)
+        return value_words(figure->unit, range.is_told ? value : NAN);
+    char *words = value_words(figure->unit, range.is_told ? value : range.high);
+    char *all = range.is_told ? res_printf("%s %s%.0f %%", words, utf8 ? "\302\261" : "+-",
+                                           100 * (range.high - value) / value)
+                              : res_printf("<%s", words);
+    free(words);
+    return all;
+}
+
+static void add_column(struct res_column *columns, size_t *count, const char *heading)
+{
+    columns[*count] = (struct res_column){.heading = heading, .right = true, .gap = *count > 0 ? 2 : 0};
+    (*count)++;
+}
+
+/* All figures, of a sample with what they rest on and their ranges; and the site. */
+static size_t all_columns(bool sampled, struct res_column *ret_columns)
 {
     size_t count = 0;
     for (size_t i = 0; i < FIGURE_COUNT; i++) {
-        if (!all && !(FIGURES[i].tables & 1u << table))
+        add_column(ret_columns, &count, FIGURES[i].key);
+        for (size_t k = 0; k < 2 && sampled && FIGURES[i].range[0] != NULL; k++)
+            add_column(ret_columns, &count, FIGURES[i].range[k]);
+    }
+    for (size_t i = 0; i < SAMPLES_COUNT && sampled; i++)
+        add_column(ret_columns, &count, SAMPLES[i].key);
+    add_column(ret_columns, &count, "site");
+    return count;
+}
+
+static size_t columns_of(enum site_table table, struct res_column *ret_columns)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < FIGURE_COUNT; i++) {
+        if (!(FIGURES[i].tables & 1u << table))
             continue;
-        ret_columns[count] = (struct res_column){.heading = all ? FIGURES[i].key : FIGURES[i].heading,
-                                                 .group = all ? NULL : FIGURES[i].group,
-                                                 .right = true,
-                                                 .gap = count > 0 ? 2 : 0};
-        count++;
+        add_column(ret_columns, &count, FIGURES[i].heading);
+        ret_columns[count - 1].group = FIGURES[i].group;
     }
     ret_columns[count++] = (struct res_column){.heading = "site", .open = true, .gap = 2};
     return count;
@@ -230,7 +312,7 @@ static void note_start(const struct site_group *groups, size_t count, struct res
 char *site_table_text(struct site_stacks *stacks, const struct site_group *groups, size_t count,
                       const struct site_table_request *request, const struct res_style *style)
 {
-    struct res_column columns[FIGURE_COUNT + 1];
+    struct res_column columns[COLUMNS_MOST];
     struct res_text text = {0};
     struct res_grid grid;
     const size_t rows = shown(count, request);
@@ -239,11 +321,11 @@ char *site_table_text(struct site_stacks *stacks, const struct site_group *group
     while (is_apart && rows_before < count && !is_of_start(&groups[rows_before].counts))
         rows_before++;
     ask_lines(stacks, groups, rows);
-    res_grid_begin(&grid, columns, columns_of(request->table, false, columns));
+    res_grid_begin(&grid, columns, columns_of(request->table, columns));
     for (size_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < FIGURE_COUNT; i++)
             if (FIGURES[i].tables & 1u << request->table)
-                res_grid_own(&grid, figure_words(&FIGURES[i], FIGURES[i].of(&groups[row].counts)));
+                res_grid_own(&grid, figure_words(&FIGURES[i], &groups[row].counts, style->utf8));
         res_grid_own(&grid, site_group_words(stacks, &groups[row], request->by));
         if (request->frames > 0)
             below(stacks, &groups[row], request->frames, &grid);
@@ -262,15 +344,25 @@ char *site_table_text(struct site_stacks *stacks, const struct site_group *group
 char *site_table_csv(struct site_stacks *stacks, const struct site_group *groups, size_t count,
                      const struct site_table_request *request)
 {
-    struct res_column columns[FIGURE_COUNT + 1];
+    const bool sampled = stacks->sites->sample_bytes != 0;
+    struct res_column columns[COLUMNS_MOST];
     struct res_text text = {0};
     struct res_grid grid;
     const size_t rows = shown(count, request);
     ask_lines(stacks, groups, rows);
-    res_grid_begin(&grid, columns, columns_of(request->table, true, columns));
+    res_grid_begin(&grid, columns, all_columns(sampled, columns));
     for (size_t row = 0; row < rows; row++) {
-        for (size_t i = 0; i < FIGURE_COUNT; i++)
-            res_grid_number(&grid, FIGURES[i].of(&groups[row].counts));
+        const struct conv_site_counts *counts = &groups[row].counts;
+        for (size_t i = 0; i < FIGURE_COUNT; i++) {
+            const struct conv_site_range range = range_of(&FIGURES[i], counts);
+            res_grid_number(&grid, range.is_told ? FIGURES[i].of(counts) : NAN);
+            if (sampled && FIGURES[i].range[0] != NULL) {
+                res_grid_number(&grid, range.low);
+                res_grid_number(&grid, range.high);
+            }
+        }
+        for (size_t i = 0; i < SAMPLES_COUNT && sampled; i++)
+            res_grid_number(&grid, samples_of(counts, i));
         res_grid_own(&grid, site_group_words(stacks, &groups[row], request->by));
     }
     res_grid_csv(&grid, &text);
@@ -299,6 +391,26 @@ static json_t *frames_json(const struct site_stacks *stacks, uint32_t site, enum
     return array;
 }
 
+static json_t *value_json(enum unit unit, double value)
+{
+    return !isfinite(value) ? json_null()
+           : unit == SHARE  ? json_real(value)
+                            : json_integer((json_int_t)llround(value));
+}
+
+static void sample_json(json_t *object, const struct conv_site_counts *counts)
+{
+    for (size_t i = 0; i < FIGURE_COUNT; i++) {
+        const struct conv_site_range range = range_of(&FIGURES[i], counts);
+        if (FIGURES[i].range[0] == NULL)
+            continue;
+        json_object_set_new(object, FIGURES[i].range[0], value_json(FIGURES[i].unit, range.low));
+        json_object_set_new(object, FIGURES[i].range[1], value_json(FIGURES[i].unit, range.high));
+    }
+    for (size_t i = 0; i < SAMPLES_COUNT; i++)
+        json_object_set_new(object, SAMPLES[i].key, value_json(COUNT, samples_of(counts, i)));
+}
+
 static json_t *group_json(const struct site_stacks *stacks, const struct site_group *group, enum site_by by)
 {
     json_t *object = json_object();
@@ -306,12 +418,12 @@ static json_t *group_json(const struct site_stacks *stacks, const struct site_gr
     char *words = site_group_words(stacks, group, by);
     json_object_set_new(object, "site", res_json_text(words));
     for (size_t i = 0; i < FIGURE_COUNT; i++) {
-        const double value = FIGURES[i].of(&group->counts);
+        const bool is_told = range_of(&FIGURES[i], &group->counts).is_told;
         json_object_set_new(object, FIGURES[i].key,
-                            !isfinite(value)           ? json_null()
-                            : FIGURES[i].unit == SHARE ? json_real(value)
-                                                       : json_integer((json_int_t)value));
+                            value_json(FIGURES[i].unit, is_told ? FIGURES[i].of(&group->counts) : NAN));
     }
+    if (stacks->sites->sample_bytes != 0)
+        sample_json(object, &group->counts);
     json_object_set_new(object, "stacks", json_integer((json_int_t)group->stacks));
     json_object_set_new(object, "stack", frames_json(stacks, group->counts.site, &cut));
     json_object_set_new(object, "cut", res_json_text(fp_cut_name(cut)));
@@ -337,7 +449,7 @@ static void note_cuts(const struct conv_sites *sites, struct res_text *text)
     uint64_t calls[FP_CUT_COUNT] = {0};
     for (size_t i = 0; i < sites->count; i++) {
         const enum fp_cut cut = fp_site_cut(&sites->stacks, sites->counts[i].site);
-        calls[cut < FP_CUT_COUNT ? cut : FP_CUT_LOST] += sites->counts[i].allocations;
+        calls[cut < FP_CUT_COUNT ? cut : FP_CUT_LOST] += (uint64_t)sites->counts[i].allocations;
     }
     for (unsigned cut = 1; cut < FP_CUT_INHERITED; cut++)
         if (calls[cut] > 0)
@@ -358,8 +470,23 @@ static void note_modules(struct site_stacks *stacks, struct res_text *text)
     }
 }
 
+static void note_sample(const struct conv_sites *sites, struct res_text *text)
+{
+    double samples = 0;
+    for (size_t i = 0; i < sites->count; i++)
+        samples += sites->counts[i].made.samples;
+    if (sites->sample_bytes != 0)
+        res_lines_printf(text, "sampled",
+                         "%s of %s allocations have their stack, about one for %s: rows are estimates with "
+                         "their 95 %% range, "
+                         "or an upper bound (<) where fewer than %d samples tell; totals are exact",
+                         FP_GROUPED((uint64_t)samples), FP_GROUPED(sites->allocations),
+                         FP_BYTES((double)sites->sample_bytes), CONV_SAMPLES_LEAST);
+}
+
 void site_table_notes(struct site_stacks *stacks, struct res_text *text)
 {
+    note_sample(stacks->sites, text);
     note_cuts(stacks->sites, text);
     note_modules(stacks, text);
 }

@@ -1,9 +1,11 @@
 /* test_shim_lane.c - what stands in the chunks after each way through the hooks, and what is counted as lost. */
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "footprint/fp/fp_sites.h"
 #include "footprint/fp/records.h"
 #include "shim/preload/patience.h"
 #include "unit/lane_stage.h"
@@ -79,6 +81,53 @@ TEST(chunks_follow_each_other)
     CHECK_U64(state_of(2), own_word(SEG_CHUNK_OPEN));
     CHECK_U64(seg_chunk(&shim_segment, 2)->sequence, 2);
     CHECK_U64(decode(0)->mark_count + decode(1)->mark_count + decode(2)->mark_count, 9000);
+}
+
+static uint32_t sites_told(void)
+{
+    uint32_t told = 0;
+    for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
+        const uint64_t *words = (const uint64_t *)seg_chunk(&shim_segment, index);
+        for (uint32_t at = SEG_FIRST_WORD; at < SEG_CHUNK_WORDS && words[at] != 0;) {
+            const unsigned code = words[at] & FP_RECORD_CODE_MASK;
+            told += fp_record_is_of_sites(words[at]) && words[at + 1] == FP_CUT_MEMORY;
+            at += code == FP_RECORD_STAMP || code == FP_RECORD_LONG ? 2 : 1;
+        }
+    }
+    return told;
+}
+
+/* Of allocations that differ in size, call and way through the lane as many are sampled as their sizes tell, and the others take
+ * the fast path. A lane without memory for stacks has a sample, too. Seeds are fixed. */
+TEST(a_sample_has_its_share)
+{
+    static const struct {
+        unsigned call;
+        size_t size, extra;
+    } calls[] = {{FP_CALL_MALLOC, 1000, 0},
+                 {FP_CALL_CALLOC, 100, 10},
+                 {FP_CALL_MALLOC, 40000, 0},
+                 {FP_CALL_MEMALIGN, 1000, 64}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const size_t bytes = calls[i].call == FP_CALL_CALLOC ? calls[i].size * calls[i].extra : calls[i].size;
+        const double share = -expm1(-(double)bytes / 65536), expected = 10000 * share;
+        uint32_t fast = 0;
+        set_up(SEG_FLAG_SITES);
+        shim_segment.fixed.sites_bytes = 65536;
+        release(16);
+        shim_lane->sample.random = 5 + i;
+        for (int k = 0; k < 10000; k++) {
+            if (k % 1000 == 0)
+                slot->epoch++;
+            fast += (uintptr_t)shim_lane->cursor < shim_lane->limit;
+            allocate(calls[i].call, 32, calls[i].size, calls[i].extra);
+            release(32);
+        }
+        const double told = sites_told();
+        if (fabs(told - expected) > 4 * sqrt(expected * (1 - share)))
+            HARNESS_FAIL("%g of 10,000 are sampled, not %g", told, expected);
+        CHECK(fast > 5000);
+    }
 }
 
 /* record.h: a stamp first in each chunk and in each group; groups are longer while a lane is alone. */
@@ -599,5 +648,6 @@ RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follo
           T(a_wiped_lane_attaches_again), T(calls_without_memory_for_a_lane_are_counted),
           T(a_lane_goes_on_in_the_chunk_that_its_last_thread_left), T(a_chunk_may_be_left_anywhere),
           T(a_lane_is_not_taken_from_a_thread_that_came_between),
-          T(a_chunk_that_the_collector_took_is_not_gone_on_in), T(stopped_recordings_take_nothing_more),
+          T(a_chunk_that_the_collector_took_is_not_gone_on_in), T(a_sample_has_its_share),
+          T(stopped_recordings_take_nothing_more),
           T(silences_are_waited_for_ever_shorter))

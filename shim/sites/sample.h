@@ -1,0 +1,79 @@
+/* sample.h - which allocations of a thread are sampled (footprint/fp/site_sample.h), so that the others take the fast path.
+ *
+ * An allocation of SAMPLE_LARGE bytes or more asks anew: it is sampled where the next point is nearer than its end. For all
+ * smaller ones each word of a chunk stands for SAMPLE_LARGE bytes, of which the first are the object's that is recorded there,
+ * if one is, and the others nobody's. So it is known beforehand which word the next point falls on, and all before it need not
+ * be looked at; when that word's turn has come, the point is on the object or beside it. What lies between two points has no
+ * memory, so that words which are no records, and a new draw after each point and with each chunk, change nothing.
+ *
+ * Laws: integers only, as the program may have floating point raise signals. */
+#ifndef MALLAB_SHIM_SITES_SAMPLE_H
+#define MALLAB_SHIM_SITES_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "footprint/fp/site_sample.h"
+
+#define SAMPLE_LARGE_BITS 14u
+#define SAMPLE_LARGE      (1u << SAMPLE_LARGE_BITS)
+
+struct sample {
+    uint64_t mean;   /* 0: there is no sample */
+    uint64_t random; /* state; any number */
+    uintptr_t at;    /* the word on which the next point falls; 0: none is drawn */
+    uint32_t offset; /* and on which of its bytes */
+};
+
+/* sample_exponential - a number of the exponential distribution with the mean 1, times 2^31, good to 1 in 10^6.
+ *
+ * It is -ln(u / 2^64) of a random u (splitmix64 by Steele, Lea and Flood). With the zeros in front of u taken off there
+ * remains -ln(m), m from 0.5 to 1, which is 2 artanh(w) of w = (1 - m) / (1 + m), at most 1/3: a short series. */
+static inline uint64_t sample_exponential(uint64_t *random)
+{
+    const uint64_t one = UINT64_C(1) << 31, log_2 = 1488522236;
+    uint64_t u = *random += UINT64_C(0x9e3779b97f4a7c15);
+    u = (u ^ u >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    u = (u ^ u >> 27) * UINT64_C(0x94d049bb133111eb);
+    u = (u ^ u >> 31) | 1;
+    const unsigned zeros = (unsigned)__builtin_clzll(u);
+    const uint64_t m = u << zeros >> 32;
+    const uint64_t w = ((2 * one - m) << 31) / (2 * one + m), square = w * w >> 31;
+    uint64_t sum = one / 9 + (square * (one / 11) >> 31);
+    sum = one / 7 + (square * sum >> 31);
+    sum = one / 5 + (square * sum >> 31);
+    sum = one / 3 + (square * sum >> 31);
+    sum = one + (square * sum >> 31);
+    return zeros * log_2 + (w * sum >> 30);
+}
+
+/* sample_gap - bytes to the next point. */
+static inline uint64_t sample_gap(struct sample *sample)
+{
+    return (uint64_t)((unsigned __int128)sample_exponential(&sample->random) * sample->mean >> 31);
+}
+
+/* sample_takes - whether the allocation that is about to be recorded at the cursor is sampled. */
+static inline bool sample_takes(struct sample *sample, uintptr_t cursor, uint64_t bytes)
+{
+    bytes = fp_sample_counted(bytes);
+    if (bytes >= SAMPLE_LARGE || sample->at == 0)
+        return sample_gap(sample) < bytes;
+    return cursor == sample->at && sample->offset < bytes;
+}
+
+/* sample_next - the word of the next point, after records up to the cursor; where that word was passed, another is drawn.
+ * cursor    NULL: a chunk begins. */
+static inline uintptr_t sample_next(struct sample *sample, uintptr_t cursor)
+{
+    if (cursor == 0) {
+        sample->at = 0;
+    } else if (sample->at < cursor) {
+        const uint64_t gap = sample_gap(sample);
+        sample->at = cursor + (gap >> SAMPLE_LARGE_BITS) * sizeof(uint64_t);
+        sample->offset = gap & (SAMPLE_LARGE - 1);
+    }
+    return sample->at;
+}
+
+#endif
