@@ -57,8 +57,8 @@ static inline uint64_t sample_gap(struct sample *sample)
 static inline bool sample_takes(struct sample *sample, uintptr_t cursor, uint64_t bytes)
 {
     bytes = fp_sample_counted(bytes);
-    if (bytes >= SAMPLE_LARGE || sample->at == 0)
-        return sample_gap(sample) < bytes;
+    if (bytes >= SAMPLE_LARGE || cursor == 0 || sample->at < cursor)
+        return sample_gap(sample) < bytes; /* of small ones too where the point was on another's word: a release's */
     return cursor == sample->at && sample->offset < bytes;
 }
 

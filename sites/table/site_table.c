@@ -217,6 +217,12 @@ static void ask_lines(struct site_stacks *stacks, const struct site_group *group
     site_stacks_settle(stacks);
 }
 
+/* Sums of a hostile file's sizes have no end. */
+static uint64_t whole(double value)
+{
+    return value < 0x1p62 ? (uint64_t)llround(value) : UINT64_C(1) << 62;
+}
+
 static char *value_words(enum unit unit, double value)
 {
     char room[FP_TEXT_BYTES];
@@ -231,7 +237,7 @@ static char *value_words(enum unit unit, double value)
         return res_strdup(RES_DURATION(value));
     case COUNT:
     default:
-        return res_strdup(fp_text_grouped((uint64_t)value, room));
+        return res_strdup(fp_text_grouped(whole(value), room));
     }
 }
 
@@ -395,7 +401,7 @@ static json_t *value_json(enum unit unit, double value)
 {
     return !isfinite(value) ? json_null()
            : unit == SHARE  ? json_real(value)
-                            : json_integer((json_int_t)llround(value));
+                            : json_integer((json_int_t)whole(value));
 }
 
 static void sample_json(json_t *object, const struct conv_site_counts *counts)

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import unittest
 
 import lab
@@ -19,9 +20,9 @@ class Sites(lab.Lab):
         super().setUpClass()
         cls.program = lab.BUILD / "tests/e2e/sites"
 
-    def record(self):
-        self.mallab("record", "--quiet", "--sites", "-o", "rec", self.program)
-        return self.place / "rec"
+    def record(self, how="--sites", name="rec"):
+        self.mallab("record", "--quiet", how, "-o", name, self.program)
+        return self.place / name
 
     def told(self, verb, *options):
         answer = json.loads(self.mallab(verb, "--json", "--top", "0", *options, self.record_path).stdout)
@@ -148,6 +149,61 @@ class Sites(lab.Lab):
         words = self.mallab("info", "--details", self.record_path).stdout.decode()
         self.assertRegex(words, r"stacks +[0-9]+, of [0-9,]+ allocations; none of those are cut; (100|[5-9][0-9]) % of [0-9,]+ frames have")
         self.assertNotIn("have a name", self.mallab("info", self.record_path).stdout.decode())
+
+    def test_a_sample_has_the_exact_figures_in_its_ranges(self):
+        exact, known = self.told("sites", "--by", "function")
+        self.record_path = self.record("--sites=4K", "sample")
+        answer, sites = self.told("sites", "--by", "function")
+        for key in ("allocations", "bytes", "peak_bytes", "live_bytes", "live_objects"):
+            self.assertEqual(answer[key], exact[key], key)
+        self.assertEqual((exact["sample_bytes"], answer["sample_bytes"]), (None, 4096))
+        self.assertLess(sum(site["samples"] for site in answer["sites"]), answer["allocations"] / 5)
+        for name in ("churns", "grows"):
+            site = sites[name]
+            self.assertGreaterEqual(site["samples"], 10)
+            for key in ("allocations", "bytes"): # four times its width, a range fails once in ten million runs
+                self.assertLessEqual(site[key + "_low"], site[key])
+                self.assertLess(abs(site[key] - known[name][key]), 4 * (site[key + "_high"] - site[key]) + 1, (name, key, site))
+        self.assertEqual(sites["churns"]["soon_share"], 1)
+        for site in answer["sites"]:
+            self.assertTrue(site["bytes"] is not None or site["samples"] < 10, site)
+        self.assertEqual(set(site["most_size"] for site in answer["sites"] if site["site"] == "churns"), {100})
+
+    def test_a_sample_is_told(self):
+        self.record_path = self.record("--sites=4K", "sample")
+        table = self.mallab("sites", self.record_path).stdout.decode()
+        self.assertRegex(table, r"sampled +[\d,]+ of [\d,]+ allocations have their stack, about one for 4\.1 kB")
+        self.assertRegex(table, r"(\302\261|\u00b1|\+-)\d+ %")
+        head = self.mallab("sites", "--format", "csv", self.record_path).stdout.decode().splitlines()[0].split(",")
+        self.assertLessEqual({"samples", "bytes_low", "bytes_high", "live_bytes_low"}, set(head))
+        info = json.loads(self.mallab("info", "--json", self.record_path).stdout)
+        answer = json.loads(self.mallab("sites", "--json", self.record_path).stdout)
+        sampled = info["unsampled"] / answer["allocations"]
+        self.assertTrue(0.8 < sampled < 1, sampled)
+        self.assertIn("sampled of", self.mallab("info", self.record_path).stdout.decode())
+        folded = self.mallab("flame", "--value", "bytes", self.record_path).stdout.decode()
+        self.assertIn("churns", folded)
+        # What is over a budget has to be so with all of its range.
+        keeps = self.told("leaks", "--by", "function", "--filter", "keeps")[1].get("keeps", {"live_bytes_low": 0})
+        self.mallab("leaks", "--budget", "1k", "--by", "function", "--filter", "keeps", self.record_path,
+                    status=4 if keeps["live_bytes_low"] > 1024 else 0)
+        self.mallab("convert", "--quiet", "-o", "sample.wl", self.record_path)
+        again = json.loads(self.mallab("sites", "--json", "--symbols", self.program.parent, "sample.wl").stdout)
+        for key in ("sample_bytes", "allocations", "bytes", "peak_bytes"):
+            self.assertEqual(again[key], answer[key], key)
+        self.assertEqual([(site["samples"], site["bytes"], site["bytes_high"]) for site in again["sites"]],
+                         [(site["samples"], site["bytes"], site["bytes_high"]) for site in answer["sites"]])
+
+    def test_the_recorder_without_mallab_takes_a_sample(self):
+        env = {"LD_PRELOAD": str(lab.BUILD / "libmallab.so"), "MALLAB_SITES": "4K", "MALLAB_OUT": str(self.place / "alone")}
+        subprocess.run([self.program], env={**os.environ, **env}, check=True)
+        lab.wait_for(lambda: "collector" not in json.loads((self.place / "alone/recording.json").read_text()), "the collector to finish")
+        self.assertEqual(json.loads(self.mallab("sites", "--json", self.place / "alone").stdout)["sample_bytes"], 4096)
+
+    def test_a_mean_that_is_none_is_refused(self):
+        for wrong in ("--sites=1", "--sites=5X", "--sites=2G", "--sites="):
+            said = self.mallab("record", wrong, "true", status=lab.MISUSE).stderr.decode()
+            self.assertIn("--sites takes a size from 1K to 1G", said)
 
     def test_a_recording_without_stacks_is_told(self):
         self.mallab("record", "--quiet", "-o", "plain", self.program)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "footprint/fp/footprint.h"
+#include "footprint/fp/record.h"
+#include "footprint/fp/site_sample.h"
 #include "golden/scenes.h"
 #include "unit/append_block.h"
 #include "unit/random.h"
@@ -292,6 +294,28 @@ static enum fp_status write_sites(const char *path)
     return end(stage, writer, status, (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1});
 }
 
+/* A sample of stacks: most allocations have none. */
+static enum fp_status write_sample(const char *path)
+{
+    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .sites = true};
+    static const struct fp_meta meta[] = {{"program", "scene"}, {FP_SAMPLE_META, "524288"}};
+    static const struct fp_site_entry nodes[] = {{16, {0x555500000100, FP_CUT_NONE, 0}},
+                                                 {17, {0x555500000200, 16, 0}}};
+    static uint32_t sites[SHAPES_ROOM];
+    struct stage *stage = stage_new(9);
+    struct fp_writer *writer = NULL;
+    enum fp_status status = fp_writer_create(AT_FDCWD, path, &options, meta, 2, NULL, &writer);
+    if (status == FP_OK)
+        status = fp_writer_sites(writer, nodes, 2);
+    add_traffic(stage, 40);
+    for (uint32_t i = 0; i < stage->block.shape_count; i++)
+        sites[i] = !fp_call_has_site(stage->shapes[i].call) ? 0 : i % 6 == 0 ? 17 : FP_CUT_UNSAMPLED;
+    stage->block.sites = sites;
+    if (status == FP_OK)
+        status = flush(stage, writer, 0, 0);
+    return end(stage, writer, status, (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1});
+}
+
 /* Recovered from a killed collector while the process went on. */
 static enum fp_status write_ran_on(const char *path)
 {
@@ -342,15 +366,10 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene FP_SCENES[] = {
-    {"v1-one-lane.fp", write_one_lane},
-    {"v1-lanes.fp", write_lanes},
-    {"v1-calls.fp", write_calls},
-    {"v1-shapes.fp", write_shapes},
-    {"v1-ran-on.fp", write_ran_on},
-    {"v1-no-trailer.fp", write_no_trailer},
-    {"v1-empty.fp", write_empty},
-    {"v2-resident.fp", write_resident},
-    {"v3-usage.fp", write_usage},
-    {"v4-sites.fp", write_sites},
-    {NULL, NULL},
+    {"v1-one-lane.fp", write_one_lane}, {"v1-lanes.fp", write_lanes},
+    {"v1-calls.fp", write_calls},       {"v1-shapes.fp", write_shapes},
+    {"v1-ran-on.fp", write_ran_on},     {"v1-no-trailer.fp", write_no_trailer},
+    {"v1-empty.fp", write_empty},       {"v2-resident.fp", write_resident},
+    {"v3-usage.fp", write_usage},       {"v4-sites.fp", write_sites},
+    {"v4-sample.fp", write_sample},     {NULL, NULL},
 };

@@ -86,7 +86,7 @@ def cuts(footprint):
 
 
 def record(part, *options):
-    return recorded.record([STACKS, part], options=('--sites',) + options)
+    return recorded.record([STACKS, part], options=('--sites', '1') + options)
 
 
 def allocations_of(footprint):
@@ -136,6 +136,24 @@ def test_modules():
     check(bool(names & {'libzstd.so.1', 'libxxhash.so.0'}), True, 'and one that was unloaded: %s' % names)
 
 
+def test_sample():
+    """Of a sample the stacks are some of those that all allocations have, and what is not in it says so. A sample by bytes has a
+    share of the calls that differs from program to program, so the mean is such that one has many samples and few have none."""
+    whole = {tuple(frames) for _, _, _, frames in stacks_of(record('exceptions').only())}
+    samples = 0
+    for part in ('exceptions', 'threads', 'coroutines', 'libraries'):
+        for f in recorded.record([STACKS, part], options=('--sites', '16K')).footprints:
+            check_whole(f, part)
+            sums = cuts(f)
+            check(sum(sums.values()), allocations_of(f), part + ': each allocation has a site, or says that it was not sampled')
+            check(sums['none'], 0, part + ': none without')
+            samples += sum(sums.values()) - sums['unsampled']
+            if part == 'exceptions':
+                told = {tuple(frames) for _, cut, _, frames in stacks_of(f) if cut == '-'}
+                check({frames[:3] for frames in told} <= {frames[:3] for frames in whole}, True, 'stacks that all have')
+    check(samples > 100, True, 'samples: %d' % samples)
+
+
 def test_off():
     """Without --sites a footprint is of version 3, and has none."""
     f = recorded.record([STACKS, 'exceptions']).only()
@@ -155,4 +173,4 @@ def test_windows_and_stamps():
 
 
 
-recorded.main([test_debian, test_hostile_walk, test_recorded, test_recursion, test_threads, test_modules, test_off, test_windows_and_stamps])
+recorded.main([test_debian, test_hostile_walk, test_recorded, test_recursion, test_threads, test_modules, test_sample, test_off, test_windows_and_stamps])

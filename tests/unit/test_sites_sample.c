@@ -62,20 +62,22 @@ TEST(the_logarithm_is_good)
 /* Records as a lane stores them: of words that are none, of chunks that end. */
 struct stage {
     struct sample sample;
-    uintptr_t cursor;
+    uintptr_t cursor, limit;
     uint64_t words;
 };
 
 static bool record(struct stage *stage, uint64_t bytes)
 {
-    const bool is_due = stage->cursor >= sample_next(&stage->sample, stage->cursor) || bytes >= SAMPLE_LARGE;
-    const bool takes = is_due && bytes > 0 && sample_takes(&stage->sample, stage->cursor, bytes);
+    const bool is_slow = bytes > 0 && (stage->cursor >= stage->limit || bytes >= SAMPLE_LARGE);
+    const bool takes = is_slow && sample_takes(&stage->sample, stage->cursor, bytes);
     stage->words++;
     stage->cursor += stage->words % 7 == 0 ? 24 : 8;
     if (stage->words % CHUNK_WORDS == 0) {
         stage->cursor = 0x10000 * (1 + stage->words % 5);
-        stage->sample.at = 0;
+        stage->sample.at = stage->limit = 0;
     }
+    if (is_slow)
+        stage->limit = sample_next(&stage->sample, stage->cursor);
     return takes;
 }
 
