@@ -33,8 +33,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sites.count; i++) {
         const struct conv_site_counts *counts = &sites.counts[i];
         const char *cut = fp_cut_name(fp_site_cut(&sites.stacks, counts->site));
-        printf("%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s", counts->live_bytes,
-               counts->live_objects, counts->peak_bytes, counts->peak_objects,
+        printf("%.0f\t%.0f\t%.0f\t%.0f\t%s", counts->live_bytes, counts->live_objects, counts->peak_bytes,
+               counts->peak_objects,
                counts->site == 0 ? "none"
                : cut != NULL     ? cut
                                  : "-");

@@ -267,5 +267,5 @@ TEST(means_are_read)
 }
 
 RUN_TESTS(T(gaps_are_exponential), T(the_logarithm_is_good), T(each_allocation_is_sampled_for_itself),
-              T(estimates_have_no_bias_and_their_ranges_hold), T(all_stacks_are_exact), T(ranges),
-              T(means_are_read))
+          T(estimates_have_no_bias_and_their_ranges_hold), T(all_stacks_are_exact), T(ranges),
+          T(means_are_read))
