@@ -141,7 +141,7 @@ def test_sample():
     share of the calls that differs from program to program, so the mean is such that one has many samples and few have none."""
     whole = {tuple(frames) for _, _, _, frames in stacks_of(record('exceptions').only())}
     samples = 0
-    for part in ('exceptions', 'threads', 'coroutines', 'libraries'):
+    for part in ('exceptions', 'threads', 'coroutines'):
         for f in recorded.record([STACKS, part], options=('--sites', '16K')).footprints:
             check_whole(f, part)
             sums = cuts(f)
