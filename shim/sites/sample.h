@@ -58,7 +58,8 @@ static inline bool sample_takes(struct sample *sample, uintptr_t cursor, uint64_
 {
     bytes = fp_sample_counted(bytes);
     if (bytes >= SAMPLE_LARGE || cursor == 0 || sample->at < cursor)
-        return sample_gap(sample) < bytes; /* of small ones too where the point was on another's word: a release's */
+        return sample_gap(sample) <
+               bytes; /* of small ones too where the point was on another's word: a release's */
     return cursor == sample->at && sample->offset < bytes;
 }
 
