@@ -189,6 +189,7 @@ def test_slow_program():
 
 def test_who_collects():
     """While it goes on, recording.json says by whom and where; once finished, there is nobody to name."""
+    recorded.needs('/proc/PID/stat of the program')
     collector = recorded.Collector()
     with open(os.path.join(collector.directory, 'recording.json'), encoding='utf-8') as file:
         told = json.load(file)['collector']
@@ -206,6 +207,7 @@ def test_who_collects():
 
 def test_duration():
     """After --duration the program goes on, unrecorded; its footprint is finished, not complete."""
+    recorded.needs('speed for what is to be called within a second')
     collector = recorded.Collector('--duration', str(10 ** 9))
     process = subprocess.Popen([CHURN, str(COUNT), 'pause'], env=collector.environment(), stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE)

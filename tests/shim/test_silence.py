@@ -61,6 +61,7 @@ def test_stopped():
 
 def test_again_and_again():
     """Stops of which each is longer than a silence is waited for."""
+    recorded.needs('speed for 24 million calls')
     collector, process = start(count=200 * COUNT)
     stops = 0
     process.stdin.close()

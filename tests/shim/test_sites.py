@@ -117,6 +117,7 @@ def test_recursion():
 
 def test_threads():
     """More than 10,000 threads, on stacks of libc's and of the program's; forks of threads."""
+    recorded.needs('speed for 10,000 threads')
     recording = record('threads')
     check(len(recording.footprints), 21, 'processes')
     for f in recording.footprints:
