@@ -449,6 +449,8 @@ TEST(calls_without_memory_for_a_lane_are_counted)
 {
     struct lane *lane;
     struct rlimit limit;
+    if (getenv("MALLAB_EMULATED") != NULL)
+        return; /* the limit is not the emulator's, and it ends where it gets no memory */
     set_up(0);
     shim_process->state = PROCESS_ON;
     CHECK_U64((uint64_t)getrlimit(RLIMIT_AS, &limit), 0);
