@@ -322,4 +322,7 @@ class Names(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if "MALLAB_EMULATED" in os.environ:
+        print("the compiler makes programs of this machine's processor")
+        sys.exit(77)
     unittest.main(verbosity=1)

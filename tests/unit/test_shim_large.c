@@ -327,6 +327,8 @@ static void test_stop(void)
 static void in_child(bool is_libc, bool wanted, uint32_t filters, void (*test)(void))
 {
     int ended = -1;
+    if (getenv("MALLAB_EMULATED") != NULL)
+        return; /* what /proc tells of its memory is the emulator's */
     const pid_t child = fork();
     if (child == 0) {
         shim_next.is_libc = is_libc;
