@@ -55,11 +55,17 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     const struct rec_settings record = {.directory = recording,
                                         .stdout_to_stderr = step->shows_stdout,
                                         .stdout_dropped = !step->shows_stdout,
+                                        .sites = step->sites,
                                         .verb = verb->name,
                                         .quiet = step->quiet};
     struct rec_target target;
     struct rec_recorded recorded = {0};
     bool usable = false;
+    if (step->sites && !rec_sites_are_possible()) {
+        cli_say(verb, "call stacks (--sites) are recorded on x86-64 with glibc 2.35 or later only");
+        free(recording);
+        return CLI_FAILED;
+    }
     rec_target_find(command[0], &target);
     if (target.code != 0) {
         cli_say(verb, "%s", target.problem);

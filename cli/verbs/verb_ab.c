@@ -19,6 +19,7 @@
 #include "cli/verbs/confirm_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
+#include "cli/verbs/site_costs.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "footprint/base/clock.h"
@@ -55,7 +56,7 @@ struct settings {
     uint64_t memory_rounds, time_budget_ns;
     double until;  /* a share; 0: not asked */
     bool is_bound; /* the time budget was asked for, and holds whatever it costs */
-    bool check, latency, no_syscalls;
+    bool check, latency, no_syscalls, sites;
     char **inputs;
     size_t input_count;
     char **command; /* NULL: none */
@@ -122,6 +123,9 @@ static const struct cli_option OPTIONS[] = {
     {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
      .help = "time single calls too, in passes behind the rounds: p99 and p99.9 in the table, all of it in "
              "the JSON"},
+    {.name = "sites", .how = CLI_FLAG, .at = AT(sites),
+     .help = "also what each call site holds of memory under each allocator, in passes behind the rounds: of a recording "
+             "with call stacks ('mallab record --sites'); COMMAND is recorded so"},
     {.name = "no-syscalls", .how = CLI_FLAG, .at = AT(no_syscalls),
      .help = "no pass behind the rounds that counts system calls"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
@@ -197,6 +201,7 @@ struct ab {
     const char *directory;         /* of recording and workloads */
     struct cli_prepared *prepared; /* of the workloads, in the same order */
     struct res_workload *workloads;
+    char **sources; /* of the workloads: what they were made of */
     size_t workload_count;
     int status;                          /* of the command, as from waitpid */
     uint64_t command_ns;                 /* what it took, recorded */
@@ -231,6 +236,8 @@ static int add_workload(struct ab *ab, const char *input, const char *named)
     ab->prepared = res_realloc(ab->prepared, number + 1, sizeof *ab->prepared);
     ab->prepared[number] = prepared;
     ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
+    ab->sources = res_realloc(ab->sources, number + 1, sizeof *ab->sources);
+    ab->sources[number] = res_strdup(input);
     ab->workload_count++;
     return cli_prepared_facts(&CLI_AB, &ab->prepared[number], named, &ab->workloads[number]);
 }
@@ -240,8 +247,10 @@ static int record_command(struct ab *ab, char **ret_recording)
 {
     const struct settings *settings = &ab->settings;
     const uint64_t begin_ns = fp_now_ns();
-    const struct cli_record_step step = {
-        .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
+    const struct cli_record_step step = {.directory = ab->directory,
+                                         .quiet = settings->answer.quiet,
+                                         .sites = settings->sites,
+                                         .shows_stdout = true};
     const int code = cli_record_step(&CLI_AB, settings->command, &step, &ab->status, ret_recording);
     const int asked = rec_relay_asked_to_end();
     char span[32];
@@ -548,6 +557,12 @@ static int run_experiment(struct ab *ab)
             .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
         if (!experiment.stopped)
             res_profile_add(&result, &experiment);
+        if (settings->sites && !experiment.stopped) {
+            cli_progress_begin(&ab->progress, settings->answer.progress);
+            cli_site_costs(&CLI_AB, &experiment, ab->sources, &settings->convert, settings->answer.progress,
+                           &result);
+            cli_progress_end(&ab->progress);
+        }
         res_verdicts_fill(&result); /* which tells what to confirm */
         if (settings->confirm.wanted && !experiment.stopped)
             confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);
@@ -565,8 +580,11 @@ static int run_experiment(struct ab *ab)
 
 static void ab_release(struct ab *ab)
 {
-    for (size_t i = 0; i < ab->workload_count; i++)
+    for (size_t i = 0; i < ab->workload_count; i++) {
         cli_prepared_release(&ab->prepared[i]);
+        free(ab->sources[i]);
+    }
+    free(ab->sources);
     free(ab->prepared);
     free(ab->workloads);
     free(ab->command);

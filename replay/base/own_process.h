@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,6 +27,17 @@ static inline const void *rep_library_of(const char *name)
     Dl_info info;
     const void *found = dlsym(RTLD_DEFAULT, name);
     return found != NULL && dladdr(found, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+/* rep_usable_size - malloc_usable_size of the library that malloc comes from; NULL: it has none. Another library's would read
+ * headers that are not there. */
+static inline size_t (*rep_usable_size(void))(void *)
+{
+    size_t (*usable_size)(void *);
+    return rep_symbol("malloc_usable_size", &usable_size) &&
+                   rep_library_of("malloc_usable_size") == rep_library_of("malloc")
+               ? usable_size
+               : NULL;
 }
 
 /* rep_watch - from now on count the calls of malloc's family that the harness makes besides those that are replayed.

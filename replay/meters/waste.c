@@ -165,13 +165,11 @@ static void catch_up(struct rep_waste *waste, uint64_t ops)
         rep_live_follow(&waste->live, &window, window.op_count);
 }
 
-/* Another library's malloc_usable_size would read headers that are not there. */
 static int64_t usable_bytes(const struct rep_waste *waste)
 {
-    size_t (*usable_size)(void *);
+    size_t (*const usable_size)(void *) = rep_usable_size();
     int64_t sum = 0;
-    if (!rep_symbol("malloc_usable_size", &usable_size) ||
-        rep_library_of("malloc_usable_size") != rep_library_of("malloc"))
+    if (usable_size == NULL)
         return REP_WASTE_UNKNOWN;
     for (uint32_t id = 1; id <= waste->live.id_max && id != 0; id++) {
         if (waste->live.sizes[id] != 0 && waste->slots[id] != NULL)

@@ -170,6 +170,14 @@ uint32_t site_profile_metric(struct site_profile *profile, enum site_value value
     return metric_of(profile, value, allocator, false);
 }
 
+void site_profile_drop(struct site_profile *profile, uint32_t metric)
+{
+    free(profile->metrics[metric].values);
+    profile->metric_count--;
+    memmove(&profile->metrics[metric], &profile->metrics[metric + 1],
+            (profile->metric_count - metric) * sizeof *profile->metrics);
+}
+
 void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metric, double amount)
 {
     if (isfinite(amount))

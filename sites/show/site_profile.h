@@ -107,6 +107,9 @@ uint32_t site_profile_frame(struct site_profile *profile, const struct site_fram
 uint32_t site_profile_node(struct site_profile *profile, uint32_t parent, uint32_t frame);
 uint32_t site_profile_metric(struct site_profile *profile, enum site_value value, const char *allocator);
 
+/* site_profile_drop - take a metric away; those behind it get the number before theirs. */
+void site_profile_drop(struct site_profile *profile, uint32_t metric);
+
 /* site_profile_add - to a node's own value; what is no number is left out.
  * site_profile_own - that value as the nearest whole number, which is what is written. metric: SITE_NONE has none. */
 void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metric, double amount);

@@ -89,7 +89,7 @@ static void put_callers(const struct site_stacks *stacks, uint32_t site, size_t 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* Groups by site have their words in common, but for the callers further up. */
-static char *key_of(const struct site_stacks *stacks, uint32_t site, enum site_by by)
+char *site_group_key(const struct site_stacks *stacks, uint32_t site, enum site_by by)
 {
     const uint32_t node = site_stack_caller(stacks, site);
     struct res_text text = {0};
@@ -188,7 +188,7 @@ size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const
             groups[all++] = (struct site_group){.counts = sites->counts[i],
                                                 .lead_bytes = sites->counts[i].bytes,
                                                 .stacks = 1,
-                                                .key = key_of(stacks, sites->counts[i].site, by)};
+                                                .key = site_group_key(stacks, sites->counts[i].site, by)};
     qsort(groups, all, sizeof *groups, by_key);
     for (size_t i = 0; i < all; i++) {
         if (count > 0 && by_key(&groups[count - 1], &groups[i]) == 0)

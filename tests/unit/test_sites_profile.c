@@ -4,6 +4,7 @@
 #include "sites/names/names.h"
 #include "sites/show/flame_page.h"
 #include "sites/show/folded.h"
+#include "sites/show/profile_json.h"
 #include "sites/show/site_profile.h"
 #include "unit/harness.h"
 
@@ -183,6 +184,42 @@ TEST(what_has_no_name_is_told_apart)
     names_free(names);
 }
 
+/* Of a result: what is written is read again, and what is no profile is refused. */
+TEST(a_profile_is_read_again)
+{
+    struct site_profile profile = PROFILE("abc", "abd", "ab", "xyz"), other;
+    site_profile_title(&profile, "program");
+    site_profile_baseline(&profile, "glibc");
+    site_profile_note(&profile, "a note");
+    const uint32_t held = site_profile_metric(&profile, SITE_HELD, "glibc");
+    site_profile_add(&profile, stack_of(&profile, "xyz"), held, 12);
+    json_t *json = site_profile_json(&profile);
+    CHECK(site_profile_read(json, &other));
+    char *page = site_flame_page(&profile, held), *again = site_flame_page(&other, held);
+    CHECK_STR(again, page);
+    free(page);
+    free(again);
+    site_profile_drop(&other, 0);
+    CHECK_U64(other.metric_count, 1);
+    CHECK_U64((uint64_t)site_profile_own(&other, stack_of(&other, "xyz"), 0), 12);
+    site_profile_release(&other);
+    static const char *const BAD[] = {
+        "{\"parents\": [0, 0, 0, 0, 0, 9, 0]}", "{\"node_frames\": [0, 1, 2, 3, 4, 5, 7]}",
+        "{\"holders\": [0, 1, -1, 1]}",         "{\"holders\": [99, 1, 1, 1]}",
+        "{\"parents\": [0, 2, 1, 1, 0, 1, 1]}", "{\"frames\": 7}"};
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        json_t *damaged = json_deep_copy(json), *part = json_loads(BAD[i], 0, NULL);
+        CHECK(part != NULL);
+        json_object_update(damaged, part);
+        CHECK(!site_profile_read(damaged, &other));
+        CHECK_U64(other.node_count + other.string_count, 0);
+        json_decref(damaged);
+        json_decref(part);
+    }
+    json_decref(json);
+    site_profile_release(&profile);
+}
+
 TEST(a_profile_of_nothing)
 {
     struct site_profile profile = {0};
@@ -196,4 +233,4 @@ TEST(a_profile_of_nothing)
 RUN_TESTS(T(equal_stacks_are_one), T(repeated_frames_are_left_out), T(lines_are_of_a_function),
           T(two_recordings_are_compared), T(two_recordings_are_added), T(two_allocators_are_compared),
           T(values_that_are_no_number_are_left_out), T(nodes_and_metrics_grow), T(names_are_made_harmless),
-          T(what_has_no_name_is_told_apart), T(a_profile_of_nothing))
+          T(what_has_no_name_is_told_apart), T(a_profile_is_read_again), T(a_profile_of_nothing))

@@ -199,6 +199,13 @@ function wasteSection(workload) {
       text(waste.resident_bytes), bar(waste)])));
 }
 
+// What call sites hold under each candidate: the table of the screen.
+function sitesSection(workload) {
+  if (!workload.sites) return null;
+  return section("Memory by call site", "What the objects of a site hold of resident memory when most is live: their shares of the pages that they lie on.",
+    plainTable("Memory by call site", workload.sites.heads, workload.sites.rows));
+}
+
 // Calls to the kernel between the first op and the last, the kinds that any candidate made.
 function kernelSection(workload) {
   const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.system_calls).total));

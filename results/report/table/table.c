@@ -18,6 +18,7 @@
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/confirm_screen.h"
+#include "results/report/table/sites_screen.h"
 #include "results/report/table/verdict_screen.h"
 
 /* All columns side by side would be wider than a page: time stands above memory there, each with the names. */
@@ -446,6 +447,7 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
             continue;
         res_text_add(&text, "\n", 1);
         add_table(&text, result, workload, style);
+        res_sites_screen(&text, workload, style);
         res_text_add(&text, "\n", 1);
         res_notes_text(&text, workload->notes, workload->note_count, true, NULL);
     }

@@ -1,0 +1,40 @@
+/* site_cost.h - what each call site of a workload holds of resident memory under each candidate, measured by replays behind an
+ * experiment's rounds.
+ *
+ *   peak   the moment at which most is live in the workload, to the op; what it inherited is live before
+ *   held   then, by a site: its objects' shares of the pages that they lie on (replay/meters/held_pages.h). What is resident
+ *          beyond is the allocator's own
+ *
+ * Sites are those of `sites`, in its order (convert/sites/sites.h), and one behind them, of objects of no known site. One
+ * thread at a time. Want of memory ends the program. Time by site is not told: docs/notes/sites.md. */
+#ifndef MALLAB_SITES_COST_SITE_COST_H
+#define MALLAB_SITES_COST_SITE_COST_H
+
+#include "convert/sites/sites.h"
+#include "results/measure/experiment/experiment.h"
+
+enum { SITE_HELD_RUNS = 2 };
+
+/* Of one candidate. Arrays are by number in `sites`. */
+struct site_cost_entry {
+    char *failed;                                      /* one line; NULL: it did not, and all else is there */
+    double *held, *run_held[SITE_HELD_RUNS];           /* bytes; the mean of the runs, and each */
+    double resident_bytes, pages_bytes, swapped_bytes; /* at the peak, means of the runs */
+};
+
+struct site_costs {
+    char *unavailable;               /* one line; NULL: it is all there */
+    uint64_t peak_op, peak_bytes;    /* most is live after so many ops */
+    double *live;                    /* bytes of each site, at the peak */
+    struct site_cost_entry *entries; /* the experiment's candidates */
+    size_t entry_count;
+};
+
+/* site_cost_measure - replay the workload of a trial, SITE_HELD_RUNS times under each candidate.
+ * sites     of the same file.
+ * ret_costs always filled; end it with site_cost_release. */
+void site_cost_measure(const struct res_experiment *experiment, const struct res_trial *trial,
+                       const struct conv_sites *sites, struct site_costs *ret_costs);
+void site_cost_release(struct site_costs *costs);
+
+#endif

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""What call sites hold under each allocator: of a program whose answer is known, in the result, on the screen and as a flame graph."""
+import json
+import unittest
+
+import lab
+
+MIB = 1 << 20
+KNOWN = {"fills": (20000, 20000000), "scatters": (20000, 2000000), "reserves": (1, 64 * MIB), "churns": (30000, 0)}
+
+
+class SiteCosts(lab.Lab):
+    def setUp(self):
+        super().setUp()
+        self.names = lab.candidates()
+        self.screen = self.mallab("ab", "--sites", "--details", "-n", "1", "-b", "glibc", "-a", ",".join(self.names), "-o", "r.json", "--",
+                                  lab.PROGRAMS / "site_costs").stdout.decode()
+        self.workload = json.loads((self.place / "r.json").read_text())["workloads"][0]
+        self.sites = self.workload["sites"]
+
+    def rows(self):
+        return {row["site"].split(" ")[0]: row for row in self.sites["rows"]}
+
+    def folded(self, *options):
+        lines = self.mallab("flame", *options, self.place / "r.json").stdout.decode().splitlines()
+        return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines}
+
+    def test_what_is_known(self):
+        rows = self.rows()
+        for name, (calls, live) in KNOWN.items():
+            self.assertEqual((name, rows[name]["allocations"], rows[name]["live_bytes"]), (name, calls, live))
+        self.assertEqual(self.sites["peak_bytes"], sum(row["live_bytes"] for row in rows.values()))
+
+    def test_held(self):
+        """All of what is written to is held, little more, and nothing of what is only reserved; sums are those of the pages."""
+        rows = self.rows()
+        for at, candidate in enumerate(self.sites["candidates"]):
+            held = {name: row["costs"][at]["held_bytes"] for name, row in rows.items()}
+            told = (candidate, held)
+            for name, most in (("fills", 1.25), ("scatters", 1.6)):
+                self.assertTrue(0.99 * KNOWN[name][1] < held[name] < most * KNOWN[name][1], told)
+            self.assertLess(held["reserves"], 4 * MIB, told)
+            self.assertEqual(held["churns"], 0, told)
+            self.assertLess(abs(sum(held.values()) - candidate["pages_bytes"]), 0.01 * candidate["pages_bytes"], told)
+            self.assertLess(abs(candidate["held_bytes"] - candidate["pages_bytes"]), 0.01 * candidate["pages_bytes"], told)
+            self.assertLess(candidate["pages_bytes"], 1.02 * candidate["resident_bytes"], told)
+
+    def test_screen(self):
+        self.assertIn("held at the peak", self.screen)
+        self.assertIn("[allocator's own]", self.screen)
+        for name in KNOWN:
+            self.assertIn(name, self.screen)
+
+    def test_flame(self):
+        held = self.folded("--value", "held", "-a", "glibc")
+        candidate = self.sites["candidates"][0]
+        self.assertAlmostEqual(sum(held.values()), max(candidate["resident_bytes"], candidate["held_bytes"]), delta=len(held) + 2)
+        self.assertTrue(any(stack.endswith("main;fills") for stack in held), held)
+        calls = self.folded("--value", "count")
+        self.assertEqual(next(n for stack, n in calls.items() if stack.endswith("main;churns")), 30000)
+        self.mallab("flame", "--value", "held", "-a", "no-such", self.place / "r.json", status=lab.FAILED)
+        self.mallab("flame", "--value", "held", "-o", "r.html", self.place / "r.json")
+        self.assertIn('"held","unit":"bytes"', (self.place / "r.html").read_text())
+
+    def test_a_page_has_the_tables(self):
+        self.mallab("report", "--format", "html", "-o", "page.html", self.place / "r.json")
+        page = (self.place / "page.html").read_text()
+        self.assertIn("Memory by call site", page)
+        self.assertNotIn("node_frames", page)
+
+    def test_without_stacks_it_is_told(self):
+        self.mallab("record", "--quiet", "-o", "plain", lab.PROGRAMS / "site_costs")
+        answer = json.loads(self.mallab("ab", "--sites", "--json", "-n", "1", "-a", "glibc", "plain").stdout)
+        self.assertIn("record with --sites", answer["workloads"][0]["sites"]["unavailable"])
+        self.assertIn("mallab ab --sites", self.mallab("flame", "--value", "held", "-a", "glibc", self.empty_result(answer), status=lab.BAD_INPUT).stderr.decode())
+
+    def empty_result(self, answer):
+        (self.place / "plain.json").write_text(json.dumps(answer))
+        return self.place / "plain.json"
+
+
+if __name__ == "__main__":
+    unittest.main()
