@@ -35,6 +35,7 @@ def test_a_call_behind_a_pause_has_its_time():
 
 def test_bursts_stay_cheap():
     """Where calls follow each other the clock is read once in some sixty."""
+    recorded.needs('calls as close as a processor has them')
     collector = recorded.Collector()
     subprocess.run([PAUSES], env=collector.environment(), stdout=subprocess.DEVNULL, check=True)
     times = times_of(collector.end().only())

@@ -140,6 +140,7 @@ def test_modules():
 def test_sample():
     """Of a sample the stacks are some of those that all allocations have, and what is not in it says so. A sample by bytes has a
     share of the calls that differs from program to program, so the mean is such that one has many samples and few have none."""
+    recorded.needs('speed for 10,000 threads')
     whole = {tuple(frames) for _, _, _, frames in stacks_of(record('exceptions').only())}
     samples = 0
     for part in ('exceptions', 'threads', 'coroutines'):
