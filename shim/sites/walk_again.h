@@ -13,31 +13,31 @@ static inline uint64_t walk_word(uint64_t place)
 }
 
 /* walk_leads_outward - whether the words are unchanged by which one comes from a frame to the one outside of it, which stands before
- * it. */
-static inline bool walk_leads_outward(const struct walk_frame *frame, uint64_t sp)
+ * it. A tail may be of a time when the region reached farther: only words below high are read. */
+static inline bool walk_leads_outward(const struct walk_frame *frame, uint64_t sp, uintptr_t high)
 {
     const struct walk_frame *outer = frame - 1;
     const uint32_t bits = cfi_rule_bits(frame->rule);
     uint64_t place;
     if (cfi_rule_kind(frame->rule) == CFI_AT_FRAME) {
         place = frame->fp - processor_offset(bits);
-        if (place < sp || walk_word(place) != walk_frame_sp(outer))
+        if (place < sp || place > high - 8 || walk_word(place) != walk_frame_sp(outer))
             return false;
     }
     if (!(outer->rule & WALK_NEEDS_FP) || processor_keeps_frame(bits) || processor_loses_frame(bits))
         return true;
     place = processor_frame_place(bits, outer->slot, frame->fp);
-    return place >= sp && walk_word(place) == outer->fp;
+    return place >= sp && place <= high - 8 && walk_word(place) == outer->fp;
 }
 
-/* walk_is_unchanged - whether the words of a frame are that has an outer one; its slot lies at or above sp. */
-static inline bool walk_is_unchanged(const struct walk_frame *frame, uint64_t sp)
+/* walk_is_unchanged - whether the words of a frame are that has an outer one; its slot lies at or above sp and below high. */
+static inline bool walk_is_unchanged(const struct walk_frame *frame, uint64_t sp, uintptr_t high)
 {
     if (processor_code(walk_word(frame->slot)) != frame->address)
         return false;
     return __builtin_expect(!(frame[-1].rule & WALK_NEEDS_FP) && cfi_rule_kind(frame->rule) != CFI_AT_FRAME,
                             1) ||
-           walk_leads_outward(frame, sp);
+           walk_leads_outward(frame, sp, high);
 }
 
 /* walk_unchanged - how many of the first `most` kept frames are unchanged, which were kept of this region and generation. */
@@ -47,7 +47,7 @@ static inline uint32_t walk_unchanged(const struct walk *walk, uint64_t sp, uint
     uint32_t i = 1;
     if (most == 0 || frames->slot < sp || processor_code(walk_word(frames->slot)) != frames->address)
         return 0;
-    while (i < most && frames[i].slot >= sp && walk_is_unchanged(&frames[i], sp))
+    while (i < most && frames[i].slot >= sp && walk_is_unchanged(&frames[i], sp, walk->high))
         i++;
     return i;
 }
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) uint32_t walk_again(struct walk *wa
         ((inner->rule & WALK_NEEDS_FP) && inner->fp != walk_way_fp(way, sp, fp)))
         return 0;
     for (uint32_t i = 1; i < count; i++)
-        if (!walk_is_unchanged(&tail->frames[i], slot))
+        if (!walk_is_unchanged(&tail->frames[i], slot, high))
             return 0;
     if (walk_unchanged(walk, slot, first + 1) <= first)
         return 0;
