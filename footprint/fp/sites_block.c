@@ -252,9 +252,12 @@ static enum fp_status get_module(struct cursor *cursor, struct fp_module *ret_mo
     memcpy(module.build_id, build_id, build_id_bytes);
     if (!module_is_valid(&module))
         return FP_ERR_CORRUPT;
-    module.path = strndup(path, path_bytes);
-    if (module.path == NULL)
+    char *copy = malloc(path_bytes + 1);
+    if (copy == NULL)
         return FP_ERR_MEMORY;
+    memcpy(copy, path, path_bytes);
+    copy[path_bytes] = '\0';
+    module.path = copy;
     *ret_module = module;
     return FP_OK;
 }
