@@ -17,6 +17,7 @@
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
 #include "cli/verbs/confirm_step.h"
+#include "cli/verbs/experiment_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/site_costs.h"
@@ -33,7 +34,6 @@
 #include "results/measure/experiment/result_making.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/verdict.h"
-#include "results/measure/machine/disturbances.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
@@ -470,40 +470,8 @@ static void on_progress(void *context, const struct res_workload *workload, cons
     free(words);
 }
 
-static bool any_failed(const struct res_experiment *experiment)
-{
-    bool failed = false;
-    for (size_t i = 0; i < experiment->trial_count; i++) {
-        const struct res_trial *trial = &experiment->trials[i];
-        for (size_t k = 0; k < trial->entry_count; k++) {
-            const struct res_entry *entry = &trial->entries[k];
-            if (entry->failed == NULL)
-                continue;
-            failed = true;
-            cli_say(&CLI_AB, "%s: %s%s failed: %s", trial->workload->name, entry->candidate->name,
-                    entry->is_control ? " (control)" : "", entry->failed);
-        }
-    }
-    return failed;
-}
-
-/* Once for each candidate, of the first workload in which it said something. The control and the floor have nothing to add. */
-static void tell_said(const struct res_experiment *experiment)
-{
-    for (size_t k = 0; k < experiment->options.candidate_count; k++) {
-        bool told = false;
-        for (size_t i = 0; i < experiment->trial_count && !told; i++) {
-            const struct res_entry *entry = &experiment->trials[i].entries[k];
-            told = entry->said != NULL;
-            if (told)
-                cli_say(&CLI_AB, "%s says: %s", entry->candidate->name, entry->said);
-        }
-    }
-}
-
 static int run_experiment(struct ab *ab)
 {
-    struct res_disturbances disturbances;
     const struct settings *settings = &ab->settings;
     struct res_experiment experiment;
     const struct res_options options = {
@@ -535,24 +503,12 @@ static int run_experiment(struct ab *ab)
         .context = ab,
     };
     const uint64_t begin_ns = fp_now_ns();
-    /* The reader of our output may go while we have a directory to remove. Not before: COMMAND would inherit it. */
-    signal(SIGPIPE, SIG_IGN);
-    res_disturbances_begin(&disturbances, "");
-    cli_progress_begin(&ab->progress, settings->answer.progress);
-    res_experiment_run(&options, &experiment);
-    cli_progress_end(&ab->progress);
-    res_disturbances_end(&disturbances);
-    if (!settings->answer.quiet)
-        tell_said(&experiment);
-    const bool failed = any_failed(&experiment);
-    int code = CLI_DONE, confirmed = CLI_DONE;
-    if (experiment.stopped && experiment.trials[0].rounds == 0) {
-        cli_say(&CLI_AB, "stopped before the first round was finished: there is no result");
-        code = CLI_FAILED;
-    } else {
-        struct res_result result;
-        res_result_of_experiment(&experiment, ab->choice.missing, ab->choice.missing_count, &result);
-        res_disturbances_give(&disturbances, &result);
+    struct res_result result;
+    bool failed;
+    int code = cli_experiment_step(&CLI_AB, &options, &ab->choice, &ab->progress, settings->answer.progress,
+                                   settings->answer.quiet, &experiment, &result, &failed);
+    if (code == CLI_DONE) {
+        int confirmed = CLI_DONE;
         result.asked = (struct res_asked){
             .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
         if (!experiment.stopped)
@@ -571,7 +527,6 @@ static int run_experiment(struct ab *ab)
             code = confirmed;
         res_result_release(&result);
     }
-    res_disturbances_release(&disturbances);
     res_experiment_release(&experiment);
     return code == CLI_DONE && failed ? CLI_FAILED : code;
 }

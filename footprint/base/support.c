@@ -279,9 +279,15 @@ char *res_allocators_directory(void)
     const char *named = getenv("MALLAB_ALLOCATORS");
     if (named != NULL && *named != '\0')
         return res_strdup(named);
+    return res_data_directory("allocators", "allocators");
+}
+
+char *res_data_directory(const char *in_source, const char *installed)
+{
     /* Installed, mallab-collect is in libexec; beside us it is only in a build tree. */
     char *beside = own_directory() != NULL ? res_path_join(own_directory(), "mallab-collect") : NULL;
     const bool in_build_tree = beside != NULL && access(beside, X_OK) == 0;
     free(beside);
-    return res_path_join(in_build_tree ? MALLAB_SOURCE_DATADIR : MALLAB_DATADIR, "allocators");
+    return in_build_tree ? res_path_join(MALLAB_SOURCE_DATADIR, in_source)
+                         : res_path_join(MALLAB_DATADIR, installed);
 }

@@ -47,6 +47,9 @@ struct res_experiment {
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment);
 void res_experiment_release(struct res_experiment *experiment);
 
+/* res_experiment_runs - how many replays one of its workloads takes, if all rounds are made. */
+size_t res_experiment_runs(const struct res_options *options, const struct res_workload *workload);
+
 /* res_digest_agreed - the digest that most entries' warm-ups showed; the earlier one of two equally frequent.
  * digests  NULL for those that did not run. Returns one of them, or NULL. */
 const char *res_digest_agreed(const char *const *digests, size_t count);

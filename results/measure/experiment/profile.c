@@ -231,7 +231,7 @@ static json_t *read_all(struct wl_reader *reader, struct profile *profile, const
                             : unavailable(fp_error_text(wl_reader_error(reader), path, words, sizeof words));
 }
 
-static json_t *profile_of(const char *path)
+json_t *res_profile_of(const char *path)
 {
     struct fp_error error;
     struct wl_reader *reader;
@@ -269,6 +269,6 @@ void res_profile_add(struct res_result *result, const struct res_experiment *exp
     for (size_t i = 0; i < experiment->trial_count; i++) {
         const struct res_workload *workload = experiment->trials[i].workload;
         result->workloads[i].profile = workload->member_count > 0 ? unavailable(RES_GROUP_WHY)
-                                                                  : profile_of(workload->path);
+                                                                  : res_profile_of(workload->path);
     }
 }

@@ -20,9 +20,11 @@
 #define RES_PROFILE_STEPS   400u
 #define RES_PROFILE_THREADS 12u /* the busiest; the others are added up in one */
 
-/* res_profile_add - read each workload of an experiment from beginning to end, for the `profile` of its result. Takes 16 bytes for each
+/* res_profile_of - read a workload's file from beginning to end: its `profile`. A new reference.
+ * res_profile_add - read each workload of an experiment from beginning to end, for the `profile` of its result. Takes 16 bytes for each
  * object id of a file, and the reader's. What cannot be read, or takes more memory than there is, is an object that only holds
  * `unavailable`, one line. */
+json_t *res_profile_of(const char *path);
 void res_profile_add(struct res_result *result, const struct res_experiment *experiment);
 
 #endif
