@@ -27,6 +27,7 @@ OPERANDS = {
     "sites": ["sites.fp"],
     "leaks": ["sites.fp"],
     "flame": ["sites.fp"],
+    "plan": ["web.wl"],  # DIR, likewise
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
 DONE = ("ab", "confirm", "convert", "report", "compare", "sites", "leaks")
@@ -72,8 +73,9 @@ def ended_well(answer):
 def check_output(verb):
     operands = OPERANDS[verb]
     refused(verb, ["-o", "", *operands], 2, "--output takes a name, or - for stdout, not ''")
-    if verb == "record":
-        refused(verb, ["-o", "-", *operands], 2, "-o takes a directory: a recording does not go to stdout")
+    if verb in ("record", "plan"):
+        what = {"record": "recording", "plan": "plan"}[verb]
+        refused(verb, ["-o", "-", *operands], 2, f"-o takes a directory: a {what} does not go to stdout")
         return
     pathlib.Path("taken").write_text("precious\n")
     refused(verb, ["-o", "taken", *operands], 1, "'taken' exists already: choose another name, or add --force")

@@ -31,7 +31,8 @@ char *res_cell_other_candidate(const struct res_plan_candidate *planned,
 #define RES_CELL_LOOK_MS 1000u
 #define RES_CELL_LOAD_PERCENT                                                                                \
     25u /* by default: in between lie one busy program of four processors, and one of eight */
-#define RES_CELL_LOAD_LEAST 5u /* what is below is not told from nothing (machine/disturbances.h) */
+#define RES_CELL_LOAD_LEAST                                                                                  \
+    5u /* what is below is not told from nothing (results/measure/machine/disturbances.h) */
 char *res_cell_disturbed(uint64_t percent, const volatile sig_atomic_t *stop);
 
 enum res_cell_near {

@@ -39,7 +39,7 @@ struct res_plan_candidate {
     char *word; /* what -a takes: the name, or the path of a library */
     char *library, *version;
     struct res_build build; /* NULL: not known */
-    char *environment;      /* as a shell takes it (base/shell_line.h) */
+    char *environment;      /* as a shell takes it (results/measure/base/shell_line.h) */
 };
 
 /* A cell. */

@@ -30,7 +30,7 @@ struct res_stratum_item {
     double drawn; /* the share that it has among those drawn; 0: it is not */
 };
 
-/* res_features_of - of a profile (experiment/profile.h; one that is unavailable has no mix), and what is known without one. */
+/* res_features_of - of a profile (results/measure/experiment/profile.h; one that is unavailable has no mix), and what is known without one. */
 void res_features_of(const json_t *profile, const struct res_workload *workload,
                      double ret_features[RES_FEATURES]);
 
