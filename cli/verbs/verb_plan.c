@@ -1,10 +1,11 @@
 /* verb_plan.c - `mallab plan`: many workloads cut into cells, what they will cost, and how to run them. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,25 +19,20 @@
 #include "cli/options/option_table.h"
 #include "cli/verbs/plan_inputs.h"
 #include "cli/verbs/plan_losers.h"
+#include "cli/verbs/plan_screen.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
-#include "footprint/base/words.h"
-#include "results/measure/base/shell_line.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/measure/plan/cell.h"
 #include "results/measure/plan/plan.h"
 #include "results/measure/plan/strata.h"
-#include "results/measure/run/member_runs.h"
 
-#define ROUNDS       8u /* a verdict takes as many; blocks tell more than rounds do */
-#define BLOCKS       2u
-#define IDLE_NS      UINT64_C(60000000000) /* as `ab` has it */
-#define LABELS_MAX   1024u
-#define WEIGHTS_MAX  (1u << 24)            /* bytes of a file of weights */
-#define PATIENCE_NS  UINT64_C(30000000000) /* that a replay for the estimate may take */
-#define RESULT_BYTES 6000.0                /* of a cell's JSON for each replay; measured, 4 programs */
-#define CELL_NS      (RES_CELL_LOOK_MS * 1e6 + 1.5e9) /* of a cell, beside its replays: looks, starts, copies */
+#define ROUNDS      8u /* a verdict takes as many; blocks tell more than rounds do */
+#define BLOCKS      2u
+#define IDLE_NS     UINT64_C(60000000000) /* as `ab` has it */
+#define LABELS_MAX  1024u
+#define WEIGHTS_MAX (1u << 24) /* bytes of a file of weights */
 
 struct labels {
     const char *items[LABELS_MAX];
@@ -168,8 +164,7 @@ struct planning {
     struct cli_choice choice;
     struct cli_plan_inputs inputs;
     struct res_plan plan;
-    double run_ns, run_ns_per_op; /* of a replay, estimated */
-    const char *timed;            /* label of the workload that this was measured with; NULL: none was */
+    struct cli_plan_cost cost;
 };
 
 /* The text of a file of weights; NULL, told. */
@@ -300,178 +295,47 @@ static void settle_baseline(struct planning *planning)
     free(workloads);
 }
 
-/* ---- what it will cost -------------------------------------------------------------------------- */
-
-/* NAN: it could not be replayed. */
-static double time_replay(const struct planning *planning, const struct res_workload *workload)
-{
-    struct res_run run;
-    char *reason = NULL;
-    const struct res_run_request request = {.candidate = planning->choice.candidates[0],
-                                            .workload = workload->path,
-                                            .members = workload->members,
-                                            .member_count = workload->member_count,
-                                            .timeout_ns = PATIENCE_NS,
-                                            .stop = &cli_stopped_by};
-    if (res_run_workload(&request, &run, &reason) != RES_RUN_OK) {
-        free(reason);
-        return NAN;
-    }
-    const double elapsed_ns = (double)run.elapsed_ns;
-    res_run_release(&run);
-    return elapsed_ns;
-}
-
-static int by_ops(const void *a, const void *b)
-{
-    const struct res_plan_item *one = *(const struct res_plan_item *const *)a;
-    const struct res_plan_item *other = *(const struct res_plan_item *const *)b;
-    return one->facts.ops < other->facts.ops ? -1 : one->facts.ops > other->facts.ops;
-}
-
-/* One replay of the smallest workload that is taken and, where that has more calls, one of the middle one: what a replay takes
- * beside its calls, and for each of them. */
-static void estimate(struct planning *planning)
-{
-    const struct cli_plan_inputs *inputs = &planning->inputs;
-    const struct res_plan_item **sorted = res_calloc(inputs->count, sizeof(struct res_plan_item *));
-    size_t count = 0;
-    for (size_t i = 0; i < inputs->count; i++)
-        if (inputs->items[i].share > 0)
-            sorted[count++] = &inputs->items[i];
-    qsort(sorted, count, sizeof(struct res_plan_item *), by_ops);
-    const struct res_plan_item *small = sorted[0], *middle = sorted[count / 2];
-    const double small_ns = time_replay(planning, &small->facts);
-    const double middle_ns = middle->facts.ops / 2 > small->facts.ops ? time_replay(planning, &middle->facts)
-                                                                      : NAN;
-    planning->run_ns_per_op = small_ns / (double)small->facts.ops;
-    planning->timed = isnan(small_ns) ? NULL : small->label;
-    if (!isnan(middle_ns) && !isnan(small_ns)) {
-        planning->run_ns_per_op = fmax(0, middle_ns - small_ns) /
-                                  (double)(middle->facts.ops - small->facts.ops);
-        planning->run_ns = fmax(0, small_ns - planning->run_ns_per_op * (double)small->facts.ops);
-        planning->timed = middle->label;
-    }
-    free(sorted);
-}
-
-struct cost {
-    double machine_ns, workload_bytes, result_bytes;
-    size_t replays; /* of a cell with all passes */
-};
-
-static struct cost cost_of(const struct planning *planning)
-{
-    const struct res_plan *plan = &planning->plan;
-    const struct settings *settings = planning->settings;
-    const uint64_t blocks = settings->blocks > 0 ? settings->blocks : BLOCKS;
-    const struct res_options options = {.candidate_count = plan->candidate_count,
-                                        .floor = planning->choice.floor,
-                                        .rounds = (unsigned)settings->measure.rounds,
-                                        .memory_rounds = (unsigned)settings->memory_rounds};
-    struct cost cost = {0};
-    for (size_t i = 0; i < planning->inputs.count; i++) {
-        const struct res_plan_item *item = &planning->inputs.items[i];
-        if (!(item->share > 0))
-            continue;
-        const size_t replays = res_experiment_runs(&options, &item->facts);
-        const double run_ns = planning->run_ns + planning->run_ns_per_op * (double)item->facts.ops;
-        cost.replays = replays > cost.replays ? replays : cost.replays;
-        cost.machine_ns += (double)blocks * (CELL_NS + (double)replays * run_ns);
-        cost.workload_bytes += (double)item->bytes; /* an upper bound: what is the same is there once */
-        cost.result_bytes += (double)blocks * (double)replays * RESULT_BYTES;
-    }
-    return cost;
-}
-
-/* ---- the screen ------------------------------------------------------------------------------- */
-
-static void add_commands(struct res_text *text, const char *directory)
-{
-    static const char *const ENGINES[][2] = {{"Slurm", "slurm.sh"},
-                                             {"one machine, or ssh", "parallel.sh"},
-                                             {"Snakemake", "Snakefile"},
-                                             {"Kubernetes", "kubernetes.yaml"}};
-    char *scripts = res_data_directory("scripts/fleet", "fleet");
-    struct res_text word = {0};
-    res_shell_word(&word, directory);
-    for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
-        res_text_printf(text, "  %-20s", ENGINES[i][0]);
-        if (i == 2)
-            res_text_printf(text, "snakemake -s %s/%s -j1 --config plan=%s\n", scripts, ENGINES[i][1],
-                            word.text);
-        else if (i == 3)
-            res_text_printf(text, "%s/%s: write in your image, volume and cells\n", scripts, ENGINES[i][1]);
-        else
-            res_text_printf(text, "%s/%s %s\n", scripts, ENGINES[i][1], word.text);
-    }
-    res_text_printf(text, "  %-20smallab cell %s N, each N on any node; then mallab collect %s\n",
-                    "anything else", word.text, word.text);
-    free(word.text);
-    free(scripts);
-}
-
-static void show_plan(const struct planning *planning)
-{
-    const struct res_plan *plan = &planning->plan;
-    const struct settings *settings = planning->settings;
-    const struct cost cost = cost_of(planning);
-    size_t labels;
-    const size_t workloads = res_plan_workloads(plan, &labels);
-    struct res_text text = {0};
-    char span[2][32];
-    res_text_printf(&text,
-                    "%zu cell%s: %zu workload%s of %zu host%s, %" PRIu64
-                    " rounds each of %zu candidates, control and floor\n",
-                    plan->row_count, plan->row_count == 1 ? "" : "s", workloads, workloads == 1 ? "" : "s",
-                    labels, labels == 1 ? "" : "s", settings->measure.rounds, plan->candidate_count);
-    if (strcmp(plan->selection, "all") != 0)
-        res_text_printf(&text, "  workloads   %s%s\n", plan->selection,
-                        settings->budget > 0 ? ", two by weight in each cluster of alike profiles"
-                                             : ": the middle ones of clusters, whose error nobody knows");
-    if (planning->inputs.left_out > 0)
-        res_text_printf(&text, "  left out    %zu, named above\n", planning->inputs.left_out);
-    res_text_printf(&text, "  time        ");
-    if (planning->timed != NULL)
-        res_text_printf(&text,
-                        "%s on one machine, %s on ten: %zu replays a cell, as long as one of %s here\n",
-                        res_text_duration(cost.machine_ns, span[0]),
-                        res_text_duration(cost.machine_ns / 10, span[1]), cost.replays, planning->timed);
-    else
-        res_text_printf(&text, "not known: a replay for the estimate failed; %zu replays a cell\n",
-                        cost.replays);
-    res_text_printf(&text, "  bytes       %s of workloads at most, some %s of results\n",
-                    FP_BYTES(cost.workload_bytes), FP_BYTES(cost.result_bytes));
-    res_text_printf(&text, "  counted by  %s: as many as %.1f workloads of equal weight%s\n", plan->weights,
-                    res_plan_n_eff(plan), plan->all_hosts ? "; they are all hosts" : "");
-    res_text_printf(
-        &text, "  nodes       %s, mallab %s, the same libraries; others there use %" PRIu64 " %% at most\n",
-        strcmp(plan->machine, RES_PLAN_ANY) == 0 ? "any machine" : plan->machine, plan->mallab_version,
-        plan->load_percent);
-    res_text_printf(&text, "\nrun it by\n");
-    add_commands(&text, settings->answer.output);
-    cli_put_own(text.text);
-}
-
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-/* A new directory, or an empty one. */
-static int make_directory(const char *path)
+/* A new directory, or one that is empty; and one that nodes will believe. ret_made: whether it was not there. */
+static int make_directory(const char *path, bool *ret_made)
 {
-    char *workloads = res_path_join(path, RES_PLAN_WORKLOADS);
-    int code = CLI_DONE;
-    if (mkdir(path, 0755) != 0 && (errno != EEXIST || rmdir(path) != 0 || mkdir(path, 0755) != 0)) {
+    char *workloads = res_path_join(path, RES_PLAN_WORKLOADS), *problem = NULL;
+    struct dirent **entries = NULL;
+    int code = CLI_DONE, error = 0, count = 0;
+    *ret_made = mkdir(path, 0755) == 0;
+    if (!*ret_made) {
+        error = errno;
+        count = error == EEXIST ? scandir(path, &entries, NULL, NULL) : 0;
+    }
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    const int fd = *ret_made || count == 2 ? res_plan_directory(path, &problem) : -1;
+    if (problem != NULL)
+        code = cli_say_problem(&CLI_PLAN, problem);
+    else if (fd < 0 || mkdir(workloads, 0755) != 0) {
         cli_say(&CLI_PLAN, "cannot make '%s': %s", path,
-                errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR
-                    ? "it exists already: name a new directory"
-                    : strerror(errno));
-        code = CLI_FAILED;
-    } else if (mkdir(workloads, 0755) != 0) {
-        cli_say(&CLI_PLAN, "cannot make '%s': %s", workloads, strerror(errno));
+                error == EEXIST ? "it exists already: name a new directory"
+                                : strerror(fd < 0 ? error : errno));
         code = CLI_FAILED;
     }
+    if (fd >= 0)
+        (void)close(fd); /* a directory */
+    if (code != CLI_DONE && *ret_made)
+        (void)rmdir(path); /* as it was */
     free(workloads);
     return code;
+}
+
+/* What was made for a plan that did not come to be. */
+static void remove_directory(const char *path, bool made)
+{
+    char *workloads = res_path_join(path, RES_PLAN_WORKLOADS);
+    cli_tree_remove(workloads);
+    if (made)
+        (void)rmdir(path); /* nothing else is ours in it */
+    free(workloads);
 }
 
 static int save(const char *directory, struct res_plan *plan)
@@ -502,26 +366,27 @@ static int fill(struct planning *planning, const struct cli_operands *operands)
         return CLI_FAILED;
     }
     describe_plan(planning);
-    estimate(planning);
+    cli_plan_estimate(&planning->plan, &planning->inputs, &planning->choice, &planning->cost);
     return cli_stopped_by == 0 ? save(settings->answer.output, &planning->plan) : CLI_FAILED;
 }
 
 static int make_plan(struct settings *settings, const struct cli_operands *operands)
 {
     struct planning planning = {.settings = settings};
+    bool made;
     int code = cli_choose(&CLI_PLAN, settings->measure.allocators, settings->measure.baseline,
                           &planning.choice);
     if (code == CLI_DONE)
-        code = make_directory(settings->answer.output);
+        code = make_directory(settings->answer.output, &made);
     if (code == CLI_DONE) {
         cli_stops_take();
         planning.inputs = (struct cli_plan_inputs){
             .verb = &CLI_PLAN, .directory = settings->answer.output, .when = settings->answer.progress};
         code = fill(&planning, operands);
         if (code == CLI_DONE)
-            show_plan(&planning);
+            cli_plan_show(&planning.plan, &planning.inputs, &planning.cost);
         else
-            cli_tree_remove(settings->answer.output); /* we made it, and it is no plan */
+            remove_directory(settings->answer.output, made);
     }
     res_plan_release(&planning.plan);
     cli_plan_inputs_release(&planning.inputs);
@@ -532,7 +397,7 @@ static int make_plan(struct settings *settings, const struct cli_operands *opera
 
 /* ---- more blocks ------------------------------------------------------------------------------- */
 
-static int add_blocks(const struct settings *settings)
+static int extend(const struct settings *settings)
 {
     struct res_plan plan;
     struct cli_plan_losers losers = {0};
@@ -553,16 +418,27 @@ static int add_blocks(const struct settings *settings)
                          settings->blocks > 0 ? settings->blocks : 2 * BLOCKS, &problem) ||
          !res_plan_save(directory, &plan, &problem)))
         code = cli_say_problem(&CLI_PLAN, problem);
-    if (code == CLI_DONE) {
-        struct res_text text = {0};
-        res_text_printf(&text, "%zu cells more, %zu-%zu; %zu in all\n\nrun them by\n",
-                        plan.row_count - before, before, plan.row_count - 1, plan.row_count);
-        add_commands(&text, settings->again);
-        cli_put_own(text.text);
-    }
+    if (code == CLI_DONE)
+        cli_plan_show_more(&plan, before, settings->again);
     (void)close(directory); /* a directory */
     cli_plan_losers_release(&losers);
     res_plan_release(&plan);
+    return code;
+}
+
+/* One at a time: two would give the same numbers to different cells. Where the file system has no such lock, nobody waits. */
+static int add_blocks(const struct settings *settings)
+{
+    char *problem = NULL;
+    const int lock = res_plan_directory(settings->again, &problem);
+    if (lock < 0) {
+        cli_say(&CLI_PLAN, "cannot read '%s': %s", settings->again, problem);
+        free(problem);
+        return CLI_UNREADABLE;
+    }
+    (void)flock(lock, LOCK_EX);
+    const int code = extend(settings);
+    (void)close(lock); /* which ends the lock */
     return code;
 }
 
