@@ -22,7 +22,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/fp/site_sample.h"
 
-#define META_ENTRIES_MAX 8u
+#define META_ENTRIES_MAX 9u
 
 /* ---- the workload's meta data -------------------------------------------------------------- */
 
@@ -57,6 +57,8 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
         meta[count++] = (struct fp_meta){"program", survey->program};
     meta[count++] = (struct fp_meta){"source", input->source};
     meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
+    if (survey->label[0] != '\0')
+        meta[count++] = (struct fp_meta){FP_LABEL_META, survey->label};
     if (survey->start_unix_ns != 0) {
         snprintf(start, sizeof start, "%" PRIu64, survey->start_unix_ns);
         meta[count++] = (struct fp_meta){"recorded_unix_ns", start};

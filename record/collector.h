@@ -16,6 +16,7 @@ struct rec_settings {
     uint64_t duration_ns;
     uint64_t window_ns; /* cut into windows so long; 0: not */
     uint64_t keep;      /* windows; 0: all */
+    const char *label;  /* of this host (footprint/base/label.h); NULL: none */
     const char *only;   /* names of the programs to record, patterns between commas; NULL: all */
     bool paused;        /* begin without recording */
     bool no_follow;

@@ -7,6 +7,8 @@
 #ifndef MALLAB_CLI_BASE_CLI_H
 #define MALLAB_CLI_BASE_CLI_H
 
+#include <stdbool.h>
+
 /* DESIGN: exit codes. `record` has more (record/target.h). */
 enum cli_exit {
     CLI_DONE = 0,
@@ -36,6 +38,7 @@ struct cli_verb {
     const char *examples;             /* a line each */
     const char *exit_codes;
     enum cli_command_at command_at;
+    bool takes_packs;      /* of what its operands may be (options/packs.h) */
     const char *completes; /* what completion says for operands (complete, main.c); NULL: nothing */
     int (*run)(int argc, char **argv);
 };

@@ -103,6 +103,9 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
         .processes = meta_number(reader, "recording_processes"),
     };
     copy_meta(reader, "program", "", ret_workload->program, sizeof ret_workload->program);
+    const char *label = wl_reader_meta(reader, FP_LABEL_META);
+    if (fp_label_is_valid(label))
+        snprintf(ret_workload->label, sizeof ret_workload->label, "%s", label);
     copy_meta(reader, "selection", "", ret_workload->selection, sizeof ret_workload->selection);
     copy_meta(reader, "live", conv_liveness_name(CONV_LIVE_KNOWN), ret_workload->live,
               sizeof ret_workload->live);

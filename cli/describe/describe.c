@@ -149,6 +149,8 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     cli_json_set(object, "kind", conv_kind_name(survey->kind));
     cli_json_set(object, "file", survey->input);
     cli_json_set(object, "program", survey->program);
+    if (survey->label[0] != '\0')
+        cli_json_set(object, "label", survey->label);
     cli_json_set(object, "pid", cli_json_known(survey->process_id));
     set_numbers(object, survey);
     cli_json_set(object, "bytes_per_event", survey->bytes_per_event);
@@ -214,6 +216,8 @@ static void print_file(const struct conv_survey *survey, const char *path)
     line("file", "%s: %s%s%s%s", path, conv_kind_name(survey->kind), survey->program[0] != '\0' ? " of " : "",
          survey->program, processes);
     free(processes);
+    if (survey->label[0] != '\0')
+        line("host", "%s", survey->label);
 }
 
 static void print_when(const struct conv_survey *survey)

@@ -170,6 +170,8 @@ static void add_facts(struct res_workload *sum, const struct res_workload *one, 
         memcpy(sum->incomplete_why, one->incomplete_why, sizeof sum->incomplete_why);
     sum->complete = sum->complete && one->complete;
     sum->lost_known = sum->lost_known && one->lost_known;
+    if (strcmp(sum->label, one->label) != 0)
+        sum->label[0] = '\0'; /* likewise */
     if (strcmp(sum->runs_on.name, one->runs_on.name) != 0)
         memset(&sum->runs_on, 0, sizeof sum->runs_on); /* not one and the same */
     if (strcmp(sum->live, conv_liveness_name(CONV_LIVE_KNOWN)) == 0)

@@ -12,6 +12,7 @@
 #include "cli/describe/describe.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
+#include "cli/options/packs.h"
 #include "cli/options/select_options.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/group_workload.h"
@@ -33,6 +34,8 @@ struct settings {
     struct conv_options convert;
     bool verify, details;
     const char *path;
+    char **paths; /* of what a pack holds; else the one */
+    int count;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -64,12 +67,13 @@ static const struct cli_option OPTIONS[] = {
 
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
-    struct cli_operands operands;
+    struct cli_operands operands = {0};
     *ret_settings = (struct settings){.answer = cli_answer_defaults()};
     int code = cli_options_take(&CLI_INFO, argc, argv, ret_settings, &operands);
     if (code < 0)
         code = cli_select_check(&CLI_INFO, &ret_settings->convert);
-    if (code < 0)
+    const bool is_pack = operands.count > 0 && cli_packs_name(operands.words[0]) != operands.words[0];
+    if (code < 0 && (!is_pack || ret_settings->answer.json))
         code = cli_operands_one(&CLI_INFO, &operands, "no file", "one file at a time");
     if (code >= 0)
         return code;
@@ -77,7 +81,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_INFO, "--verify and --salvage contradict each other");
     if (ret_settings->verify && cli_select_any(&ret_settings->convert))
         return cli_misuse(&CLI_INFO, "--verify looks at all of a file: nothing can be selected");
-    ret_settings->path = operands.words[0];
+    ret_settings->paths = operands.words;
+    ret_settings->count = operands.count;
     return -1;
 }
 
@@ -280,13 +285,10 @@ static int tell_verdict(const struct settings *settings, struct conv_error *erro
     return code;
 }
 
-static int run_info(int argc, char **argv)
+static int tell_one(struct settings settings)
 {
-    struct settings settings;
-    int code = take_options(argc, argv, &settings);
-    if (code >= 0)
-        return code;
     const char *path = settings.path;
+    int code;
     const enum conv_kind kind = settings.convert.from == NULL ? conv_detect(path) : CONV_KIND_UNKNOWN;
     if (cli_select_any(&settings.convert) &&
         (kind == CONV_KIND_RESULT || kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_TEXT))
@@ -309,6 +311,22 @@ static int run_info(int argc, char **argv)
     return code;
 }
 
+static int run_info(int argc, char **argv)
+{
+    struct settings settings;
+    int code = take_options(argc, argv, &settings);
+    if (code >= 0)
+        return code;
+    code = CLI_DONE;
+    for (int i = 0; i < settings.count && code == CLI_DONE; i++) {
+        settings.path = settings.paths[i];
+        if (i > 0)
+            printf("\n");
+        code = tell_one(settings);
+    }
+    return code;
+}
+
 const struct cli_verb CLI_INFO = {
     .name = "info",
     .summary = "say what a recording, workload or result holds",
@@ -317,6 +335,7 @@ const struct cli_verb CLI_INFO = {
         "Say what a footprint, a recording, a workload, a group of them, a trace or a result holds, and "
         "whether it is complete.",
     .options = OPTIONS,
+    .takes_packs = true,
     .completes = ":files wl fp json",
     .examples = "mallab info mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or not legal (--verify)",

@@ -13,6 +13,7 @@
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
+#include "footprint/base/label.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
@@ -59,6 +60,12 @@ static int take_only(const struct cli_verb *verb, const struct cli_option *row, 
     return value[strspn(value, ",")] == '\0' ? cli_misuse(verb, "--only names no program") : -1;
 }
 
+static int take_label(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    *(const char **)at = value;
+    return fp_label_is_valid(value) ? -1 : cli_option_refuse(verb, row, value);
+}
+
 /* The value may be left out. */
 static int take_sites(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
@@ -88,6 +95,10 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "where to"},
     {.group = cli_answer_output, .at = AT(answer), .argument = "DIR",
      .help = "the recording; where DIR holds something already, DIR.2, DIR.3 ... [./mallab-NAME.PID]"},
+    {.name = "label", .argument = "HOST", .how = CLI_CALL, .at = AT(record.label), .take = take_label,
+     .takes = FP_LABEL_TAKES,
+     .help = "keep in the recording, its workloads and results that it is of this host: keeps those of many "
+             "hosts apart [$MALLAB_LABEL]"},
     {.name = "best-effort", .how = CLI_FLAG, .at = AT(best_effort),
      .help = "where recording cannot begin, run COMMAND unrecorded; say so"},
 
@@ -276,6 +287,11 @@ static int run_record(int argc, char **argv)
         return control_recording(&settings);
     if (settings.record.only == NULL)
         settings.record.only = getenv("MALLAB_ONLY");
+    if (settings.record.label == NULL)
+        settings.record.label = getenv("MALLAB_LABEL");
+    if (settings.record.label != NULL && !fp_label_is_valid(settings.record.label))
+        return cli_misuse(&CLI_RECORD, "MALLAB_LABEL takes " FP_LABEL_TAKES ", not '%s'",
+                          settings.record.label);
     const char *wanted = getenv("MALLAB_SITES");
     if (!settings.record.sites && wanted != NULL && strcmp(wanted, "0") != 0) {
         settings.record.sites = true;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "convert/base/process_usage.h"
 
@@ -117,6 +118,12 @@ const char *conv_liveness_name(enum conv_liveness live)
     static const char *const NAMES[] = {
         [CONV_LIVE_KNOWN] = "known", [CONV_LIVE_FROM_MIDDLE] = "from_middle", [CONV_LIVE_PAUSED] = "paused"};
     return (unsigned)live < sizeof NAMES / sizeof NAMES[0] ? NAMES[live] : NULL;
+}
+
+void conv_survey_label(struct conv_survey *survey, const char *label)
+{
+    if (fp_label_is_valid(label))
+        memmove(survey->label, label, strlen(label) + 1);
 }
 
 void conv_incomplete(struct conv_survey *survey, const char *format, ...)

@@ -11,6 +11,7 @@
 #include "convert/base/error.h"
 #include "convert/base/kind.h"
 #include "footprint/base/call.h"
+#include "footprint/base/label.h"
 #include "footprint/fp/footprint.h"
 
 /* Rules: docs/irregularities.md, by these names. The order is that of output. */
@@ -145,6 +146,7 @@ struct conv_survey {
     enum conv_kind kind;
     char input[CONV_PATH_BYTES]; /* the file read: for a recording, the chosen footprint or the directory */
     char program[256];           /* "" when unknown */
+    char label[FP_LABEL_BYTES];  /* of the host that it was recorded on; "": none */
     uint32_t process_id;         /* 0 when unknown or several */
     uint64_t start_unix_ns;      /* 0 when unknown */
     uint64_t events;             /* calls of the malloc family */
@@ -214,6 +216,9 @@ bool conv_survey_knows_losses(const struct conv_survey *survey);
 uint64_t conv_survey_class_min(unsigned size_class);
 
 #define CONV_LACKS_MAX 3u
+
+/* conv_survey_label - take a label, where the file that tells it has a valid one; else what is known stays. */
+void conv_survey_label(struct conv_survey *survey, const char *label);
 
 struct conv_report {
     struct conv_survey survey;

@@ -14,6 +14,7 @@
 #include "convert/import/import.h"
 #include "convert/open/pass.h"
 #include "convert/order/footprint_input.h"
+#include "convert/pack/pack_open.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
@@ -78,7 +79,7 @@ static enum conv_kind kind_of_file(const char *path)
         at++;
     if (at < (size_t)size && bytes[at] == '{')
         return kind_of_json(bytes, (size_t)size);
-    return kind_of_trace(path);
+    return conv_pack_detect(path) ? CONV_KIND_PACK : kind_of_trace(path);
 }
 
 enum conv_kind conv_detect(const char *path)
@@ -180,6 +181,11 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
         return open_footprint(options, survey, ret_error, ret_input);
     case CONV_KIND_WORKLOAD:
         (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
+        return conv_no_remedy(ret_error);
+    case CONV_KIND_PACK:
+        (void)conv_fail(
+            ret_error, path, FP_ERR_FOREIGN, 0, 0,
+            "is a pack, which 'mallab ab', 'convert' and 'info' take; 'tar --zstd -xf' unpacks it");
         return conv_no_remedy(ret_error);
     case CONV_KIND_RESULT:
         (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");

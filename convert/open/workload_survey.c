@@ -149,6 +149,7 @@ void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *surve
     const char *why = wl_reader_meta(reader, "incomplete_why");
     const char *lacks = wl_reader_meta(reader, "lacks");
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
+    conv_survey_label(survey, wl_reader_meta(reader, FP_LABEL_META));
     snprintf(survey->lacks, sizeof survey->lacks, "%s", lacks != NULL ? lacks : "");
     survey->start_unix_ns = meta_number(reader, "recorded_unix_ns");
     survey->complete = complete == NULL || strcmp(complete, "yes") == 0;

@@ -301,6 +301,7 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
     program = conv_parts_meta(parts, "program");
     survey->kind = CONV_KIND_FOOTPRINT;
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
+    conv_survey_label(survey, conv_parts_meta(parts, FP_LABEL_META));
     survey->process_id = parts->parts[0].info->process_id;
     survey->start_unix_ns = parts->parts[0].info->start_unix_ns + parts->begin_ns;
     survey->file_bytes = parts->file_bytes;

@@ -192,6 +192,7 @@ static enum fp_status take_list(const char *directory, const struct conv_recordi
     enum fp_status status = FP_OK;
     snprintf(path, sizeof path, "%s/recording.json", directory);
     survey->start_unix_ns = recording->start_unix_ns;
+    conv_survey_label(survey, recording->label);
     survey->command_pid = recording->command_pid;
     survey->pauses = recording->pauses;
     survey->paused_ns = recording->paused_ns;

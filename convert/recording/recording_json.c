@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "footprint/base/json_read.h"
+#include "footprint/base/label.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/trusted.h"
 
@@ -205,6 +206,7 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
                       number_of(collector, "start_ticks"), number_of(collector, "pid_namespace"),
                       number_of(collector, "directory_inode"), text_of(collector, "boot_id")},
         .segment_path = text_of(root, "segment_path"),
+        .label = text_of(root, FP_LABEL_META),
         .command_pid = (uint32_t)number_of(root, "command_pid"),
         .has_processes = json_is_array(list),
     };

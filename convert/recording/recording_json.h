@@ -49,7 +49,7 @@ struct conv_recording {
         uint64_t process_id, start_ticks, pid_namespace, directory_inode;
         const char *boot_id;
     } collector;
-    const char *segment_path;
+    const char *segment_path, *label;
     uint32_t command_pid; /* 0: not known */
     bool has_processes;   /* there is a list of them */
     size_t process_count;

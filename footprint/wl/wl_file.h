@@ -1,7 +1,7 @@
 /* wl_file.h - the file under a workload being written: without a name until it is whole, so that a killed writer leaves nothing;
  * where a file system has no files without names (O_TMPFILE), with a temporary one.
  *
- * Private to footprint/ and convert/export/, whose files are to appear in the same way. */
+ * Private to footprint/, convert/export/ and convert/pack/, whose files are to appear in the same way. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_FILE_H
 #define MALLAB_FOOTPRINT_WL_WL_FILE_H
 

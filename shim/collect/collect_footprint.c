@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "footprint/base/label.h"
 #include "footprint/base/part_name.h"
 #include "footprint/fp/site_sample.h"
 #include "shim/collect/collect_complete.h"
@@ -109,6 +110,8 @@ static size_t describe(const struct collector *collector, const struct collect_i
     meta[count++] = (struct fp_meta){"cpus", cpus};
     meta[count++] = (struct fp_meta){"clock", collector->clock.kind == SEG_CLOCK_TSC ? "tsc" : "monotonic"};
     meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
+    if (collector->options.label != NULL)
+        meta[count++] = (struct fp_meta){FP_LABEL_META, collector->options.label};
     meta[count++] = (struct fp_meta){"order", collector->options.stamps ? "stamps" : "epoch"};
     if (collector->options.sites_bytes != 0) {
         (void)snprintf(mean, sizeof mean, "%llu", (unsigned long long)collector->options.sites_bytes);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/base/label.h"
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_reserve.h"
@@ -294,6 +295,8 @@ static json_t *whole(struct collector *collector, bool final)
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
     json_object_set_new(object, "started_unix_ns", number(collector->clock.start_unix_ns));
     json_object_set_new(object, "duration_ns", number(collect_elapsed_ns(collector)));
+    if (collector->options.label != NULL)
+        json_object_set_new(object, FP_LABEL_META, json_string(collector->options.label));
     if (collector->options.command_pid != 0)
         json_object_set_new(object, "command_pid", number(collector->options.command_pid));
     json_object_set_new(object, "complete", json_boolean(complete));

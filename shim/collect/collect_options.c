@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/label.h"
 #include "footprint/fp/site_sample.h"
 
 #define MEMORY_DEFAULT (UINT64_C(128) << 20)
@@ -17,7 +18,7 @@ const char COLLECT_USAGE[] =
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
-    "                      [--library-fd N] [--command-pid PID] [--sites 1|BYTES]\n"
+    "                      [--library-fd N] [--command-pid PID] [--sites 1|BYTES] [--label HOST]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
@@ -55,6 +56,7 @@ static const struct row {
     {"window", NUMBER, FIELD(window_ns), UINT64_MAX, {0}},
     {"keep", NUMBER, FIELD(keep), UINT32_MAX, {0}},
     {"only", TEXT, FIELD(only), 0, {0}},
+    {"label", TEXT, FIELD(label), 0, {0}},
     {"no-residency", FLAG, FIELD(no_residency), 0, {0}},
     {"sites", SAMPLE, FIELD(sites_bytes), 0, {0}},
 };
@@ -82,7 +84,7 @@ static bool take_option(struct collect_options *options, const struct row *row, 
         return true;
     case TEXT:
         *(const char **)field = value;
-        return true;
+        return row->field != FIELD(label) || fp_label_is_valid(value);
     case CHOICE:
         *(bool *)field = strcmp(value, row->words[1]) == 0;
         return *(bool *)field || strcmp(value, row->words[0]) == 0;

@@ -29,6 +29,7 @@ struct collect_options {
     uint64_t window_ns;   /* a new window so often; 0: one for all */
     uint64_t keep;        /* windows kept, the present one among them; 0: all */
     const char *only;     /* as --only says, for recording.json; the shim has it from its environment */
+    const char *label;    /* of the host (footprint/base/label.h); NULL: none */
 };
 
 extern const char COLLECT_USAGE[];

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "footprint/base/label.h"
 #include "shim/collect/collect_reserve.h"
 
 #define ROOM_BYTES    262144u
@@ -241,8 +242,11 @@ void notes_add(struct collector *collector, const char *name, uint32_t pid, cons
 void notes_take_former(struct collector *collector)
 {
     json_t *recording = segment_read_recording(collector->directory_fd);
+    const char *label = json_string_value(json_object_get(recording, FP_LABEL_META));
     const json_t *item;
     size_t i;
+    if (fp_label_is_valid(label))
+        collector->options.label = strdup(label); /* to the end */
     json_array_foreach(json_object_get(recording, "not_recorded"), i, item)
     {
         const char *name = json_string_value(json_object_get(item, "name"));

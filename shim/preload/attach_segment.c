@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "footprint/base/label.h"
 #include "footprint/base/trust_rule.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim.h"
@@ -36,7 +37,7 @@ struct spawn {
     char out[PATH_BYTES];
     char ready_number[12];
     char leader_number[12];
-    char *arguments[13];
+    char *arguments[15];
     char **environment;
     int ready_fd;
     volatile long error; /* of the exec, set by the grandchild in our memory */
@@ -71,7 +72,7 @@ static bool is_kept(const char *entry)
 static void prepare(struct spawn *spawn, const char *name)
 {
     const char *given = text_given("MALLAB_OUT"), *only = text_given("MALLAB_ONLY");
-    const char *sites = text_given("MALLAB_SITES");
+    const char *sites = text_given("MALLAB_SITES"), *label = text_given("MALLAB_LABEL");
     char **environment = text_environment();
     size_t kept = 0, argument = 0;
 
@@ -100,6 +101,12 @@ static void prepare(struct spawn *spawn, const char *name)
     if (sites != NULL && strcmp(sites, "0") != 0) {
         spawn->arguments[argument++] = (char *)(uintptr_t) "--sites";
         spawn->arguments[argument++] = (char *)(uintptr_t)sites;
+    }
+    if (label != NULL && fp_label_is_valid(label)) {
+        spawn->arguments[argument++] = (char *)(uintptr_t) "--label";
+        spawn->arguments[argument++] = (char *)(uintptr_t)label;
+    } else if (label != NULL) {
+        note_say("recorded without $MALLAB_LABEL, which is not " FP_LABEL_TAKES, "");
     }
     for (; *environment != NULL && kept + 1 < ENTRIES_MOST; environment++)
         if (is_kept(*environment))

@@ -28,10 +28,11 @@ OPERANDS = {
     "leaks": ["sites.fp"],
     "flame": ["sites.fp"],
     "plan": ["web.wl"],  # DIR, likewise
+    "pack": ["web.wl"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
 DONE = ("ab", "confirm", "convert", "report", "compare", "sites", "leaks")
-KEEPS_IN_DIRECTORY = ("ab", "confirm", "tune", "validate")
+KEEPS_IN_DIRECTORY = ("ab", "confirm", "tune", "validate", "pack")
 problems = []
 
 

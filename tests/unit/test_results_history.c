@@ -16,7 +16,7 @@ struct day {
     double peak;
     double ns; /* of the baseline */
     int rounds;
-    const char *digest, *version, *machine, *workload;
+    const char *digest, *version, *machine, *workload, *label;
     const char *build, *baseline_build; /* ids */
     int threads;                        /* recorded ones */
     bool one_thread;                    /* --one-thread */
@@ -62,6 +62,8 @@ static json_t *result_of(const struct day *day)
         entry("glibc", "2.36", ns, 1, 0, 1, 0),
         entry("jemalloc", day->version != NULL ? day->version : "5.3", ns, ratio, half, peak, 0), "control",
         entry("glibc", "2.36", ns, 1, noise, 1, 0), "floor");
+    if (day->label != NULL)
+        json_object_set_new(workload, "label", json_string(day->label));
     const char *const builds[] = {day->baseline_build, day->build};
     for (size_t i = 0; i < 2; i++)
         if (builds[i] != NULL)
@@ -173,18 +175,29 @@ TEST(noise_is_not_marked)
     json_decref(history);
 }
 
-TEST(another_workload_begins_anew)
+/* One name is no sign: hosts that record one service all have it. What the host and the digest say is. */
+TEST(workloads_of_one_name_are_series_of_their_own)
 {
-    HISTORY({.number = 1}, {.number = 2, .ratio = 1.5, .digest = "def"},
-            {.number = 3, .ratio = 1.5, .digest = "def"},
-            {.number = 4, .ratio = 1.2, .digest = "def", .version = "5.4"});
-    CHECK_STR(moves(history, "time_moved"), "- - - faster");
-    const json_t *points = points_of(history, 0, 1);
-    CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 1), "changed"), 0)),
-              "workload");
-    CHECK_U64(json_array_size(json_object_get(json_array_get(points, 2), "changed")), 0);
-    CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 3), "changed"), 0)),
+    static const char *const EXPECTED[][2] = {
+        {"web.wl 01234567", NULL}, {"web.wl def", NULL}, {"web1/web.wl", "web1"}, {"web2/web.wl", "web2"}};
+    HISTORY({.number = 1, .digest = "def"}, {.number = 2, .ratio = 1.5, .digest = "0123456789"},
+            {.number = 3, .ratio = 1.5, .digest = "0123456789"}, {.number = 4, .label = "web2"},
+            {.number = 5, .ratio = 1.2, .digest = "0123456789", .version = "5.4"},
+            {.number = 6, .label = "web1"}, {.number = 7, .label = "web2", .workload = "older.wl"},
+            {.number = 8, .label = "web2"});
+    CHECK_STR(moves(history, "time_moved"), "- - faster");
+    const json_t *points = points_of(history, 0, 1), *series = json_object_get(history, "series");
+    CHECK_U64(json_array_size(json_object_get(json_array_get(points, 1), "changed")), 0);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(json_array_get(points, 2), "changed"), 0)),
               "version");
+    CHECK_U64(json_array_size(series), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *one = json_array_get(series, i);
+        const char *host = json_string_value(json_object_get(one, "host"));
+        CHECK_STR(json_string_value(json_object_get(one, "workload")), EXPECTED[i][0]);
+        CHECK_STR(host != NULL ? host : "-", EXPECTED[i][1] != NULL ? EXPECTED[i][1] : "-");
+    }
+    CHECK_U64(json_array_size(points_of(history, 3, 0)), 3); /* whatever the file was called meanwhile */
     json_decref(history);
 }
 
@@ -361,7 +374,8 @@ TEST(figures_that_are_none)
 }
 
 RUN_TESTS(T(a_move_is_marked_once_and_its_way_back), T(what_creeps_is_seen), T(noise_is_not_marked),
-          T(another_workload_begins_anew), T(another_build_of_the_same_version_is_told_before_the_figures),
+          T(workloads_of_one_name_are_series_of_their_own),
+          T(another_build_of_the_same_version_is_told_before_the_figures),
           T(one_thread_of_several_begins_anew), T(one_thread_of_one_is_no_change),
           T(settings_that_change_are_told), T(memory_moves_by_more_than_a_per_cent),
           T(series_by_workload_and_machine), T(names_of_files), T(text_of_hostile_results),

@@ -156,6 +156,7 @@ void res_result_take_recording(const struct res_workload *from, struct res_resul
                                         [RES_LIVE_PAUSED] = "paused",
                                         [RES_LIVE_LEFT_BEHIND] = "left_behind"};
     ret_workload->name = res_text_plain(from->name);
+    ret_workload->label = plain_unless_empty(from->label);
     ret_workload->program = plain_unless_empty(from->program);
     ret_workload->processes = from->processes > 1 ? from->processes : 0;
     ret_workload->events_share = from->processes > 1 ? from->events_share : NAN;
@@ -298,6 +299,7 @@ void res_result_of_experiment(const struct res_experiment *experiment, const str
         result->rounds = trial->rounds < result->rounds ? trial->rounds : result->rounds;
         fill_workload(trial, options, &result->workloads[i]);
     }
+    res_result_names_apart(result);
     res_machine_describe(&result->machine);
     set_missing(missing, missing_count, result);
     res_result_set_complete(result);

@@ -12,6 +12,7 @@
 #include "footprint/base/json_read.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/support.h"
+#include "results/measure/base/names_apart.h"
 #include "results/measure/result/tuned.h"
 
 #define SCHEMA_NAME  "mallab-experiment/"
@@ -117,6 +118,17 @@ static const char *shown_defect(const struct res_result *result)
     return result->tune != NULL ? res_tuned_defect(result->tune) : NULL;
 }
 
+void res_result_names_apart(struct res_result *result)
+{
+    struct res_named *named = res_calloc(result->workload_count + 1, sizeof *named);
+    for (size_t i = 0; i < result->workload_count; i++) {
+        struct res_result_workload *workload = &result->workloads[i];
+        named[i] = (struct res_named){&workload->name, workload->label, workload->file_digest};
+    }
+    res_names_apart(named, result->workload_count);
+    free(named);
+}
+
 bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
 {
     char *problem = defect_of(json);
@@ -134,6 +146,7 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
         *ret_problem = res_strdup(defect);
         return false;
     }
+    res_result_names_apart(ret_result);
     return true;
 }
 

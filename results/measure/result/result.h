@@ -230,6 +230,7 @@ enum res_live {
 
 struct res_result_workload {
     char *name, *program, *selection;
+    char *label;        /* of the host that it was recorded on; NULL: none */
     uint64_t processes; /* 0: one, or not known */
     double events_share;
     uint64_t group_processes; /* that were replayed one by one, and summed; 0: one */
@@ -355,6 +356,9 @@ bool res_result_load_fd(int fd, const char *path, struct res_result *ret_result,
 /* res_result_read - the result that a JSON object holds, checked.
  * ret_problem  one line, the caller's to free, where false is returned. */
 bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem);
+
+/* res_result_names_apart - give workloads names of their own (names_apart.h); who reads a result has that done. */
+void res_result_names_apart(struct res_result *result);
 
 /* res_result_write - the same as JSON. A new reference. */
 json_t *res_result_write(const struct res_result *result);

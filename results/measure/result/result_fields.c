@@ -398,11 +398,12 @@ static const struct res_field SITES_FIELDS[] = {
 static const struct res_described SITES = RES_DESCRIBE_WHOLLY("sites", SITES_FIELDS);
 #undef OWNER
 
-#define WORKLOAD_HEAD_FIELDS 20u /* the first rows: what is known without a measurement */
+#define WORKLOAD_HEAD_FIELDS 21u /* the first rows: what is known without a measurement */
 
 #define OWNER struct res_result_workload
 static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the workload's file"),
+    RES_ROW_AS(TEXT, OMITTED, "label", label, "of the host that it was recorded on (`record --label`)"),
     RES_ROW(TEXT, "program", program, "what was recorded"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "processes", processes, "of the recording, where there are several"),
     RES_ROW(NUMBER, "events_share", events_share, "this one's share of all their events"),

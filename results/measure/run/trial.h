@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/label.h"
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/run/run.h"
 
@@ -25,6 +26,8 @@ struct res_passes {
 struct res_workload {
     const char *name;  /* for people: the file's base name */
     char program[128]; /* recorded; "" when unknown */
+    char label
+        [FP_LABEL_BYTES]; /* of the host where; "": none. With file_digest the key of what was recorded */
     const char *path;
     const struct res_member
         *members;         /* of a group of processes, which is replayed one by one; each has its path */

@@ -404,6 +404,13 @@ bool res_budget_add_ini(struct res_budget *budget, const char *text, size_t leng
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
+bool res_rule_names(const struct res_rule *rule, const char *workload)
+{
+    const char *slash = strrchr(workload, '/');
+    return rule->workload == NULL || strcmp(rule->workload, workload) == 0 ||
+           (slash != NULL && strcmp(rule->workload, slash + 1) == 0);
+}
+
 const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
                                        const char *workload, const char *candidate)
 {
@@ -413,7 +420,7 @@ const struct res_rule *res_budget_find(const struct res_budget *budget, enum res
         const struct res_rule *rule = &budget->rules[i];
         const int rank = (rule->candidate != NULL ? 2 : 0) + (rule->workload != NULL ? 1 : 0);
         if (rule->metric == metric && rule->relative == relative && rank > best_rank &&
-            (rule->workload == NULL || strcmp(rule->workload, workload) == 0) &&
+            res_rule_names(rule, workload) &&
             (rule->candidate == NULL || strcmp(rule->candidate, candidate) == 0)) {
             best = rule;
             best_rank = rank;

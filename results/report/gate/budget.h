@@ -49,6 +49,9 @@ struct res_budget {
 bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret_problem);
 bool res_budget_add_ini(struct res_budget *budget, const char *text, size_t length, char **ret_problem);
 
+/* res_rule_names - whether a rule is for a workload: for all, for one of this name, or of this name behind a host's label. */
+bool res_rule_names(const struct res_rule *rule, const char *workload);
+
 /* res_budget_find - the rule that counts; NULL when there is none. */
 const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
                                        const char *workload, const char *candidate);

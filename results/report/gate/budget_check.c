@@ -361,7 +361,7 @@ static bool names_something(const struct res_rule *rule, const struct res_result
 {
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
-        if ((rule->workload == NULL || strcmp(rule->workload, workload->name) == 0) &&
+        if (res_rule_names(rule, workload->name) &&
             (rule->candidate == NULL || res_result_entry_named(workload, rule->candidate) != NULL))
             return true;
     }

@@ -89,19 +89,31 @@ static bool same_text(const char *one, const char *other)
     return one != NULL && other != NULL && strcmp(one, other) == 0;
 }
 
-static const struct res_result_workload *with_digest(const struct res_result *result, const char *digest)
+/* Of several hosts' that called the same, the one of this workload's host; a label that one of both lacks tells nothing. */
+static const struct res_result_workload *with_digest(const struct res_result *result,
+                                                     const struct res_result_workload *workload)
 {
+    const struct res_result_workload *found = NULL;
     for (size_t i = 0; i < result->workload_count; i++) {
-        if (same_text(result->workloads[i].digest, digest))
-            return &result->workloads[i];
+        const struct res_result_workload *one = &result->workloads[i];
+        if (!same_text(one->digest, workload->digest))
+            continue;
+        if (same_text(one->label, workload->label))
+            return one;
+        if (found == NULL && (one->label == NULL || workload->label == NULL))
+            found = one;
     }
-    return NULL;
+    return found;
 }
 
-static bool any_same_digest(const struct res_result *earlier, const struct res_result *result)
+/* of_host: of the same one. */
+static bool any_common(const struct res_result *earlier, const struct res_result *result, bool of_host)
 {
     for (size_t i = 0; i < result->workload_count; i++) {
-        if (with_digest(earlier, result->workloads[i].digest) != NULL)
+        struct res_result_workload workload = result->workloads[i];
+        if (!of_host)
+            workload.label = NULL;
+        if (with_digest(earlier, &workload) != NULL)
             return true;
     }
     return false;
@@ -111,8 +123,8 @@ const struct res_result_workload *res_compare_partner(const struct res_result *e
                                                       const struct res_result *result,
                                                       const struct res_result_workload *workload)
 {
-    if (any_same_digest(earlier, result))
-        return with_digest(earlier, workload->digest);
+    if (any_common(earlier, result, true))
+        return with_digest(earlier, workload);
     if (earlier->workload_count == 1 && result->workload_count == 1)
         return &earlier->workloads[0];
     for (size_t i = 0; i < earlier->workload_count; i++) {
@@ -129,12 +141,12 @@ static const char *first_name(const struct res_result *result)
 
 char *res_compare_workloads_problem(const struct res_result *earlier, const struct res_result *result)
 {
-    if (any_same_digest(earlier, result))
+    if (any_common(earlier, result, true))
         return NULL;
-    return res_printf(
-        "they replayed different workloads (then '%s', now '%s': no digest in common), so their "
-        "figures do not compare; replay the same .wl file, or add --any-workload",
-        first_name(earlier), first_name(result));
+    return res_printf("they replayed different workloads (then '%s', now '%s': %s), so their "
+                      "figures do not compare; replay the same .wl file, or add --any-workload",
+                      first_name(earlier), first_name(result),
+                      any_common(earlier, result, false) ? "of another host" : "no digest in common");
 }
 
 /* ---- what differs --------------------------------------------------------------------------- */

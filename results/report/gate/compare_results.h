@@ -1,6 +1,6 @@
 /* compare_results.h - two results of the same workloads: the same candidates then and now.
  *
- *   partner     the workload of the earlier result with the same digest (of the ops executed)
+ *   partner     the workload of the earlier result with the same digest (of the ops executed), recorded on the same host
  *   comparable  a difference that forbids comparing: other workloads, another machine; others are only told
  *   comparison  what is written as JSON, schema RES_COMPARE_SCHEMA (keys in docs/notes/gate.md), and shown. Its texts are those of
  *               the two results, which must stay
@@ -18,8 +18,8 @@
 
 #define RES_COMPARE_SCHEMA "mallab-compare/1"
 
-/* res_compare_partner - the workload of `earlier` that is the same as `workload` of `result`; by digest, and where no digest
- * fits by name, for callers that allow it (res_compare_workloads_problem). NULL: none. Borrowed. */
+/* res_compare_partner - the workload of `earlier` that is the same as `workload` of `result`; by digest and the host's label,
+ * where both have one, and where none fits by name, for callers that allow it (res_compare_workloads_problem). NULL: none. Borrowed. */
 const struct res_result_workload *res_compare_partner(const struct res_result *earlier,
                                                       const struct res_result *result,
                                                       const struct res_result_workload *workload);

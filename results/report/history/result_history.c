@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/base/names_apart.h"
 #include "results/measure/figures/verdict.h"
 
 #define PART_MAX 64u /* bytes: three parts and the ending stay far below NAME_MAX */
@@ -83,6 +84,7 @@ char *res_history_name(const struct res_result *result, unsigned number)
 #define OWNER struct res_history_point
 static const struct res_field POINT_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "workload", workload, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "host", host, NULL),
     RES_ROW_AS(TEXT, OMITTED, "machine", machine, NULL),
     RES_ROW_AS(TEXT, OMITTED, "baseline", baseline, NULL),
     RES_ROW_AS(TEXT, OMITTED, "candidate", candidate, NULL),
@@ -139,6 +141,8 @@ static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate",
 #define OWNER struct res_history_series
 static const struct res_field SERIES_FIELDS[] = {
     RES_ROW(TEXT, "workload", workload, NULL),
+    RES_ROW_AS(TEXT, OMITTED, "host", host, NULL),
+    RES_ROW(TEXT, "workload_digest", workload_digest, NULL),
     RES_ROW(TEXT, "machine", machine, NULL),
     RES_ROW(TEXT, "machine_text", machine_text, NULL),
     RES_ROW(TEXT, "baseline", baseline, NULL),
@@ -212,13 +216,14 @@ static struct res_history_point point_of(const char *file, const struct res_resu
     const bool limited = result->limit_bytes > 0;
     return (struct res_history_point){
         .workload = res_strdup(workload->name),
+        .host = workload->label != NULL ? res_strdup(workload->label) : NULL,
         .machine = machine_name(&result->machine),
         .baseline = res_strdup(result->baseline),
         .candidate = res_strdup(entry->name),
         .file = res_text_plain(file),
         .created_unix_ns = result->created_unix_ns,
         .mallab_version = copy_of(result->mallab_version, "?"),
-        .workload_digest = copy_of(workload->file_digest, "?"),
+        .workload_digest = copy_of(workload->file_digest, workload->name),
         .machine_text = machine_text(&result->machine),
         .baseline_version = copy_of(workload->candidates[0].version, "-"),
         .touch = copy_of(result->touch, "page"),
@@ -326,9 +331,8 @@ static bool differs(const struct res_history_point *one, const struct res_histor
 
 static bool begins_anew(const struct res_history_point *first, const struct res_history_point *point)
 {
-    return differs(first, point, "workload_digest") || differs(first, point, "touch") ||
-           differs(first, point, "one_thread") || differs(first, point, "limit_bytes") ||
-           differs(first, point, "limit_by");
+    return differs(first, point, "touch") || differs(first, point, "one_thread") ||
+           differs(first, point, "limit_bytes") || differs(first, point, "limit_by");
 }
 
 static void add_changes(struct res_history_point *point, const struct res_history_point *before)
@@ -336,9 +340,10 @@ static void add_changes(struct res_history_point *point, const struct res_histor
     static const struct {
         const char *key, *word;
     } kinds[] = {
-        {"workload_digest", "workload"}, {"version", "version"},      {"baseline_version", "baseline"},
-        {"mallab_version", "mallab"},    {"machine_text", "machine"}, {"touch", "touch"},
-        {"one_thread", "threads"},       {"limit_bytes", "limit"},    {"limit_by", "limit"},
+        {"version", "version"},       {"baseline_version", "baseline"},
+        {"mallab_version", "mallab"}, {"machine_text", "machine"},
+        {"touch", "touch"},           {"one_thread", "threads"},
+        {"limit_bytes", "limit"},     {"limit_by", "limit"},
         {"settings", "settings"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -395,7 +400,7 @@ static bool is_baseline(const struct res_history_point *point)
 
 static int compare_series(const struct res_history_point *one, const struct res_history_point *other)
 {
-    int order = strcmp(one->workload, other->workload);
+    int order = res_key_compare(one->host, one->workload_digest, other->host, other->workload_digest);
     if (order == 0)
         order = strcmp(one->machine, other->machine);
     return order != 0 ? order : strcmp(one->baseline, other->baseline);
@@ -434,7 +439,8 @@ static size_t alike(const struct res_history_point *points, size_t count, compar
 /* What all points of a candidate share is told once. */
 static void drop_shared(struct res_history_point *point)
 {
-    char **const shared[] = {&point->workload, &point->machine, &point->baseline, &point->candidate};
+    char **const shared[] = {&point->workload, &point->host, &point->machine, &point->baseline,
+                             &point->candidate};
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
         free(*shared[i]);
         *shared[i] = NULL;
@@ -459,7 +465,9 @@ static struct res_history_candidate candidate_of(const struct res_history_point 
 static struct res_history_series series_of(const struct res_history_point *points, size_t count)
 {
     struct res_history_series series = {
-        .workload = res_strdup(points[0].workload),
+        .workload = res_strdup(points[count - 1].workload),
+        .host = points[0].host != NULL ? res_strdup(points[0].host) : NULL,
+        .workload_digest = res_strdup(points[0].workload_digest),
         .machine = res_strdup(points[0].machine),
         .machine_text = res_strdup(points[count - 1].machine_text),
         .baseline = res_strdup(points[0].baseline),
@@ -470,6 +478,32 @@ static struct res_history_series series_of(const struct res_history_point *point
         series.candidates[series.candidate_count++] = candidate_of(points + first, part);
     }
     return series;
+}
+
+/* For people: by what they read. */
+static int compare_shown(const void *left, const void *right)
+{
+    const struct res_history_series *one = left, *other = right;
+    int order = strcmp(one->workload, other->workload);
+    if (order == 0)
+        order = strcmp(one->machine, other->machine);
+    if (order == 0)
+        order = strcmp(one->baseline, other->baseline);
+    return order != 0 ? order
+                      : res_key_compare(one->host, one->workload_digest, other->host, other->workload_digest);
+}
+
+static void name_series(struct res_history *history)
+{
+    struct res_named *named = res_calloc(history->series_count + 1, sizeof *named);
+    for (size_t i = 0; i < history->series_count; i++) {
+        struct res_history_series *series = &history->series[i];
+        named[i] = (struct res_named){&series->workload, series->host, series->workload_digest};
+    }
+    res_names_apart(named, history->series_count);
+    free(named);
+    if (history->series_count > 1)
+        qsort(history->series, history->series_count, sizeof *history->series, compare_shown);
 }
 
 void res_history_finish(struct res_history *history)
@@ -485,6 +519,7 @@ void res_history_finish(struct res_history *history)
         part = alike(points + first, count - first, compare_series);
         history->series[history->series_count++] = series_of(points + first, part);
     }
+    name_series(history);
     free(points);
     history->points = NULL;
     history->point_count = 0;

@@ -1,6 +1,7 @@
 /* result_history.h - results of many days side by side: how each candidate moved over time.
  *
- *   series     results of one workload (by name), one machine (by name) and one baseline, in the order of their dates
+ *   series     results of one workload (by its host's label and its digest, never by name: names_apart.h), one machine (by
+ *              name) and one baseline, in the order of their dates
  *   point      one candidate in one result
  *   level      consecutive points of a candidate of which none is distinguishable from the first
  *   moved      a point that is: it begins the next level
@@ -9,8 +10,8 @@
  * point is held against the first of its level by the quotient of their ratios. Both experiments have noise of their own: the
  * interval of the quotient is that of both, added as squares of logarithms, and so is the noise (their controls); then
  * res_judge decides as it does within one result. What moves by less than RES_HISTORY_LEAST is never marked: memory repeats
- * within 1 %, but its intervals may have no width at all. A workload that changed (its digest), other writing into new memory or
- * another memory limit begin a level unmarked. Against the first of a level, not the one before, so that what creeps is seen.
+ * within 1 %, but its intervals may have no width at all. Other writing into new memory or another memory limit
+ * begin a level unmarked. Against the first of a level, not the one before, so that what creeps is seen.
  *
  * The document has the schema "mallab-history/1" (keys: docs/notes/history.md); text is made of the same struct. */
 #ifndef MALLAB_RESULTS_REPORT_HISTORY_RESULT_HISTORY_H
@@ -24,7 +25,7 @@
 
 /* A candidate in a result. */
 struct res_history_point {
-    char *workload, *machine, *baseline,
+    char *workload, *host, *machine, *baseline,
         *candidate; /* of the series, which tells them once; NULL when it is made */
     char *file;
     uint64_t created_unix_ns;
@@ -55,7 +56,7 @@ struct res_history_candidate {
 };
 
 struct res_history_series {
-    char *workload, *machine, *machine_text, *baseline;
+    char *workload, *host, *workload_digest, *machine, *machine_text, *baseline;
     struct res_history_candidate *candidates;
     size_t candidate_count;
 };
@@ -70,7 +71,7 @@ struct res_history {
     uint64_t results;
     struct res_history_left_out *left_out; /* what could not be read */
     size_t left_out_count;
-    struct res_history_series *series; /* by workload, machine and baseline */
+    struct res_history_series *series; /* by workload, host, machine and baseline */
     size_t series_count;
     struct res_history_point *points; /* gathered, until the series are made of them */
     size_t point_count;

@@ -399,13 +399,16 @@ char *res_notes_program(const struct res_result_workload *workload)
 {
     const char *program = workload->program != NULL ? workload->program : "";
     const size_t length = strlen(program);
-    const bool says_nothing = length == 0 ||
-                              (strncmp(workload->name, program, length) == 0 &&
-                               (workload->name[length] == '.' || workload->name[length] == '\0'));
+    const char *slash = strrchr(workload->name, '/'); /* behind the host's label */
+    const char *name = slash != NULL ? slash + 1 : workload->name;
+    const bool says_nothing = length == 0 || (strncmp(name, program, length) == 0 &&
+                                              (name[length] == '.' || name[length] == '\0'));
+    const bool has_host = workload->label != NULL && slash == NULL;
     struct res_text words = {0};
-    if (says_nothing && workload->processes < 2 && workload->selection == NULL)
+    if (says_nothing && !has_host && workload->processes < 2 && workload->selection == NULL)
         return NULL;
-    res_text_printf(&words, "%s", length > 0 ? program : "a program without name");
+    res_text_printf(&words, "%s%s%s", length > 0 ? program : "a program without name", has_host ? " on " : "",
+                    has_host ? workload->label : "");
     if (workload->processes > 1)
         res_text_printf(&words, ", %s of %s processes, %.0f %% of the events",
                         FP_GROUPED(workload->group_processes > 0 ? workload->group_processes : 1),

@@ -30,6 +30,7 @@ enum res_block {
 
 #define SHOWN_MAX 64u
 #define OWN_MAX   6u /* columns of CSV before the fields */
+#define KEY_MAX   2u /* and behind them */
 
 /* ---- which fields --------------------------------------------------------------------------- */
 
@@ -352,18 +353,22 @@ static void add_line(struct res_grid *grid, const struct shown_list *list,
         else
             res_grid_add(grid, NULL);
     }
+    res_grid_add(grid, workload->label != NULL ? workload->label : "");
+    res_grid_add(grid, workload->file_digest != NULL ? workload->file_digest : "");
 }
 
 /* columns_csv - begin a grid and put a line for each candidate, control and floor of all workloads into it. */
 static void columns_csv(struct res_grid *grid, const struct res_result *result)
 {
     const struct shown_list list = list_of(in_csv);
-    struct res_column columns[OWN_MAX + SHOWN_MAX] = {{.heading = "workload"},  {.heading = "role"},
-                                                      {.heading = "candidate"}, {.heading = "version"},
-                                                      {.heading = "ops"},       {.heading = "rounds"}};
+    struct res_column columns[OWN_MAX + SHOWN_MAX + KEY_MAX] = {
+        {.heading = "workload"}, {.heading = "role"}, {.heading = "candidate"},
+        {.heading = "version"},  {.heading = "ops"},  {.heading = "rounds"}};
     for (size_t i = 0; i < list.count; i++)
         columns[OWN_MAX + i].heading = list.items[i].field->shown.csv;
-    res_grid_begin(grid, columns, OWN_MAX + list.count);
+    columns[OWN_MAX + list.count].heading = "label";
+    columns[OWN_MAX + list.count + 1].heading = "file_digest";
+    res_grid_begin(grid, columns, OWN_MAX + list.count + KEY_MAX);
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
         for (size_t k = 0; k < workload->candidate_count; k++)
