@@ -162,8 +162,10 @@ static int add_item(struct cli_plan_inputs *inputs, const char *path, const stru
     inputs->prepared[number] =
         *prepared; /* the facts borrow from its members' and path's memory, which stays */
     *prepared = (struct cli_prepared){0};
-    inputs->by_name[number] = way->label == NULL && way->parent == NULL;
-    item.label = way->label != NULL    ? res_strdup(way->label)
+    const char *said = way->label != NULL ? way->label
+                                          : item.facts.label; /* the recording's own, by `record --label` */
+    inputs->by_name[number] = *said == '\0' && way->parent == NULL;
+    item.label = *said != '\0'         ? res_strdup(said)
                  : way->parent != NULL ? label_of_name(way->parent)
                                        : label_of_name(path);
     inputs->items[inputs->count++] = item;

@@ -18,6 +18,7 @@
 #include "cli/verbs/group_workload.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
+#include "footprint/base/label.h"
 #include "footprint/base/support.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/machine/disturbances.h"
@@ -128,6 +129,8 @@ static int fetch(struct cell *cell)
                       res_printf("'%s' has digest %016" PRIx64 ", the plan has %016" PRIx64,
                                  cell->row->workload, cell->workload.file_digest, cell->row->file_digest));
     cell->workload.name = cell->row->label; /* its file's is a digest */
+    if (fp_label_is_valid(cell->row->label))
+        memcpy(cell->workload.label, cell->row->label, strlen(cell->row->label) + 1);
     return CLI_DONE;
 }
 

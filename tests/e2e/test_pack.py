@@ -119,6 +119,17 @@ class Pack(lab.Lab):
         self.assertEqual(self.mallab("info", "out.tar.zst").stdout.decode().count("\nhost "), 2)
         self.assertIn(b"one input at a time: the pack holds 2", self.mallab("convert", "out.tar.zst", "-o", "y.wl", status=lab.MISUSE).stderr)
 
+    def test_a_plan_of_packs(self):
+        self.pack("-o", "one.tar.zst", self.hosts[0] / "x")
+        self.pack("--workload", "-o", "two.tar.zst", self.hosts[1] / "x")
+        self.mallab("plan", "-a", "glibc,glibc+nocache", "-o", "plan", "one.tar.zst", "two.tar.zst")
+        rows = (self.place / "plan" / "manifest.tsv").read_text().splitlines()
+        rows = [row.split("\t") for row in rows[rows.index(next(row for row in rows if row.startswith("id\t"))) + 1:]]
+        self.assertEqual({row[1] for row in rows}, {"web1", "web2"})
+        for host in self.hosts:
+            self.assertEqual({row[3] for row in rows if row[1] == host.name}, {self.info(host / "x.wl")["file_digest"]})
+        self.assertTrue(all((self.place / "plan" / row[2]).exists() for row in rows))
+
     def test_names_never_collide(self):
         self.mallab("record", "-q", "-o", "x", "--", "lua5.4", "-e", SCRIPT % 100)
         told = self.pack("x", self.hosts[0] / "x", self.hosts[1] / "x", self.hosts[0] / "x")
