@@ -253,9 +253,22 @@ static int run_steps(struct cell *cell)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* A directory that a node has not mounted is empty: other nodes have it. */
+static bool is_here(const char *path)
+{
+    char *manifest = res_path_join(path, RES_PLAN_MANIFEST);
+    const bool here = access(manifest, F_OK) == 0;
+    if (!here)
+        cli_say(&CLI_CELL, "there is no plan '%s' here: %s", path, strerror(errno));
+    free(manifest);
+    return here;
+}
+
 static int open_plan(const char *path, const char *number, struct cell *cell)
 {
     char *problem = NULL;
+    if (!is_here(path))
+        return CLI_ELSEWHERE;
     if (!res_plan_load(path, &cell->plan, &cell->directory, &problem)) {
         cli_say(&CLI_CELL, "cannot read the plan '%s': %s", path, problem);
         free(problem);
@@ -313,7 +326,8 @@ const struct cli_verb CLI_CELL = {
     .examples = "mallab cell plan 17",
     .exit_codes =
         "0 done, now or before; 1 failed; 2 misuse; 3 the input is damaged or not the plan's: it will be so "
-        "everywhere; 75 this node is too busy, or its machine, libraries or mallab are not the plan's: try "
+        "everywhere; 75 this node has no such plan, is too busy, or its machine, libraries or mallab are not "
+        "the plan's: try "
         "elsewhere",
     .run = run_cell,
 };

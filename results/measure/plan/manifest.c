@@ -270,6 +270,16 @@ static bool check_rows(struct reading *reading)
     return true;
 }
 
+/* words: with blanks between them. */
+static bool is_one_of(const char *text, const char *words)
+{
+    const size_t length = strlen(text);
+    for (const char *word = words; *word != '\0'; word += strcspn(word, " "), word += *word == ' ')
+        if (strcspn(word, " ") == length && strncmp(word, text, length) == 0)
+            return true;
+    return false;
+}
+
 static bool check_facts(struct reading *reading)
 {
     const struct res_plan *plan = reading->plan;
@@ -281,6 +291,8 @@ static bool check_facts(struct reading *reading)
             return false;
         }
     }
+    if (!is_one_of(plan->weights, "hosts cpu bytes file") || !is_one_of(plan->touch, "none page full"))
+        return refuse(reading, "weights or touch above are none that this mallab knows");
     if (plan->candidate_count == 0 || strcmp(plan->candidates[0].name, plan->baseline) != 0)
         return refuse(reading, "the baseline is not the first candidate");
     return true;

@@ -56,7 +56,7 @@ struct res_plan {
     char *machine;   /* the kind that nodes must be of (res_plan_machine_kind), or RES_PLAN_ANY */
     char *weights;   /* "hosts", "cpu", "bytes" or "file" */
     char *selection; /* "all", or which of how many, in words */
-    char *touch;     /* as --touch has it; "default" */
+    char *touch;     /* as --touch has it */
     uint64_t memory_rounds, idle_ms, seed;
     uint64_t load_percent; /* a node of which others use more is too disturbed; 100: whatever they use */
     bool all_hosts;        /* the workloads are all that there are, no sample of them */
