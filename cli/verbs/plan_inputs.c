@@ -16,10 +16,13 @@
 #include "convert/convert.h"
 #include "convert/import/formats.h"
 #include "convert/open/input.h"
+#include "convert/pack/pack_open.h"
+#include "footprint/base/label.h"
 #include "footprint/base/support.h"
 #include "results/measure/plan/cell.h"
 
-#define DEPTH_MAX 2u /* DIR/LABEL/GROUP */
+#define DEPTH_MAX      2u                     /* DIR/LABEL/GROUP */
+#define NAME_LABEL_MAX (FP_LABEL_BYTES - 16u) /* of one that may get a digest behind it */
 
 /* How an input is reached. */
 struct way {
@@ -30,26 +33,25 @@ struct way {
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* A base name without its ending, as a label: letters, digits, '.', '_' and '-'. The caller's to free. */
+/* A base name without its ending, what no label has (footprint/base/label.h) being replaced. The caller's to free. */
 static char *label_of_name(const char *path)
 {
     char *name = res_strdup(path);
     for (size_t length = strlen(name); length > 1 && name[length - 1] == '/'; length--)
         name[length - 1] = '\0';
     const char *slash = strrchr(name, '/');
-    char *label = res_strndup(slash != NULL ? slash + 1 : name, RES_PLAN_LABEL_MAX - 10);
-    free(name);
+    char *label = res_printf("%.*s", (int)NAME_LABEL_MAX, slash != NULL ? slash + 1 : name);
     char *ending = strrchr(label, '.');
+    free(name);
     if (ending != NULL && ending > label && (strcmp(ending, ".wl") == 0 || strcmp(ending, ".fp") == 0))
         *ending = '\0';
     for (char *at = label; *at != '\0'; at++)
-        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *at) == NULL)
+        if (!fp_label_is_valid((char[]){'x', *at, '\0'}))
             *at = '-';
-    if (label[0] == '.' || label[0] == '-' || label[0] == '_')
-        label[0] = 'x';
-    if (label[0] == '\0') {
+    if (!fp_label_is_valid(label)) { /* its begin */
+        char *longer = res_printf("x%s", label);
         free(label);
-        label = res_strdup("workload");
+        label = longer;
     }
     return label;
 }
@@ -248,6 +250,49 @@ static int bring_in(struct cli_plan_inputs *inputs, const char *path, const stru
     return cli_stopped_by != 0 ? CLI_FAILED : code;
 }
 
+/* ---- packs ------------------------------------------------------------------------------------ */
+
+static bool go_on(void *data, uint64_t done, uint64_t total)
+{
+    cli_progress_show(data, "unpack", NULL, 0, done, total);
+    return cli_stopped_by == 0;
+}
+
+/* One at a time, and gone when its workloads are in the plan: packs of a fleet may be more than a disk holds unpacked. */
+static int take_pack(struct cli_plan_inputs *inputs, const char *path, const struct way *way)
+{
+    const struct conv_pack_watch watch = {go_on, &inputs->progress};
+    char *directory = res_printf("%s/" RES_PLAN_WORKLOADS "/.pack", inputs->directory);
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    struct conv_pack pack = {0};
+    char words[CONV_PATH_BYTES + 512];
+    int code = CLI_DONE;
+    if (mkdir(directory, 0700) != 0) {
+        cli_say(inputs->verb, "cannot make '%s': %s", directory, strerror(errno));
+        code = CLI_FAILED;
+    } else if (conv_pack_open(path, directory, &watch, &pack, error) != FP_OK) {
+        code = conv_error_exit_code(error);
+        if (cli_stopped_by == 0)
+            cli_say(inputs->verb, "%s", conv_error_text(error, words, sizeof words));
+    }
+    for (size_t i = 0; i < pack.count && code == CLI_DONE; i++) {
+        char *label = res_strdup(pack.items[i] + strlen(directory) + 1);
+        struct stat facts;
+        label[strcspn(label, "/")] = '\0';
+        const struct way inner = {.label = way->label,
+                                  .parent = strcmp(label, CONV_PACK_NO_LABEL) != 0 ? label : way->parent};
+        const bool is_group = stat(pack.items[i], &facts) == 0 && S_ISDIR(facts.st_mode) &&
+                              conv_detect(pack.items[i]) != CONV_KIND_RECORDING;
+        code = bring_in(inputs, pack.items[i], &inner, is_group);
+        free(label);
+    }
+    conv_pack_release(&pack);
+    cli_tree_remove(directory);
+    free(error);
+    free(directory);
+    return code;
+}
+
 /* ---- directories ----------------------------------------------------------------------------- */
 
 static int is_entry(const struct dirent *entry)
@@ -281,10 +326,12 @@ static int take_entry(struct cli_plan_inputs *inputs, const char *path, const st
         return is_group ? bring_in(inputs, path, way, true) : take_directory(inputs, path, way);
     }
     int code = CLI_UNREADABLE;
-    if (kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_RECORDING || kind == CONV_KIND_FOOTPRINT)
+    if (S_ISREG(facts.st_mode) && conv_pack_detect(path))
+        code = take_pack(inputs, path, way);
+    else if (kind == CONV_KIND_WORKLOAD || kind == CONV_KIND_RECORDING || kind == CONV_KIND_FOOTPRINT)
         code = bring_in(inputs, path, way, false);
     else
-        cli_say(inputs->verb, "'%s' is no workload, recording or footprint", path);
+        cli_say(inputs->verb, "'%s' is no workload, recording, pack or footprint", path);
     if (code == CLI_DONE || cli_stopped_by != 0)
         return code;
     cli_say(inputs->verb, "'%s' is left out", path);
@@ -320,18 +367,17 @@ static int take_word(struct cli_plan_inputs *inputs, const char *word)
 {
     const char *path;
     char *label = label_said(word, &path);
-    struct stat facts;
-    int code = CLI_DONE;
-    if (label != NULL &&
-        strspn(label, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") != strlen(label))
-        code = cli_misuse(inputs->verb, "a label has letters, digits, '.', '_' and '-', not '%s'", label);
-    else if (label != NULL && strlen(label) >= RES_PLAN_LABEL_MAX)
-        code = cli_misuse(inputs->verb, "a label has fewer than %u bytes", RES_PLAN_LABEL_MAX);
     const struct way way = {.label = label};
-    if (code == CLI_DONE && conv_detect(path) == CONV_KIND_UNKNOWN && stat(path, &facts) == 0 &&
-        S_ISDIR(facts.st_mode))
+    struct stat facts;
+    const bool is_there = stat(path, &facts) == 0;
+    int code = CLI_DONE;
+    if (label != NULL && !fp_label_is_valid(label))
+        code = cli_misuse(inputs->verb, "a label takes " FP_LABEL_TAKES ", not '%s'", label);
+    else if (is_there && S_ISREG(facts.st_mode) && conv_pack_detect(path))
+        code = take_pack(inputs, path, &way);
+    else if (is_there && S_ISDIR(facts.st_mode) && conv_detect(path) == CONV_KIND_UNKNOWN)
         code = take_directory(inputs, path, &way);
-    else if (code == CLI_DONE)
+    else
         code = bring_in(inputs, path, &way, false);
     free(label);
     return code;

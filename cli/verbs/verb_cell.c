@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,6 @@
 #include "cli/verbs/group_workload.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
-#include "footprint/base/label.h"
 #include "footprint/base/support.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/machine/disturbances.h"
@@ -129,8 +129,7 @@ static int fetch(struct cell *cell)
                       res_printf("'%s' has digest %016" PRIx64 ", the plan has %016" PRIx64,
                                  cell->row->workload, cell->workload.file_digest, cell->row->file_digest));
     cell->workload.name = cell->row->label; /* its file's is a digest */
-    if (fp_label_is_valid(cell->row->label))
-        memcpy(cell->workload.label, cell->row->label, strlen(cell->row->label) + 1);
+    (void)snprintf(cell->workload.label, sizeof cell->workload.label, "%s", cell->row->label); /* it fits */
     return CLI_DONE;
 }
 

@@ -466,7 +466,6 @@ const struct cli_verb CLI_PLAN = {
         "back. INPUT is a workload, recording, pack or footprint, or a directory of them, or of directories "
         "named by host.",
     .options = OPTIONS,
-    .takes_packs = true,
     .completes = ":files wl fp",
     .examples = "mallab plan -o plan --weights cpu recordings/\n"
                 "mallab plan -o plan -a glibc,jemalloc web1=a.wl web2=b.wl\n"

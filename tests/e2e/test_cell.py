@@ -286,6 +286,20 @@ class Plan(Planned):
         self.mallab("plan", "--again", "plan", status=lab.MISUSE)
         self.assertEqual(len(self.rows()), 5)
 
+    def test_packs_in_directories(self):
+        self.record("sh", "-c", ":", name="one", options=["--label", "web7"])
+        self.record("sh", "-c", ": ; :", name="two")
+        (self.place / "store" / "host3").mkdir(parents=True)
+        self.mallab("pack", "-o", "store/a.tar.zst", "one")
+        self.mallab("pack", "--workload", "-o", "store/host3/b.tar.zst", "two")
+        self.plan("store")
+        self.assertEqual([row["label"] for row in self.rows()[:2]], ["host3", "web7"])
+        self.assertEqual(sorted(path.name for path in (self.place / "plan" / "workloads").iterdir()),
+                         sorted({row["file_digest"] + ".wl" for row in self.rows()}))
+        self.plan("h1=store/a.tar.zst", name="other")
+        self.assertEqual(self.rows("other")[0]["label"], "h1")
+        self.plan("bad label=store/a.tar.zst", name="third", status=lab.MISUSE)
+
     def test_a_recording_is_converted(self):
         self.record("sh", "-c", ":")
         self.plan("recording")

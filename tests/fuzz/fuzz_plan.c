@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/label.h"
 #include "footprint/base/support.h"
 #include "fuzz/target.h"
 #include "results/measure/plan/cell_files.h"
@@ -11,7 +12,7 @@
 
 static void check_row(const struct res_plan *plan, const struct res_plan_row *row)
 {
-    FUZZ_CHECK(row->label[0] != '\0' && strlen(row->label) <= RES_PLAN_LABEL_MAX);
+    FUZZ_CHECK(fp_label_is_valid(row->label));
     FUZZ_CHECK(row->workload[0] != '\0' && row->workload[0] != '/' && row->workload[0] != '.');
     FUZZ_CHECK(strstr(row->workload, "/.") == NULL && strpbrk(row->workload, "\n\t\x1b") == NULL);
     FUZZ_CHECK(row->rounds > 0 && row->rounds <= 1000 && row->block < RES_PLAN_BLOCKS_MAX);

@@ -46,13 +46,13 @@ TEST(a_plan_is_read_as_it_was_written)
     struct res_plan plan;
     char *problem = NULL;
     char *text = res_printf(HEAD "%s", "3",
-                            ROW("0", "h1", A, REST) ROW("1", "h 2", A, OTHER)
+                            ROW("0", "h1", A, REST) ROW("1", "h-2", A, OTHER)
                                 ROW("2", "h1", A, "00000000000000aa\t1\t8\t13\t2\t0.25\n"));
     CHECK(res_plan_parse(text, strlen(text), &plan, &problem));
     CHECK_STR(problem != NULL ? problem : "", "");
     CHECK_U64(plan.row_count, 3);
     CHECK_U64(plan.candidate_count, 2);
-    CHECK_STR(plan.rows[1].label, "h 2");
+    CHECK_STR(plan.rows[1].label, "h-2");
     CHECK_U64(plan.rows[1].file_digest, 0xab);
     CHECK_U64(plan.rows[2].block, 1);
     CHECK(plan.rows[0].share == 0.25);

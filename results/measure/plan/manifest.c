@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "footprint/base/label.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
@@ -215,8 +216,8 @@ static bool take_row(struct reading *reading, char *line)
         return refuse(reading, "a row has 9 columns");
     if (!take_count(columns[0], COUNT_MAX, &id) || id != plan->row_count)
         return refuse(reading, "cells are numbered from 0 without gaps");
-    if (*columns[1] == '\0' || !is_plain(columns[1], RES_PLAN_LABEL_MAX))
-        return refuse(reading, "not a label: a plain text of 128 bytes at most");
+    if (!fp_label_is_valid(columns[1]))
+        return refuse(reading, "not a label, which is " FP_LABEL_TAKES);
     if (!leads_inside(columns[2]))
         return refuse(reading, "not a path of a workload inside the plan's directory");
     if (!take_digest(columns[3], &row.file_digest))

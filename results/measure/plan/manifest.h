@@ -3,7 +3,7 @@
  *   cell   one workload, all candidates, some rounds, on one node; its number is its place among the rows, from 0
  *   block  a repetition of a workload's cell with another seed. Blocks are the outer loop: block 0 of all workloads comes
  *          first, so that a plan done by half has measured each of them
- *   label  whose recording it is: a host. Label and file_digest together are the key of a workload; names are for people
+ *   label  whose recording it is: a host (footprint/base/label.h). Label and file_digest together are the key of a workload; names are for people
  *   share  what the workload counts for; those of all workloads (not of all rows) sum to 1
  *
  *   mallab-plan/1
@@ -30,7 +30,6 @@
 #define RES_PLAN_WORKLOADS  "workloads"
 #define RES_PLAN_ANY        "any" /* machine kind: whatever it is */
 #define RES_PLAN_ROWS_MAX   1000000u
-#define RES_PLAN_LABEL_MAX  128u /* bytes */
 #define RES_PLAN_BLOCKS_MAX 1000u
 
 /* A candidate as the plan's machine had it; a node must have the same. Strings are its own; "": not known, or none. */
