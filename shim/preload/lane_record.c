@@ -102,7 +102,7 @@ static uintptr_t end_mask(const struct lane *lane)
     return lane->seldom ? LANE_GROUP_MANY - 1 : lane->group_mask;
 }
 
-/* docs/order.md, "Stepping": at most one step of the shared word per lane and bump_ticks, and none while the
+/* docs/notes/order.md, "Stepping, in full": at most one step of the shared word per lane and bump_ticks, and none while the
  * process has a single thread. */
 static void write_stamp(struct lane *lane)
 {

@@ -161,7 +161,7 @@ def check_links(names):
 
 
 def check_sections(names):
-    """A document that is named anywhere is there, and has the section that is named with it: docs/order.md, "Stepping"."""
+    """A document that is named anywhere is there, and has the section that is named with it: docs/order.md, "The scheme"."""
     problems = []
     for name in names:
         if not name.endswith((".c", ".h", ".js", ".py", ".md", ".1")) or name == "CHANGELOG.md":
