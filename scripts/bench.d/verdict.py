@@ -31,6 +31,7 @@ ONCE = 3  # rounds that warm-up and memory passes take
 EQUAL, SLOWER = ("twin", "copy"), {"slow2": 2, "slow3": 3, "slow5": 5}  # candidates; per cent
 WASTE_PERCENT = 7  # of handicap.c: about 5 % of the peak with this program; the tables say what it came to
 FALSE_MOST, FOUND_LEAST = 0.05, 0.95
+FLEETS = 500  # of each kind at least: they are drawn in seconds
 
 
 class Verdict:
@@ -240,6 +241,27 @@ class Verdict:
             self.report.keep(f"verdict/family {label}", [shares[0]], "share")
             self.report.say(f"  {label:44} {one['experiments']:5} {100 * shares[0]:6.1f} % {100 * shares[1]:16.1f} %")
 
+    def fleets(self):
+        """What many workloads say together (FLEETS at least, whatever -n): intervals hold the truth in 92-98 %, equals have a verdict in 5 % at most."""
+        self.report.say("\nfleets of hosts, three candidates, noise 3 % (tests/statistics/fleets.c): intervals with the truth over all, of totals, of another host;\n"
+                        "fleets with a verdict over all, on any host; that name a loser which is none; false of all names; the planted one named, or nearest\n"
+                        f"  {'':36} {'fleets':>6} {'all':>8} {'total':>8} {'another':>8} {'verdict':>8} {'host':>8} {'misnamed':>9} {'false':>8} {'named':>8} {'nearest':>8}")
+        for one in self.statistic("fleets", "simulate", max(self.experiments, FLEETS)):
+            share = {key: one[key] / one["intervals"] for key in ("covered", "total_covered", "new_covered")}
+            share |= {key: one[key] / one["fleets"] for key in ("told", "any", "host_told", "misnamed", "false_part", "found", "nearest")}
+            wrong = share["any"] if one["equal"] else share["false_part"]
+            met = (one["planted"] or abs(share["covered"] - 0.95) <= 0.03) and wrong <= FALSE_MOST
+            if one["planted"]:
+                self.report.keep(f"verdict/fleets {one['kind']}: named", [share["found"]], "share")
+            else:
+                self.report.keep(f"verdict/fleets {one['kind']}: intervals without the truth", [1 - share["covered"]], "share", 0.08)
+            self.report.keep(f"verdict/fleets {one['kind']}: {'any verdict' if one['equal'] else 'false of names'}", [wrong], "share", FALSE_MOST)
+            if one["all_hosts"]:
+                share["new_covered"] = float("nan")
+            self.report.say(f"  {one['kind']:36} {one['fleets']:6}" + "".join(f"{100 * share[key]:7.1f} %" for key in (
+                "covered", "total_covered", "new_covered", "told", "host_told")) + f"{100 * share['misnamed']:8.1f} %" + "".join(
+                f"{100 * share[key]:7.1f} %" for key in ("false_part", "found", "nearest")) + ("" if met else "  MISSED"))
+
     def models(self):
         self.head("models of noise (tests/statistics/model.c)", "share")
         missed = experiments = 0
@@ -279,3 +301,4 @@ class Verdict:
         self.gate()
         self.sessions()
         self.families()
+        self.fleets()

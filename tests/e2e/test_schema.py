@@ -39,7 +39,7 @@ class Schema(Lab):
                  for word in re.findall(r'"(mallab-[a-z-]+/\d+)"', path.read_text())}
         self.assertIn("mallab-run/1", words)
         published = {schema.load(name)["properties"]["schema"]["const"] for name in schema.all_of_them() if schema.load(name)["type"] == "object"}
-        self.assertEqual(words - {"mallab-report/1"}, published)
+        self.assertEqual(words - {"mallab-report/1", "mallab-plan/1"}, published)  # a plan is a table, not JSON
         listed = (SOURCE / "docs" / "meson.build").read_text() + (SOURCE / "docs" / "schema" / "README.md").read_text()
         for name in schema.all_of_them():
             self.assertEqual(listed.count(f"{name}.schema.json'"), 1, name)
@@ -156,6 +156,14 @@ class Schema(Lab):
                                            (0, "small:rss-peak<=1GiB", kept), (4, "fast:rss-peak<=1MiB", kept)):
             told = self.made.mallab("check", "--json", "--budget", budget, *arguments, status=status)
             self.judge("mallab-check-1", json.loads(told.stdout))
+
+    def test_fleet(self):
+        """Of several workloads, as of the documents of their own."""
+        self.mallab("convert", "-q", "-o", "some.wl", "--head", "1000", self.made.place / "kept")
+        result = self.answer("ab", "-q", "-a", "glibc,jemalloc", "-n", "2", "--memory-rounds", "1", "--no-syscalls", "--json", self.made.place / "lua.wl", "some.wl")
+        self.judge("mallab-experiment-1", result)
+        self.judge("mallab-fleet-1", {"schema": "mallab-fleet/1", "mallab_version": "0", **result["fleet"]})
+        self.assertEqual([host["label"] for host in result["fleet"]["hosts"]], ["lua.wl", "some.wl"])
 
     def test_ab_where_a_candidate_dies(self):
         told = self.made.mallab("ab", "-q", "-a", "glibc,mimalloc", "-n", "1", "--limit", "8M", "--limit-by", "data", "--no-syscalls", "--json", "lua.wl", status=FAILED)

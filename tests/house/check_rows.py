@@ -11,6 +11,7 @@ import sys
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).parents[2]))
 SCHEMA = SOURCE / "docs" / "schema" / "mallab-experiment-1.schema.json"
 RUN = SOURCE / "docs" / "schema" / "mallab-run-1.schema.json"  # its parts are those of a result
+FLEET = SOURCE / "docs" / "schema" / "mallab-fleet-1.schema.json"
 RESULTS = SOURCE / "docs" / "results.md"
 NOTES = SOURCE / "docs" / "notes" / "results.md"
 
@@ -54,7 +55,9 @@ def main():
         whole.update(merged(rows["schema"], whole, whole))
     run = json.loads(RUN.read_text())
     run["$defs"] = {name: whole["$defs"][name] for name in run["$defs"]}
-    made = {SCHEMA: dumped(whole), RUN: dumped(run), RESULTS: RESULTS.read_text(), NOTES: NOTES.read_text()}
+    fleet = json.loads(FLEET.read_text())
+    fleet.update(merged(rows["fleet"], fleet, fleet))
+    made = {SCHEMA: dumped(whole), RUN: dumped(run), FLEET: dumped(fleet), RESULTS: RESULTS.read_text(), NOTES: NOTES.read_text()}
     for path in (RESULTS, NOTES):
         for name, table in rows["tables"].items():
             made[path] = re.sub(rf"(<!-- rows of {name} -->\n).*?(<!-- end -->)", lambda found: found[1] + table + found[2],

@@ -80,16 +80,28 @@ static json_t *object_schema(void)
     return json_pack("{s:s, s:{}, s:[]}", "type", "object", "properties", "required");
 }
 
-/* The schema of the object that a dotted key is a member of; ret_key is the key's last part. */
-static json_t *object_of(json_t *schema, const char *key, const char **ret_key)
+static bool has_text(const json_t *array, const char *text)
+{
+    size_t index;
+    json_t *one;
+    json_array_foreach((json_t *)(uintptr_t)array, index, one)
+    {
+        if (strcmp(json_string_value(one), text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The schema of the object that a dotted key is a member of, which must be there where one of its members must; ret_key is the key's last part. */
+static json_t *object_of(json_t *schema, const char *key, bool required, const char **ret_key)
 {
     for (const char *dot = strchr(key, '.'); dot != NULL; dot = strchr(key, '.')) {
         json_t *properties = json_object_get(schema, "properties");
         char *part = res_strndup(key, (size_t)(dot - key));
-        if (json_object_get(properties, part) == NULL) {
+        if (json_object_get(properties, part) == NULL)
             json_object_set_new(properties, part, object_schema());
+        if (required && !has_text(json_object_get(schema, "required"), part))
             json_array_append_new(json_object_get(schema, "required"), json_string(part));
-        }
         schema = json_object_get(properties, part);
         free(part);
         key = dot + 1;
@@ -106,10 +118,11 @@ json_t *res_described_schema(const struct res_described *described)
         const char *key;
         if ((field->flags & RES_FIELD_READ_ONLY) != 0 || field->doc == NULL)
             continue;
-        json_t *owner = object_of(schema, field->key, &key), *own = schema_of(field);
+        const bool required = (field->flags & RES_FIELD_OMITTED) == 0;
+        json_t *owner = object_of(schema, field->key, required, &key), *own = schema_of(field);
         json_object_set_new(own, "description", json_string(field->doc));
         json_object_set_new(json_object_get(owner, "properties"), key, own);
-        if ((field->flags & RES_FIELD_OMITTED) == 0)
+        if (required)
             json_array_append_new(json_object_get(owner, "required"), json_string(key));
     }
     return schema;

@@ -18,6 +18,7 @@
 
 #include "results/measure/base/fields.h"
 #include "results/measure/result/confirmed.h"
+#include "results/measure/result/fleet_result.h"
 #include "results/measure/result/validated.h"
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
@@ -335,6 +336,7 @@ struct res_result {
     size_t confirmed_count;
     struct res_tuned *tune;       /* of a search (tuned.h); NULL: it is none */
     struct res_result_cell *cell; /* NULL: of no plan */
+    struct res_fleet *fleet;      /* what its workloads say together (fleet.h); NULL: it has one */
     struct res_asked asked;
     json_t *rest;
 };

@@ -579,6 +579,7 @@ static const struct res_field RESULT_FIELDS[] = {
              "what it showed of each candidate; the control last"),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "tune", tune, &RES_TUNED, "of `mallab tune`"),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "cell", cell, &CELL, "of `mallab cell`: which one"),
+    RES_PART(STRUCT, OMITTED, "fleet", fleet, &RES_FLEET, "what several workloads say together"),
 };
 const struct res_described RES_RESULT = RES_DESCRIBE("a result", RESULT_FIELDS);
 #undef OWNER

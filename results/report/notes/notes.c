@@ -9,6 +9,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/figures/verdict.h"
+#include "results/measure/fleet/fleet.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/noting.h"
 
@@ -289,6 +290,15 @@ static void drop_notes(struct res_note **notes, size_t *count)
     *count = 0;
 }
 
+void res_notes_fleet(struct res_fleet *fleet)
+{
+    struct res_noting to = {.fleet = fleet};
+    drop_notes(&fleet->notes, &fleet->note_count);
+    make_notes(&to, RES_FLEET_ROWS);
+    fleet->notes = to.notes;
+    fleet->note_count = to.count;
+}
+
 void res_notes_fill(struct res_result *result)
 {
     struct res_noting common = {.result = result};
@@ -308,6 +318,9 @@ void res_notes_fill(struct res_result *result)
     make_notes(&common, RESULT_ROWS);
     result->notes = common.notes;
     result->note_count = common.count;
+    res_fleet_of_result(result);
+    if (result->fleet != NULL)
+        res_notes_fleet(result->fleet);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */

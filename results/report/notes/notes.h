@@ -15,6 +15,9 @@
  * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. So are the verdicts (verdict.h). */
 void res_notes_fill(struct res_result *result);
 
+/* res_notes_fleet - make those of a fleet, likewise. res_notes_fill makes a result's fleet anew, with its notes. */
+void res_notes_fleet(struct res_fleet *fleet);
+
 /* res_notes_tried - the candidates that the verdict names as worth it, each once.
  * Of a result with its verdicts (verdict.h). Returns how many. */
 #define RES_TRIED_MAX 3u /* the best of time, of the peak, at rest */

@@ -18,6 +18,7 @@ enum res_told {
 struct res_noting {
     const struct res_result *result;
     const struct res_result_workload *workload; /* NULL: notes on all of the result */
+    const struct res_fleet *fleet;              /* instead of both: notes on a fleet */
     const char *label;                          /* of the row, as all below */
     int severity;
     enum res_told told;
@@ -57,6 +58,7 @@ bool res_note_each(struct res_noting *to,
 
 /* The rows of each file, up to one without a label. */
 extern const struct res_note_row RES_VERDICT_ROWS[], RES_BASIS_ROWS[], RES_MEMORY_ROWS[], RES_PASS_ROWS[],
-    RES_CONFIRMED_ROWS[], RES_CONFIRM_ROWS[]; /* what was confirmed, also for all of a result; what would */
+    RES_CONFIRMED_ROWS[], RES_CONFIRM_ROWS[], /* what was confirmed, also for all of a result; what would */
+    RES_FLEET_ROWS[];
 
 #endif

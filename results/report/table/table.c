@@ -18,6 +18,7 @@
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/confirm_screen.h"
+#include "results/report/table/fleet_screen.h"
 #include "results/report/table/sites_screen.h"
 #include "results/report/table/verdict_screen.h"
 
@@ -458,6 +459,10 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
     }
     if (result->workload_count == 0 && result->confirmation != NULL)
         res_confirm_screen(&text, result, style);
+    if (result->fleet != NULL) {
+        res_text_add(&text, "\n", 1);
+        res_fleet_screen(&text, result->fleet, style);
+    }
     if (style->details)
         res_notes_text(&text, result->notes, result->note_count, true, NULL);
     if (result->workload_count > 0 || result->confirmation != NULL)

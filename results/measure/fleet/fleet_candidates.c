@@ -1,0 +1,513 @@
+/* fleet_candidates.c - see fleet_candidates.h. */
+#include "results/measure/fleet/fleet_candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "results/measure/figures/verdict.h"
+#include "results/measure/fleet/fleet.h"
+#include "results/measure/statistics/many.h"
+#include "results/measure/statistics/significance.h"
+
+/* ---- one candidate's figures of all hosts ----------------------------------------------------- */
+
+typedef bool uses_fn(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate);
+
+static bool is_usable(const struct res_fleet_host *host, size_t candidate)
+{
+    return host->share > 0 && host->entries[candidate].failed == NULL && host->entries[0].failed == NULL;
+}
+
+bool res_fleet_uses_time(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate)
+{
+    return is_usable(host, candidate) && host->of_time == fleet->of_time && host->no_trust_time == NULL &&
+           host->entries[candidate].time.ratio > 0 && isfinite(host->entries[candidate].time.ratio);
+}
+
+bool res_fleet_uses_memory(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate)
+{
+    return is_usable(host, candidate) && host->of_memory == fleet->of_memory &&
+           host->no_trust_memory == NULL && host->entries[candidate].peak.ratio > 0 &&
+           isfinite(host->entries[candidate].peak.ratio);
+}
+
+/* Those that are in the common figures, in the order of the hosts. */
+struct sample {
+    struct res_fleet_host **hosts;
+    struct res_fleet_difference **differences;
+    double *values, *variances, *shares; /* variances NAN where there is no interval */
+    size_t count, known;                 /* known: with a variance */
+    double part; /* of the process that is malloc's, on average: 1 where it is not known */
+};
+
+static struct sample sample_of(const struct res_fleet *fleet, size_t candidate, bool memory)
+{
+    uses_fn *uses = memory ? res_fleet_uses_memory : res_fleet_uses_time;
+    const bool of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC;
+    struct sample sample = {.hosts = res_calloc(fleet->host_count + 1, sizeof *sample.hosts),
+                            .differences = res_calloc(fleet->host_count + 1, sizeof *sample.differences),
+                            .values = res_calloc(fleet->host_count + 1, sizeof *sample.values),
+                            .variances = res_calloc(fleet->host_count + 1, sizeof *sample.variances),
+                            .shares = res_calloc(fleet->host_count + 1, sizeof *sample.shares)};
+    double share = 0, part = 0;
+    for (size_t i = 0; i < fleet->host_count; i++) {
+        struct res_fleet_host *host = &fleet->hosts[i];
+        if (!uses(fleet, host, candidate))
+            continue;
+        struct res_fleet_entry *entry = &host->entries[candidate];
+        struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
+        const double own = memory ? host->malloc_memory : host->malloc_time;
+        sample.hosts[sample.count] = host;
+        sample.differences[sample.count] = difference;
+        sample.values[sample.count] = log(difference->ratio);
+        sample.variances[sample.count] = difference->error * difference->error;
+        sample.shares[sample.count++] = host->share;
+        sample.known += isfinite(difference->error);
+        share += host->share;
+        part += host->share * (of_malloc || !isfinite(own) ? 1 : own);
+    }
+    sample.part = part / share;
+    return sample;
+}
+
+static void sample_release(struct sample *sample)
+{
+    free(sample->hosts);
+    free(sample->differences);
+    free(sample->values);
+    free(sample->variances);
+    free(sample->shares);
+}
+
+/* Values and variances of those that have both; the former's order stays. Returns how many. */
+static size_t known_of(const struct sample *sample, double *ret_values, double *ret_variances,
+                       double *ret_shares)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sample->count; i++) {
+        if (!isfinite(sample->variances[i]))
+            continue;
+        ret_values[count] = sample->values[i];
+        ret_variances[count] = sample->variances[i];
+        ret_shares[count++] = sample->shares[i];
+    }
+    return count;
+}
+
+static bool tells_spread(const struct res_fleet *fleet, double n_eff)
+{
+    return fleet->all_hosts || n_eff >= RES_FLEET_LEAST_EFFECTIVE - 1e-9;
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* part: of the process that is malloc's. What is the least of a time in malloc is so much less of the process. */
+static struct res_comparison comparison_of(const struct res_estimate *estimate, bool memory, bool of_malloc,
+                                           double part)
+{
+    const double own = of_malloc || !isfinite(part) ? 1 : fmin(part, 1);
+    return (struct res_comparison){
+        .ratio = estimate->value,
+        .interval = estimate->interval,
+        .rounds = RES_ROUNDS_FOR_VERDICT, /* those that have fewer have no interval */
+        .least = memory ? RES_MEMORY_WORTH : RES_TIME_LEAST * own,
+        .excluded = of_malloc ? RES_RESOLVE : RES_SAVING_WORTH};
+}
+
+/* A verdict that the number of comparisons makes likely is none. */
+static int verdict_of(const struct res_comparison *comparison, double p_corrected)
+{
+    const enum res_verdict verdict = res_judge(comparison);
+    const double most = 1 + comparison->excluded;
+    const bool is_narrow = comparison->interval.low >= 1 / most && comparison->interval.high <= most;
+    if ((verdict == RES_LESS || verdict == RES_MORE) && !(p_corrected <= RES_P_VALUE_MOST))
+        return is_narrow ? RES_SAME : RES_UNDECIDED;
+    return verdict;
+}
+
+static struct res_logarithm logarithm_of(const struct res_fleet_difference *difference)
+{
+    return (struct res_logarithm){log(difference->ratio), difference->error, difference->freedom};
+}
+
+/* Of every candidate and host, host_count for each candidate in the order of its sample: p of a ratio above the limit, or of whether it is 1 where
+ * the limit is NAN, corrected for all of them. NAN where there is no interval. */
+static double *host_p_values(const struct res_fleet *fleet, const struct sample *samples, double limit)
+{
+    const size_t all = fleet->candidate_count * fleet->host_count;
+    double *p_values = res_calloc(all + 1, sizeof *p_values);
+    for (size_t i = 0; i < fleet->candidate_count; i++)
+        for (size_t k = 0; k < fleet->host_count; k++) {
+            const bool is_known = i > 0 && k < samples[i].count && isfinite(samples[i].variances[k]);
+            const struct res_logarithm own = is_known ? logarithm_of(samples[i].differences[k])
+                                                      : (struct res_logarithm){NAN, NAN, 0};
+            p_values[i * fleet->host_count + k] = !is_known      ? NAN
+                                                  : isnan(limit) ? res_logarithm_estimate(own).p_value
+                                                                 : res_logarithm_tails(own, limit).above;
+        }
+    res_many_discoveries(p_values, all);
+    return p_values;
+}
+
+static void judge_hosts(const struct sample *sample, const double *p_values, bool memory, bool of_malloc,
+                        struct res_fleet_change *ret_change)
+{
+    uint64_t *const counts[] = {[RES_UNDECIDED] = &ret_change->undecided,
+                                [RES_SAME] = &ret_change->same,
+                                [RES_LESS] = &ret_change->less,
+                                [RES_MORE] = &ret_change->more};
+    for (size_t i = 0; i < sample->count; i++) {
+        struct res_fleet_difference *difference = sample->differences[i];
+        const struct res_estimate estimate = {.value = difference->ratio,
+                                              .interval = {difference->low, difference->high}};
+        const struct res_fleet_host *host = sample->hosts[i];
+        const struct res_comparison comparison = comparison_of(
+            &estimate, memory, of_malloc, memory ? host->malloc_memory : host->malloc_time);
+        difference->verdict = verdict_of(&comparison, p_values[i]);
+        ++*counts[difference->verdict];
+    }
+}
+
+/* ---- common figures -------------------------------------------------------------------------- */
+
+/* Returns the p-value of whether it is 1; NAN: there is no interval. */
+static double fill_change(const struct res_fleet *fleet, const struct sample *sample,
+                          struct res_fleet_change *ret_change)
+{
+    struct res_logarithm mean = res_many_mean(sample->values, sample->shares, sample->count);
+    ret_change->workloads = sample->count;
+    ret_change->n_eff = res_many_effective(sample->shares, sample->count);
+    ret_change->ratio = exp(mean.value);
+    if (sample->count == 0 || !tells_spread(fleet, ret_change->n_eff))
+        return NAN;
+    if (fleet->all_hosts)
+        mean = res_many_these(sample->values, sample->variances, sample->shares, sample->count);
+    const struct res_estimate estimate = res_logarithm_estimate(mean);
+    ret_change->low = estimate.interval.low;
+    ret_change->high = estimate.interval.high;
+    double *values = res_calloc(sample->count, sizeof *values);
+    double *variances = res_calloc(sample->count, sizeof *variances);
+    double *shares = res_calloc(sample->count, sizeof *shares);
+    const size_t known = known_of(sample, values, variances, shares);
+    const double tau2 = known > 1 ? res_many_spread(values, variances, known).tau2 : NAN;
+    ret_change->tau = sqrt(tau2);
+    if (!fleet->all_hosts && isfinite(tau2)) {
+        const struct res_interval other = res_many_new(mean, tau2, sample->count);
+        ret_change->new_host_low = exp(other.low);
+        ret_change->new_host_high = exp(other.high);
+    }
+    free(shares);
+    free(variances);
+    free(values);
+    return isfinite(estimate.interval.low) ? estimate.p_value : NAN;
+}
+
+static void judge_change(const struct res_fleet *fleet, const struct sample *sample, bool memory,
+                         struct res_fleet_change *change)
+{
+    const struct res_estimate estimate = {.value = change->ratio, .interval = {change->low, change->high}};
+    const bool of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC;
+    const struct res_comparison comparison = comparison_of(&estimate, memory, of_malloc, sample->part);
+    change->verdict = verdict_of(&comparison, change->p_corrected);
+}
+
+/* ---- losers ---------------------------------------------------------------------------------- */
+
+static struct res_fleet_named named_of(const struct res_fleet_host *host,
+                                       const struct res_fleet_difference *difference, double p_value,
+                                       double probability)
+{
+    return (struct res_fleet_named){.label = res_strdup(host->label),
+                                    .workload = host->workload != NULL ? res_strdup(host->workload) : NULL,
+                                    .file_digest = res_strdup(host->file_digest),
+                                    .ratio = difference->ratio,
+                                    .low = difference->low,
+                                    .high = difference->high,
+                                    .p_value = p_value,
+                                    .probability = probability};
+}
+
+/* Hosts are ordered, and stay so where these are equal. */
+struct ranked {
+    size_t at;
+    double by;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    return a->by > b->by ? -1 : a->by < b->by ? 1 : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Of all in the sample their probabilities to lose, all NAN where the spread is not known. */
+static double *loser_probabilities(const struct res_fleet *fleet, const struct sample *sample,
+                                   double *ret_share)
+{
+    double *probabilities = res_calloc(sample->count + 1, sizeof *probabilities);
+    double *values = res_calloc(sample->count + 1, sizeof *values);
+    double *variances = res_calloc(sample->count + 1, sizeof *variances);
+    double *shares = res_calloc(sample->count + 1, sizeof *shares);
+    double *found = res_calloc(sample->count + 1, sizeof *found);
+    const size_t known = known_of(sample, values, variances, shares);
+    *ret_share = NAN;
+    const double n_eff = res_many_effective(shares, known);
+    const bool tells = n_eff >= RES_FLEET_LEAST_EFFECTIVE - 1e-9;
+    if (tells)
+        *ret_share = res_many_above(values, variances, shares, known, log(1 + fleet->loser_limit), found);
+    for (size_t i = 0, k = 0; i < sample->count; i++)
+        probabilities[i] = tells && isfinite(sample->variances[i]) ? found[k++] : NAN;
+    free(found);
+    free(shares);
+    free(variances);
+    free(values);
+    return probabilities;
+}
+
+static void fill_losers(const struct res_fleet *fleet, const struct sample *sample, const double *p_values,
+                        struct res_fleet_candidate *ret_candidate)
+{
+    struct ranked *losers = res_calloc(sample->count + 1, sizeof *losers);
+    struct ranked *nearest = res_calloc(sample->count + 1, sizeof *nearest);
+    size_t loser_count = 0, nearest_count = 0;
+    double *probabilities = loser_probabilities(fleet, sample, &ret_candidate->losers_share);
+    for (size_t i = 0; i < sample->count; i++) {
+        if (p_values[i] <= RES_FLEET_NAMED_FALSE)
+            losers[loser_count++] = (struct ranked){i, sample->differences[i]->ratio};
+        else if (probabilities[i] >= RES_FLEET_NEAREST)
+            nearest[nearest_count++] = (struct ranked){i, probabilities[i]};
+    }
+    qsort(losers, loser_count, sizeof *losers, by_rank);
+    qsort(nearest, nearest_count, sizeof *nearest, by_rank);
+    nearest_count = nearest_count < RES_FLEET_NEAREST_MOST ? nearest_count : RES_FLEET_NEAREST_MOST;
+    ret_candidate->losers = res_calloc(loser_count + 1, sizeof *ret_candidate->losers);
+    ret_candidate->nearest = res_calloc(nearest_count + 1, sizeof *ret_candidate->nearest);
+    for (size_t i = 0; i < loser_count; i++)
+        ret_candidate->losers[ret_candidate->loser_count++] = named_of(
+            sample->hosts[losers[i].at], sample->differences[losers[i].at], p_values[losers[i].at],
+            probabilities[losers[i].at]);
+    for (size_t i = 0; i < nearest_count; i++)
+        ret_candidate->nearest[ret_candidate->nearest_count++] = named_of(
+            sample->hosts[nearest[i].at], sample->differences[nearest[i].at], p_values[nearest[i].at],
+            probabilities[nearest[i].at]);
+    free(probabilities);
+    free(nearest);
+    free(losers);
+}
+
+/* ---- candidates beside the baseline ---------------------------------------------------------- */
+
+static void fill_changes(struct res_fleet *fleet, bool memory)
+{
+    const bool of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC;
+    struct sample *samples = res_calloc(fleet->candidate_count, sizeof *samples);
+    double *p_values = res_calloc(fleet->candidate_count, sizeof *p_values);
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        samples[i] = sample_of(fleet, i, memory);
+    double *differs = host_p_values(fleet, samples, NAN);
+    double *loses = memory ? NULL : host_p_values(fleet, samples, 1 + fleet->loser_limit);
+    p_values[0] = NAN;
+    for (size_t i = 1; i < fleet->candidate_count; i++) {
+        struct res_fleet_candidate *candidate = &fleet->candidates[i];
+        struct res_fleet_change *change = memory ? &candidate->peak : &candidate->time;
+        p_values[i] = fill_change(fleet, &samples[i], change);
+        judge_hosts(&samples[i], differs + i * fleet->host_count, memory, of_malloc, change);
+        if (loses != NULL)
+            fill_losers(fleet, &samples[i], loses + i * fleet->host_count, candidate);
+    }
+    res_holm(p_values, fleet->candidate_count);
+    for (size_t i = 1; i < fleet->candidate_count; i++) {
+        struct res_fleet_candidate *candidate = &fleet->candidates[i];
+        struct res_fleet_change *change = memory ? &candidate->peak : &candidate->time;
+        change->p_corrected = p_values[i];
+        judge_change(fleet, &samples[i], memory, change);
+        sample_release(&samples[i]);
+    }
+    free(loses);
+    free(differs);
+    free(p_values);
+    free(samples);
+}
+
+/* ---- totals ---------------------------------------------------------------------------------- */
+
+/* How many hosts one stands for, up to a factor; NAN: not known. */
+static double stands_for(const struct res_fleet *fleet, const struct res_fleet_host *host)
+{
+    const double size = fleet->weights == RES_WEIGHTS_CPU     ? host->entries[0].cpu_ns
+                        : fleet->weights == RES_WEIGHTS_BYTES ? host->entries[0].peak_bytes
+                                                              : 1;
+    return size > 0 ? host->share / size : NAN;
+}
+
+/* Three totals of an entry. */
+static double amount_of(const struct res_fleet_entry *entry, size_t offset)
+{
+    return *(const double *)(const void *)((const char *)entry + offset);
+}
+
+static void fill_total(const struct res_fleet *fleet, const struct sample *sample, size_t candidate,
+                       size_t offset, struct res_fleet_total *ret_total)
+{
+    double *amounts = res_calloc(sample->count + 1, sizeof *amounts);
+    double *ratios = res_calloc(sample->count + 1, sizeof *ratios);
+    double *variances = res_calloc(sample->count + 1, sizeof *variances);
+    double *counts = res_calloc(sample->count + 1, sizeof *counts);
+    size_t count = 0;
+    double all = 0;
+    for (size_t i = 0; i < sample->count; i++) {
+        const struct res_fleet_host *host = sample->hosts[i];
+        const double base = amount_of(&host->entries[0], offset);
+        const double other = amount_of(&host->entries[candidate], offset);
+        const double hosts = stands_for(fleet, host);
+        if (!(base > 0) || !(other > 0) || !(hosts > 0) || !isfinite(base + other))
+            continue;
+        amounts[count] = base;
+        ratios[count] = other / base;
+        variances[count] = sample->variances[i];
+        counts[count++] = hosts;
+        all += hosts;
+    }
+    ret_total->workloads = count;
+    if (count > 0) {
+        ret_total->baseline = ret_total->saved = 0;
+        for (size_t i = 0; i < count; i++) {
+            amounts[i] *= counts[i] / all * (double)count;
+            ret_total->baseline += amounts[i];
+            ret_total->saved += amounts[i] * (1 - ratios[i]);
+        }
+        const struct res_logarithm total = fleet->all_hosts
+                                               ? res_many_total_these(amounts, ratios, variances, count)
+                                               : res_many_total(amounts, ratios, counts, count);
+        const struct res_estimate estimate = res_logarithm_estimate(total);
+        ret_total->ratio = estimate.value;
+        if (tells_spread(fleet, res_many_effective(counts, count))) {
+            ret_total->low = estimate.interval.low;
+            ret_total->high = estimate.interval.high;
+        }
+    }
+    free(counts);
+    free(variances);
+    free(ratios);
+    free(amounts);
+}
+
+/* Quantiles are of hosts as they are: where their shares differ no bound is told. */
+static void fill_sizes(const struct sample *sample, size_t candidate,
+                       struct res_fleet_candidate *ret_candidate)
+{
+    double *bytes = res_calloc(sample->count + 1, sizeof *bytes);
+    size_t count = 0;
+    for (size_t i = 0; i < sample->count; i++) {
+        const double peak = sample->hosts[i]->entries[candidate].peak_bytes;
+        if (isfinite(peak))
+            bytes[count++] = peak;
+    }
+    const bool equal = res_many_effective(sample->shares, sample->count) > 0.999 * (double)sample->count;
+    if (count > 0)
+        ret_candidate->largest_bytes = res_quantile(bytes, count, 1);
+    if (count >= RES_FLEET_P99_LEAST)
+        ret_candidate->p99_bytes = res_quantile(bytes, count, 0.99);
+    if (equal)
+        ret_candidate->p99_bound_bytes = res_many_quantile_bound(bytes, count, 0.99);
+    free(bytes);
+}
+
+static void fill_totals(const struct res_fleet *fleet, size_t candidate,
+                        struct res_fleet_candidate *ret_candidate)
+{
+    struct sample time = sample_of(fleet, candidate, false), memory = sample_of(fleet, candidate, true);
+    fill_total(fleet, &time, candidate, offsetof(struct res_fleet_entry, cpu_ns), &ret_candidate->cpu);
+    fill_total(fleet, &memory, candidate, offsetof(struct res_fleet_entry, peak_bytes),
+               &ret_candidate->peaks);
+    fill_total(fleet, &memory, candidate, offsetof(struct res_fleet_entry, mean_bytes),
+               &ret_candidate->means);
+    fill_sizes(&memory, candidate, ret_candidate);
+    sample_release(&memory);
+    sample_release(&time);
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* Returns the p-value; NAN: there is no interval. ret_part: of the process that is malloc's. */
+static double fill_pair(const struct res_fleet *fleet, size_t one, size_t other,
+                        struct res_fleet_pair *ret_pair, double *ret_part)
+{
+    struct sample sample = sample_of(fleet, one, false);
+    size_t count = 0;
+    for (size_t i = 0; i < sample.count; i++) {
+        const struct res_fleet_difference *against = &sample.hosts[i]->entries[other].time;
+        if (!res_fleet_uses_time(fleet, sample.hosts[i], other))
+            continue;
+        sample.values[count] = sample.values[i] - log(against->ratio);
+        sample.variances[count] = sample.variances[i] + against->error * against->error;
+        sample.shares[count++] = sample.shares[i];
+    }
+    const struct res_logarithm mean = fleet->all_hosts ? res_many_these(sample.values, sample.variances,
+                                                                        sample.shares, count)
+                                                       : res_many_mean(sample.values, sample.shares, count);
+    const struct res_estimate estimate = res_logarithm_estimate(mean);
+    const bool tells = count > 0 && tells_spread(fleet, res_many_effective(sample.shares, count));
+    ret_pair->one = res_strdup(fleet->candidates[one].name);
+    ret_pair->other = res_strdup(fleet->candidates[other].name);
+    ret_pair->ratio = estimate.value;
+    ret_pair->low = tells ? estimate.interval.low : NAN;
+    ret_pair->high = tells ? estimate.interval.high : NAN;
+    *ret_part = sample.part;
+    sample_release(&sample);
+    return isfinite(ret_pair->low) ? estimate.p_value : NAN;
+}
+
+static void fill_pairs(struct res_fleet *fleet)
+{
+    const size_t names = fleet->candidate_count > 0 && fleet->candidate_count <= RES_FLEET_PAIRED_MOST
+                             ? fleet->candidate_count - 1
+                             : 0;
+    const size_t most = names > 1 ? names * (names - 1) / 2 : 0;
+    double *p_values = res_calloc(most + 1, sizeof *p_values);
+    double *parts = res_calloc(most + 1, sizeof *parts);
+    fleet->against = res_calloc(most + 1, sizeof *fleet->against);
+    for (size_t one = 1; one <= names; one++)
+        for (size_t other = one + 1; other <= names; other++) {
+            const size_t at = fleet->against_count++;
+            p_values[at] = fill_pair(fleet, one, other, &fleet->against[at], &parts[at]);
+        }
+    res_holm(p_values, most);
+    for (size_t i = 0; i < most; i++) {
+        struct res_fleet_pair *pair = &fleet->against[i];
+        const struct res_estimate estimate = {.value = pair->ratio, .interval = {pair->low, pair->high}};
+        const struct res_comparison comparison = comparison_of(
+            &estimate, false, fleet->of_time == RES_FLEET_OF_MALLOC, parts[i]);
+        pair->p_corrected = p_values[i];
+        pair->verdict = verdict_of(&comparison, p_values[i]);
+    }
+    free(parts);
+    free(p_values);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void fill_failed(const struct res_fleet *fleet, size_t candidate, struct res_texts *ret_failed)
+{
+    for (size_t i = 0; i < fleet->host_count; i++)
+        if (fleet->hosts[i].entries[candidate].failed != NULL)
+            res_texts_add(ret_failed, fleet->hosts[i].label);
+}
+
+void res_fleet_candidates_fill(struct res_fleet *fleet)
+{
+    double *shares = res_calloc(fleet->host_count + 1, sizeof *shares);
+    for (size_t i = 0; i < fleet->host_count; i++)
+        shares[i] = fleet->hosts[i].share;
+    fleet->workloads = fleet->host_count;
+    fleet->n_eff = res_many_effective(shares, fleet->host_count);
+    free(shares);
+    fill_changes(fleet, false);
+    fill_changes(fleet, true);
+    for (size_t i = 0; i < fleet->candidate_count; i++) {
+        fill_totals(fleet, i, &fleet->candidates[i]);
+        fill_failed(fleet, i, &fleet->candidates[i].failed);
+    }
+    fill_pairs(fleet);
+}

@@ -1,0 +1,199 @@
+/* fleet_result.c - the rows of a fleet. */
+#include "results/measure/result/fleet_result.h"
+
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "results/measure/result/result.h"
+
+const char *const RES_FLEET_WEIGHTS[] = {"hosts", "cpu", "bytes", "file", NULL};
+const char *const RES_FLEET_OF[] = {"process", "malloc", NULL};
+
+#define HOST_CHANGE(name, member, verdicts)                                                                  \
+    RES_ROW(NUMBER, name ".ratio", member.ratio, "over the baseline's"),                                     \
+        RES_ROW(NUMBER, name ".ratio_low", member.low, "95 % interval of this host alone"),                  \
+        RES_ROW(NUMBER, name ".ratio_high", member.high, "likewise"),                                        \
+        RES_ROW(NUMBER, name ".error", member.error, "standard error of the logarithm"),                     \
+        RES_ROW(NUMBER, name ".freedom", member.freedom, "its degrees of freedom"),                          \
+        RES_WORD(name ".verdict", member.verdict, verdicts, "corrected for the number of hosts")
+
+#define OWNER struct res_fleet_entry
+static const struct res_field ENTRY_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "failed", failed, "why it has no figures"),
+    HOST_CHANGE("time", time, RES_TIME_VERDICTS),
+    HOST_CHANGE("peak", peak, RES_MEMORY_VERDICTS),
+    RES_ROW(WHOLE, "cpu_ns", cpu_ns, "of the process under it"),
+    RES_ROW(WHOLE, "peak_bytes", peak_bytes, "likewise, resident"),
+    RES_ROW(WHOLE, "mean_bytes", mean_bytes,
+            "over recorded time; of the process without its heap as at the peak"),
+};
+const struct res_described RES_FLEET_ENTRY = RES_DESCRIBE_WHOLLY("a host's candidate", ENTRY_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_host
+static const struct res_field HOST_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "label", label, "of the host; with `file_digest` its key"),
+    RES_ROW(TEXT, "workload", workload, "name of the file"),
+    RES_ROW_AS(TEXT, REQUIRED, "file_digest", file_digest, "as of a workload"),
+    RES_ROW(TEXT, "program", program, "that was recorded"),
+    RES_ROW(TEXT, "machine", machine, "kind of machine that it was measured on"),
+    RES_ROW_AS(NUMBER, REQUIRED, "share", share, "its weight; all add up to 1"),
+    RES_ROW(COUNT, "blocks", blocks, "cells that its figures are the mean of"),
+    RES_ROW(NUMBER, "malloc.time", malloc_time, "part of its CPU time that is in malloc"),
+    RES_ROW(NUMBER, "malloc.memory", malloc_memory, "part of its resident peak that is heap"),
+    RES_WORD("of.time", of_time, RES_FLEET_OF, "what its time is of: `process` or `malloc`"),
+    RES_WORD("of.memory", of_memory, RES_FLEET_OF, "likewise memory"),
+    RES_ROW_AS(TEXT, OMITTED, "trust.time", no_trust_time, "why its time is in no common figure"),
+    RES_ROW_AS(TEXT, OMITTED, "trust.memory", no_trust_memory, "likewise of memory"),
+    RES_LIST(LIST, REQUIRED, "entries", entries, entry_count, &RES_FLEET_ENTRY,
+             "one for each of the fleet's candidates, in their order"),
+};
+const struct res_described RES_FLEET_HOST = RES_DESCRIBE_WHOLLY("a host", HOST_FIELDS);
+#undef OWNER
+
+#define CHANGE(name, member, verdicts, less_word, more_word)                                                 \
+    RES_ROW(NUMBER, name ".ratio", member.ratio, "share-weighted geometric mean over hosts"),                \
+        RES_ROW(NUMBER, name ".ratio_low", member.low,                                                       \
+                "95 % interval by the spread between hosts; `null` below 5 effective hosts"),                \
+        RES_ROW(NUMBER, name ".ratio_high", member.high, "likewise"),                                        \
+        RES_ROW(NUMBER, name ".p_corrected", member.p_corrected,                                             \
+                "of whether it is 1, for all candidates together (Holm)"),                                   \
+        RES_ROW(NUMBER, name ".tau", member.tau,                                                             \
+                "spread between hosts, of the logarithm (Paule and Mandel)"),                                \
+        RES_ROW(NUMBER, name ".new_host_low", member.new_host_low,                                           \
+                "where another host typically lies: 95 % prediction interval"),                              \
+        RES_ROW(NUMBER, name ".new_host_high", member.new_host_high, "likewise"),                            \
+        RES_ROW(NUMBER, name ".n_eff", member.n_eff, "hosts of equal share that say as much (Kish)"),        \
+        RES_WORD(name ".verdict", member.verdict, verdicts, "of the mean"),                                  \
+        RES_ROW(COUNT, name ".workloads", member.workloads, "that it is of"),                                \
+        RES_ROW(COUNT, name "." less_word, member.less, "hosts by verdict"),                                 \
+        RES_ROW(COUNT, name "." more_word, member.more, "likewise"),                                         \
+        RES_ROW(COUNT, name ".same", member.same, "likewise"),                                               \
+        RES_ROW(COUNT, name ".undecided", member.undecided, "likewise")
+
+#define TOTAL(name, unit, member, doc)                                                                       \
+    RES_ROW(WHOLE, name ".baseline_" unit, member.baseline, doc " under the baseline"),                      \
+        RES_ROW(WHOLE, name ".saved_" unit, member.saved, "that less the same under the candidate"),         \
+        RES_ROW(NUMBER, name ".ratio", member.ratio, "of both sums"),                                        \
+        RES_ROW(NUMBER, name ".ratio_low", member.low, "95 % interval (jackknife over hosts)"),              \
+        RES_ROW(NUMBER, name ".ratio_high", member.high, "likewise"),                                        \
+        RES_ROW(COUNT, name ".workloads", member.workloads, "that are in it")
+
+#define OWNER struct res_fleet_named
+static const struct res_field NAMED_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "label", label, "of the host"),
+    RES_ROW(TEXT, "workload", workload, "name of the file"),
+    RES_ROW(TEXT, "file_digest", file_digest, "with the label its key"),
+    RES_ROW(NUMBER, "ratio", ratio, "of time"),
+    RES_ROW(NUMBER, "ratio_low", low, "95 % interval of this host alone"),
+    RES_ROW(NUMBER, "ratio_high", high, "likewise"),
+    RES_ROW(NUMBER, "p_value", p_value,
+            "one-sided, of a ratio above the limit, corrected (Benjamini and Hochberg)"),
+    RES_ROW(NUMBER, "probability", probability, "of being a loser, by the spread of the others too"),
+};
+static const struct res_described NAMED = RES_DESCRIBE_WHOLLY("a named host", NAMED_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_candidate
+static const struct res_field CANDIDATE_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate"),
+    CHANGE("time", time, RES_TIME_VERDICTS, "faster", "slower"),
+    CHANGE("peak", peak, RES_MEMORY_VERDICTS, "less", "more"),
+    TOTAL("cpu", "ns", cpu, "sum of CPU time"),
+    TOTAL("peaks", "bytes", peaks, "sum of peaks"),
+    TOTAL("means", "bytes", means, "sum of means"),
+    RES_ROW(WHOLE, "largest_bytes", largest_bytes, "the largest peak of a host"),
+    RES_ROW(WHOLE, "p99_bytes", p99_bytes, "peak that 99 of 100 hosts stay below"),
+    RES_ROW(WHOLE, "p99_bound_bytes", p99_bound_bytes,
+            "its upper 95 % bound; `null` below 299 hosts of equal share"),
+    RES_ROW(NUMBER, "losers_share", losers_share, "estimated share of hosts that lose, named or not"),
+    RES_LIST(LIST, OMITTED, "losers", losers, loser_count, &NAMED,
+             "hosts proven slower by more than `loser_limit`, the worst first"),
+    RES_LIST(LIST, OMITTED, "nearest", nearest, nearest_count, &NAMED, "hosts that more blocks may prove so"),
+    RES_ROW_AS(TEXTS, OMITTED, "failed", failed, "labels of hosts on which it failed"),
+};
+const struct res_described RES_FLEET_CANDIDATE = RES_DESCRIBE_WHOLLY("a fleet's candidate", CANDIDATE_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_pair
+static const struct res_field PAIR_FIELDS[] = {
+    RES_ROW(TEXT, "one", one, "candidate"),
+    RES_ROW(TEXT, "other", other, "candidate"),
+    RES_ROW(NUMBER, "ratio", ratio, "time of one over the other's, paired by host"),
+    RES_ROW(NUMBER, "ratio_low", low, "95 % interval"),
+    RES_ROW(NUMBER, "ratio_high", high, "likewise"),
+    RES_ROW(NUMBER, "p_corrected", p_corrected, "for all pairs together (Holm)"),
+    RES_WORD("verdict", verdict, RES_TIME_VERDICTS, "whether `one` is `faster` or `slower`"),
+};
+static const struct res_described PAIR = RES_DESCRIBE_WHOLLY("a pair", PAIR_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_missing
+static const struct res_field MISSING_FIELDS[] = {
+    RES_ROW(COUNT, "cell", cell, "its id in the plan"),
+    RES_ROW(TEXT, "label", label, "of its host"),
+    RES_ROW(TEXT, "workload", workload, "name of the file"),
+    RES_ROW(TEXT, "cause", cause, "why it is missing"),
+};
+static const struct res_described MISSING = RES_DESCRIBE_WHOLLY("a missing cell", MISSING_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet
+static const struct res_field FLEET_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "schema", schema, "`mallab-fleet/1`, where it is a document of its own"),
+    RES_ROW_AS(TEXT, OMITTED, "mallab_version", mallab_version, "what wrote that"),
+    RES_ROW_AS(TEXT, REQUIRED, "baseline", baseline, "the candidate that the others are compared with"),
+    RES_ROW(TEXTS, "machines", machines, "kinds that cells ran on"),
+    RES_WORD("weights", weights, RES_FLEET_WEIGHTS, "what shares are by: `hosts`, `cpu`, `bytes` or `file`"),
+    RES_ROW(TRUTH, "all_hosts", all_hosts, "whether the hosts are the whole fleet"),
+    RES_WORD("of.time", of_time, RES_FLEET_OF, "what common times are of: `process` or `malloc`"),
+    RES_WORD("of.memory", of_memory, RES_FLEET_OF, "likewise memory"),
+    RES_ROW(NUMBER, "loser_limit", loser_limit, "a host that is slower by more loses"),
+    RES_ROW(COUNT, "workloads", workloads, "hosts in all"),
+    RES_ROW(NUMBER, "n_eff", n_eff, "hosts of equal share that say as much (Kish)"),
+    RES_LIST(LIST, REQUIRED, "candidates", candidates, candidate_count, &RES_FLEET_CANDIDATE,
+             "the baseline first"),
+    RES_LIST(LIST, PLAIN, "against", against, against_count, &PAIR, "candidates with one another"),
+    RES_LIST(LIST, REQUIRED, "hosts", hosts, host_count, &RES_FLEET_HOST, "by label, then digest"),
+    RES_LIST(LIST, OMITTED, "missing", missing, missing_count, &MISSING,
+             "cells of the plan that are not in it"),
+    RES_ROW_AS(COUNT, OMITTED, "left.torn", left.torn, "files of the plan that hold no whole result"),
+    RES_ROW_AS(COUNT, OMITTED, "left.doubled", left.doubled, "results of a cell that is there already"),
+    RES_ROW_AS(COUNT, OMITTED, "left.temporary", left.temporary, "temporaries of cells that were ended"),
+    RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on it for people"),
+};
+const struct res_described RES_FLEET = RES_DESCRIBE("a fleet", FLEET_FIELDS);
+#undef OWNER
+
+/* What the rows do not ask for. */
+static const char *defect_of(const struct res_fleet *fleet)
+{
+    if (fleet->candidate_count == 0 || strcmp(fleet->candidates[0].name, fleet->baseline) != 0)
+        return "a fleet's first candidate is not its baseline";
+    for (size_t i = 0; i < fleet->host_count; i++)
+        if (fleet->hosts[i].entry_count != fleet->candidate_count)
+            return "a host has not one entry for each candidate";
+    return NULL;
+}
+
+bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem)
+{
+    if (!res_described_read(&RES_FLEET, json, ret_fleet, ret_problem))
+        return false;
+    const char *defect = defect_of(ret_fleet);
+    if (defect == NULL)
+        return true;
+    *ret_problem = res_strdup(defect);
+    res_fleet_release(ret_fleet);
+    return false;
+}
+
+json_t *res_fleet_write(const struct res_fleet *fleet)
+{
+    return res_described_write(&RES_FLEET, fleet);
+}
+
+void res_fleet_release(struct res_fleet *fleet)
+{
+    res_described_release(&RES_FLEET, fleet);
+}

@@ -1,0 +1,155 @@
+/* fleet_result.h - what many workloads say together: types and rows. results/measure/fleet/fleet.h makes it.
+ *
+ *   host    one workload of one host: its label and the digest of its file together are its key; names are for people
+ *   block   a cell of a host: all candidates, measured at once. Blocks of one host are averaged
+ *   share   the weight of a host; those of all hosts add up to 1
+ *   of      what figures are of: "process" (its CPU time, its resident peak) or "malloc" (time in malloc, its heap). The common figures are of
+ *           one of both, and hosts without it are in none of them
+ *   common  the share-weighted mean of the logarithms over hosts, with an interval from the spread between hosts (many.h)
+ *
+ * A ratio is candidate over baseline, below 1 better. What cannot be had is NAN. A change with n_eff below RES_FLEET_LEAST_EFFECTIVE has a ratio
+ * and nothing else, unless the hosts are all that there are. */
+#ifndef MALLAB_RESULTS_MEASURE_RESULT_FLEET_RESULT_H
+#define MALLAB_RESULTS_MEASURE_RESULT_FLEET_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "results/measure/base/fields.h"
+
+#define RES_FLEET_SCHEMA "mallab-fleet/1"
+
+#define RES_FLEET_LEAST_EFFECTIVE                                                                            \
+    5.0 /* hosts of equal share: with fewer the spread is not known, and there is no verdict */
+#define RES_FLEET_FEW_EFFECTIVE 30.0 /* with fewer a rare class of losers may be in none of them */
+
+struct res_note;
+
+enum res_fleet_weights { RES_WEIGHTS_HOSTS = 0, RES_WEIGHTS_CPU, RES_WEIGHTS_BYTES, RES_WEIGHTS_FILE };
+enum res_fleet_of { RES_FLEET_OF_PROCESS = 0, RES_FLEET_OF_MALLOC };
+extern const char *const RES_FLEET_WEIGHTS[], *const RES_FLEET_OF[]; /* the words, NULL at the end */
+
+/* One candidate on one host. */
+struct res_fleet_difference {
+    double ratio, low, high; /* 95 % interval of this host alone */
+    double error, freedom;   /* standard error of the logarithm, with its degrees of freedom */
+    int verdict; /* enum res_verdict; corrected for the number of hosts (Benjamini and Hochberg) */
+};
+
+struct res_fleet_entry {
+    char *failed; /* why; NULL: it did not */
+    struct res_fleet_difference time, peak;
+    double cpu_ns, peak_bytes, mean_bytes; /* of the process under it; of malloc where `of` says so */
+};
+
+struct res_fleet_host {
+    char *label, *workload, *file_digest;
+    char *program; /* NULL: not known */
+    char *machine; /* its kind: "model, 8 cpus, x86_64" */
+    double share;
+    uint64_t blocks;
+    double malloc_time, malloc_memory; /* part of its CPU time and peak that is malloc's; NAN: not known */
+    int of_time, of_memory;            /* enum res_fleet_of */
+    char *no_trust_time, *no_trust_memory; /* why these figures are in no common one; NULL: they are */
+    struct res_fleet_entry *entries;       /* one for each candidate, in their order */
+    size_t entry_count;
+};
+
+/* All hosts together. */
+struct res_fleet_change {
+    double ratio, low, high;
+    double p_corrected; /* of whether it is 1, for all candidates together (Holm) */
+    double tau;         /* spread between hosts, of the logarithm, without the noise of their figures */
+    double new_host_low, new_host_high;   /* where a host that was not measured typically lies */
+    double n_eff;                         /* hosts of equal share that say as much */
+    int verdict;                          /* enum res_verdict */
+    uint64_t workloads;                   /* that it is of */
+    uint64_t less, more, same, undecided; /* hosts by verdict; `less` of time is faster */
+};
+
+/* A sum over hosts. */
+struct res_fleet_total {
+    double baseline, saved; /* ns or bytes, of as many hosts as were measured */
+    double ratio, low, high;
+    uint64_t workloads;
+};
+
+/* A host by name. */
+struct res_fleet_named {
+    char *label, *workload, *file_digest;
+    double ratio, low, high;
+    double p_value; /* one-sided, of a ratio above the limit of losers, corrected (Benjamini and Hochberg) */
+    double probability; /* of being a loser, by the spread of the others as well */
+};
+
+struct res_fleet_candidate {
+    char *name;
+    struct res_fleet_change time, peak;
+    struct res_fleet_total cpu, peaks, means; /* sums of CPU time, of peaks, of means */
+    double largest_bytes;                     /* the largest peak of a host */
+    double p99_bytes,
+        p99_bound_bytes; /* 99 of 100 hosts need no more; its upper 95 % bound, NAN under 299 equal hosts */
+    double losers_share; /* estimated share of hosts that lose, named or not */
+    struct res_fleet_named *losers; /* proven to be slower by more than loser_limit, the worst first */
+    size_t loser_count;
+    struct res_fleet_named *nearest; /* not proven, and likelier than others: to be measured again */
+    size_t nearest_count;
+    struct res_texts failed; /* labels of hosts on which it failed */
+};
+
+/* Two candidates, paired by host. */
+struct res_fleet_pair {
+    char *one, *other;
+    double ratio, low, high; /* one over other */
+    double p_corrected;      /* for all pairs (Holm) */
+    int verdict;             /* enum res_verdict of time: faster means that `one` is */
+};
+
+/* A cell that is not in it. */
+struct res_fleet_missing {
+    uint64_t cell; /* its id in the plan */
+    char *label, *workload, *cause;
+};
+
+/* Files of a plan that were not taken. */
+struct res_fleet_left {
+    uint64_t torn, doubled, temporary;
+};
+
+struct res_fleet {
+    char *schema;         /* NULL inside a result */
+    char *mallab_version; /* likewise */
+    char *baseline;
+    struct res_texts machines; /* kinds; more than one are compared with a warning */
+    int weights;               /* enum res_fleet_weights */
+    bool all_hosts;         /* the hosts are the whole fleet: intervals are of their figures' noise alone */
+    int of_time, of_memory; /* enum res_fleet_of, of the common figures */
+    double loser_limit;     /* a host that is slower by more loses; 0.01 is 1 % */
+    uint64_t workloads;
+    double n_eff;                           /* of all hosts */
+    struct res_fleet_candidate *candidates; /* the baseline first, whose changes are NAN */
+    size_t candidate_count;
+    struct res_fleet_pair *against; /* all pairs without the baseline, by time */
+    size_t against_count;
+    struct res_fleet_host *hosts; /* by label, then digest */
+    size_t host_count;
+    struct res_fleet_missing *missing;
+    size_t missing_count;
+    struct res_fleet_left left;
+    struct res_note *notes;
+    size_t note_count;
+    json_t *rest;
+};
+
+extern const struct res_described RES_FLEET, RES_FLEET_HOST, RES_FLEET_ENTRY, RES_FLEET_CANDIDATE;
+
+/* res_fleet_read - a fleet's document, checked: every host has an entry for each candidate.
+ * ret_problem  one line, the caller's to free, where false is returned. */
+bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem);
+
+/* res_fleet_write - the same as JSON. A new reference. */
+json_t *res_fleet_write(const struct res_fleet *fleet);
+void res_fleet_release(struct res_fleet *fleet);
+
+#endif

@@ -1,0 +1,469 @@
+/* test_results_fleet.c - many workloads, one answer: figures of the process, blocks joined in any order, who is left out and says so, when
+ * there is no verdict. */
+#include <math.h>
+
+#include "results/measure/fleet/fleet.h"
+#include "results/measure/fleet/fleet_candidates.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/notes/notes.h"
+#include "results/report/table/fleet_screen.h"
+#include "unit/harness.h"
+#include "unit/typed.h"
+
+#define ROUNDS 8
+#define CHECK_NEAR(actual, expected, tolerance)                                                              \
+    do {                                                                                                     \
+        const double near_actual = (actual), near_expected = (expected);                                     \
+        if (!(fabs(near_actual - near_expected) <= (tolerance)))                                             \
+            HARNESS_FAIL("%s: %s is %.12g, expected %.12g", __func__, #actual, near_actual, near_expected);  \
+    } while (0)
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* One workload of a million calls of 100 ns, 100 MB of heap: beside glibc one candidate, new. */
+struct cell {
+    const char *name, *digest;
+    double time, error;     /* of the time in malloc: ratio, and the standard error of its logarithm */
+    double peak;            /* of the heap */
+    double cpu_ms, rss_mb;  /* of the process; 0: not recorded */
+    const char *cpu, *live; /* NULL: "box", "known" */
+    const char *failed;
+};
+
+static json_t *entry_of(const char *name, double time, double error, double peak, const char *failed)
+{
+    const double reach = exp(res_student_quantile(ROUNDS - 1) * error);
+    const double memory = exp(res_student_quantile(ROUNDS - 1) * 0.001);
+    return json_pack("{s:s, s:s?, s:{s:f, s:f, s:f, s:f}, s:{s:f, s:f, s:f, s:f, s:f, s:i}}", "name", name,
+                     "failed", failed, "time", "ratio", time, "ratio_low", time / reach, "ratio_high",
+                     time * reach, "steady_ns_per_op", 100 * time, "resident", "peak_ratio", peak,
+                     "peak_ratio_low", peak / memory, "peak_ratio_high", peak * memory, "peak_bytes",
+                     1e8 * peak, "mean_bytes", 5e7 * peak, "rounds", ROUNDS);
+}
+
+static json_t *workload_of(const struct cell *cell)
+{
+    json_t *workload = json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:[o, o], s:o, s:n}", "name", cell->name,
+                                 "file_digest", cell->digest, "ops", 1000000, "rounds", ROUNDS,
+                                 "memory_rounds", ROUNDS, "live", cell->live != NULL ? cell->live : "known",
+                                 "candidates", entry_of("glibc", 1, 0.001, 1, NULL),
+                                 entry_of("new", cell->time, cell->error, cell->peak, cell->failed),
+                                 "control", entry_of("glibc", 1, 0.001, 1, NULL), "floor");
+    if (cell->cpu_ms > 0)
+        json_object_set_new(workload, "process",
+                            json_pack("{s:f, s:f, s:f, s:f}", "cpu_user_ns", 1e6 * cell->cpu_ms,
+                                      "cpu_system_ns", 0.0, "rss_peak_bytes", 1e6 * cell->rss_mb,
+                                      "rss_anon_peak_bytes", 1e6 * cell->rss_mb));
+    return workload;
+}
+
+static struct res_result *result_of(const struct cell *cells, size_t count)
+{
+    json_t *workloads = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(workloads, workload_of(&cells[i]));
+    json_t *json = json_pack("{s:s, s:{s:s, s:i, s:s}, s:o}", "baseline", "glibc", "machine", "cpu",
+                             cells[0].cpu != NULL ? cells[0].cpu : "box", "cpus", 2, "architecture", "x86_64",
+                             "workloads", workloads);
+    struct res_result *result = typed(json);
+    json_decref(json);
+    return result;
+}
+
+static const char *const NAMES[] = {"glibc", "new"};
+
+static enum res_fleet_taken take(struct res_fleet_input *input, const struct cell *cell, double share,
+                                 uint64_t block)
+{
+    const struct res_result *result = result_of(cell, 1);
+    char *problem = NULL;
+    const enum res_fleet_taken taken = res_fleet_take(
+        input, &(struct res_fleet_cell){.label = cell->name, .share = share, .block = block}, result,
+        &result->workloads[0], &problem);
+    CHECK((problem != NULL) == (taken == RES_FLEET_REFUSED));
+    free(problem);
+    return taken;
+}
+
+static struct res_fleet_input *begin(int weights, bool all_hosts)
+{
+    return res_fleet_begin(&(struct res_fleet_asked){
+        .candidates = NAMES, .candidate_count = 2, .weights = weights, .all_hosts = all_hosts});
+}
+
+static void finish(struct res_fleet_input *input, struct res_fleet *ret_fleet)
+{
+    res_fleet_finish(input, ret_fleet);
+    res_fleet_input_free(input);
+    res_notes_fleet(ret_fleet);
+}
+
+/* The words of the first note with a label; "" where there is none. */
+static const char *note_of(const struct res_fleet *fleet, const char *label)
+{
+    for (size_t i = 0; i < fleet->note_count; i++)
+        if (strcmp(fleet->notes[i].label, label) == 0)
+            return fleet->notes[i].text;
+    return "";
+}
+
+/* Some that are alike but for a little: times of the process from 0.955 up. */
+static void take_some(struct res_fleet_input *input, size_t count)
+{
+    static char names[64][16], digests[64][24];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "web%zu", i);
+        snprintf(digests[i], sizeof digests[i], "%016zu", i);
+        const struct cell cell = {.name = names[i],
+                                  .digest = digests[i],
+                                  .time = 0.55 + 0.02 * (double)(i % 6),
+                                  .error = 0.01,
+                                  .peak = 0.7 + 0.01 * (double)(i % 3),
+                                  .cpu_ms = 1000,
+                                  .rss_mb = 200};
+        CHECK(take(input, &cell, NAN, 0) == RES_FLEET_TAKEN);
+    }
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+TEST(figures_are_of_the_process)
+{
+    const struct cell cell = {"a",          "d", .time = 0.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000,
+                              .rss_mb = 200};
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take(input, &cell, NAN, 0);
+    finish(input, &fleet);
+    const struct res_fleet_host *host = &fleet.hosts[0];
+    CHECK(host->of_time == RES_FLEET_OF_PROCESS && host->of_memory == RES_FLEET_OF_PROCESS);
+    CHECK_NEAR(host->malloc_time, 0.1, 1e-12);
+    CHECK_NEAR(host->malloc_memory, 0.5, 1e-12);
+    CHECK_NEAR(host->entries[1].time.ratio, 0.96, 1e-12);
+    CHECK_NEAR(host->entries[1].time.error, 0.02 * 0.1 * 0.6 / 0.96, 1e-6);
+    CHECK_NEAR(host->entries[1].peak.ratio, 0.85, 1e-12);
+    CHECK_NEAR(host->entries[1].cpu_ns, 960e6, 1);
+    CHECK_NEAR(host->entries[1].peak_bytes, 170e6, 1);
+    CHECK_NEAR(host->entries[1].mean_bytes, 135e6, 1);
+    CHECK_NEAR(host->entries[0].cpu_ns, 1000e6, 1);
+    CHECK_NEAR(fleet.candidates[1].cpu.saved, 40e6, 1);
+    CHECK_NEAR(fleet.candidates[1].peaks.saved, 30e6, 1);
+    CHECK(host->entries[1].time.verdict == RES_LESS && fleet.candidates[1].time.less == 1);
+    CHECK_STR(host->machine, "box, 2 cpus, x86_64");
+    res_fleet_release(&fleet);
+}
+
+TEST(without_a_process_they_are_of_malloc_and_say_so)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take(input, &(struct cell){"a", "1", .time = 0.6, .error = 0.02, .peak = 0.7}, NAN, 0);
+    take(input, &(struct cell){"b", "2", .time = 0.8, .error = 0.02, .peak = 0.7}, NAN, 0);
+    take(input,
+         &(struct cell){"c", "3", .time = 0.7, .error = 0.02, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+         NAN, 0);
+    finish(input, &fleet);
+    CHECK(fleet.of_time == RES_FLEET_OF_MALLOC && fleet.of_memory == RES_FLEET_OF_MALLOC);
+    CHECK_NEAR(fleet.candidates[1].time.ratio, cbrt(0.6 * 0.8 * 0.7), 1e-12);
+    CHECK_NEAR(fleet.candidates[1].cpu.baseline, 3e8, 1);
+    CHECK_NEAR(fleet.loser_limit, RES_FLEET_LOSES_MALLOC, 0);
+    CHECK(strstr(note_of(&fleet, "basis"), "figures are of malloc and its heap") != NULL);
+    res_fleet_release(&fleet);
+}
+
+TEST(the_few_that_do_not_know_their_process_are_in_no_common_figure)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take_some(input, 6);
+    take(input, &(struct cell){"old", "x", .time = 0.2, .error = 0.02, .peak = 0.2}, NAN, 0);
+    finish(input, &fleet);
+    CHECK_U64(fleet.workloads, 7);
+    CHECK_U64(fleet.candidates[1].time.workloads, 6);
+    CHECK(fleet.candidates[1].time.ratio > 0.95);
+    CHECK_STR(note_of(&fleet, "without"),
+              "time of old is in no common figure: that of the program is not recorded");
+    res_fleet_release(&fleet);
+}
+
+/* The replay's calls cannot take more than all of the program. */
+TEST(what_is_not_trusted_is_in_no_common_figure)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take_some(input, 6);
+    take(input,
+         &(struct cell){"odd", "x", .time = 0.2, .error = 0.02, .peak = 0.2, .cpu_ms = 50, .rss_mb = 200,
+                        .live = "from_middle"},
+         NAN, 0);
+    finish(input, &fleet);
+    CHECK_U64(fleet.candidates[1].time.workloads, 6);
+    CHECK_U64(fleet.candidates[1].peak.workloads, 6);
+    CHECK(strstr(note_of(&fleet, "without"), "time of odd is in no common figure: the replay's calls take") !=
+          NULL);
+    res_fleet_release(&fleet);
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+TEST(with_fewer_than_five_there_is_no_verdict)
+{
+    struct res_fleet fleet;
+    for (size_t count = 4; count <= 5; count++) {
+        struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+        take_some(input, count);
+        finish(input, &fleet);
+        const struct res_fleet_change *time = &fleet.candidates[1].time;
+        CHECK(isfinite(time->ratio));
+        CHECK(isfinite(time->low) == (count == 5));
+        CHECK(isfinite(time->new_host_low) == (count == 5));
+        CHECK(isfinite(fleet.candidates[1].cpu.low) == (count == 5));
+        CHECK(time->verdict == (count == 5 ? RES_LESS : RES_UNDECIDED));
+        CHECK((strstr(note_of(&fleet, "verdict"), "spread unknown, 4 workloads") != NULL) == (count == 4));
+        CHECK_U64(time->less, count);
+        res_fleet_release(&fleet);
+    }
+}
+
+/* One that is most of the fleet leaves few that count. */
+TEST(shares_make_few_of_many)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_FILE, false);
+    struct res_fleet fleet;
+    for (size_t i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "h%zu", i);
+        take(input,
+             &(struct cell){name, name, .time = 0.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000,
+                            .rss_mb = 200},
+             i == 0 ? 19 : 1, 0);
+    }
+    finish(input, &fleet);
+    CHECK_NEAR(fleet.hosts[0].share, 0.5, 1e-12);
+    CHECK_NEAR(fleet.n_eff, 38.0 * 38 / (19 * 19 + 19), 1e-9);
+    CHECK(isnan(fleet.candidates[1].time.low) && fleet.candidates[1].time.verdict == RES_UNDECIDED);
+    /* The one stands for 10 of 20. */
+    CHECK_NEAR(fleet.candidates[1].cpu.baseline, 20e9, 1e3);
+    res_fleet_release(&fleet);
+}
+
+TEST(where_these_are_all_hosts_the_spread_does_not_count)
+{
+    struct res_fleet_input *some = begin(RES_WEIGHTS_HOSTS, false), *all = begin(RES_WEIGHTS_HOSTS, true);
+    struct res_fleet of_some, of_all;
+    take_some(some, 6);
+    take_some(all, 6);
+    finish(some, &of_some);
+    finish(all, &of_all);
+    const struct res_fleet_change *one = &of_some.candidates[1].time, *other = &of_all.candidates[1].time;
+    CHECK_NEAR(one->ratio, other->ratio, 1e-15);
+    CHECK(other->high - other->low < 0.5 * (one->high - one->low));
+    CHECK(isnan(other->new_host_low) && isfinite(one->new_host_low));
+    CHECK(strstr(note_of(&of_all, "range"), "6 hosts alone") != NULL);
+    res_fleet_release(&of_all);
+    res_fleet_release(&of_some);
+}
+
+TEST(shares_by_cpu_time_count_each_host_once_in_totals)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_CPU, false);
+    struct res_fleet fleet;
+    take(input,
+         &(struct cell){"a", "1", .time = 0.6, .error = 0.02, .peak = 1, .cpu_ms = 3000, .rss_mb = 200}, NAN,
+         0);
+    take(input,
+         &(struct cell){"b", "2", .time = 0.8, .error = 0.02, .peak = 1, .cpu_ms = 1000, .rss_mb = 200}, NAN,
+         0);
+    finish(input, &fleet);
+    CHECK_NEAR(fleet.hosts[0].share, 0.75, 1e-12);
+    CHECK_NEAR(fleet.candidates[1].cpu.baseline, 4e9, 1);
+    CHECK_NEAR(fleet.candidates[1].cpu.saved, 40e6 + 20e6, 1);
+    CHECK_NEAR(fleet.candidates[1].peaks.baseline, 400e6, 1);
+    res_fleet_release(&fleet);
+}
+
+TEST(a_loser_is_named)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take_some(input, 12);
+    take(input,
+         &(struct cell){"db", "x", .time = 1.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+         NAN, 0);
+    finish(input, &fleet);
+    const struct res_fleet_candidate *candidate = &fleet.candidates[1];
+    CHECK_U64(candidate->loser_count, 1);
+    CHECK_STR(candidate->losers[0].label, "db");
+    CHECK_NEAR(candidate->losers[0].ratio, 1.06, 1e-9);
+    CHECK_U64(candidate->time.more, 1);
+    CHECK_U64(candidate->time.less, 12);
+    CHECK_STR(note_of(&fleet, "loses"), "new takes over 1 % more CPU time on db +6 %");
+    res_fleet_release(&fleet);
+}
+
+TEST(who_fails_is_named_and_in_no_common_figure)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take_some(input, 5);
+    take(input,
+         &(struct cell){"db", "x", .time = 0.6, .error = 0.02, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200,
+                        .failed = "it died"},
+         NAN, 0);
+    finish(input, &fleet);
+    CHECK_STR(fleet.hosts[0].entries[1].failed, "it died");
+    CHECK_U64(fleet.candidates[1].time.workloads, 5);
+    CHECK_STR(note_of(&fleet, "failed"), "new on db: it died");
+    res_fleet_release(&fleet);
+}
+
+/* ---- cells of a host ------------------------------------------------------------------------- */
+
+static char *document(struct res_fleet_input *input)
+{
+    struct res_fleet fleet;
+    finish(input, &fleet);
+    json_t *json = res_fleet_write(&fleet);
+    char *text = json_dumps(json, JSON_INDENT(1));
+    json_decref(json);
+    res_fleet_release(&fleet);
+    return text;
+}
+
+TEST(cells_give_the_same_bytes_in_any_order)
+{
+    const struct cell cells[] = {
+        {"a", "1", .time = 0.61, .error = 0.02, .peak = 0.71, .cpu_ms = 1100, .rss_mb = 210},
+        {"a", "1", .time = 0.63, .error = 0.03, .peak = 0.72, .cpu_ms = 1100, .rss_mb = 210},
+        {"b", "2", .time = 0.83, .error = 0.01, .peak = 0.93, .cpu_ms = 900, .rss_mb = 170},
+        {"b", "3", .time = 0.77, .error = 0.02, .peak = 0.81, .cpu_ms = 700, .rss_mb = 190},
+        {"c", "3", .time = 1.07, .error = 0.02, .peak = 1.01, .cpu_ms = 800, .rss_mb = 130},
+        {"d", "4", .time = 0.97, .error = 0.05, .peak = 1.03, .cpu_ms = 600, .rss_mb = 110},
+    };
+    static const uint64_t blocks[] = {0, 1, 0, 0, 0, 0};
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false), *other = begin(RES_WEIGHTS_HOSTS, false);
+    for (size_t i = 0; i < 6; i++)
+        CHECK(take(input, &cells[i], NAN, blocks[i]) == RES_FLEET_TAKEN);
+    for (size_t i = 6; i-- > 0;)
+        CHECK(take(other, &cells[i], NAN, blocks[i]) == RES_FLEET_TAKEN);
+    CHECK(take(other, &cells[2], NAN, 0) == RES_FLEET_DOUBLED);
+    char *one = document(input), *two = document(other);
+    CHECK_STR(one, two);
+    free(one);
+    free(two);
+}
+
+TEST(blocks_are_averaged_and_what_they_differ_by_counts)
+{
+    const struct cell cells[] = {
+        {"a", "1", .time = 0.5, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+        {"a", "1", .time = 0.9, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+    };
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take(input, &cells[0], NAN, 0);
+    take(input, &cells[1], NAN, 1);
+    finish(input, &fleet);
+    CHECK_U64(fleet.host_count, 1);
+    CHECK_U64(fleet.hosts[0].blocks, 2);
+    CHECK_NEAR(fleet.hosts[0].entries[1].time.ratio, sqrt(0.95 * 0.99), 1e-12);
+    /* Half the difference: of two the standard error of the mean. */
+    CHECK_NEAR(fleet.hosts[0].entries[1].time.error, log(0.99 / 0.95) / 2, 1e-9);
+    res_fleet_release(&fleet);
+}
+
+TEST(a_cell_of_another_baseline_is_refused)
+{
+    static const char *const others[] = {"jemalloc", "new"};
+    struct res_fleet_input *input = res_fleet_begin(
+        &(struct res_fleet_asked){.candidates = others, .candidate_count = 2});
+    CHECK(take(input, &(struct cell){"a", "1", .time = 1, .error = 0.01, .peak = 1}, NAN, 0) ==
+          RES_FLEET_REFUSED);
+    res_fleet_input_free(input);
+}
+
+TEST(kinds_of_machines_are_told)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take(input, &(struct cell){"a", "1", .time = 1, .error = 0.01, .peak = 1, .cpu = "old"}, NAN, 0);
+    take(input, &(struct cell){"b", "2", .time = 1, .error = 0.01, .peak = 1, .cpu = "older"}, NAN, 0);
+    finish(input, &fleet);
+    CHECK_U64(fleet.machines.count, 2);
+    CHECK_STR(note_of(&fleet, "machines"), "cells ran on 2 kinds, and are averaged over them: old, 2 cpus, "
+                                           "x86_64, older, 2 cpus, x86_64");
+    res_fleet_release(&fleet);
+}
+
+/* ---- results and documents ------------------------------------------------------------------- */
+
+TEST(a_result_of_several_has_one_and_of_one_has_none)
+{
+    const struct cell cells[] = {
+        {"a", "1", .time = 0.5, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+        {"a", "2", .time = 0.9, .error = 0.01, .peak = 0.7, .cpu_ms = 1000, .rss_mb = 200},
+    };
+    CHECK(result_of(cells, 1)->fleet == NULL);
+    const struct res_fleet *fleet = result_of(cells, 2)->fleet;
+    CHECK(fleet != NULL && fleet->host_count == 2); /* names are for people */
+}
+
+TEST(a_document_is_read_again_and_checked)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet, again;
+    char *problem = NULL;
+    take_some(input, 6);
+    finish(input, &fleet);
+    json_t *json = res_fleet_write(&fleet);
+    CHECK(res_fleet_read(json, &again, &problem));
+    json_t *copy = res_fleet_write(&again);
+    CHECK(json_equal(json, copy));
+    res_fleet_release(&again);
+    json_array_clear(json_object_get(json_array_get(json_object_get(json, "hosts"), 0), "entries"));
+    CHECK(!res_fleet_read(json, &again, &problem));
+    CHECK_STR(problem, "a host has not one entry for each candidate");
+    free(problem);
+    json_decref(copy);
+    json_decref(json);
+    res_fleet_release(&fleet);
+}
+
+TEST(the_screen_has_80_columns)
+{
+    const struct res_style style = {0};
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_text text = {0};
+    struct res_fleet fleet;
+    take_some(input, 12);
+    finish(input, &fleet);
+    res_fleet_screen(&text, &fleet, &style);
+    CHECK_STR(text.text, "fleet of 12 workloads, against glibc\n"
+                         "     CPU time of the program           hosts\n"
+                         "     change 95 % range   another host  faster slower neither\n"
+                         "new   -4.0% [-4.2 -3.8]  [-4.8 -3.2]       12      0       0\n"
+                         "\n"
+                         "       resident, sum of peaks, MB  sum of means  a host, MB\n"
+                         "        all change 95 % range            change     largest\n"
+                         "glibc  2400                                           200.0\n"
+                         "new    2052 -14.5% [-14.8 -14.2]          -9.7%       172.0\n"
+                         "\n"
+                         "VERDICT   new takes 4.0 % less CPU time on average (3.8 to 4.2), 480 ms of 12 s\n"
+                         "          in all; new holds 15 % less at the peak on average (14 to 15)\n"
+                         "range     among 12 workloads of equal share there may be none of a rare kind\n"
+                         "          that loses: the range says nothing of those\n");
+    for (const char *line = text.text; *line != '\0'; line += strcspn(line, "\n") + 1)
+        CHECK(strcspn(line, "\n") <= RES_SCREEN_COLUMNS);
+    free(text.text);
+    res_fleet_release(&fleet);
+}
+
+RUN_TESTS(T(figures_are_of_the_process), T(without_a_process_they_are_of_malloc_and_say_so),
+          T(the_few_that_do_not_know_their_process_are_in_no_common_figure),
+          T(what_is_not_trusted_is_in_no_common_figure), T(with_fewer_than_five_there_is_no_verdict),
+          T(shares_make_few_of_many), T(where_these_are_all_hosts_the_spread_does_not_count),
+          T(shares_by_cpu_time_count_each_host_once_in_totals), T(a_loser_is_named),
+          T(who_fails_is_named_and_in_no_common_figure), T(cells_give_the_same_bytes_in_any_order),
+          T(blocks_are_averaged_and_what_they_differ_by_counts), T(a_cell_of_another_baseline_is_refused),
+          T(kinds_of_machines_are_told), T(a_result_of_several_has_one_and_of_one_has_none),
+          T(a_document_is_read_again_and_checked), T(the_screen_has_80_columns))
