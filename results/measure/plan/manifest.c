@@ -21,9 +21,10 @@
 #define BYTES_MAX      (UINT64_C(512) << 20) /* RES_PLAN_ROWS_MAX rows of usual length */
 #define TEXT_MAX       4096u                 /* bytes of a fact or a candidate's column */
 #define PATH_BYTES_MAX 255u                  /* of a workload's path */
+#define ROW_BYTES      20u                   /* of a row at least: its digest has 16 digits */
 #define SHARES_OFF     1e-6                  /* by which the shares' sum may miss 1, as they are rounded */
 #define COUNT_MAX      (UINT64_C(1) << 53)   /* a whole number in every JSON reader */
-#define COLUMNS        "id\tlabel\tworkload\tfile_digest\tblock\trounds\tseed\tthreads\tshare\n"
+#define COLUMNS    "id\tlabel\tworkload\tfile_digest\tblock\trounds\tseed\tthreads\tshare\n"
 
 /* ---- facts of the whole plan ------------------------------------------------------------------- */
 
@@ -337,6 +338,8 @@ static bool take_all(struct reading *reading, const char *original, const char *
     if (!check_facts(reading))
         return false;
     set_digest(plan, original + facts_at, (size_t)(reading->at - begin) - facts_at);
+    if (reading->cells > strlen(reading->at) / ROW_BYTES)
+        return refuse(reading, "it is cut off: there are fewer rows than cells");
     plan->rows = res_calloc(reading->cells, sizeof *plan->rows);
     while (plan->row_count < reading->cells) {
         line = next_line(reading);
