@@ -24,7 +24,7 @@
 #define ROW_BYTES      20u                   /* of a row at least: its digest has 16 digits */
 #define SHARES_OFF     1e-6                  /* by which the shares' sum may miss 1, as they are rounded */
 #define COUNT_MAX      (UINT64_C(1) << 53)   /* a whole number in every JSON reader */
-#define COLUMNS    "id\tlabel\tworkload\tfile_digest\tblock\trounds\tseed\tthreads\tshare\n"
+#define COLUMNS        "id\tlabel\tworkload\tfile_digest\tblock\trounds\tseed\tthreads\tshare\n"
 
 /* ---- facts of the whole plan ------------------------------------------------------------------- */
 
