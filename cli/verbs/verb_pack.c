@@ -176,11 +176,11 @@ static bool is_taken(const struct packing *packing, const char *place)
 }
 
 /* LABEL/NAME, and a number behind it where that is another item's. */
-static void give_place(const struct packing *packing, struct item *item)
+static void give_place(const struct packing *packing, struct item *item, const char *path)
 {
     const char *label = item->label[0] != '\0' ? item->label : CONV_PACK_NO_LABEL;
-    char *resolved = realpath(item->input, NULL), name[NAME_BYTES];
-    char *whole = cli_output_name(resolved != NULL ? resolved : item->input, "");
+    char *resolved = realpath(path, NULL), name[NAME_BYTES];
+    char *whole = cli_output_name(resolved != NULL ? resolved : path, "");
     plain_name(conv_path_name(whole), name);
     char *place = res_printf("%s/%s", label, name);
     for (unsigned number = 2; is_taken(packing, place); number++) {
@@ -245,7 +245,7 @@ static int take_recording(struct packing *packing, struct item *item)
         snprintf(item->program, sizeof item->program, "%s", choice.lead != NULL ? choice.lead->name : "");
         snprintf(item->why, sizeof item->why, "%s",
                  survey.unfinished_why[0] != '\0' ? survey.unfinished_why : survey.incomplete_why);
-        give_place(packing, item);
+        give_place(packing, item, directory);
         code = check_in_child(packing->settings, item->input);
     }
     conv_survey_release(&survey);
@@ -305,7 +305,7 @@ static int take_workload(struct packing *packing, struct item *item, size_t numb
     snprintf(item->program, sizeof item->program, "%s", facts.program);
     if (!facts.complete)
         snprintf(item->why, sizeof item->why, "%s", facts.incomplete_why);
-    give_place(packing, item);
+    give_place(packing, item, item->input);
     return add_workload_files(packing, item);
 }
 
@@ -398,10 +398,12 @@ static void tell(const struct packing *packing, const struct conv_packed *packed
     size_t recordings = 0;
     for (size_t i = 0; i < packing->count; i++)
         recordings += packing->items[i].is_recording;
-    cli_say(&CLI_PACK, "%s: %s, of %zu recording%s and %zu workload%s, %s unpacked", packed->path,
-            FP_BYTES((double)packed->bytes), recordings, recordings == 1 ? "" : "s",
-            packing->count - recordings, packing->count - recordings == 1 ? "" : "s",
-            FP_BYTES((double)packed->bytes_in));
+    cli_say(&CLI_PACK, "%s: %s, of %zu %s%s, %s unpacked", packed->path, FP_BYTES((double)packed->bytes),
+            packing->count,
+            recordings == packing->count ? "recording"
+            : recordings == 0            ? "workload"
+                                         : "recordings and workload",
+            packing->count == 1 ? "" : "s", FP_BYTES((double)packed->bytes_in));
     cli_say(&CLI_PACK, "it tells %s%s",
             recordings > 0
                 ? "sizes, times, addresses of objects, paths of the programs, and the kernel's version"

@@ -99,6 +99,10 @@ bool conv_pack_detect(const char *path)
 {
     char text[MARK_BYTES];
     struct archive_entry *entry;
+    struct stat facts;
+    if (stat(path, &facts) != 0 ||
+        !S_ISREG(facts.st_mode)) /* who writes to a pipe would take us for its reader */
+        return false;
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return false;

@@ -38,7 +38,7 @@ struct conv_pack {
     uint64_t files, bytes; /* unpacked */
 };
 
-/* conv_pack_detect - whether a regular file is a pack, of any version. path: of a file that can be opened. */
+/* conv_pack_detect - whether what stands there is a pack, of any version. A pipe is not opened. */
 bool conv_pack_detect(const char *path);
 
 /* conv_pack_open - unpack all of it.

@@ -103,6 +103,8 @@ TEST(the_nearest_rule_counts)
     CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "other", "slow"), "time<=+50%");
     CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web.wl", "jemalloc"), "time<=+4%");
     CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web.wl", "slow"), "time<=+60%");
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web1/web.wl", "slow"), "time<=+60%"); /* on any host */
+    CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "web1/other.wl", "slow"), "time<=+50%");
     CHECK_STR(text_of(&budget, RES_METRIC_RSS_PEAK, false, "web.wl", "slow"), "rss-peak<=512MiB");
     CHECK_STR(text_of(&budget, RES_METRIC_P99, true, "web.wl", "slow"), "none");
     free(problem);
