@@ -301,6 +301,38 @@ TEST(a_loser_is_named)
     res_fleet_release(&fleet);
 }
 
+TEST(hosts_of_one_label_are_told_apart)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    for (size_t i = 0; i < 2; i++)
+        take(input,
+             &(struct cell){"db", i == 0 ? "x" : "y", .time = 1.6, .error = 0.02, .peak = 1.3, .cpu_ms = 1000,
+                            .rss_mb = 200},
+             NAN, 0);
+    finish(input, &fleet);
+    CHECK_U64(fleet.host_count, 2);
+    CHECK_STR(note_of(&fleet, "loses"), "new takes over 1 % more CPU time on db/db +6 %, db/db +6 %");
+    res_fleet_release(&fleet);
+}
+
+TEST(less_time_for_more_memory_says_so)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    for (size_t i = 0; i < 6; i++)
+        take(input,
+             &(struct cell){"h", (const char *const[]){"1", "2", "3", "4", "5", "6"}[i],
+                            .time = 0.6 + 0.01 * (double)i, .error = 0.02, .peak = 1.3 + 0.01 * (double)i,
+                            .cpu_ms = 1000, .rss_mb = 200},
+             NAN, 0);
+    finish(input, &fleet);
+    CHECK_STR(note_of(&fleet, "verdict"),
+              "new takes 3.8 % less CPU time on average (3.6 to 3.9), 225 ms of 6 s in all, "
+              "but peaks of all hosts are 16 % more");
+    res_fleet_release(&fleet);
+}
+
 TEST(who_fails_is_named_and_in_no_common_figure)
 {
     struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
@@ -463,6 +495,7 @@ RUN_TESTS(T(figures_are_of_the_process), T(without_a_process_they_are_of_malloc_
           T(what_is_not_trusted_is_in_no_common_figure), T(with_fewer_than_five_there_is_no_verdict),
           T(shares_make_few_of_many), T(where_these_are_all_hosts_the_spread_does_not_count),
           T(shares_by_cpu_time_count_each_host_once_in_totals), T(a_loser_is_named),
+          T(hosts_of_one_label_are_told_apart), T(less_time_for_more_memory_says_so),
           T(who_fails_is_named_and_in_no_common_figure), T(cells_give_the_same_bytes_in_any_order),
           T(blocks_are_averaged_and_what_they_differ_by_counts), T(a_cell_of_another_baseline_is_refused),
           T(kinds_of_machines_are_told), T(a_result_of_several_has_one_and_of_one_has_none),

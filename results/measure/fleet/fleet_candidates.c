@@ -98,7 +98,7 @@ static size_t known_of(const struct sample *sample, double *ret_values, double *
 
 static bool tells_spread(const struct res_fleet *fleet, double n_eff)
 {
-    return fleet->all_hosts || n_eff >= RES_FLEET_LEAST_EFFECTIVE - 1e-9;
+    return fleet->all_hosts || n_eff >= RES_FLEET_LEAST_EFFECTIVE;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ static double *loser_probabilities(const struct res_fleet *fleet, const struct s
     const size_t known = known_of(sample, values, variances, shares);
     *ret_share = NAN;
     const double n_eff = res_many_effective(shares, known);
-    const bool tells = n_eff >= RES_FLEET_LEAST_EFFECTIVE - 1e-9;
+    const bool tells = n_eff >= RES_FLEET_LEAST_EFFECTIVE;
     if (tells)
         *ret_share = res_many_above(values, variances, shares, known, log(1 + fleet->loser_limit), found);
     for (size_t i = 0, k = 0; i < sample->count; i++)

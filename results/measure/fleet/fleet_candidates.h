@@ -5,18 +5,18 @@
  *                   candidates and over pairs, Benjamini and Hochberg over hosts and candidates
  *   stands for      a host counts in totals as often as its share says, over its size where shares are by size: all together as many as
  *                   there are
- *   loser           named where p, one-sided at the limit, is at most RES_FLEET_NAMED_FALSE after the same: of twenty that are named one is chance
- *                   on average, and where nobody loses one fleet in twenty names somebody */
+ *   loser           named where p, one-sided at the limit, is at most RES_FLEET_NAMED_FALSE after the same: of forty that are named one is chance
+ *                   on average, and where nobody loses one fleet in forty names somebody */
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_CANDIDATES_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_CANDIDATES_H
 
 #include "results/measure/result/fleet_result.h"
 
-#define RES_FLEET_NAMED_FALSE  0.05 /* of those that are named */
-#define RES_FLEET_NEAREST_MOST 10u  /* that are worth another block, and */
-#define RES_FLEET_NEAREST      0.1  /* their least probability */
-#define RES_FLEET_PAIRED_MOST  64u  /* candidates; of more no pairs are compared */
-#define RES_FLEET_P99_LEAST    100u /* hosts; of fewer the p99 is the largest */
+#define RES_FLEET_NAMED_FALSE  0.025 /* of those that are named */
+#define RES_FLEET_NEAREST_MOST 10u   /* that are worth another block, and */
+#define RES_FLEET_NEAREST      0.1   /* their least probability */
+#define RES_FLEET_PAIRED_MOST  64u   /* candidates; of more no pairs are compared */
+#define RES_FLEET_P99_LEAST    100u  /* hosts; of fewer the p99 is the largest */
 
 /* res_fleet_candidates_fill - all of candidates[] and against[] but the names, and the verdicts of hosts, of hosts that are whole otherwise.
  * fleet  names of candidates, hosts with entries, shares, weights, of_time, of_memory, loser_limit and all_hosts are set. */

@@ -29,13 +29,14 @@ double res_many_effective(const double *shares, size_t count)
     double squares = 0;
     for (size_t i = 0; i < count; i++)
         squares += shares[i] * shares[i];
-    return squares > 0 ? sum * sum / squares : 0;
+    /* Rounding must not take a workload away. */
+    const double effective = squares > 0 ? sum * sum / squares : 0;
+    return fabs(effective - round(effective)) < 1e-9 ? round(effective) : effective;
 }
 
-/* Rounding must not take a workload away. */
 static double freedom_of(const double *shares, size_t count)
 {
-    return res_many_effective(shares, count) - 1 + 1e-9;
+    return res_many_effective(shares, count) - 1;
 }
 
 static double weighted(const double *values, const double *shares, size_t count)
@@ -57,7 +58,7 @@ struct res_logarithm res_many_mean(const double *values, const double *shares, s
     mean.value = weighted(values, shares, count);
     for (size_t i = 0; i < count; i++)
         squares += pow(shares[i] / all * (values[i] - mean.value), 2);
-    if (effective > 1 + 1e-9)
+    if (effective > 1)
         mean.error = sqrt(effective / (effective - 1) * squares);
     return mean;
 }

@@ -21,6 +21,15 @@ static void add_names(struct res_noting *to, const char *name, size_t at, size_t
         say(to, " and %zu more", count - at);
 }
 
+/* A label, with the workload's name where hosts of one label have several. The caller's to free. */
+static char *shown_name(const struct res_fleet *fleet, const char *label, const char *workload)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < fleet->host_count; i++)
+        same += strcmp(fleet->hosts[i].label, label) == 0;
+    return same > 1 && workload != NULL ? res_printf("%s/%s", label, workload) : res_strdup(label);
+}
+
 /* "3.4 % less CPU time on average (2.1 to 4.6)" */
 static void say_less(struct res_noting *to, const struct res_fleet_change *change, const char *what)
 {
@@ -81,7 +90,7 @@ static const char *time_words(const struct res_fleet *fleet)
 
 static bool is_spread_known(const struct res_fleet *fleet)
 {
-    return fleet->all_hosts || fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE - 1e-9;
+    return fleet->all_hosts || fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE;
 }
 
 static void note_answer(struct res_noting *to)
@@ -98,6 +107,8 @@ static void note_answer(struct res_noting *to)
         say_less(to, &time->time, time_words(fleet));
         if (isfinite(time->cpu.saved) && time->cpu.saved > 0)
             say(to, ", %s of %s in all", RES_DURATION(time->cpu.saved), RES_DURATION(time->cpu.baseline));
+        if (time->peaks.low > 1 && time != memory)
+            say(to, ", but peaks of all hosts are %s more", RES_SHARE(time->peaks.ratio - 1));
         say_rivals(to, time);
     } else {
         say(to, "stay with %s for time: over all none is shown to take less %s", fleet->baseline,
@@ -117,12 +128,14 @@ static void note_losers(struct res_noting *to)
         const struct res_fleet_candidate *candidate = &to->fleet->candidates[i];
         for (size_t k = 0; k < candidate->loser_count; k++) {
             const struct res_fleet_named *loser = &candidate->losers[k];
-            char *words = res_printf("%s %+.0f %%", loser->label, 100 * (loser->ratio - 1));
+            char *name = shown_name(to->fleet, loser->label, loser->workload);
+            char *words = res_printf("%s %+.0f %%", name, 100 * (loser->ratio - 1));
             if (k == 0)
                 say(to, "%s takes over %.0f %% more %s on ", candidate->name, 100 * to->fleet->loser_limit,
                     time_words(to->fleet));
             add_names(to, words, k, candidate->loser_count);
             free(words);
+            free(name);
         }
         res_note_end(to);
     }
@@ -176,7 +189,9 @@ static void say_without(struct res_noting *to, bool memory)
             } else {
                 if (at == 0)
                     say(to, "%s of ", what);
-                add_names(to, host->label, at++, count);
+                char *name = shown_name(fleet, host->label, host->workload);
+                add_names(to, name, at++, count);
+                free(name);
             }
         }
     }
@@ -225,7 +240,7 @@ static void note_few_workloads(struct res_noting *to)
         say(to,
             "among %.0f workloads of equal share there may be none of a rare kind that loses: the range says "
             "nothing of those",
-            floor(to->fleet->n_eff + 1e-9));
+            floor(to->fleet->n_eff));
 }
 
 static void note_these_hosts(struct res_noting *to)
