@@ -596,7 +596,7 @@ void res_fleet_of_result(struct res_result *result)
         res_fleet_release(result->fleet);
     free(result->fleet);
     result->fleet = NULL;
-    if (result->workload_count < 2)
+    if (result->workload_count < 2 || result->workloads[0].candidate_count < 2)
         return;
     const struct res_result_workload *first = &result->workloads[0];
     const char **names = res_calloc(first->candidate_count + 1, sizeof *names);
@@ -605,7 +605,7 @@ void res_fleet_of_result(struct res_result *result)
     struct res_fleet_input *input = res_fleet_begin(
         &(struct res_fleet_asked){.candidates = names, .candidate_count = first->candidate_count});
     size_t taken = 0;
-    for (size_t i = 0; i < result->workload_count && first->candidate_count > 0; i++) {
+    for (size_t i = 0; i < result->workload_count; i++) {
         char *problem = NULL;
         const struct res_result_workload *workload = &result->workloads[i];
         const struct res_fleet_cell cell = {

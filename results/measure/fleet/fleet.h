@@ -56,7 +56,7 @@ enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct 
 void res_fleet_finish(const struct res_fleet_input *input, struct res_fleet *ret_fleet);
 
 /* res_fleet_of_result - the same of the workloads of one result, by label, or name where it has none: fills result->fleet, dropping one that is there. None of a
- * result with fewer than two workloads. The result has its verdicts. */
+ * result with fewer than two workloads, or nothing to compare. The result has its verdicts. */
 void res_fleet_of_result(struct res_result *result);
 
 #endif
