@@ -104,10 +104,14 @@ static void add_sites(const struct fp_sites *sites, const char *executable, cons
 {
     if (counts->names != NULL)
         ask_names(sites, executable, counts);
+    uint8_t *cuts = res_calloc(end,
+                               sizeof *cuts); /* of each site that of its caller, which comes before it */
     for (uint32_t site = 0; site < end; site++) {
+        cuts[site] = site < FP_SITE_FIRST ? fp_site_cut(sites, site)
+                                          : cuts[fp_site_node_at(sites, site).parent];
         if (allocations[site] == 0)
             continue;
-        const enum fp_cut cut = fp_site_cut(sites, site);
+        const enum fp_cut cut = cuts[site];
         if (site == FP_CUT_UNSAMPLED) {
             counts->unsampled += allocations[site];
             continue;
@@ -117,6 +121,7 @@ static void add_sites(const struct fp_sites *sites, const char *executable, cons
         if (site == 0 || cut != FP_CUT_NONE)
             counts->cut[cut] += allocations[site];
     }
+    free(cuts);
     counts->any = true;
 }
 

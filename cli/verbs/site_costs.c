@@ -1,11 +1,11 @@
 /* site_costs.c - see site_costs.h. */
 #include "cli/verbs/site_costs.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/verbs/site_reading.h"
 #include "footprint/base/support.h"
 #include "sites/cost/cost_result.h"
 
@@ -46,27 +46,90 @@ static void add_directories(const char *source, const struct conv_options *conve
     conv_stacks_release(&stacks);
 }
 
+/* What sites of one process hold.
+ * Returns  why it cannot be told, static; NULL: it can, and all three are to be ended by end. */
+static const char *measure(const struct cli_verb *verb, const struct res_experiment *experiment,
+                           const struct res_trial *trial, const struct site_cost_workload *workload,
+                           const struct cli_sites *named, struct conv_sites *sites,
+                           struct site_stacks *stacks, struct site_costs *costs)
+{
+    struct cli_sites reading = *named;
+    reading.path = workload->path;
+    if (cli_sites_read(verb, &reading, sites, stacks) != CLI_DONE)
+        return "the workload has no call stacks that could be read: record with --sites";
+    if (sites->sample_bytes > 0) {
+        cli_sites_end(sites, stacks);
+        return "only a sample of its objects has call stacks: record with --sites alone";
+    }
+    site_cost_measure(experiment, trial, workload, sites, costs);
+    return NULL;
+}
+
+static void end(struct conv_sites *sites, struct site_stacks *stacks, struct site_costs *costs)
+{
+    site_cost_release(costs);
+    cli_sites_end(sites, stacks);
+}
+
+/* NULL: the process was not there at the moment. */
 static struct res_sites *costs_of(const struct cli_verb *verb, const struct res_experiment *experiment,
-                                  const struct res_trial *trial, struct cli_sites reading,
-                                  const struct res_result_workload *workload)
+                                  const struct res_trial *trial, const struct site_cost_workload *replayed,
+                                  const struct cli_sites *named, const struct res_result_workload *workload)
 {
     struct conv_sites sites;
     struct site_stacks stacks;
     struct site_costs costs;
-    if (trial->workload->member_count > 0)
-        return unavailable("several processes were replayed one by one, and call sites are of one");
-    reading.path = trial->workload->path;
-    if (cli_sites_read(verb, &reading, &sites, &stacks) != CLI_DONE)
-        return unavailable("the workload has no call stacks that could be read: record with --sites");
-    if (sites.sample_bytes > 0) {
-        cli_sites_end(&sites, &stacks);
-        return unavailable("only a sample of its objects has call stacks: record with --sites alone");
-    }
-    site_cost_measure(experiment, trial, &sites, &costs);
-    struct res_sites *told = site_cost_result(&costs, &stacks, workload);
-    site_cost_release(&costs);
-    cli_sites_end(&sites, &stacks);
+    const char *why = measure(verb, experiment, trial, replayed, named, &sites, &stacks, &costs);
+    if (why != NULL)
+        return unavailable(why);
+    struct res_sites *told = costs.absent ? NULL : site_cost_result(&costs, &stacks, workload);
+    end(&sites, &stacks, &costs);
     return told;
+}
+
+/* At the moment at which most is live in all processes of a group together. */
+static struct res_sites *costs_of_group(const struct cli_verb *verb, const struct res_experiment *experiment,
+                                        const struct res_trial *trial, const struct cli_sites *named,
+                                        const struct res_result_workload *workload)
+{
+    const struct res_workload *group = trial->workload;
+    struct res_sites *sum = NULL;
+    if (group->duration_ns == 0)
+        return unavailable("without recorded time nobody knows which of its processes met");
+    for (size_t i = 0; i < group->member_count && (sum == NULL || sum->unavailable == NULL); i++) {
+        const struct res_member *member = &group->members[i];
+        if (member->offset_ns > group->live_peak_ns)
+            continue; /* it had not begun */
+        const struct site_cost_workload replayed = {member->path, group->live_peak_ns - member->offset_ns};
+        struct res_sites *one = costs_of(verb, experiment, trial, &replayed, named, workload);
+        if (one != NULL && sum != NULL && one->unavailable == NULL) {
+            site_cost_add(sum, one);
+        } else if (one != NULL) {
+            if (sum != NULL)
+                res_described_release(&RES_SITES, sum);
+            free(sum);
+            sum = one;
+        }
+    }
+    return sum != NULL ? sum : unavailable("nothing is live in its processes");
+}
+
+/* How addresses of a workload are named that was made of a recording. Released by names_release. */
+static struct cli_sites names_of(const struct cli_sites *reading, const char *workload)
+{
+    struct cli_sites names = *reading;
+    names.convert = cli_site_defaults().convert;
+    for (size_t i = 0; i < names.symbol_count; i++)
+        names.symbols[i] = res_strdup(names.symbols[i]);
+    if (strcmp(reading->path, workload) != 0)
+        add_directories(reading->path, &reading->convert, &names);
+    return names;
+}
+
+static void names_release(struct cli_sites *names)
+{
+    for (size_t i = 0; i < names->symbol_count; i++)
+        free((char *)(uintptr_t)names->symbols[i]);
 }
 
 void cli_site_costs(const struct cli_verb *verb, const struct res_experiment *experiment,
@@ -76,11 +139,51 @@ void cli_site_costs(const struct cli_verb *verb, const struct res_experiment *ex
     for (size_t i = 0; i < experiment->trial_count; i++) {
         const struct res_trial *trial = &experiment->trials[i];
         struct cli_sites reading = cli_site_defaults();
+        reading.path = sources[i];
+        reading.convert = *convert;
         reading.answer.progress = progress;
-        if (trial->workload->member_count == 0 && strcmp(sources[i], trial->workload->path) != 0)
-            add_directories(sources[i], convert, &reading);
-        result->workloads[i].sites = costs_of(verb, experiment, trial, reading, &result->workloads[i]);
-        for (size_t k = 0; k < reading.symbol_count; k++)
-            free((char *)(uintptr_t)reading.symbols[k]);
+        const struct site_cost_workload replayed = {trial->workload->path, SITE_AT_PEAK};
+        struct cli_sites names = names_of(&reading, trial->workload->path);
+        result->workloads[i].sites =
+            trial->workload->member_count > 0
+                ? costs_of_group(verb, experiment, trial, &names, &result->workloads[i])
+                : costs_of(verb, experiment, trial, &replayed, &names, &result->workloads[i]);
+        names_release(&names);
     }
+}
+
+/* ---- of some sites ------------------------------------------------------------------------------- */
+
+/* Of a candidate; NAN: not known. */
+static double held_by(const struct cli_without *without, const struct site_stacks *stacks,
+                      const struct site_cost_entry *cost)
+{
+    const struct conv_sites *sites = stacks->sites;
+    double held = 0;
+    if (cost->failed != NULL)
+        return NAN;
+    for (size_t i = 0; i < sites->count; i++)
+        if (cli_without_means(without, stacks, sites->counts[i].site))
+            held += cost->held[i];
+    return held;
+}
+
+void cli_site_held(const struct cli_verb *verb, const struct res_experiment *experiment,
+                   const struct cli_sites *reading, const struct cli_without *without,
+                   struct res_removal *removal)
+{
+    const struct res_trial *trial = &experiment->trials[0];
+    struct cli_sites names = names_of(reading, trial->workload->path);
+    struct conv_sites sites;
+    struct site_stacks stacks;
+    struct site_costs costs;
+    const struct site_cost_workload replayed = {trial->workload->path, SITE_AT_PEAK};
+    const char *why = measure(verb, experiment, trial, &replayed, &names, &sites, &stacks, &costs);
+    if (why != NULL || costs.unavailable != NULL)
+        removal->held_unavailable = res_strdup(why != NULL ? why : costs.unavailable);
+    for (size_t i = 0; i < removal->candidate_count && removal->held_unavailable == NULL; i++)
+        removal->candidates[i].held_bytes = held_by(without, &stacks, &costs.entries[i]);
+    if (why == NULL)
+        end(&sites, &stacks, &costs);
+    names_release(&names);
 }

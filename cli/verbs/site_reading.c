@@ -103,7 +103,7 @@ int cli_without_row(const struct cli_verb *verb, const struct cli_option *row, c
     return -1;
 }
 
-static bool is_meant(const struct cli_without *without, const struct site_stacks *stacks, uint32_t site)
+bool cli_without_means(const struct cli_without *without, const struct site_stacks *stacks, uint32_t site)
 {
     bool meant = false;
     for (size_t i = 0; i < without->count && !meant; i++)
@@ -124,13 +124,22 @@ int cli_without_find(const struct cli_verb *verb, const struct cli_sites *names,
     const int code = cli_sites_read(verb, &reading, &sites, &stacks);
     if (code != CLI_DONE)
         return code;
+    if (sites.sample_bytes > 0) {
+        cli_say(
+            verb,
+            "'%s' has call stacks of a sample of its objects only, and the others would stay: record with "
+            "--sites alone",
+            names->path);
+        cli_sites_end(&sites, &stacks);
+        return CLI_MISUSE;
+    }
     for (size_t i = 0; i < without->count; i++)
         res_text_printf(&all, "%s%s", i > 0 ? "', '" : "", without->words[i]);
     without->all = all.text;
     without->sites = res_calloc((size_t)sites.stacks.node_end + 1, sizeof *without->sites);
     for (size_t i = 0; i < sites.count; i++) {
         const struct conv_site_counts *counts = &sites.counts[i];
-        if (counts->site >= sites.stacks.node_end || !is_meant(without, &stacks, counts->site))
+        if (counts->site >= sites.stacks.node_end || !cli_without_means(without, &stacks, counts->site))
             continue;
         without->sites[counts->site] = true;
         found++;

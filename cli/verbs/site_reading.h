@@ -44,9 +44,11 @@ int cli_without_row(const struct cli_verb *verb, const struct cli_option *row, c
 
 /* cli_without_find - which sites of a recording or workload, of the process that convert names, are meant; told on stderr unless
  * quiet. names: how addresses are named. Release it in any case.
- * Returns CLI_DONE; else an exit code, told: CLI_MISUSE where no site is meant. */
+ * Returns CLI_DONE; else an exit code, told: CLI_MISUSE where no site is meant, or only a sample of objects has one.
+ * cli_without_means - whether a site of these stacks is meant. */
 int cli_without_find(const struct cli_verb *verb, const struct cli_sites *names, bool quiet,
                      struct cli_without *without);
+bool cli_without_means(const struct cli_without *without, const struct site_stacks *stacks, uint32_t site);
 void cli_without_release(struct cli_without *without);
 
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);

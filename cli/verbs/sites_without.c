@@ -1,10 +1,10 @@
-/* sites_without.c - two workloads, an experiment, a table. */
+/* sites_without.c - two workloads, an experiment of both in turn. */
 #include "cli/verbs/sites_without.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "cli/base/interrupt.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/base/workload_facts.h"
@@ -12,10 +12,16 @@
 #include "cli/verbs/convert_each.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/result_files.h"
-#include "footprint/base/words.h"
+#include "cli/verbs/site_costs.h"
 #include "results/measure/experiment/result_making.h"
+#include "results/measure/experiment/until.h"
+#include "results/measure/figures/removal.h"
 #include "results/measure/result/result.h"
-#include "results/report/grid/grid.h"
+#include "results/report/table/removal_screen.h"
+
+/* Where nobody says: so many rounds, or, once there are 8, as many as fit in a minute. */
+#define ROUNDS    16u
+#define BUDGET_NS UINT64_C(60000000000)
 
 enum { WITH, WITHOUT, BOTH };
 
@@ -55,87 +61,6 @@ static int make_workloads(struct measuring *measuring, const struct conv_without
     return code == CLI_DONE ? make_workload(measuring, directory, WITHOUT, without) : code;
 }
 
-/* ---- the table --------------------------------------------------------------------------------- */
-
-/* How far two measurements of one allocator on one workload may lie apart: what the control differs from the baseline by, and
- * what its own rounds do. */
-static double spread_of(const struct res_result_workload *workload, const struct res_result_entry *entry)
-{
-    const double control = fabs(workload->control.figures.peak_bytes -
-                                workload->candidates[0].figures.peak_bytes);
-    const double own = 2 * entry->figures.peak_deviation;
-    return isfinite(control) && control > own ? control : own;
-}
-
-static void add_bytes(struct res_grid *grid, double bytes, bool is_table)
-{
-    if (!is_table)
-        res_grid_number(grid, bytes);
-    else if (isfinite(bytes))
-        res_grid_own(grid, res_printf("%s%s", bytes < 0 ? "-" : "", FP_BYTES((uint64_t)fabs(bytes))));
-    else
-        res_grid_add(grid, "-");
-}
-
-/* Returns false where nothing is shown to be saved. */
-static bool add_row(struct res_grid *grid, const struct res_result *result, size_t number, bool is_table)
-{
-    const struct res_result_entry *with = &result->workloads[WITH].candidates[number],
-                                  *without = &result->workloads[WITHOUT].candidates[number];
-    const double saved = with->figures.peak_bytes - without->figures.peak_bytes;
-    const double spread = spread_of(&result->workloads[WITH], with) +
-                          spread_of(&result->workloads[WITHOUT], without);
-    const bool ran = with->failed == NULL && without->failed == NULL;
-    res_grid_add(grid, with->name);
-    add_bytes(grid, with->failed == NULL ? with->figures.peak_bytes : NAN, is_table);
-    add_bytes(grid, without->failed == NULL ? without->figures.peak_bytes : NAN, is_table);
-    const bool is_shown = !ran || fabs(saved) > spread;
-    if (is_table && !is_shown)
-        res_grid_add(grid, "not shown");
-    else
-        add_bytes(grid, ran ? saved : NAN, is_table);
-    add_bytes(grid, ran ? spread : NAN, is_table);
-    return is_shown;
-}
-
-static char *table_of(const struct measuring *measuring, const struct cli_without *without,
-                      const struct res_result *result, bool is_table)
-{
-    const struct res_column columns[] = {
-        {.heading = "allocator"},
-        {.heading = is_table ? "with" : "peak_bytes", .right = true, .gap = 2},
-        {.heading = is_table ? "without" : "without_bytes", .right = true, .gap = 2},
-        {.heading = is_table ? "saved" : "saved_bytes", .right = true, .gap = 2},
-        {.heading = is_table ? "spread" : "spread_bytes", .right = true, .gap = 2},
-    };
-    const struct res_workload *both = measuring->workloads;
-    const struct res_style style = {0};
-    struct res_text text = {0};
-    struct res_grid grid;
-    size_t hidden = 0;
-    res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < result->workloads[WITH].candidate_count; i++)
-        hidden += !add_row(&grid, result, i, is_table);
-    if (!is_table) {
-        res_grid_csv(&grid, &text);
-    } else {
-        char *words = res_text_plain(without->all), *program = res_text_plain(both[WITH].program);
-        res_text_printf(&text, "%s: resident memory at its peak, with and without call sites of '%s'\n\n",
-                        program[0] != '\0' ? program : "process", words);
-        res_grid_text(&grid, &style, &text);
-        res_text_printf(&text, "\n");
-        res_lines_printf(&text, "asked for", "%s live at the peak with them, %s without",
-                         FP_BYTES(both[WITH].live_peak_bytes), FP_BYTES(both[WITHOUT].live_peak_bytes));
-        res_lines_printf(
-            &text, "saved", "%smemory of earlier phases that the sites only used again stays",
-            hidden > 0 ? "not shown: no more than the spread, by which replays of the same differ; " : "");
-        free(words);
-        free(program);
-    }
-    res_grid_release(&grid);
-    return text.text;
-}
-
 /* ---- the experiment ------------------------------------------------------------------------------ */
 
 static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
@@ -163,37 +88,65 @@ static bool tell_failed(const struct measuring *measuring, const struct res_expe
     return failed;
 }
 
-static int measure_both(struct measuring *measuring, const struct cli_measure *measure,
-                        const struct cli_without *without)
+static struct res_options options_of(struct measuring *measuring, const struct cli_measure *measure,
+                                     uint64_t budget_ns)
 {
-    const struct cli_answer *answer = &measuring->reading->answer;
-    const unsigned rounds = measure->rounds > 0 ? (unsigned)measure->rounds : RES_MEMORY_PASSES;
-    const struct res_options options = {
+    const unsigned rounds = measure->rounds > 0 ? (unsigned)measure->rounds
+                            : budget_ns > 0     ? RES_UNTIL_ROUNDS_MAX
+                                                : ROUNDS;
+    return (struct res_options){
         .workloads = measuring->workloads,
         .workload_count = BOTH,
+        .in_turn = true,
         .candidates = measuring->choice.candidates,
         .candidate_count = measuring->choice.candidate_count,
+        .floor = measuring->choice.floor,
         .rounds = rounds,
-        .memory_rounds = rounds,
+        .rounds_least = budget_ns > 0 ? 1 : 0, /* what is asked for holds */
+        .time_budget_ns = budget_ns > 0 || measure->rounds > 0 ? budget_ns : BUDGET_NS,
+        .memory_rounds = RES_MEMORY_PASSES,
         .seed = measure->seed,
         .stop = &cli_stopped_by,
         .progress = on_progress,
         .context = measuring,
     };
+}
+
+static char *shown(const struct cli_answer *answer, const struct res_result *result)
+{
+    const struct res_style style = {.utf8 = cli_locale_is_utf8()};
+    struct res_text text = {0};
+    if (answer->format == CLI_FORMAT_JSON)
+        return cli_json_document(res_result_write(result));
+    if (answer->format == CLI_FORMAT_CSV)
+        res_removal_csv(&text, result);
+    else
+        res_removal_screen(&text, result, &style);
+    return text.text;
+}
+
+static int measure_both(struct measuring *measuring, const struct res_options *options,
+                        const struct cli_without *without)
+{
+    const struct cli_answer *answer = &measuring->reading->answer;
     struct res_experiment experiment;
     int code = CLI_DONE;
     cli_progress_begin(&measuring->progress, answer->progress);
-    res_experiment_run(&options, &experiment);
+    res_experiment_run(options, &experiment);
     cli_progress_end(&measuring->progress);
     const bool failed = tell_failed(measuring, &experiment);
-    if (experiment.stopped || experiment.trial_count < BOTH) {
+    if (experiment.stopped) {
         cli_say(measuring->verb, "stopped before all replays were made: there is no result");
         code = CLI_FAILED;
     } else {
         struct res_result result;
         res_result_of_experiment(&experiment, measuring->choice.missing, measuring->choice.missing_count,
                                  &result);
-        char *text = table_of(measuring, without, &result, answer->format != CLI_FORMAT_CSV);
+        res_removal_fill(experiment.trials, without->all, &result);
+        cli_progress_begin(&measuring->progress, answer->progress);
+        cli_site_held(measuring->verb, &experiment, measuring->reading, without, result.removal);
+        cli_progress_end(&measuring->progress);
+        char *text = shown(answer, &result);
         code = cli_answer_write(measuring->verb, answer, text);
         free(text);
         res_result_release(&result);
@@ -203,11 +156,9 @@ static int measure_both(struct measuring *measuring, const struct cli_measure *m
 }
 
 int cli_sites_without(const struct cli_verb *verb, const struct cli_sites *reading,
-                      const struct cli_measure *measure, struct cli_without *without)
+                      const struct cli_measure *measure, uint64_t budget_ns, struct cli_without *without)
 {
     struct measuring measuring = {.verb = verb, .reading = reading};
-    if (reading->answer.format == CLI_FORMAT_JSON)
-        return cli_misuse(verb, "--without prints a table or CSV");
     if (cli_is_group(reading->path, &reading->convert))
         return cli_misuse(verb, "--without takes one process: choose it with --process PID");
     int code = cli_without_find(verb, reading, reading->answer.quiet, without);
@@ -217,8 +168,10 @@ int cli_sites_without(const struct cli_verb *verb, const struct cli_sites *readi
         cli_stops_take();
         code = make_workloads(&measuring, &without->without);
     }
-    if (code == CLI_DONE)
-        code = measure_both(&measuring, measure, without);
+    if (code == CLI_DONE) {
+        const struct res_options options = options_of(&measuring, measure, budget_ns);
+        code = measure_both(&measuring, &options, without);
+    }
     cli_choice_release(&measuring.choice);
     for (unsigned i = 0; i < BOTH; i++)
         free(measuring.paths[i]);

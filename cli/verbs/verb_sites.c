@@ -24,7 +24,7 @@ struct settings {
     enum site_table table;
     int by;
     const char *sort, *filter;
-    uint64_t most, budget_bytes, watch_ns;
+    uint64_t most, budget_bytes, watch_ns, time_budget_ns;
     struct cli_without without;
     struct cli_measure measure;
     bool stacks, mark, no_mark, is_marked;
@@ -75,9 +75,13 @@ static const struct cli_option SITES_OPTIONS[] = {
     {.name = "without", .argument = "WORDS", .how = CLI_CALL, .at = AT(without), .take = cli_without_row,
      .takes = "a part of a name",
      .help = "instead of a list: replay the process with and without the objects of sites with these words (--filter shows "
-             "them), and tell what memory is saved at the peak; may be given several times"},
+             "them), in turn, and tell what memory is saved at the peak and what CPU time in all; may be given several times"},
     {.group = cli_measure_allocators, .at = AT(measure)},
-    {.group = cli_measure_rounds, .at = AT(measure), .help = "replays of each allocator, with and without [3]"},
+    {.group = cli_measure_rounds, .at = AT(measure), .help = "replays of each allocator, with and without; 6 are the "
+                                                            "fewest of which time is told [16]"},
+    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
+     .help = "as many replays as fit: 90s, 5m [60s, and 8 rounds at least; any time where -n says how many]"},
+    {.group = cli_measure_seed, .at = AT(measure)},
     {0},
 };
 
@@ -329,7 +333,8 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     if (settings.without.count > 0) {
         code = cli_answer_check(verb, &settings.reading.answer);
         if (code == CLI_DONE)
-            code = cli_sites_without(verb, &settings.reading, &settings.measure, &settings.without);
+            code = cli_sites_without(verb, &settings.reading, &settings.measure, settings.time_budget_ns,
+                                     &settings.without);
         cli_without_release(&settings.without);
         return code;
     }

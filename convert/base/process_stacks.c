@@ -23,6 +23,23 @@ static bool take_nodes(const struct fp_sites *from, struct conv_stacks *to)
     return true;
 }
 
+/* Parents come before their children. Returns false: no memory. */
+static bool cut_deep(struct conv_stacks *stacks)
+{
+    const uint32_t end = stacks->sites.node_end;
+    uint16_t *depths = end > FP_SITE_FIRST ? calloc(end, sizeof *depths) : NULL;
+    if (depths == NULL)
+        return end <= FP_SITE_FIRST;
+    for (uint32_t i = FP_SITE_FIRST; i < end; i++) {
+        struct fp_site_node *node = &stacks->nodes[i];
+        if (depths[node->parent] == CONV_STACK_DEPTH_MAX)
+            node->parent = FP_CUT_DEEP;
+        depths[i] = (uint16_t)(depths[node->parent] + 1);
+    }
+    free(depths);
+    return true;
+}
+
 static bool has_module(const struct fp_sites *sites, const struct fp_module *module)
 {
     for (uint32_t i = 0; i < sites->module_count; i++)
@@ -52,7 +69,7 @@ bool conv_stacks_add(struct conv_stacks *stacks, const struct fp_sites *from)
     stacks->modules = modules != NULL ? modules : stacks->modules;
     stacks->paths = paths != NULL ? paths : stacks->paths;
     stacks->sites.modules = stacks->modules;
-    if (modules == NULL || paths == NULL || !take_nodes(from, stacks))
+    if (modules == NULL || paths == NULL || !take_nodes(from, stacks) || !cut_deep(stacks))
         return false;
     for (uint32_t i = 0; i < from->module_count; i++)
         if (!has_module(&stacks->sites, &from->modules[i]) && !take_module(&from->modules[i], stacks))

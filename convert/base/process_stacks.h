@@ -16,7 +16,11 @@ struct conv_stacks {
     uint64_t sample_bytes; /* one allocation for so many bytes has its stack (site_sample.h); 0: all have */
 };
 
-/* conv_stacks_add - add a part's: what was told first stands, as within one footprint. Returns false: no memory;
+/* A recorder's stacks have half as many frames at most. Whoever asks something of each stack would take forever on those of a file
+ * that is made for it. */
+#define CONV_STACK_DEPTH_MAX 1024u
+
+/* conv_stacks_add - add a part's: what was told first stands, as within one footprint. Deeper stacks are cut at the top (FP_CUT_DEEP). Returns false: no memory;
  * conv_stacks_release accepts it in either case. */
 bool conv_stacks_add(struct conv_stacks *stacks, const struct fp_sites *from);
 void conv_stacks_release(struct conv_stacks *stacks);

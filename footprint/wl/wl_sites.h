@@ -36,8 +36,10 @@ static inline bool wl_sites_decode(struct cursor *cursor, uint32_t site_end, uin
                                    uint32_t *ret_site)
 {
     const uint64_t told = get_varint(cursor);
+    if (cursor->bad || told >> 28 != 0)
+        return false;
     const int64_t site = told != 0 ? *last + unzigzag(told - 1) : 0;
-    if (cursor->bad || site < 0 || site >= site_end || told >> 28 != 0)
+    if (site < 0 || site >= site_end)
         return false;
     *last = told != 0 ? (uint32_t)site : *last;
     *ret_site = (uint32_t)site;

@@ -206,3 +206,99 @@ struct res_sites *site_cost_result(const struct site_costs *costs, struct site_s
     free(making.group_of);
     return sites;
 }
+
+/* ---- several processes ------------------------------------------------------------------------- */
+
+static int by_words(const void *left, const void *right)
+{
+    return strcmp(((const struct res_site *)left)->words, ((const struct res_site *)right)->words);
+}
+
+/* What is not known holds least. */
+static double held_by_baseline(const struct res_site *row)
+{
+    return isfinite(row->costs[0].held_bytes) ? row->costs[0].held_bytes : -1;
+}
+
+static int most_held_first(const void *left, const void *right)
+{
+    const double a = held_by_baseline(left), b = held_by_baseline(right);
+    return a > b ? -1 : a < b ? 1 : by_words(left, right);
+}
+
+static void row_release(struct res_site *row)
+{
+    free(row->words);
+    free(row->costs);
+}
+
+static void add_row(struct res_site *to, struct res_site *from)
+{
+    to->allocations += from->allocations;
+    to->live_bytes += from->live_bytes;
+    for (size_t i = 0; i < to->cost_count; i++) {
+        to->costs[i].held_bytes += from->costs[i].held_bytes;
+        to->costs[i].held_deviation += from->costs[i].held_deviation;
+    }
+    row_release(from);
+}
+
+static void merge_rows(struct res_sites *sum, struct res_sites *other)
+{
+    const size_t all = sum->row_count + other->row_count;
+    size_t count = 0;
+    sum->rows = res_realloc(sum->rows, all + 1, sizeof *sum->rows);
+    memcpy(sum->rows + sum->row_count, other->rows, other->row_count * sizeof *other->rows);
+    other->row_count = 0;
+    qsort(sum->rows, all, sizeof *sum->rows, by_words);
+    for (size_t i = 0; i < all; i++)
+        if (count > 0 && by_words(&sum->rows[count - 1], &sum->rows[i]) == 0)
+            add_row(&sum->rows[count - 1], &sum->rows[i]);
+        else
+            sum->rows[count++] = sum->rows[i];
+    qsort(sum->rows, count, sizeof *sum->rows, most_held_first);
+    sum->groups = count > sum->groups ? count : sum->groups;
+    for (; count > SITE_ROWS_MAX; count--)
+        row_release(&sum->rows[count - 1]);
+    sum->row_count = count;
+}
+
+static void add_candidate(struct res_site_candidate *to, const struct res_site_candidate *from)
+{
+    if (to->failed == NULL && from->failed != NULL)
+        to->failed = res_strdup(from->failed);
+    to->resident_bytes += from->resident_bytes;
+    to->pages_bytes += from->pages_bytes;
+    to->held_bytes += from->held_bytes;
+    to->own_bytes += from->own_bytes;
+    to->swapped_bytes += from->swapped_bytes;
+}
+
+static json_t *profiles_merged(const json_t *one, const json_t *other)
+{
+    struct site_profile profile, added;
+    json_t *json = NULL;
+    if (site_profile_read(one, &profile) && site_profile_read(other, &added)) {
+        site_profile_merge(&profile, &added, false);
+        json = site_profile_json(&profile);
+        site_profile_release(&added);
+    }
+    site_profile_release(&profile);
+    return json;
+}
+
+void site_cost_add(struct res_sites *sum, struct res_sites *other)
+{
+    json_t *profile = profiles_merged(sum->profile, other->profile);
+    json_decref(sum->profile);
+    sum->profile = profile;
+    sum->stacks += other->stacks;
+    sum->groups = other->groups > sum->groups ? other->groups : sum->groups;
+    sum->peak_op = RES_COUNT_ABSENT;
+    sum->peak_bytes += other->peak_bytes;
+    for (size_t i = 0; i < sum->candidate_count; i++)
+        add_candidate(&sum->candidates[i], &other->candidates[i]);
+    merge_rows(sum, other);
+    res_described_release(&RES_SITES, other);
+    free(other);
+}

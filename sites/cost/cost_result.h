@@ -13,4 +13,8 @@
 struct res_sites *site_cost_result(const struct site_costs *costs, struct site_stacks *stacks,
                                    const struct res_result_workload *workload);
 
+/* site_cost_add - add that of another process of a group, which is released: sites of the same words become one row. Each process has told its
+ * largest ones, so a row lacks at most what was too small for them. */
+void site_cost_add(struct res_sites *sum, struct res_sites *other);
+
 #endif

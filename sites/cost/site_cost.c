@@ -27,6 +27,7 @@ struct followed {
 struct measuring {
     const struct res_experiment *experiment;
     const struct res_trial *trial;
+    const struct site_cost_workload *workload;
     const struct conv_sites *sites;
     struct site_costs *costs;
     uint32_t *numbers; /* by site: its number in `sites` */
@@ -74,9 +75,11 @@ static void begin_anew(struct measuring *measuring)
     wl_reader_rewind(measuring->reader);
 }
 
-/* Follow up to an op, and tell the moment at which most was live; what was there before the recording is the program's. */
+/* Follow up to an op, and tell the one after which most was live, or the last up to the moment that is asked for; what was there before
+ * the recording is the program's. */
 static void follow_until(struct measuring *measuring, uint64_t end, uint64_t *ret_peak_op)
 {
+    const uint64_t moment_ns = measuring->workload->moment_ns;
     struct wl_window window;
     uint64_t most = 0;
     begin_anew(measuring);
@@ -86,7 +89,10 @@ static void follow_until(struct measuring *measuring, uint64_t end, uint64_t *re
             if (after > end)
                 return;
             follow(measuring, &window, i);
-            if (after >= measuring->inherited && measuring->now.bytes > most) {
+            if (moment_ns != SITE_AT_PEAK && after > measuring->inherited &&
+                wl_window_time(&window, i) > moment_ns)
+                return;
+            if (after >= measuring->inherited && (moment_ns != SITE_AT_PEAK || measuring->now.bytes > most)) {
                 most = measuring->now.bytes;
                 *ret_peak_op = after;
             }
@@ -125,7 +131,7 @@ static bool run(struct measuring *measuring, const struct res_entry *entry, cons
     const struct res_options *options = &measuring->experiment->options;
     const struct res_run_request request = {
         .candidate = entry->candidate,
-        .workload = measuring->trial->workload->path,
+        .workload = measuring->workload->path,
         .touch = options->touch,
         .timeout_ns = options->timeout_ns != 0 ? options->timeout_ns
                                                : entry->warmup_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS,
@@ -249,18 +255,24 @@ static char *open_workload(struct measuring *measuring, const char *path)
 }
 
 void site_cost_measure(const struct res_experiment *experiment, const struct res_trial *trial,
-                       const struct conv_sites *sites, struct site_costs *ret_costs)
+                       const struct site_cost_workload *workload, const struct conv_sites *sites,
+                       struct site_costs *ret_costs)
 {
     struct measuring measuring = {
-        .experiment = experiment, .trial = trial, .sites = sites, .costs = ret_costs};
+        .experiment = experiment, .trial = trial, .workload = workload, .sites = sites, .costs = ret_costs};
     uint64_t peak_op = 0;
     *ret_costs = (struct site_costs){0};
     make_costs(&measuring);
     measuring.runs_all = ret_costs->entry_count * SITE_HELD_RUNS;
-    ret_costs->unavailable = open_workload(&measuring, trial->workload->path);
-    if (ret_costs->unavailable == NULL) {
+    ret_costs->unavailable = open_workload(&measuring, workload->path);
+    ret_costs->absent = ret_costs->unavailable == NULL && workload->moment_ns != SITE_AT_PEAK &&
+                        workload->moment_ns > measuring.summary->duration_ns;
+    if (ret_costs->unavailable == NULL && !ret_costs->absent) {
         follow_until(&measuring, UINT64_MAX, &peak_op);
         ret_costs->peak_op = peak_op;
+        ret_costs->absent = workload->moment_ns != SITE_AT_PEAK && peak_op == 0; /* it had made no call */
+    }
+    if (ret_costs->unavailable == NULL && !ret_costs->absent) {
         follow_until(&measuring, peak_op, &peak_op);
         ret_costs->peak_bytes = measuring.now.bytes;
         for (size_t id = 1; id <= measuring.summary->id_max; id++)

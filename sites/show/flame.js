@@ -23,16 +23,22 @@ const moduleOf = (node) => frames[3 * nodeFrames[node] + 1];
 const nameOf = (node, part) => data.strings[frames[3 * nodeFrames[node] + part]] ?? null;
 const functionOf = (node) => (node === ROOT ? "all" : nameOf(node, 0) ?? "[unknown]");
 
-// What a node has with all below it; made when it is first asked for.
+// What a node has with all below it; made when it is first asked for. Of estimates also what they rest on, which adds up alike.
+const OWN = 0, PARTS = ["own", "samples", "variances"];
 const totalsMade = new Map();
-function totalsOf(metric) {
-  if (totalsMade.has(metric)) return totalsMade.get(metric);
-  const totals = new Float64Array(count + 1), own = data.metrics[metric].own;
+function totalsOf(metric, part = OWN) {
+  const key = PARTS.length * metric + part;
+  if (totalsMade.has(key)) return totalsMade.get(key);
+  const totals = new Float64Array(count + 1), own = data.metrics[metric][PARTS[part]];
   holders.forEach((node, at) => { totals[node] = own[at]; });
   for (let node = count - 1; node >= 0; node--) totals[parents[node]] += totals[node];
-  totalsMade.set(metric, totals);
+  totalsMade.set(key, totals);
   return totals;
 }
+const isEstimate = (metric) => data.metrics[metric].samples !== undefined;
+const amountOf = (metric, node) => PARTS.slice(0, isEstimate(metric) ? PARTS.length : 1).map((_, part) => totalsOf(metric, part)[node]);
+const less = (one, other) => one.map((part, at) => part - other[at]);
+const more = (one, other) => one.map((part, at) => part + other[at]);
 
 // The largest first, so that where one is too narrow to be seen all that follow are.
 const ordersMade = new Map();
@@ -52,6 +58,15 @@ const now = {metric: data.metrics[data.shown] ? data.shown : 0, focus: ROOT, cho
 let rows = []; // of each row: boxes [x, width, node]
 
 const metricText = (metric, value) => UNIT_TEXTS[data.metrics[metric].unit](value);
+
+// As `mallab sites` tells it (convert/sites/site_estimate.c): with its 95 % range, of few samples a bound alone.
+const FEW_MOST = [3.689, 5.572, 7.225, 8.767, 10.242, 11.668, 13.059, 14.423, 15.763, 17.085];
+const isTold = ([value, samples, variance]) => !(variance > 0) || samples >= FEW_MOST.length || Math.sqrt(variance) <= 0.05 * value;
+function amountText(metric, amount) {
+  const [value, samples, variance] = amount, spread = 1.96 * Math.sqrt(variance > 0 ? variance : 0);
+  if (!isTold(amount)) return samples > 0 ? `less than ${metricText(metric, value / samples * FEW_MOST[samples])}` : DASH;
+  return metricText(metric, value) + (spread > 0 ? ` [${metricText(metric, Math.max(0, value - spread))} to ${metricText(metric, value + spread)}]` : "");
+}
 const shareText = (part, whole) => (whole > 0 ? `${significant(100 * part / whole)} %` : DASH);
 const stateOf = (metric) => [data.metrics[metric].allocator, data.metrics[metric].before ? "before" : null].filter(Boolean).join(", ");
 
@@ -155,13 +170,14 @@ function words(node) {
   const totals = totalsOf(now.metric), metric = data.metrics[now.metric], pair = ratioOf(now.metric);
   const parts = [];
   if (node !== ROOT) parts.push([nameOf(node, 1), nameOf(node, 2)].filter((part) => part !== null).join(", "));
-  let below = 0;
-  for (let at = firsts[node]; at < firsts[node + 1]; at++) below += totals[children[at]];
-  parts.push(`${metricText(now.metric, totals[node])} ${metric.words}, ${shareText(totals[node], totals[ROOT])} of all`);
-  if (node !== ROOT && below > 0 && totals[node] - below > 0) parts.push(`${metricText(now.metric, totals[node] - below)} of it in the function itself`);
-  if (pair) parts.push(`${percentText(totalsOf(pair[0])[node] / totalsOf(pair[1])[node])} against ${baseWords(pair[1])}`);
+  const amount = amountOf(now.metric, node);
+  let own = amount;
+  for (let at = firsts[node]; at < firsts[node + 1]; at++) own = less(own, amountOf(now.metric, children[at]));
+  parts.push(`${amountText(now.metric, amount)} ${metric.words}${isTold(amount) ? `, ${shareText(totals[node], totals[ROOT])} of all` : ""}`);
+  if (node !== ROOT && own[0] < amount[0] && own[0] > 0) parts.push(`${amountText(now.metric, own)} of it in the function itself`);
+  if (pair && isTold(amountOf(pair[0], node)) && isTold(amountOf(pair[1], node))) parts.push(`${percentText(totalsOf(pair[0])[node] / totalsOf(pair[1])[node])} against ${baseWords(pair[1])}`);
   const others = data.metrics.map((other, at) => at).filter((at) => data.metrics[at].value === metric.value && stateOf(at) !== "" && data.metrics.some((one) => one.value === metric.value && one !== data.metrics[at]));
-  if (others.length > 1) parts.push(others.map((at) => `${stateOf(at)} ${metricText(at, totalsOf(at)[node])}`).join(" · "));
+  if (others.length > 1) parts.push(others.map((at) => `${stateOf(at)} ${amountText(at, amountOf(at, node))}`).join(" · "));
   return [functionOf(node), ` ${parts.filter(Boolean).join(" · ")}`];
 }
 
@@ -222,14 +238,14 @@ function search(text) {
     const hasIt = lowered.map((string) => string.includes(wanted));
     const matching = Uint8Array.from({length: frames.length / 3}, (_, at) => Number([0, 1, 2].some((part) => hasIt[frames[3 * at + part]])));
     const inside = new Uint8Array(count + 1), under = new Uint8Array(count + 1), functions = matching.reduce((sum, is) => sum + is, 0);
-    let sum = 0;
+    let sum = amountOf(now.metric, ROOT).map(() => 0);
     for (let node = 0; node < count; node++) {
       inside[node] = matching[nodeFrames[node]];
-      if (inside[node] && !under[parents[node]]) sum += totals[node];
+      if (inside[node] && !under[parents[node]]) sum = more(sum, amountOf(now.metric, node));
       under[node] = inside[node] | under[parents[node]];
     }
     now.found = {inside};
-    result.textContent = `${wholeText(functions)} function${functions === 1 ? "" : "s"}, ${metricText(now.metric, sum)}, ${shareText(sum, totals[ROOT])} of all`;
+    result.textContent = `${wholeText(functions)} function${functions === 1 ? "" : "s"}, ${amountText(now.metric, sum)}${isTold(sum) ? `, ${shareText(sum[0], totals[ROOT])} of all` : ""}`;
   } else result.textContent = "";
   draw();
 }

@@ -91,6 +91,19 @@ static uint32_t *holders_of(const struct site_profile *profile, size_t *ret_coun
     return holders;
 }
 
+/* What the estimates of a metric rest on; anything but a result has them. */
+static void add_bases(struct res_text *out, const struct site_basis *bases, const uint32_t *holders,
+                      size_t count)
+{
+    res_text_printf(out, ",\"samples\":[");
+    for (size_t i = 0; i < count; i++)
+        res_text_printf(out, "%s%.0f", comma(i), bases[holders[i]].samples);
+    res_text_printf(out, "],\"variances\":[");
+    for (size_t i = 0; i < count; i++)
+        res_text_printf(out, "%s%.6g", comma(i), bases[holders[i]].variance);
+    res_text_printf(out, "]");
+}
+
 static void add_metrics(struct res_text *out, const struct site_profile *profile)
 {
     size_t holder_count;
@@ -111,7 +124,10 @@ static void add_metrics(struct res_text *out, const struct site_profile *profile
         res_text_printf(out, ",\"own\":[");
         for (size_t i = 0; i < holder_count; i++)
             res_text_printf(out, "%s%" PRId64, comma(i), site_profile_own(profile, holders[i], number));
-        res_text_printf(out, "]}");
+        res_text_printf(out, "]");
+        if (metric->bases != NULL)
+            add_bases(out, metric->bases, holders, holder_count);
+        res_text_printf(out, "}");
     }
     res_text_printf(out, "]");
     free(holders);

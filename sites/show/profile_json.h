@@ -5,7 +5,7 @@
  *   node_frames  by node: its frame
  *   parents      by node: how far before it its parent stands; 0: it has none
  *   holders      nodes with a value of their own, each as what is to be added to the one before
- *   metrics      `own` has a number for each of them */
+ *   metrics      `own` has a number for each of them; of estimates `samples` and `variances`, too */
 #ifndef MALLAB_SITES_SHOW_PROFILE_JSON_H
 #define MALLAB_SITES_SHOW_PROFILE_JSON_H
 

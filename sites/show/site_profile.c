@@ -116,15 +116,24 @@ uint32_t site_profile_frame(struct site_profile *profile, const struct site_fram
     return number;
 }
 
+/* With zeroes behind what it had. */
+static void *grown(void *array, size_t before, size_t room, size_t size)
+{
+    char *made = res_realloc(array, room, size);
+    memset(made + before * size, 0, (room - before) * size);
+    return made;
+}
+
 uint32_t site_profile_node(struct site_profile *profile, uint32_t parent, uint32_t frame)
 {
     const size_t before = profile->node_room;
     profile->node_room = widened(&profile->nodes, profile->node_count, profile->node_room,
                                  sizeof *profile->nodes);
     for (size_t i = 0; profile->node_room > before && i < profile->metric_count; i++) {
-        double **values = &profile->metrics[i].values;
-        *values = res_realloc(*values, profile->node_room, sizeof **values);
-        memset(*values + before, 0, (profile->node_room - before) * sizeof **values);
+        struct site_metric *metric = &profile->metrics[i];
+        metric->values = grown(metric->values, before, profile->node_room, sizeof *metric->values);
+        if (metric->bases != NULL)
+            metric->bases = grown(metric->bases, before, profile->node_room, sizeof *metric->bases);
     }
     profile->nodes[profile->node_count] = (struct site_node){parent, frame};
     const uint32_t number = numbered(profile, SITE_NODE);
@@ -173,6 +182,7 @@ uint32_t site_profile_metric(struct site_profile *profile, enum site_value value
 void site_profile_drop(struct site_profile *profile, uint32_t metric)
 {
     free(profile->metrics[metric].values);
+    free(profile->metrics[metric].bases);
     profile->metric_count--;
     memmove(&profile->metrics[metric], &profile->metrics[metric + 1],
             (profile->metric_count - metric) * sizeof *profile->metrics);
@@ -182,6 +192,15 @@ void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metr
 {
     if (isfinite(amount))
         profile->metrics[metric].values[node] += amount;
+}
+
+void site_profile_rest(struct site_profile *profile, uint32_t node, uint32_t metric, struct site_basis basis)
+{
+    struct site_metric *to = &profile->metrics[metric];
+    if (to->bases == NULL)
+        to->bases = res_calloc(profile->node_room + 1, sizeof *to->bases);
+    to->bases[node].samples += basis.samples;
+    to->bases[node].variance += basis.variance;
 }
 
 int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32_t metric)
@@ -228,8 +247,10 @@ void site_profile_release(struct site_profile *profile)
 {
     for (size_t i = 0; i < profile->string_count; i++)
         free(profile->strings[i]);
-    for (size_t i = 0; i < profile->metric_count; i++)
+    for (size_t i = 0; i < profile->metric_count; i++) {
         free(profile->metrics[i].values);
+        free(profile->metrics[i].bases);
+    }
     for (size_t i = 0; i < SITE_KINDS; i++)
         free(profile->indexes[i].slots);
     void *const parts[] = {profile->strings, profile->frames, profile->nodes,   profile->metrics,
@@ -262,8 +283,11 @@ static void add_values(struct site_profile *profile, const struct site_profile *
         const struct site_metric *metric = &other->metrics[i];
         const uint32_t to = metric_of(profile, metric->value, text_of(other, metric->allocator),
                                       is_before || metric->is_before);
-        for (size_t node = 0; node < other->node_count; node++)
+        for (size_t node = 0; node < other->node_count; node++) {
             site_profile_add(profile, place[node], to, metric->values[node]);
+            if (metric->bases != NULL)
+                site_profile_rest(profile, place[node], to, metric->bases[node]);
+        }
     }
 }
 

@@ -68,11 +68,17 @@ struct site_node {
     uint32_t parent, frame;
 };
 
+/* What an estimate rests on (convert/sites/site_estimate.h); sums as values do. */
+struct site_basis {
+    double samples, variance;
+};
+
 struct site_metric {
     enum site_value value;
-    uint32_t allocator; /* a string; SITE_NONE: the program's own */
-    bool is_before;     /* of what the profile is compared with (site_profile_compare) */
-    double *values;     /* of each node */
+    uint32_t allocator;       /* a string; SITE_NONE: the program's own */
+    bool is_before;           /* of what the profile is compared with (site_profile_compare) */
+    double *values;           /* of each node */
+    struct site_basis *bases; /* likewise; NULL: values are exact */
 };
 
 /* What is numbered, by open addressing over the numbers of one array. */
@@ -111,8 +117,10 @@ uint32_t site_profile_metric(struct site_profile *profile, enum site_value value
 void site_profile_drop(struct site_profile *profile, uint32_t metric);
 
 /* site_profile_add - to a node's own value; what is no number is left out.
+ * site_profile_rest - what the amount rests on, where it is an estimate.
  * site_profile_own - that value as the nearest whole number, which is what is written. metric: SITE_NONE has none. */
 void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metric, double amount);
+void site_profile_rest(struct site_profile *profile, uint32_t node, uint32_t metric, struct site_basis basis);
 int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32_t metric);
 
 /* site_profile_find - a metric's number, or SITE_NONE. */

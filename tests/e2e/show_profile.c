@@ -3,7 +3,7 @@
  *     title NAME | baseline NAME | note WORDS
  *     metric VALUE [ALLOCATOR]        VALUE as a number of enum site_value
  *     before                          what follows is a profile that the one so far is compared with
- *     stack V,V,...<TAB>FRAME<TAB>... from the top; a FRAME is FUNCTION|MODULE|FILE|LINE, later parts may be absent
+ *     stack V,V:SAMPLES:VARIANCE,...<TAB>FRAME<TAB>... from the top; a FRAME is FUNCTION|MODULE|FILE|LINE, later parts may be absent
  *
  * METRIC counts from 0. */
 #include <stdio.h>
@@ -33,8 +33,13 @@ static void take_stack(struct site_profile *profile, char *text)
     uint32_t node = SITE_TOP;
     while (text != NULL)
         node = site_profile_node(profile, node, frame_of(profile, strsep(&text, "\t")));
-    for (uint32_t metric = 0; values != NULL; metric++)
-        site_profile_add(profile, node, metric, strtod(strsep(&values, ","), NULL));
+    for (uint32_t metric = 0; values != NULL; metric++) {
+        struct site_basis basis;
+        char *rest;
+        site_profile_add(profile, node, metric, strtod(strsep(&values, ","), &rest));
+        if (sscanf(rest, ":%lf:%lf", &basis.samples, &basis.variance) == 2)
+            site_profile_rest(profile, node, metric, basis);
+    }
 }
 
 static void take_line(struct site_profile *profile, char *line)

@@ -45,6 +45,23 @@ class SiteCosts(lab.Lab):
             self.assertLess(abs(candidate["held_bytes"] - candidate["pages_bytes"]), 0.01 * candidate["pages_bytes"], told)
             self.assertLess(candidate["pages_bytes"], 1.02 * candidate["resident_bytes"], told)
 
+    def test_processes_of_a_group_are_summed(self):
+        program = lab.PROGRAMS / "site_costs"
+        self.mallab("ab", "--sites", "-n", "1", "-a", "glibc", "--no-syscalls", "--process", "site_costs", "-o", "group.json", "--",
+                    "sh", "-c", f"{program} & {program}; wait")
+        workload = json.loads((self.place / "group.json").read_text())["workloads"][0]
+        sites = workload["sites"]
+        rows, candidate = sites["rows"], sites["candidates"][0]
+        self.assertEqual((workload["group_processes"], sites["peak_op"]), (2, None))
+        self.assertEqual(sum(row["live_bytes"] for row in rows), sites["peak_bytes"])
+        self.assertGreater(sites["peak_bytes"], self.sites["peak_bytes"] / 2)  # whether they meet is chance
+        self.assertEqual(len({row["site"] for row in rows}), len(rows))
+        held = sum(row["costs"][0]["held_bytes"] for row in rows)
+        self.assertLess(abs(held - candidate["held_bytes"]), 0.01 * held + 4096)
+        self.assertLess(abs(candidate["held_bytes"] - candidate["pages_bytes"]), 0.01 * held + 4096)
+        folded = self.mallab("flame", "--value", "held", self.place / "group.json").stdout.decode()
+        self.assertIn("main;", folded)
+
     def test_screen(self):
         self.assertIn("held at the peak", self.screen)
         self.assertIn("[allocator's own]", self.screen)

@@ -10,6 +10,7 @@ import subprocess
 import unittest
 
 import lab
+import schema
 
 OWN = ("churns", "keeps", "grows", "descends", "hands_over")
 
@@ -139,14 +140,28 @@ class Sites(lab.Lab):
             self.assertIn(b"call stacks are damaged", self.mallab("info", "--verify", damaged, status=lab.BAD_INPUT).stdout)
 
     def test_what_is_saved_without_sites(self):
-        said = self.mallab("sites", "--without", "keeps", "-a", "glibc", "-n", "1", self.record_path)
-        self.assertIn("resident memory at its peak, with and without call sites of 'keeps'", said.stdout.decode())
-        self.assertRegex(said.stdout.decode(), r"(?m)^glibc +\d")
-        table = list(csv.DictReader(self.mallab("sites", "--without", "keeps", "-a", "glibc", "-n", "1", "--format", "csv",
-                                                self.record_path).stdout.decode().splitlines()))
-        figures = {key: float(value) for key, value in table[0].items() if key != "allocator"}
+        asked = ("sites", "--without", "keeps", "-a", "glibc", "-n", "1")
+        said = self.mallab(*asked, self.record_path).stdout.decode()
+        self.assertIn("with and without call sites of 'keeps'", said)
+        self.assertRegex(said, r"(?m)^glibc +\d")
+        table = list(csv.DictReader(self.mallab(*asked, "--format", "csv", self.record_path).stdout.decode().splitlines()))
+        figures = {key: float(value or "nan") for key, value in table[0].items() if key != "allocator"}
         self.assertEqual(figures["saved_bytes"], figures["peak_bytes"] - figures["without_bytes"])
+        self.assertGreater(figures["held_bytes"], 19200 / 2)
         self.mallab("sites", "--without", "nobody", self.record_path, status=2)
+        self.record_path = self.record("--sites=4K", "sample")
+        self.assertIn("sample", self.mallab(*asked, self.record_path, status=2).stderr.decode())
+
+    def test_time_without_sites_is_of_rounds_in_turn(self):
+        said = json.loads(self.mallab("sites", "--without", "churns", "-a", "glibc", "-n", "6", "--json", self.record_path).stdout)
+        self.assertEqual(schema.faults("mallab-experiment-1", said), [])
+        removal, (both, less) = said["removal"], said["workloads"]
+        self.assertEqual((both["rounds"], less["rounds"], removal["words"]), (6, 6, "churns"))
+        self.assertEqual(removal["ops"], 8000)
+        time = removal["candidates"][0]["time"]
+        self.assertLessEqual(time["saved_low_ns"], time["saved_ns"])
+        self.assertAlmostEqual(time["ns_per_op"], time["saved_ns"] / 8000, delta=0.001)
+        self.assertAlmostEqual(time["saved_ns"], time["with_ns"] - time["without_ns"], delta=2)
 
     def test_how_many_frames_have_a_name(self):
         words = self.mallab("info", "--details", self.record_path).stdout.decode()

@@ -10,18 +10,24 @@
 
 /* ---- windows ------------------------------------------------------------------------------- */
 
-/* As many sites as the first window has new shapes, and `more`: the first is 16 and `above`, the others are the same. */
-static size_t window_sites(struct image *image, unsigned above, int more)
+/* How many new shapes the first window has. */
+static size_t shapes_of(const struct image *image)
 {
-    const size_t at = image_find_block(image, BLOCK_WINDOW, 0);
     struct image_columns columns = {0};
-    uint8_t bytes[64];
     size_t count = 0;
-    if (!image_get_columns(image, at, &columns))
+    if (!image_get_columns(image, image_find_block(image, BLOCK_WINDOW, 0), &columns))
         return 0; /* the base is a golden file: it has that block */
     for (size_t i = 0; i < columns.columns[WINDOW_SITES].size; i++)
         count += columns.columns[WINDOW_SITES].at[i] < 0x80;
     image_columns_release(&columns);
+    return count;
+}
+
+/* As many sites as there are shapes, and `more`: the first is 16 and `above`, the others are the same. */
+static size_t window_sites(struct image *image, unsigned above, int more)
+{
+    const size_t count = shapes_of(image);
+    uint8_t bytes[64];
     memset(bytes, 1, sizeof bytes);
     bytes[0] = (uint8_t)(1 + 2 * (16 + above));
     return defect_column(image, BLOCK_WINDOW, 0, WINDOW_SITES, bytes, (size_t)((int)count + more)) + HEADER;
@@ -30,6 +36,17 @@ static size_t window_sites(struct image *image, unsigned above, int more)
 static size_t site_beyond_nodes(struct image *image)
 {
     return window_sites(image, 40, 0);
+}
+
+/* The second one's difference to the first is the largest number that there is: their sum is none. */
+static size_t site_far_beyond(struct image *image)
+{
+    const size_t count = shapes_of(image);
+    uint8_t bytes[64];
+    memset(bytes, 1, sizeof bytes);
+    bytes[0] = 1 + 2 * 16;
+    memset(bytes + 1, 0xff, VARINT_BYTES_MAX - 1);
+    return defect_column(image, BLOCK_WINDOW, 0, WINDOW_SITES, bytes, count - 1 + VARINT_BYTES_MAX) + HEADER;
 }
 
 static size_t site_of_release(struct image *image)
@@ -146,6 +163,7 @@ static size_t modules_twice(struct image *image)
 
 const struct defect WL_SITES_DEFECTS[] = {
     {"site-beyond-nodes.wl", SITES, "window", FP_ERR_CORRUPT, site_beyond_nodes},
+    {"site-far-beyond.wl", SITES, "window", FP_ERR_CORRUPT, site_far_beyond},
     {"site-of-release.wl", SITES, "window", FP_ERR_CORRUPT, site_of_release},
     {"sites-too-few.wl", SITES, "window", FP_ERR_CORRUPT, sites_too_few},
     {"sites-left-over.wl", SITES, "window", FP_ERR_CORRUPT, sites_left_over},

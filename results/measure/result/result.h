@@ -219,6 +219,25 @@ struct res_sites {
     json_t *profile; /* all stacks (sites/show/profile_json.h) */
 };
 
+/* What a candidate saves without some call sites (results/measure/figures/removal.h); NAN: not known. */
+struct res_removed {
+    char *name, *failed;
+    double with_bytes, without_bytes, saved_bytes, spread_bytes;                  /* resident at the peak */
+    double held_bytes;                                                            /* by those sites then */
+    double with_ns, without_ns, saved_ns, saved_low_ns, saved_high_ns, spread_ns; /* in all calls */
+    double ns_per_op, of_process;
+    bool peak_shown, time_shown;
+};
+
+struct res_removal {
+    char *words;            /* names by which the sites were chosen */
+    char *time_unavailable; /* NULL: it was measured */
+    char *held_unavailable; /* likewise */
+    uint64_t ops;           /* fewer without them */
+    struct res_removed *candidates;
+    size_t candidate_count;
+};
+
 enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };
 
 /* What was live when the recording began and ended: whether memory figures are what they seem. */
@@ -334,6 +353,7 @@ struct res_result {
     struct res_confirmation *confirmation; /* NULL: the program itself was not run again */
     struct res_confirmed *confirmed;       /* the control last */
     size_t confirmed_count;
+    struct res_removal *removal;  /* of workloads with and without some call sites; NULL: they are not */
     struct res_tuned *tune;       /* of a search (tuned.h); NULL: it is none */
     struct res_result_cell *cell; /* NULL: of no plan */
     struct res_fleet *fleet;      /* what its workloads say together (fleet.h); NULL: it has one */
@@ -343,7 +363,7 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT;
+    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT, RES_REMOVAL, RES_REMOVED, RES_SITES;
 extern const struct res_described
     RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
 

@@ -371,7 +371,7 @@ static const struct res_described SITE = RES_DESCRIBE_WHOLLY("a site", SITE_FIEL
 
 #define OWNER struct res_site_candidate
 static const struct res_field SITE_CANDIDATE_FIELDS[] = {
-    RES_ROW(TEXT, "name", name, "of the candidate"),
+    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate"),
     RES_ROW_AS(TEXT, OMITTED, "failed", failed, "why nothing was measured under it"),
     RES_ROW(WHOLE, "resident_bytes", resident_bytes, "at the peak"),
     RES_ROW(WHOLE, "pages_bytes", pages_bytes, "pages of that with live objects on them"),
@@ -388,14 +388,14 @@ static const struct res_field SITES_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why it was not measured"),
     RES_ROW(COUNT, "stacks", stacks, "call stacks"),
     RES_ROW(COUNT, "groups", groups, "sites; `rows` has the largest"),
-    RES_ROW(COUNT, "peak_op", peak_op, "most was live after so many ops"),
+    RES_ROW(COUNT, "peak_op", peak_op, "most was live after so many ops; `null`: of several processes"),
     RES_ROW(WHOLE, "peak_bytes", peak_bytes, "live then"),
     RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &SITE_CANDIDATE, "as above"),
     RES_LIST(LIST, PLAIN, "rows", rows, row_count, &SITE,
              "sites, those first that hold most under the baseline"),
     RES_ROW_AS(JSON, OMITTED, "profile", profile, "all stacks, for `mallab flame`"),
 };
-static const struct res_described SITES = RES_DESCRIBE_WHOLLY("sites", SITES_FIELDS);
+const struct res_described RES_SITES = RES_DESCRIBE_WHOLLY("sites", SITES_FIELDS);
 #undef OWNER
 
 #define WORKLOAD_HEAD_FIELDS 21u /* the first rows: what is known without a measurement */
@@ -464,7 +464,7 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(NUMBER, OMITTED, "good_for", good_for,
                "the least difference of time that would surely have been seen, as a share"),
     RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "the answer about the program"),
-    RES_PART(STRUCT, OMITTED, "sites", sites, &SITES, "what call sites cost (`--sites`)"),
+    RES_PART(STRUCT, OMITTED, "sites", sites, &RES_SITES, "what call sites cost (`--sites`)"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on this workload for people"),
     RES_PART(INSIDE, REQUIRED, "control", control, &CONTROL, "the baseline a second time in each round"),
     RES_PART(STRUCT, SOUND, "floor", floor, &RES_RESULT_FLOOR,
@@ -533,6 +533,51 @@ static const struct res_field CELL_FIELDS[] = {
 static const struct res_described CELL = RES_DESCRIBE_WHOLLY("a cell", CELL_FIELDS);
 #undef OWNER
 
+#define OWNER struct res_removed
+static const struct res_field REMOVED_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate", .csv = "allocator"),
+    RES_ROW_AS(TEXT, OMITTED, "failed", failed, "why nothing is known of it"),
+    RES_ROW(WHOLE, "peak.with_bytes", with_bytes, "resident at the peak of the workload as it is",
+            .csv = "peak_bytes"),
+    RES_ROW(WHOLE, "peak.without_bytes", without_bytes, "likewise without the sites", .csv = "without_bytes"),
+    RES_ROW(WHOLE, "peak.saved_bytes", saved_bytes, "the difference", .csv = "saved_bytes"),
+    RES_ROW(WHOLE, "peak.spread_bytes", spread_bytes, "by which replays of the same differ",
+            .csv = "spread_bytes"),
+    RES_ROW(TRUTH, "peak.shown", peak_shown, "whether the difference is more than that"),
+    RES_ROW(WHOLE, "peak.held_bytes", held_bytes,
+            "what the sites hold: their objects' shares of the resident pages", .csv = "held_bytes"),
+    RES_ROW(WHOLE, "time.with_ns", with_ns, "CPU time in all calls of the workload as it is",
+            .csv = "time_ns"),
+    RES_ROW(WHOLE, "time.without_ns", without_ns, "likewise without the sites", .csv = "time_without_ns"),
+    RES_ROW(WHOLE, "time.saved_ns", saved_ns, "the difference, each side less its own floor",
+            .csv = "time_saved_ns"),
+    RES_ROW(WHOLE, "time.saved_low_ns", saved_low_ns, "low end of its 95 % interval",
+            .csv = "time_saved_low_ns"),
+    RES_ROW(WHOLE, "time.saved_high_ns", saved_high_ns, "high end", .csv = "time_saved_high_ns"),
+    RES_ROW(WHOLE, "time.spread_ns", spread_ns, "what baseline and control save apart",
+            .csv = "time_spread_ns"),
+    RES_ROW(NUMBER, "time.ns_per_op", ns_per_op, "saved, over the ops that are left out", .csv = "ns_per_op"),
+    RES_ROW(NUMBER, "time.of_process", of_process,
+            "saved, as a share of the recorded process' CPU time; `null`: not known, or only a part of it",
+            .csv = "of_process"),
+    RES_ROW(TRUTH, "time.shown", time_shown,
+            "whether the interval leaves out 0 and the difference is more than the spread"),
+};
+const struct res_described RES_REMOVED = RES_DESCRIBE_WHOLLY("a candidate", REMOVED_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_removal
+static const struct res_field REMOVAL_FIELDS[] = {
+    RES_ROW(TEXT, "words", words, "names by which the sites were chosen"),
+    RES_ROW(COUNT, "ops", ops, "fewer without them"),
+    RES_ROW_AS(TEXT, OMITTED, "time_unavailable", time_unavailable, "why no time is known"),
+    RES_ROW_AS(TEXT, OMITTED, "held_unavailable", held_unavailable, "why it is not known what they hold"),
+    RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &RES_REMOVED,
+             "in the order of the workloads' candidates"),
+};
+const struct res_described RES_REMOVAL = RES_DESCRIBE_WHOLLY("a removal", REMOVAL_FIELDS);
+#undef OWNER
+
 #define OWNER struct res_result
 static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "schema", schema, "`mallab-experiment/1`; readers refuse a higher number"),
@@ -577,6 +622,7 @@ static const struct res_field RESULT_FIELDS[] = {
              "of `--confirm` and `mallab confirm`: how the program itself was run"),
     RES_LIST(LIST, OMITTED, "confirmed", confirmed, confirmed_count, &RES_CONFIRMED,
              "what it showed of each candidate; the control last"),
+    RES_PART(STRUCT, OMITTED, "removal", removal, &RES_REMOVAL, "of `mallab sites --without`"),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "tune", tune, &RES_TUNED, "of `mallab tune`"),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "cell", cell, &CELL, "of `mallab cell`: which one"),
     RES_PART(STRUCT, OMITTED, "fleet", fleet, &RES_FLEET, "what several workloads say together"),

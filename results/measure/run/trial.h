@@ -36,6 +36,7 @@ struct res_workload {
     uint64_t ops;
     uint64_t duration_ns; /* recorded */
     uint64_t live_peak_bytes;
+    uint64_t live_peak_ns; /* of a group: when so much is live in all of them, in its recorded time */
     uint32_t threads;
     uint64_t processes;  /* of the recording that this was one of; 0: not known, or the only one */
     double events_share; /* of all their events */
@@ -70,6 +71,7 @@ struct res_options {
                               RES_ROUNDS_FOR_VERDICT, and all of them are made */
     double until;          /* go on until every interval of time is narrower (until.h); 0: not asked */
     uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
+    bool in_turn; /* the workloads' rounds go on together, each entry of one behind that of the other */
     uint64_t seed;
     const char *touch;    /* NULL: replay's default */
     uint64_t timeout_ns;  /* of one run; 0: none */

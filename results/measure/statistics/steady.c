@@ -137,6 +137,20 @@ static double effective(const double *weights, size_t rounds)
     return squares > 0 ? fmax(sum * sum / squares, 2) : 2;
 }
 
+/* The standard error of a mean of what rounds say, by one part of them. */
+static double error_of(size_t part, const double *says, const double *weights, size_t rounds,
+                       double *ret_freedom)
+{
+    const double few = effective(weights, rounds);
+    /* As Yuen counts the rounds that are left: part * rounds of them, less one. */
+    const double left = fmax((double)rounds - 1 / PARTS[part], 1);
+    double squares = 0;
+    for (size_t round = 0; round < rounds; round++)
+        squares += says[round] * says[round];
+    *ret_freedom = few - 1;
+    return rounds > 1 ? sqrt(squares / left / (double)rounds * few / (few - 1)) : NAN;
+}
+
 /* The sides of a ratio: other, base, control, floor. */
 enum { OTHER, BASE, CONTROL, FLOOR, SIDE_COUNT };
 
@@ -145,7 +159,7 @@ static struct res_logarithm logarithm_by(size_t part, const struct sides *sides,
                                          size_t rounds, double *says)
 {
     const double floor = is_side[FLOOR] ? sides[FLOOR].by[part].ns : 0;
-    double *weights = res_calloc(rounds, sizeof *weights), squares = 0;
+    double *weights = res_calloc(rounds, sizeof *weights);
     struct res_logarithm found = {0, 0, 0};
     memset(says, 0, rounds * sizeof *says);
     add(&sides[OTHER].by[part], floor, 1, rounds, says, weights, &found.value);
@@ -153,13 +167,7 @@ static struct res_logarithm logarithm_by(size_t part, const struct sides *sides,
         add(&sides[BASE].by[part], floor, is_side[CONTROL] ? -0.5 : -1, rounds, says, weights, &found.value);
     if (is_side[CONTROL])
         add(&sides[CONTROL].by[part], floor, -0.5, rounds, says, weights, &found.value);
-    for (size_t round = 0; round < rounds; round++)
-        squares += says[round] * says[round];
-    const double few = effective(weights, rounds);
-    found.freedom = few - 1;
-    /* As Yuen counts the rounds that are left: part * rounds of them, less one. */
-    const double left = fmax((double)rounds - 1 / PARTS[part], 1);
-    found.error = rounds > 1 ? sqrt(squares / left / (double)rounds * few / (few - 1)) : NAN;
+    found.error = error_of(part, says, weights, rounds, &found.freedom);
     free(weights);
     return found;
 }
@@ -220,4 +228,52 @@ struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, dou
         rounds = all[i]->round_count < rounds ? all[i]->round_count : rounds;
     }
     return rounds > 0 ? logarithm_of(sides, rounds, ret_says) : none;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static struct res_estimate sum_by(size_t part, const struct res_steady_term *terms, const struct sides *sides,
+                                  size_t count, size_t rounds)
+{
+    double *says = res_calloc(rounds, sizeof *says), *weights = res_calloc(rounds, sizeof *weights);
+    double value = 0, freedom;
+    for (size_t i = 0; i < count; i++) {
+        const struct side *side = &sides[i].by[part];
+        value += terms[i].weight * side->ns;
+        for (size_t round = 0; round < rounds; round++) {
+            says[round] += terms[i].weight * (side->shares[round] - side->ns);
+            weights[round] += fabs(terms[i].weight) * side->ns * side->weights[round];
+        }
+    }
+    const double error = error_of(part, says, weights, rounds, &freedom);
+    const double reach = res_student_quantile((size_t)freedom) * error;
+    free(says);
+    free(weights);
+    return (struct res_estimate){.value = value, .interval = {value - reach, value + reach}};
+}
+
+struct res_estimate res_steady_sum(const struct res_steady_term *terms, size_t count)
+{
+    size_t rounds = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const size_t own = is_there(terms[i].batches) ? terms[i].batches->round_count : 0;
+        rounds = own < rounds ? own : rounds;
+    }
+    if (rounds == 0 || count == 0)
+        return (struct res_estimate){.value = NAN, .interval = {NAN, NAN}};
+    struct sides *sides = res_calloc(count, sizeof *sides);
+    for (size_t i = 0; i < count; i++)
+        sides[i] = sides_of(terms[i].batches, rounds);
+    struct res_estimate found = sum_by(QUARTER, terms, sides, count, rounds);
+    for (size_t part = 0; part < PART_COUNT; part++) {
+        if (part == QUARTER || PARTS[part] * (double)rounds < ROUNDS_LEAST)
+            continue;
+        const struct res_estimate one = sum_by(part, terms, sides, count, rounds);
+        if (one.interval.high - one.interval.low < found.interval.high - found.interval.low)
+            found = one;
+    }
+    for (size_t i = 0; i < count; i++)
+        sides_release(&sides[i]);
+    free(sides);
+    return found;
 }
