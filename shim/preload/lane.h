@@ -37,6 +37,7 @@ struct lane {
     uint64_t *cursor; /* next word; NULL without a chunk */
     uintptr_t
         limit; /* an allocation goes the slow way from here on: the group's end, or before; 0 always. See lane_set_limit */
+    uint64_t large_mask;  /* bits that no size has of an allocation that the fast path takes */
     uintptr_t group_mask; /* a stamp is due where cursor & group_mask is 0: LANE_GROUP_* less 1; 0: always */
     _Atomic uint64_t *epoch_word; /* of our slot */
     uint64_t epoch;               /* of the records at the cursor */
@@ -137,16 +138,17 @@ static inline void lane_set_limit(struct lane *lane)
     lane->limit = limit;
 }
 
-/* lane_takes - whether these numbers fit one word, and nothing is to be noted of an object of that size (large.h), so that the
- * fast path may store them. */
 #define LANE_SIZE_BITS 14u
+#define LANE_LARGE     (~UINT64_C(0) << LANE_SIZE_BITS) /* large_mask where no sample has a narrower one */
 _Static_assert(FP_MIDDLING_BYTES == 1u << LANE_SIZE_BITS && LANE_SIZE_BITS <= FP_RECORD_SHORT_SIZE_BITS &&
-                   LANE_SIZE_BITS <= SAMPLE_LARGE_BITS,
+                   SAMPLE_LARGE_BITS_MOST <= LANE_SIZE_BITS,
                "the one test says all");
-static inline bool lane_takes(uintptr_t address, uint64_t size)
+
+/* lane_takes - whether these numbers fit one word, and nothing is to be noted of an object of that size (large.h, sample.h), so
+ * that the fast path may store them. */
+static inline bool lane_takes(uint64_t large_mask, uintptr_t address, uint64_t size)
 {
-    return (size >> LANE_SIZE_BITS | address >> FP_RECORD_ADDRESS_BITS | (address & FP_RECORD_CODE_MASK)) ==
-           0;
+    return ((size & large_mask) | address >> FP_RECORD_ADDRESS_BITS | (address & FP_RECORD_CODE_MASK)) == 0;
 }
 
 /* lane_store - put a call of one word at the cursor, with the gate at GATE_RECORD; the fast path. A cursor at a group's end needs a
@@ -165,7 +167,8 @@ static inline bool lane_store(struct lane *lane, bool allocates, unsigned code, 
                                          : ((uintptr_t)cursor & lane->group_mask) == 0)))
         return false;
     epoch = get_acquire(lane->epoch_word);
-    if (unlikely(epoch != lane->epoch || !lane_takes(address, size)))
+    if (unlikely(epoch != lane->epoch ||
+                 !lane_takes(allocates ? lane->large_mask : LANE_LARGE, address, size)))
         return false;
     /* One word, so whole or absent; the collector reads it after an acquire of the chunk's state, or when the
      * writer is dead. */

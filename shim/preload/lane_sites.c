@@ -11,21 +11,22 @@
 #include "shim/preload/lane_record.h"
 #include "shim/preload/turn.h"
 #include "shim/shared/raw.h"
-#include "shim/sites/nodes.h"
 #include "shim/sites/stack_bounds.h"
-#include "shim/sites/walk_again.h"
 
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
 
-#define FIRST_NODES_BITS 15u /* of the first lane: compilers have thousands of stacks, and one thread */
+/* Of the first lane: compilers have thousands of stacks, and one thread. */
+#define FIRST_NODES_BITS   15u
+#define FIRST_GUESSES_BITS 16u
 
 /* 26 MiB, of which come into use what the program's stacks need. */
 struct sites_process {
     struct modules modules;
     struct nodes nodes;
     struct lane_node first_nodes[1u << FIRST_NODES_BITS];
+    uint32_t first_guesses[1u << FIRST_GUESSES_BITS];
 };
 
 /* Ordinary memory: a child inherits what holds for it, too. */
@@ -81,9 +82,11 @@ static void find_stack(void)
 void lane_sites_begin(struct lane *lane)
 {
     lane->sample = (struct sample){0};
+    lane->large_mask = LANE_LARGE;
     if (shim_segment.fixed.flags & SEG_FLAG_SITES && shim_segment.fixed.sites_bytes != 0) {
-        lane->sample.mean = shim_segment.fixed.sites_bytes;
-        lane->sample.random = lane_clock() ^ (uint64_t)lane->thread_id << 40 ^ (uintptr_t)lane << 16;
+        lane->sample = sample_begin(shim_segment.fixed.sites_bytes,
+                                    lane_clock() ^ (uint64_t)lane->thread_id << 40 ^ (uintptr_t)lane << 16);
+        lane->large_mask = ~UINT64_C(0) << lane->sample.large_bits;
     }
     if (shim_process->sites == NULL)
         return;
@@ -99,14 +102,17 @@ void lane_sites_begin(struct lane *lane)
     own->process = shim_process->sites;
     own->nodes = lane->number == 0 ? own->process->first_nodes : own->own_nodes;
     own->node_bits = lane->number == 0 ? FIRST_NODES_BITS : LANE_NODES_BITS;
-    own->walk.kept = 0;
+    own->guesses = lane->number == 0 ? own->process->first_guesses : own->own_guesses;
+    own->guess_bits = lane->number == 0 ? FIRST_GUESSES_BITS : LANE_GUESSES_BITS;
+    walk_begin(&own->walk, &own->process->modules, &own->process->nodes);
     fp_site_begin(&own->predictor);
 }
 
 void sites_check(bool thorough)
 {
-    if (shim_process != NULL && shim_process->sites != NULL)
-        modules_check(&shim_process->sites->modules, thorough);
+    struct sites_process *sites = shim_process != NULL ? shim_process->sites : NULL;
+    if (sites != NULL && modules_check(&sites->modules, thorough))
+        nodes_forget_rules(&sites->nodes);
 }
 
 /* ---- what is told ------------------------------------------------------------------------------------------ */
@@ -146,33 +152,49 @@ static __attribute__((noinline)) uint32_t take_node(struct lane *lane, struct la
     return node;
 }
 
+/* What walk_again goes by: only rules that are kept for addresses, too. As there, one of a former generation must not come back.
+ * generation  when the walk began. */
+static void keep_rule(struct modules *modules, struct node *node, const struct walk_frame *frame,
+                      uint32_t generation)
+{
+    if (modules_rule_known(modules, frame->address) != frame->rule)
+        return;
+    atomic_store_explicit(&node->rule, frame->rule, memory_order_seq_cst);
+    if (atomic_load_explicit(&modules->generation, memory_order_seq_cst) != generation)
+        atomic_store_explicit(&node->rule, 0, memory_order_relaxed);
+}
+
 /* A frame joins its caller. Frames of our own are no part of the program's stack: neither the hooks on top, nor an operator's within
  * it.
  * path   of all addresses so far: where the lane has its node does not depend on the one before, so that a processor looks for several
  *        at a time. */
-static inline uint32_t join(struct lane *lane, uint64_t address, uint32_t parent, uint64_t *path)
+static inline uint32_t join(struct lane *lane, const struct walk_frame *frame, uint32_t parent,
+                            uint32_t generation, uint64_t *path)
 {
     struct lane_sites *own = lane->sites;
-    const struct modules *modules = &own->process->modules;
-    uint64_t key = address;
-    if (address - modules->own_start < modules->own_end - modules->own_start)
+    struct sites_process *sites = own->process;
+    uint64_t key = frame->address;
+    if (walk_is_own(&sites->modules, frame->address))
         return parent;
-    if (unlikely(atomic_load_explicit(&modules->epochs, memory_order_relaxed) != 0))
-        key |= (uint64_t)modules_epoch(modules, address) << FP_ADDRESS_BITS;
-    *path = (*path ^ address) * UINT64_C(0x9e3779b97f4a7c15);
+    if (unlikely(atomic_load_explicit(&sites->modules.epochs, memory_order_relaxed) != 0))
+        key |= (uint64_t)modules_epoch(&sites->modules, frame->address) << FP_ADDRESS_BITS;
+    *path = (*path ^ frame->address) * UINT64_C(0x9e3779b97f4a7c15);
     struct lane_node *known = &own->nodes[*path >> (64 - own->node_bits)];
-    if (likely(known->key == key && known->parent == parent))
-        return known->node;
-    return take_node(lane, known, key, parent);
+    const bool same = likely(known->key == key && known->parent == parent);
+    const uint32_t site = same ? known->node : take_node(lane, known, key, parent);
+    struct node *node = &sites->nodes.items[site];
+    if (unlikely(atomic_load_explicit(&node->rule, memory_order_relaxed) == 0) && site >= FP_SITE_FIRST)
+        keep_rule(&sites->modules, node, frame, generation);
+    return site;
 }
 
 /* A stack that is too deep: its innermost frames. */
-static uint32_t take_deep(struct lane *lane)
+static uint32_t take_deep(struct lane *lane, uint32_t generation)
 {
     uint32_t site = FP_CUT_DEEP;
     uint64_t path = site;
     for (uint32_t i = WALK_DEEP; i-- > 0 && site != FP_CUT_FULL;)
-        site = join(lane, walk_fresh(&lane->sites->walk, i)->address, site, &path);
+        site = join(lane, walk_fresh(&lane->sites->walk, i), site, generation, &path);
     return site;
 }
 
@@ -186,12 +208,12 @@ static __attribute__((noinline)) uint32_t site_of(struct lane *lane, struct site
         for (const struct module *module; (module = modules_untold(&sites->modules)) != NULL;)
             tell_module(lane, &sites->modules, module);
     if (result->cut == FP_CUT_DEEP)
-        return take_deep(lane);
+        return take_deep(lane, generation);
     uint32_t site = result->kept > 0 ? walk->frames[result->kept - 1].node : (uint32_t)result->cut;
     uint64_t path = site;
     for (uint32_t i = result->fresh; i-- > 0;) {
         struct walk_frame *frame = walk_fresh(walk, i);
-        site = join(lane, frame->address, site, &path);
+        site = join(lane, frame, site, generation, &path);
         if (site == FP_CUT_FULL)
             return site;
         frame->node = site;
@@ -212,23 +234,23 @@ static struct walk_region region_of(uint64_t sp)
     return (struct walk_region){(sp | (PAGE_BYTES - 1)) + 1, false};
 }
 
-/* A stack that is not one of the last ones. */
+/* A stack that is not the one that was guessed. */
 static __attribute__((noinline)) uint32_t walk_anew(struct lane *lane, const struct walk_start *start)
 {
     struct sites_process *sites = lane->sites->process;
     const struct walk_region region = region_of(start->sp);
     const uint32_t generation = atomic_load_explicit(&sites->modules.generation, memory_order_acquire);
-    const struct walk_result result = walk_take(&lane->sites->walk, &sites->modules, start, &region);
+    const struct walk_result result = walk_take(&lane->sites->walk, start, &region);
     const uint32_t site = site_of(lane, sites, &result, &region, generation);
     return likely(site != 0) ? site : FP_CUT_BROKEN;
 }
 
-/* The place of the guess which tail an allocation has. The predictor's own would do, but it begins anew with each chunk. */
-static inline uint8_t *guess_tail(struct lane_sites *own, uint64_t sp, uint64_t size)
+/* The place of the guess which site an allocation has. The predictor's own would do, but it begins anew with each chunk. */
+static inline uint32_t *guess_site(struct lane_sites *own, uint64_t sp, uint64_t size)
 {
     const uint64_t mixed = (own->predictor.last * UINT64_C(0x9e3779b97f4a7c15)) ^
                            (sp * UINT64_C(0xc2b2ae3d27d4eb4f)) ^ (size * UINT64_C(0x165667b19e3779f9));
-    return &own->tails[(mixed * UINT64_C(0xd6e8feb86659fd93)) >> (64 - LANE_TAILS_BITS)];
+    return &own->guesses[(mixed * UINT64_C(0xd6e8feb86659fd93)) >> (64 - own->guess_bits)];
 }
 
 static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lane, unsigned call,
@@ -237,18 +259,14 @@ static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lan
     struct lane_sites *own = lane->sites;
     uint64_t address = 0, sp = 0, fp = 0;
     processor_here(&address, &sp, &fp);
-    uint8_t *tail = guess_tail(own, sp, size);
+    uint32_t *guess = guess_site(own, sp, size);
+    __builtin_prefetch(&own->walk.items[*guess]);
     const struct walk_region region = region_of(sp);
-    const uint32_t generation = atomic_load_explicit(&own->process->modules.generation, memory_order_acquire);
-    uint32_t site = likely(region.known)
-                        ? walk_again(&own->walk, sp, fp, region.high, generation, call, *tail)
-                        : 0;
-    if (likely(site != 0))
-        return site;
+    if (likely(region.known && walk_again(&own->walk, *guess, sp, fp, region.high, call)))
+        return *guess;
     const struct walk_start start = {address, sp, fp, call};
-    site = walk_anew(lane, &start);
-    *tail = (uint8_t)walk_tail_of(site);
-    return site;
+    *guess = walk_anew(lane, &start);
+    return *guess;
 }
 
 static bool is_sampled(struct lane *lane, unsigned call, uint64_t size, uint64_t extra)

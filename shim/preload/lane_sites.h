@@ -11,8 +11,8 @@
 #include "shim/preload/lane.h"
 #include "shim/sites/walk.h"
 
-#define LANE_NODES_BITS 9u
-#define LANE_TAILS_BITS 12u
+#define LANE_NODES_BITS   9u
+#define LANE_GUESSES_BITS 12u
 
 /* A node that a lane has asked for: of the process' table each would be two lines in pages of their own. They never change.
  * key 0: none. */
@@ -21,15 +21,16 @@ struct lane_node {
     uint32_t parent, node;
 };
 
-/* In memory that a fork wipes, as the lane itself: 61 KiB, of which comes into use what the thread's stacks need. */
+/* In memory that a fork wipes, as the lane itself: 62 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
     struct sites_process *process;
     struct lane_node *nodes; /* by hash: own_nodes, or the process' */
-    uint32_t node_bits;
+    uint32_t *guesses;       /* likewise: sites that are probable, by the allocation before, sp and size */
+    uint32_t node_bits, guess_bits;
     struct fp_site_predictor predictor;
-    uint8_t tails[1u << LANE_TAILS_BITS]; /* which is probable, by the allocation before, sp and size */
     struct walk walk;
     struct lane_node own_nodes[1u << LANE_NODES_BITS];
+    uint32_t own_guesses[1u << LANE_GUESSES_BITS];
 };
 
 #pragma GCC visibility push(hidden)

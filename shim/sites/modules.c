@@ -290,7 +290,7 @@ bool modules_is_call(const struct modules *modules, uint64_t address)
     return false;
 }
 
-void modules_check(struct modules *modules, bool thorough)
+bool modules_check(struct modules *modules, bool thorough)
 {
     bool gone = false;
     for (uint32_t i = module_count(modules); i-- > 0;) {
@@ -311,10 +311,11 @@ void modules_check(struct modules *modules, bool thorough)
         gone = true;
     }
     if (!gone)
-        return;
+        return false;
     atomic_fetch_add_explicit(&modules->generation, 1, memory_order_seq_cst);
     for (uint32_t i = 0; i < 1u << RULES_BITS; i++)
         atomic_store_explicit(&modules->rules[i], 0, memory_order_seq_cst);
+    return true;
 }
 
 uint32_t modules_text(const struct modules *modules, const struct module *module,

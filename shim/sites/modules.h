@@ -87,18 +87,25 @@ static inline uint64_t modules_tag(uint64_t mixed)
 
 #define RULE_MASK ((UINT64_C(1) << CFI_RULE_BITS) - 1)
 
-/* modules_rule - the rule at an instruction, given the address behind it: a return address, or CODE_STEP more than an
- * instruction that was interrupted. Below 2^CODE_BITS. */
-static inline uint32_t modules_rule(struct modules *modules, uint64_t address, bool *ret_fresh)
+/* modules_rule_known - the rule that the cache has; 0: none. */
+static inline uint32_t modules_rule_known(const struct modules *modules, uint64_t address)
 {
     const uint64_t mixed = modules_mix(address), tag = modules_tag(mixed);
     const _Atomic uint64_t *pair = &modules->rules[modules_place(mixed)];
     for (uint32_t i = 0; i < 2; i++) {
         const uint64_t entry = atomic_load_explicit(&pair[i], memory_order_relaxed);
-        if (__builtin_expect((entry & ~RULE_MASK) == tag && entry != 0, 1))
+        if (__builtin_expect((entry & ~RULE_MASK) == tag, 1))
             return (uint32_t)(entry & RULE_MASK);
     }
-    return modules_rule_slow(modules, address, ret_fresh);
+    return 0;
+}
+
+/* modules_rule - the rule at an instruction, given the address behind it: a return address, or CODE_STEP more than an
+ * instruction that was interrupted. Below 2^CODE_BITS. */
+static inline uint32_t modules_rule(struct modules *modules, uint64_t address, bool *ret_fresh)
+{
+    const uint32_t rule = modules_rule_known(modules, address);
+    return __builtin_expect(rule != 0, 1) ? rule : modules_rule_slow(modules, address, ret_fresh);
 }
 
 /* modules_epoch - the epoch of the module that an address lies in, 0 where none does. */
@@ -108,8 +115,9 @@ uint32_t modules_epoch(const struct modules *modules, uint64_t address);
 bool modules_is_call(const struct modules *modules, uint64_t address);
 
 /* modules_check - look whether all modules are still there; a step of the generation where one is not.
- * thorough   that another file in the place of one, with all addresses the same, is seen, too. */
-void modules_check(struct modules *modules, bool thorough);
+ * thorough   that another file in the place of one, with all addresses the same, is seen, too.
+ * Returns    whether there was a step. */
+bool modules_check(struct modules *modules, bool thorough);
 
 /* modules_text - a module as its records tell it (record.h). Returns its bytes, at most FP_RECORD_MODULE_BYTES_MAX. */
 uint32_t modules_text(const struct modules *modules, const struct module *module,

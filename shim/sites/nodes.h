@@ -4,6 +4,11 @@
  * address and parent in a table of numbers, and joins it by one compare-and-swap: no lock, threads and handlers may come between
  * any two instructions. A number whose owner lost the race to the same node stays that lane's, for its next one.
  *
+ *
+ *   rule   of a node's address (cfi.h), so that a stack that was seen before is walked along its nodes: those of one stack were
+ *          made one after the other and lie side by side, while its addresses lie all over the table of rules. 0: not
+ *          known. All are forgotten when a module has gone; then only nodes of the module that is there now get one again
+ *
  * All of it lies in memory that a fork wipes: a child has stacks of its own. Pages come into use as they are needed. */
 #ifndef MALLAB_SHIM_SITES_NODES_H
 #define MALLAB_SHIM_SITES_NODES_H
@@ -21,7 +26,7 @@
 struct node {
     uint64_t key; /* address, and the module's epoch in bits 48-63 */
     uint32_t parent;
-    uint32_t unused;
+    _Atomic uint32_t rule;
 };
 
 /* Of tables of 2^12, 2^15, 2^18 and 2^21 places new nodes join the first that is not half full: few nodes touch few pages. */
@@ -78,7 +83,8 @@ static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t pa
                 if (!nodes_number(nodes, parent, spare))
                     return FP_CUT_FULL;
                 const uint32_t number = *spare;
-                nodes->items[number] = (struct node){.key = key, .parent = parent};
+                nodes->items[number].key = key;
+                nodes->items[number].parent = parent;
                 if (atomic_compare_exchange_strong_explicit(&places[at], &place, tag | number,
                                                             memory_order_release, memory_order_acquire)) {
                     *spare = 0;
@@ -93,6 +99,14 @@ static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t pa
         }
     }
     return FP_CUT_FULL; /* not come to: the last table has room, or it was returned */
+}
+
+/* nodes_forget_rules - behind a step of the generation (modules.h). */
+static inline void nodes_forget_rules(struct nodes *nodes)
+{
+    const uint32_t count = atomic_load_explicit(&nodes->count, memory_order_seq_cst);
+    for (uint32_t i = 0; i < count && i < NODES_MOST - FP_SITE_FIRST; i++)
+        atomic_store_explicit(&nodes->items[FP_SITE_FIRST + i].rule, 0, memory_order_seq_cst);
 }
 
 #endif

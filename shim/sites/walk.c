@@ -1,13 +1,187 @@
 /* walk.c - frames by rules, until one that is known.
  *
  * Laws: those of walk.h. */
-#include "shim/sites/walk_again.h"
+#include "shim/sites/walk.h"
 
 #include <stddef.h>
 
 #define ADDRESS_LEAST 4096u
 #define ENTRY_BYTES   16u /* by which the loader aligns the stack that a program begins with */
 #define cold_walk     __attribute__((noinline, cold))
+#define hot_walk      static inline __attribute__((always_inline))
+
+static inline uint64_t word_at(uint64_t place)
+{
+    return *(const uint64_t *)(uintptr_t)place;
+}
+
+/* ---- kept frames ------------------------------------------------------------------------------------------ */
+
+/* How many checks a kept frame and those outside of it have. */
+static inline uint32_t checks_of(const struct walk_frame *frame)
+{
+    return frame->rule & ~WALK_NEEDS_FP;
+}
+
+/* 0: it is as it was. */
+hot_walk uint64_t differs(const struct walk_check *check)
+{
+    return word_at(check->place) ^ check->word;
+}
+
+/* How many of the kept frames, which are of this region and generation, are unchanged. All words that a frame was
+ * found by lie above its slot. */
+hot_walk uint32_t unchanged(const struct walk *walk, uint64_t sp)
+{
+    uint32_t kept = walk->kept, i = 0;
+    while (kept > 0 && walk->frames[kept - 1].slot < sp)
+        kept--;
+    if (kept == 0)
+        return 0;
+    const struct walk_check *checks = walk->checks;
+    const uint32_t most = checks_of(&walk->frames[kept - 1]);
+    while (i + 4 <= most && (differs(&checks[i]) | differs(&checks[i + 1]) | differs(&checks[i + 2]) |
+                             differs(&checks[i + 3])) == 0)
+        i += 4;
+    while (i < most && differs(&checks[i]) == 0)
+        i++;
+    while (kept > 0 && checks_of(&walk->frames[kept - 1]) > i)
+        kept--;
+    return kept;
+}
+
+/* Whether a frame that was come to is one of the first *kept ones; those inside of it are dropped. */
+hot_walk bool meets(const struct walk *walk, uint64_t slot, uint64_t sp, uint64_t fp, uint32_t *kept)
+{
+    while (*kept > 0 && walk->frames[*kept - 1].slot < slot)
+        --*kept;
+    if (*kept == 0 || walk->frames[*kept - 1].slot != slot)
+        return false;
+    const struct walk_frame *known = &walk->frames[*kept - 1];
+    if ((!(known->rule & WALK_NEEDS_FP) || known->fp == fp) && walk_frame_has_sp(known, sp))
+        return true;
+    --*kept;
+    return false;
+}
+
+/* ---- from frame to frame ---------------------------------------------------------------------------------- */
+
+/* A word of the region, at or above sp. */
+hot_walk bool reads(uint64_t place, uint64_t sp, uintptr_t high, uint64_t *ret_word)
+{
+    if (place < sp || place % 8 != 0 || place > high - 8)
+        return false;
+    *ret_word = word_at(place);
+    return true;
+}
+
+/* Whether a rule has a CFA, and saves the return address on the stack. */
+hot_walk bool is_plain(uint32_t rule)
+{
+    return (unsigned)cfi_rule_kind(rule) - CFI_SP <= CFI_AT_FRAME - CFI_SP &&
+           !processor_is_linked(cfi_rule_bits(rule));
+}
+
+/* From a frame to the one outside of it, by a plain rule.
+ * sp, fp    of the frame; then of the outer one.
+ * Returns   false: a place is outside of the region. */
+hot_walk bool outward(uint32_t rule, uintptr_t high, uint64_t *sp, uint64_t *fp, uint64_t *ret_slot,
+                      uint64_t *ret_address)
+{
+    const uint32_t bits = cfi_rule_bits(rule);
+    const uint64_t base = cfi_rule_kind(rule) == CFI_SP ? *sp : *fp;
+    uint64_t cfa = base + processor_offset(bits), outer = *fp, word;
+    if (cfi_rule_kind(rule) == CFI_AT_FRAME && !reads(*fp - processor_offset(bits), *sp, high, &cfa))
+        return false;
+    const uint64_t slot = processor_slot(bits, base, cfa);
+    if (cfa <= *sp || cfa % 8 != 0 || cfa > high || slot >= cfa || !reads(slot, *sp, high, &word))
+        return false;
+    if (processor_loses_frame(bits))
+        outer = 0;
+    else if (!processor_keeps_frame(bits) &&
+             !reads(processor_frame_place(bits, slot, *fp), *sp, high, &outer))
+        return false;
+    *ret_slot = slot;
+    *ret_address = processor_code(word);
+    *sp = cfa;
+    *fp = outer;
+    return true;
+}
+
+/* A fresh frame; `kept` of the kept ones are outer ones of it.
+ * Returns   where it is. */
+hot_walk struct walk_frame *add_fresh(struct walk *walk, uint32_t fresh, uint64_t slot, uint64_t sp,
+                                      uint64_t address, uint64_t fp, uint32_t *kept)
+{
+    const uint32_t place = WALK_MOST - 1 - fresh;
+    if (__builtin_expect(walk->kept > place, 0))
+        walk->kept = place; /* the stack has outer frames, but not those */
+    if (__builtin_expect(*kept > place, 0))
+        *kept = place;
+    atomic_signal_fence(memory_order_seq_cst);
+    walk->frames[place] = walk_frame_at(slot, sp, address, fp);
+    return &walk->frames[place];
+}
+
+/* ---- the recorder's own frames ------------------------------------------------------------------------ */
+
+/* Whether the recorder's frames on top of the stack are those. */
+static inline bool is_way(const struct walk_way *way, uint64_t sp, uintptr_t high)
+{
+    bool same = way->count > 0 && way->bytes + (uint64_t)8 <= high - sp;
+    for (uint32_t i = 0; same && i < way->count; i++)
+        same = processor_code(word_at(sp + way->places[i])) == way->addresses[i];
+    return same;
+}
+
+/* The frame register as the program's innermost function has it. */
+static inline uint64_t way_fp(const struct walk_way *way, uint64_t sp, uint64_t fp)
+{
+    return way->fp != 0 ? word_at(sp + way->fp) : fp;
+}
+
+/* Whether the frame register of a frame decides where an outer one is. */
+hot_walk bool needs_fp(uint32_t rule, bool outer_needs)
+{
+    const enum cfi_kind kind = cfi_rule_kind(rule);
+    const uint32_t bits = cfi_rule_bits(rule);
+    return kind == CFI_FRAME || kind == CFI_AT_FRAME || processor_needs_frame(bits) ||
+           (processor_keeps_frame(bits) && outer_needs);
+}
+
+/* The fresh frames join the kept ones. */
+hot_walk void keep(struct walk *walk, uint32_t kept, uint32_t fresh, uint32_t generation, uintptr_t high)
+{
+    uint32_t count = kept, checks = kept > 0 ? checks_of(&walk->frames[kept - 1]) : 0;
+    walk->kept = kept; /* while others are changed; see atomic_signal_fence */
+    atomic_signal_fence(memory_order_seq_cst);
+    walk->high = high;
+    walk->generation = generation;
+    for (uint32_t i = fresh; i-- > 0;) {
+        const struct walk_frame *from = walk_fresh(walk, i);
+        const struct walk_frame *outer = &walk->frames[count > 0 ? count - 1 : 0];
+        const uint64_t slot = from->slot, fp = from->fp;
+        const uint32_t rule = from->rule, bits = cfi_rule_bits(rule), node = from->node;
+        const bool outer_needs = count > 0 && (outer->rule & WALK_NEEDS_FP) != 0;
+        const bool needs = count > 0 && needs_fp(rule, outer_needs);
+        if (checks + 3 > WALK_CHECKS)
+            break;
+        walk->checks[checks++] = (struct walk_check){slot, word_at(slot)};
+        if (count > 0 && cfi_rule_kind(rule) == CFI_AT_FRAME)
+            walk->checks[checks++] = (struct walk_check){fp - processor_offset(bits), walk_frame_sp(outer)};
+        if (outer_needs && !processor_keeps_frame(bits) && !processor_loses_frame(bits))
+            walk->checks[checks++] = (struct walk_check){processor_frame_place(bits, outer->slot, fp),
+                                                         outer->fp};
+        struct walk_frame *to = &walk->frames[count++];
+        *to = walk_frame_at(slot, walk_frame_sp(from), from->address, fp);
+        to->rule = checks | (needs ? WALK_NEEDS_FP : 0);
+        to->node = node;
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    walk->kept = count;
+}
+
+/* ---- by rules of any kind -------------------------------------------------------------------------- */
 
 struct stepping {
     uint64_t address, sp, fp;
@@ -32,26 +206,19 @@ static bool is_code(uint64_t address)
            (address & ((1u << CODE_LOW_BITS) - 1)) == 0;
 }
 
-/* A word of the region, at or above sp. */
-static bool read_word(const struct stepping *at, uint64_t place, uint64_t *ret_word)
-{
-    if (place < at->sp || place % 8 != 0 || place > at->high - 8)
-        return false;
-    *ret_word = *(const uint64_t *)(uintptr_t)place;
-    return true;
-}
-
 static enum fp_cut outside(const struct stepping *at)
 {
     return at->known ? FP_CUT_BROKEN : FP_CUT_STACK;
 }
 
 /* From a function that was interrupted before it saved its return address, or never does. */
-static cold_walk enum fp_cut step_linked(struct stepping *at, uint64_t cfa, uint64_t *ret_slot)
+static cold_walk enum fp_cut step_linked(struct stepping *at, uint32_t rule, uint64_t *ret_slot)
 {
+    const uint64_t base = cfi_rule_kind(rule) == CFI_SP ? at->sp : at->fp;
+    const uint64_t cfa = base + processor_offset(cfi_rule_bits(rule));
     if (at->link_slot == 0 || at->link_sp != at->sp || cfa < at->sp || cfa % 8 != 0 || cfa > at->high)
         return FP_CUT_BROKEN;
-    const uint64_t address = processor_code(walk_word(at->link_slot));
+    const uint64_t address = processor_code(word_at(at->link_slot));
     if (!is_code(address))
         return FP_CUT_BROKEN;
     *ret_slot = at->link_slot;
@@ -62,38 +229,26 @@ static cold_walk enum fp_cut step_linked(struct stepping *at, uint64_t cfa, uint
 }
 
 /* The next outer frame by a rule that has a CFA: its slot in ret_slot, and `at` becomes it. */
-static inline __attribute__((always_inline)) enum fp_cut step(struct stepping *at, uint32_t rule,
-                                                              uint64_t *ret_slot)
+static inline enum fp_cut step(struct stepping *at, uint32_t rule, uint64_t *ret_slot)
 {
-    const uint32_t bits = cfi_rule_bits(rule);
-    const uint64_t base = cfi_rule_kind(rule) == CFI_SP ? at->sp : at->fp;
-    uint64_t cfa = base + processor_offset(bits), fp = at->fp, word;
-    if (cfi_rule_kind(rule) == CFI_AT_FRAME && !read_word(at, at->fp - processor_offset(bits), &cfa))
+    uint64_t sp = at->sp, fp = at->fp, address;
+    if (processor_is_linked(cfi_rule_bits(rule)))
+        return step_linked(at, rule, ret_slot);
+    if (!outward(rule, at->high, &sp, &fp, ret_slot, &address))
         return outside(at);
-    if (processor_is_linked(bits))
-        return step_linked(at, cfa, ret_slot);
-    const uint64_t slot = processor_slot(bits, base, cfa);
-    if (cfa <= at->sp || cfa % 8 != 0 || cfa > at->high || slot >= cfa || !read_word(at, slot, &word))
-        return outside(at);
-    if (processor_loses_frame(bits))
-        fp = 0;
-    else if (!processor_keeps_frame(bits) && !read_word(at, processor_frame_place(bits, slot, at->fp), &fp))
-        return outside(at);
-    if (!is_code(processor_code(word)))
-        return FP_CUT_BROKEN;
-    *ret_slot = slot;
-    at->address = processor_code(word);
-    at->sp = cfa;
+    at->sp = sp;
     at->fp = fp;
-    return FP_CUT_NONE;
+    at->address = address;
+    return is_code(address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
 /* What a signal interrupted. Only on the same stack: another one's bounds are not known. */
 static enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
 {
     uint64_t code, sp, fp;
-    if (at->high - at->sp < CONTEXT_BYTES || !read_word(at, at->sp + CONTEXT_CODE, &code) ||
-        !read_word(at, at->sp + CONTEXT_SP, &sp) || !read_word(at, at->sp + CONTEXT_FRAME, &fp))
+    if (at->high - at->sp < CONTEXT_BYTES || !reads(at->sp + CONTEXT_CODE, at->sp, at->high, &code) ||
+        !reads(at->sp + CONTEXT_SP, at->sp, at->high, &sp) ||
+        !reads(at->sp + CONTEXT_FRAME, at->sp, at->high, &fp))
         return outside(at);
     if (sp < at->sp + CONTEXT_BYTES || sp >= at->high || sp % 8 != 0)
         return FP_CUT_STACK;
@@ -109,32 +264,7 @@ static enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
     return FP_CUT_NONE;
 }
 
-/* ---- stacks that come again ------------------------------------------------------------------------------ */
-
-/* fresh     frames that were new; where it takes more to come to a frame that two stacks share, its tail is longer from then on. */
-static void keep_tail(struct walk *walk, uint32_t fresh)
-{
-    const uint32_t node = walk->frames[walk->kept - 1].node;
-    struct walk_tail *tail = &walk->tails[walk_tail_of(node)];
-    const uint32_t before = tail->count > 0 && tail->frames[tail->count - 1].node == node ? tail->count : 0;
-    uint32_t count = fresh + 2 > before ? fresh + 2 : before;
-    count = count < 1 + WALK_TAIL_MOST ? count : 1 + WALK_TAIL_MOST;
-    count = count < walk->kept ? count : walk->kept;
-    tail->count = 0; /* as walk->kept */
-    atomic_signal_fence(memory_order_seq_cst);
-    tail->first = walk->kept - count;
-    for (uint32_t i = 0; i < count; i++)
-        tail->frames[i] = walk->frames[tail->first + i];
-    atomic_signal_fence(memory_order_seq_cst);
-    tail->count = count;
-}
-
 /* ---- the recorder's own frames -------------------------------------------------------------------------- */
-
-static bool is_own(const struct modules *modules, uint64_t address)
-{
-    return address - modules->own_start < modules->own_end - modules->own_start;
-}
 
 /* By rules, and remember the way where its frames are of fixed sizes. */
 static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *modules, struct stepping *at,
@@ -155,7 +285,7 @@ static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *
             return cut;
         if (!processor_keeps_frame(bits))
             way.fp = (uint32_t)(processor_frame_place(bits, *ret_slot, fp) - sp);
-        if (!is_own(modules, at->address))
+        if (!walk_is_own(modules, at->address))
             break;
         if (fixed) {
             way.places[way.count] = (uint32_t)(*ret_slot - sp);
@@ -174,29 +304,13 @@ static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *
 static inline enum fp_cut pass_own(struct walk_way *way, struct modules *modules, struct stepping *at,
                                    bool *fresh_module, uint64_t *ret_slot)
 {
-    if (__builtin_expect(!walk_is_way(way, at->sp, at->high), 0))
+    if (__builtin_expect(!is_way(way, at->sp, at->high), 0))
         return find_way(way, modules, at, fresh_module, ret_slot);
     *ret_slot = at->sp + way->bytes;
-    at->address = processor_code(walk_word(*ret_slot));
-    at->fp = walk_way_fp(way, at->sp, at->fp);
+    at->address = processor_code(word_at(*ret_slot));
+    at->fp = way_fp(way, at->sp, at->fp);
     at->sp += way->sp;
     return is_code(at->address) ? FP_CUT_NONE : FP_CUT_BROKEN;
-}
-
-/* ---- the walk ------------------------------------------------------------------------------------------- */
-
-/* Whether a frame that was come to is one of the kept ones; those inside of it are dropped. */
-static inline bool meets(const struct walk *walk, const struct stepping *at, uint64_t slot, uint32_t *kept)
-{
-    while (*kept > 0 && walk->frames[*kept - 1].slot < slot)
-        --*kept;
-    if (*kept == 0 || walk->frames[*kept - 1].slot != slot)
-        return false;
-    const struct walk_frame *known = &walk->frames[*kept - 1];
-    if ((!(known->rule & WALK_NEEDS_FP) || known->fp == at->fp) && walk_frame_has_sp(known, at->sp))
-        return true;
-    --*kept;
-    return false;
 }
 
 /* The frames outside of `at` by rules of other kinds than the most frequent one. Returns why it ends there; FP_CUT_NONE with a slot of
@@ -233,38 +347,146 @@ static __attribute__((noinline)) enum fp_cut step_seldom(struct modules *modules
     }
 }
 
-static inline void add_fresh(struct walk *walk, struct walk_result *result, const struct stepping *at,
-                             uint64_t slot, uint32_t *kept)
+/* ---- stacks that come again ------------------------------------------------------------------------------ */
+
+enum again { AGAIN_NOT, AGAIN, AGAIN_PERHAPS };
+
+#define AGAIN_MOST 48u
+
+static inline bool has_address(const struct node *item, uint64_t address)
 {
-    const uint32_t place = WALK_MOST - 1 - result->fresh++;
-    if (__builtin_expect(walk->kept > place, 0))
-        walk->kept = place; /* the stack has outer frames, but not those */
-    if (*kept > place)
-        *kept = place;
-    atomic_signal_fence(memory_order_seq_cst);
-    walk->frames[place] = walk_frame_at(slot, at->sp, at->address, at->fp);
+    return (item->key & (UINT64_MAX >> (64 - FP_ADDRESS_BITS))) == address;
 }
 
-struct walk_result walk_take(struct walk *walk, struct modules *modules, const struct walk_start *start,
+/* Along nodes by the rules that most functions have: the outer frame is so far from sp, and none needs fp.
+ * slot, sp  of the innermost frame of the program. */
+hot_walk enum again along_sp(struct walk *walk, uint32_t node, uint32_t kept, uint64_t slot, uint64_t sp)
+{
+    const struct walk_frame *known;
+    uint32_t fresh = 0;
+    if (walk->kept > WALK_MOST - 2 * AGAIN_MOST)
+        return AGAIN_PERHAPS;
+    for (;;) {
+        while (kept > 0 && walk->frames[kept - 1].slot < slot)
+            kept--;
+        if (kept == 0)
+            return AGAIN_NOT;
+        known = &walk->frames[kept - 1];
+        if (known->slot == slot)
+            break;
+        const struct node *item = &walk->items[node];
+        const uint64_t address = processor_code(word_at(slot));
+        struct walk_frame *frame = walk_fresh(walk, fresh);
+        uint32_t rule;
+        *frame = walk_frame_at(slot, sp, address, 0);
+        frame->node = node;
+        if (__builtin_expect(has_address(item, address), 1)) {
+            rule = atomic_load_explicit(&item->rule, memory_order_relaxed);
+            node = item->parent;
+        } else if (walk_is_own(walk->modules, address)) {
+            rule = modules_rule_known(walk->modules, address);
+        } else {
+            return AGAIN_NOT;
+        }
+        const uint32_t bits = cfi_rule_bits(rule);
+        const uint64_t cfa = sp + processor_offset(bits), outer = processor_slot(bits, sp, cfa);
+        if (__builtin_expect(cfi_rule_kind(rule) != CFI_SP || processor_is_linked(bits) ||
+                                 processor_needs_frame(bits) || outer <= slot || outer >= cfa ||
+                                 ++fresh == AGAIN_MOST,
+                             0))
+            return AGAIN_PERHAPS;
+        slot = outer;
+        sp = cfa;
+    }
+    uint32_t checks = checks_of(known);
+    if (known->rule & WALK_NEEDS_FP || checks > WALK_CHECKS - AGAIN_MOST)
+        return AGAIN_PERHAPS;
+    if (known->node != node || !walk_frame_has_sp(known, sp))
+        return AGAIN_NOT;
+    walk->kept = kept; /* as in keep */
+    atomic_signal_fence(memory_order_seq_cst);
+    while (fresh-- > 0) {
+        const struct walk_frame *from = walk_fresh(walk, fresh);
+        struct walk_frame *to = &walk->frames[kept++];
+        walk->checks[checks++] = (struct walk_check){from->slot, word_at(from->slot)};
+        *to = walk_frame_at(from->slot, walk_frame_sp(from), from->address, 0);
+        to->rule = checks;
+        to->node = from->node;
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    walk->kept = kept;
+    return AGAIN;
+}
+
+/* Along nodes by any rule that is plain. */
+static __attribute__((noinline)) bool along(struct walk *walk, uint32_t node, uint32_t kept, uint64_t slot,
+                                            uint64_t sp, uint64_t fp)
+{
+    const uintptr_t high = walk->high;
+    uint64_t address = processor_code(word_at(slot));
+    uint32_t fresh = 0;
+    while (!meets(walk, slot, sp, fp, &kept)) {
+        const struct node *item = &walk->items[node];
+        uint32_t rule;
+        if (kept == 0 || fresh == WALK_MOST)
+            return false;
+        struct walk_frame *frame = add_fresh(walk, fresh++, slot, sp, address, fp, &kept);
+        frame->node = node;
+        if (has_address(item, address)) {
+            rule = atomic_load_explicit(&item->rule, memory_order_relaxed);
+            node = item->parent;
+        } else if (walk_is_own(walk->modules, address)) {
+            rule = modules_rule_known(walk->modules, address);
+        } else {
+            return false;
+        }
+        frame->rule = rule;
+        if (!is_plain(rule) || !outward(rule, high, &sp, &fp, &slot, &address))
+            return false;
+    }
+    if (walk->frames[kept - 1].node != node)
+        return false;
+    keep(walk, kept, fresh, walk->generation, high);
+    return true;
+}
+
+bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high, uint32_t way_at)
+{
+    const struct walk_way *way = &walk->ways[way_at];
+    if (walk->high != high ||
+        walk->generation != atomic_load_explicit(&walk->modules->generation, memory_order_acquire) ||
+        !is_way(way, sp, high))
+        return false;
+    const uint64_t slot = sp + way->bytes;
+    const uint32_t kept = unchanged(walk, sp);
+    const enum again again = along_sp(walk, guess, kept, slot, sp + way->sp);
+    return again == AGAIN ||
+           (again == AGAIN_PERHAPS && along(walk, guess, kept, slot, sp + way->sp, way_fp(way, sp, fp)));
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------------------- */
+
+struct walk_result walk_take(struct walk *walk, const struct walk_start *start,
                              const struct walk_region *region)
 {
+    struct modules *modules = walk->modules;
     const uint32_t generation = atomic_load_explicit(&modules->generation, memory_order_acquire);
     struct stepping at = {start->address, start->sp, start->fp, region->high, region->known, 0, 0};
     struct walk_result result = {.passing = !region->known};
     enum fp_cut cut = FP_CUT_NONE;
     uint32_t guessed = WALK_MOST, kept = 0;
     uint64_t slot = 0;
-    const bool own = is_own(modules, at.address);
+    const bool own = walk_is_own(modules, at.address);
     if (own)
         cut = pass_own(&walk->ways[start->way], modules, &at, &result.fresh_module, &slot);
     if (region->known && walk->high == region->high && walk->generation == generation)
-        kept = walk_unchanged(walk, start->sp, walk->kept);
+        kept = unchanged(walk, start->sp);
     if (own && cut == FP_CUT_NONE) {
-        if (meets(walk, &at, slot, &kept)) {
+        if (meets(walk, slot, at.sp, at.fp, &kept)) {
             result.kept = kept;
             return result;
         }
-        add_fresh(walk, &result, &at, slot, &kept);
+        add_fresh(walk, result.fresh++, slot, at.sp, at.address, at.fp, &kept);
     }
     while (cut == FP_CUT_NONE) {
         uint32_t rule = modules_rule(modules, at.address, &result.fresh_module);
@@ -278,14 +500,14 @@ struct walk_result walk_take(struct walk *walk, struct modules *modules, const s
             kept = 0;
             break;
         }
-        if (meets(walk, &at, slot, &kept)) {
+        if (meets(walk, slot, at.sp, at.fp, &kept)) {
             result.kept = kept;
             return result;
         }
         if (result.fresh == WALK_MOST)
             cut = FP_CUT_DEEP;
         else
-            add_fresh(walk, &result, &at, slot, &kept);
+            add_fresh(walk, result.fresh++, slot, at.sp, at.address, at.fp, &kept);
     }
     if (guessed != WALK_MOST) {
         result.fresh = guessed;
@@ -296,34 +518,7 @@ struct walk_result walk_take(struct walk *walk, struct modules *modules, const s
     return result;
 }
 
-/* Whether the frame register of a frame decides where an outer one is. */
-static bool needs_fp(uint32_t rule, bool outer_needs)
-{
-    const enum cfi_kind kind = cfi_rule_kind(rule);
-    const uint32_t bits = cfi_rule_bits(rule);
-    return kind == CFI_FRAME || kind == CFI_AT_FRAME || processor_needs_frame(bits) ||
-           (processor_keeps_frame(bits) && outer_needs);
-}
-
 void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high)
 {
-    uint32_t count = result->kept;
-    bool needs = count > 0 && (walk->frames[count - 1].rule & WALK_NEEDS_FP) != 0;
-    walk->kept = 0; /* while it is changed; see atomic_signal_fence */
-    atomic_signal_fence(memory_order_seq_cst);
-    if (walk->generation != generation)
-        for (uint32_t i = 0; i < WALK_TAILS; i++)
-            walk->tails[i].count = 0;
-    for (uint32_t i = result->fresh; i-- > 0;) {
-        struct walk_frame frame = *walk_fresh(walk, i);
-        needs = count > 0 && needs_fp(frame.rule, needs);
-        frame.rule |= needs ? WALK_NEEDS_FP : 0;
-        walk->frames[count++] = frame;
-    }
-    walk->high = high;
-    walk->generation = generation;
-    atomic_signal_fence(memory_order_seq_cst);
-    walk->kept = count;
-    if (count > 0)
-        keep_tail(walk, result->fresh);
+    keep(walk, result->kept, result->fresh, generation, high);
 }

@@ -6,13 +6,15 @@
  *            known it is what is left of sp's page
  *   kept     the frames of the last walk, outermost first. Of those whose slots lie at or above sp, as many are believed as
  *            have their words unchanged from the outermost on; a new walk goes by rules until it comes to one of them
+ *   check    a word of the stack that a kept frame was found by: all of them stand in one list, so that they are compared at once
  *
  * What makes that exact: the caller of a frame follows from its address, its sp and its fp by a rule and by words of the
  * stack above it. The rule does not change within a generation (modules.h), address, slot and sp are compared, fp is where an
  * outer frame depends on it, and so are the words by which it is restored there.
  *
  *   own      frames of the recorder's library on top of the stack are passed over; its own rules never change
- *   tail     innermost frames that were kept before: most stacks are one of the last few dozens
+ *   again    most stacks were seen before. Which one it is this time is guessed: then its nodes (nodes.h) have the addresses and
+ *            the rules by which it is walked, and neither is looked up
  *
  * Laws: nothing is read but [sp, high) of the region that sp is in now, aligned words only; each frame lies above the one
  * before. No lock, no allocation, no system call. Where a frame is not certain the stack is cut there (fp_sites.h). */
@@ -21,11 +23,13 @@
 
 #include "footprint/fp/fp_sites.h"
 #include "shim/sites/modules.h"
+#include "shim/sites/nodes.h"
 
-#define WALK_MOST 512u /* frames of a stack */
-#define WALK_DEEP 64u  /* innermost frames that are told of one that has more */
+#define WALK_MOST   512u             /* frames of a stack */
+#define WALK_DEEP   64u              /* innermost frames that are told of one that has more */
+#define WALK_CHECKS (2u * WALK_MOST) /* of the kept frames; those that have no room are not kept */
 
-#define WALK_NEEDS_FP (1u << 31) /* of a frame's rule: some outer frame is found by the fp of this one */
+#define WALK_NEEDS_FP (1u << 31) /* of a kept frame: some outer frame is found by the fp of this one */
 
 #define WALK_OWN_MOST 6u
 #define WALK_WAYS     24u
@@ -41,37 +45,26 @@ struct walk_way {
     uint64_t addresses[WALK_OWN_MOST];
 };
 
-#define WALK_TAIL_MOST 12u
-#define WALK_TAILS     64u
-
-/* The inner frames of a stack that was kept, behind the one that they hang on: where the same is expected again its words are
- * compared, and nothing is walked. As many as were new once, and one more. */
-struct walk_tail {
-    uint32_t count; /* of the frames; 0: none */
-    uint32_t first; /* of them, as an index of the kept ones */
-    struct walk_frame frames[1 + WALK_TAIL_MOST];
+struct walk_check {
+    uint64_t place, word;
 };
 
 struct walk {
-    uintptr_t high;      /* of the region of the kept frames */
-    uint32_t generation; /* likewise, and of the tails */
+    struct modules *modules;
+    const struct node *items; /* of nodes.h */
+    uintptr_t high;           /* of the region of the kept frames */
+    uint32_t generation;      /* likewise */
     uint32_t kept;
-    uint32_t spare;                      /* nodes.h */
-    struct walk_frame frames[WALK_MOST]; /* outermost first; fresh ones from the end on: walk_fresh */
+    uint32_t spare; /* nodes.h */
     struct walk_way ways[WALK_WAYS];
-    struct walk_tail tails[WALK_TAILS];
+    struct walk_check checks[WALK_CHECKS]; /* of the kept frames, outermost first */
+    struct walk_frame frames[WALK_MOST];   /* likewise; fresh ones from the end on: walk_fresh */
 };
 
 /* walk_fresh - a fresh frame, the innermost first. */
 static inline struct walk_frame *walk_fresh(struct walk *walk, uint32_t i)
 {
     return &walk->frames[WALK_MOST - 1 - i];
-}
-
-/* walk_tail_of - which tail is that of a stack, by the node of its innermost frame. */
-static inline uint32_t walk_tail_of(uint32_t node)
-{
-    return node % WALK_TAILS;
 }
 
 /* Where a walk begins: an address within the calling function, and CODE_STEP, and the registers there. */
@@ -93,11 +86,31 @@ struct walk_result {
     bool fresh_module; /* modules_untold has some */
 };
 
-/* walk_take - the stack now. */
-struct walk_result walk_take(struct walk *walk, struct modules *modules, const struct walk_start *start,
+/* walk_begin - in zeroed memory, or for another thread. */
+static inline void walk_begin(struct walk *walk, struct modules *modules, const struct nodes *nodes)
+{
+    walk->modules = modules;
+    walk->items = nodes->items;
+    walk->kept = 0;
+}
+
+/* walk_again - whether the stack is one that was seen before; its frames then are the kept ones.
+ * guess    the node of its innermost frame, if it is; any number below NODES_MOST.
+ * sp, fp, way  as of walk_start; the address is the same function's as whenever the way was found.
+ * high     of a region that is known. */
+bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high, uint32_t way);
+
+/* walk_take - the stack now, whichever it is. */
+struct walk_result walk_take(struct walk *walk, const struct walk_start *start,
                              const struct walk_region *region);
 
 /* walk_keep - the fresh frames of a walk, whose `node` the caller has filled in, join the kept ones. */
 void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high);
+
+/* walk_is_own - whether an address lies in the recorder's own library. */
+static inline bool walk_is_own(const struct modules *modules, uint64_t address)
+{
+    return address - modules->own_start < modules->own_end - modules->own_start;
+}
 
 #endif

@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shim/sites/nodes.h"
-#include "shim/sites/walk_again.h"
+#include "shim/sites/walk.h"
 
 #define FRAMES_MOST 600
+#define NEXT        256u
 #define OWN         3 /* compare, look, and the hook */
 #define MAIN_MOST   (UINT64_C(128) << 20)
 
@@ -37,7 +37,7 @@ static char example[16384];
 static __thread struct {
     struct walk *walk;
     uint32_t last;
-    uint8_t next[256]; /* by the last stack: the tail of what came then */
+    uint32_t next[NEXT]; /* by the last stack: what came then */
     uintptr_t low, high;
     int inside;
 } mine __attribute__((tls_model("initial-exec")));
@@ -78,19 +78,21 @@ static bool is_same(uint64_t address, const void *truth)
 }
 
 /* As the recorder does, so that stacks that come again are taken for what they were. */
-static void keep(const struct walk_result *result, uint32_t known, uint32_t generation, uintptr_t high)
+static void keep(const struct walk_result *result, bool known, uint32_t generation, uintptr_t high)
 {
     uint32_t node = result->kept > 0 ? mine.walk->frames[result->kept - 1].node : 0;
     bool made;
-    if (known == 0) {
+    if (!known) {
         for (uint32_t i = result->fresh; i-- > 0;) {
-            node = nodes_take(&nodes, walk_fresh(mine.walk, i)->address, node, &mine.walk->spare, &made);
-            walk_fresh(mine.walk, i)->node = node;
+            struct walk_frame *frame = walk_fresh(mine.walk, i);
+            frame->node = node = nodes_take(&nodes, frame->address, node, &mine.walk->spare, &made);
+            if (modules_rule_known(&modules, frame->address) == frame->rule)
+                nodes.items[node].rule = frame->rule;
         }
         walk_keep(mine.walk, result, generation, high);
     }
-    again += known != 0;
-    mine.next[mine.last % sizeof mine.next] = (uint8_t)walk_tail_of(node);
+    again += known;
+    mine.next[mine.last % NEXT] = node;
     mine.last = node;
 }
 
@@ -108,14 +110,12 @@ static __attribute__((noinline)) void compare(void)
     else
         region = (struct walk_region){(start.sp | 4095) + 1, false};
     const uint32_t generation = modules.generation;
-    const uint8_t tail = mine.next[mine.last % sizeof mine.next];
-    const uint32_t known = region.known
-                               ? walk_again(mine.walk, start.sp, start.fp, region.high, generation, 0, tail)
-                               : 0;
+    const uint32_t guess = mine.next[mine.last % NEXT];
+    const bool known = region.known && walk_again(mine.walk, guess, start.sp, start.fp, region.high, 0);
     start.way = 0;
     struct walk_result result = {.kept = mine.walk->kept};
-    if (known == 0)
-        result = walk_take(mine.walk, &modules, &start, &region);
+    if (!known)
+        result = walk_take(mine.walk, &start, &region);
     const int count = unw_backtrace(truth, FRAMES_MOST);
     bool same = (uint32_t)count - OWN == result.kept + result.fresh;
     compared++;
@@ -152,6 +152,7 @@ static __attribute__((noinline)) void begin(void)
     if (mine.walk != NULL)
         return;
     mine.walk = mmap(NULL, sizeof *mine.walk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    walk_begin(mine.walk, &modules, &nodes);
     if (main_stack - (uintptr_t)__builtin_frame_address(0) >= MAIN_MOST &&
         pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &low, &bytes);
@@ -196,7 +197,8 @@ int dlclose(void *handle)
     int (*next)(void *);
     *(void **)&next = dlsym(RTLD_NEXT, "dlclose");
     const int result = next(handle);
-    modules_check(&modules, true);
+    if (modules_check(&modules, true))
+        nodes_forget_rules(&nodes);
     return result;
 }
 

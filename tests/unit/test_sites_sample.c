@@ -68,7 +68,8 @@ struct stage {
 
 static bool record(struct stage *stage, uint64_t bytes)
 {
-    const bool is_slow = bytes > 0 && (stage->cursor >= stage->limit || bytes >= SAMPLE_LARGE);
+    const bool is_slow = bytes > 0 &&
+                         (stage->cursor >= stage->limit || bytes >> stage->sample.large_bits != 0);
     const bool takes = is_slow && sample_takes(&stage->sample, stage->cursor, bytes);
     stage->words++;
     stage->cursor += stage->words % 7 == 0 ? 24 : 8;
@@ -85,7 +86,7 @@ TEST(each_allocation_is_sampled_for_itself)
 {
     static const uint64_t sizes[] = {1, 48, 16, 1000, 16000, 16384, 40000, 1000000};
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
-    struct stage stage = {.sample = {.mean = 65536, .random = 3}, .cursor = 0x10000};
+    struct stage stage = {.sample = sample_begin(65536, 3), .cursor = 0x10000};
     double tries = 0, found[SIZES] = {0}, both = 0, chance_of_both = 0;
     bool before = false;
     for (int round = 0; round < 400000; round++, tries++) {
