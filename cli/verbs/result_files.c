@@ -11,11 +11,13 @@
 #include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
+#include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "results/measure/figures/entry_figures.h"
+#include "results/measure/plan/collecting.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/notes/notes.h"
@@ -138,11 +140,38 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
     return cli_say_problem(verb, problem);
 }
 
+int cli_fleet_collect(const struct cli_verb *verb, const char *directory, struct res_result *ret_result)
+{
+    struct cli_progress progress;
+    char *problem = NULL;
+    uint64_t done, all;
+    struct res_collecting *collecting = res_collecting_begin(directory, &problem);
+    *ret_result = (struct res_result){0};
+    if (collecting == NULL) {
+        cli_say(verb, "cannot read the plan in '%s': %s", directory, problem);
+        free(problem);
+        return CLI_UNREADABLE;
+    }
+    cli_progress_begin(&progress, CLI_PROGRESS_AUTO);
+    while (res_collecting_next(collecting, &done, &all))
+        cli_progress_show(&progress, "reading cells", "cells", done, done, all);
+    cli_progress_end(&progress);
+    struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
+    res_collecting_finish(collecting, fleet);
+    res_notes_fleet(fleet);
+    res_result_of_fleet(fleet, ret_result);
+    return CLI_DONE;
+}
+
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)
 {
     char *problem = NULL;
+    if (cli_is_directory(path) && res_is_plan(path))
+        return cli_fleet_collect(verb, path, ret_result);
     if (res_result_load(path, ret_result, &problem)) {
         res_entry_figures_complete(ret_result);
+        if (res_result_is_fleet(ret_result))
+            res_notes_fleet(ret_result->fleet);
         return CLI_DONE;
     }
     *ret_result = (struct res_result){0};

@@ -13,6 +13,8 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
+#include "results/measure/figures/verdict.h"
+#include "results/measure/fleet/fleet.h"
 #include "results/report/gate/ci.h"
 #include "results/report/gate/compare_results.h"
 
@@ -88,7 +90,8 @@ static int take_file(const struct cli_verb *verb, const struct cli_option *row, 
 static const struct cli_option OPTIONS[] = {
     {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .take = take_budget, .offer = CLI_OFFER_BUDGET,
      .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or an INI file; may be given several times. Metrics: "
-             "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, faults"},
+             "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, faults; of several workloads "
+             "together fleet:time, fleet:peak, fleet:losers"},
     {.name = "baseline", .argument = "OLD", .how = CLI_TEXT, .at = AT(baseline),
      .help = "percentages against an earlier result, of this machine"},
     {.name = "any-machine", .how = CLI_FLAG, .at = AT(any_machine),
@@ -242,6 +245,10 @@ static int check_result(const struct settings *settings)
         code = cli_result_load(&CLI_CHECK, settings->baseline, &earlier);
     if (code == CLI_DONE && has_earlier)
         code = check_earlier(settings, &earlier, &result);
+    if (code == CLI_DONE && !res_result_is_fleet(&result)) {
+        res_verdicts_fill(&result);
+        res_fleet_of_result(&result); /* of the figures, whatever the file says */
+    }
     if (code == CLI_DONE)
         code = check(settings, has_earlier ? &earlier : NULL, &result);
     res_result_release(&result);
@@ -262,11 +269,12 @@ static int run_check(int argc, char **argv)
 const struct cli_verb CLI_CHECK = {
     .name = "check",
     .summary = "hold a result against budgets: the CI gate",
-    .usage = "--budget BUDGET [OPTION...] RESULT.json",
+    .usage = "--budget BUDGET [OPTION...] RESULT.json|DIR",
     .purpose =
         "Hold a result of 'mallab ab -o' against budgets: within, over, or inconclusive where rounds or "
         "noise do not allow to say. Percentages are against the baseline of the same run, which a slower "
-        "machine does not change.",
+        "machine does not change. Of several workloads, a plan's directory or what 'mallab collect -o' kept "
+        "also what they say together.",
     .options = OPTIONS,
     .completes = ":files json",
     .examples = "mallab check --budget 'time<=+3%,rss-peak<=+5%' result.json",

@@ -11,6 +11,7 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/report/gate/compare_results.h"
+#include "results/report/gate/fleet_compare.h"
 
 struct settings {
     struct cli_answer answer;
@@ -70,6 +71,37 @@ static int compare(const struct res_result *earlier, const struct res_result *re
     return code;
 }
 
+static char *show_fleet(const struct res_fleet_compare *comparison, const struct cli_answer *answer)
+{
+    const struct res_style style = {
+        .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
+    if (answer->format == CLI_FORMAT_TABLE)
+        return res_fleet_compare_text(comparison, &style);
+    if (answer->format == CLI_FORMAT_MARKDOWN)
+        return res_fleet_compare_markdown(comparison);
+    if (answer->format == CLI_FORMAT_CSV)
+        return res_fleet_compare_csv(comparison);
+    return cli_json_document(res_described_write(&RES_FLEET_COMPARE, comparison));
+}
+
+static int compare_fleets(const struct res_result *earlier, const struct res_result *result,
+                          const struct settings *settings)
+{
+    struct res_fleet_compare comparison;
+    char *problem = NULL;
+    if (earlier->fleet == NULL || result->fleet == NULL)
+        problem = res_strdup("one is a fleet and the other is of one workload: they do not compare");
+    else
+        (void)res_fleet_compare(earlier->fleet, result->fleet, &comparison, &problem);
+    if (problem != NULL)
+        return cli_say_problem(&CLI_COMPARE, problem);
+    char *text = show_fleet(&comparison, &settings->answer);
+    const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
+    free(text);
+    res_described_release(&RES_FLEET_COMPARE, &comparison);
+    return code;
+}
+
 static int run_compare(int argc, char **argv)
 {
     struct settings settings;
@@ -81,7 +113,9 @@ static int run_compare(int argc, char **argv)
     code = cli_answer_check(&CLI_COMPARE, &settings.answer);
     for (int i = 0; i < 2 && code == CLI_DONE; i++)
         code = cli_result_load(&CLI_COMPARE, operands.words[i], &results[i]);
-    if (code == CLI_DONE)
+    if (code == CLI_DONE && (res_result_is_fleet(&results[0]) || res_result_is_fleet(&results[1])))
+        code = compare_fleets(&results[0], &results[1], &settings);
+    else if (code == CLI_DONE)
         code = compare(&results[0], &results[1], &settings);
     res_result_release(&results[0]);
     res_result_release(&results[1]);
@@ -95,7 +129,9 @@ const struct cli_verb CLI_COMPARE = {
     .purpose =
         "Show how the candidates of two results of 'mallab ab -o' moved: time, resident memory, faults, "
         "each with a 95 % interval, and whether that is more than noise. Results of other workloads do not "
-        "compare and are refused; other machines, versions and settings are told.",
+        "compare and are refused; other machines, versions and settings are told. Of two fleets (a plan's "
+        "directory, or what 'mallab collect -o' kept): what the common line moved by, over the hosts of "
+        "both.",
     .options = OPTIONS,
     .completes = ":files json",
     .examples = "mallab compare before.json after.json",

@@ -17,10 +17,12 @@
 #include "cli/verbs/verbs.h"
 #include "convert/base/error.h"
 #include "footprint/base/support.h"
+#include "results/measure/plan/collecting.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
+#include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
 #include "results/report/table/validation_table.h"
@@ -71,8 +73,20 @@ static char *show_tables(const struct res_result *result, const struct res_style
     return both;
 }
 
+static char *show_fleet(const struct res_fleet *fleet, enum cli_format format, const struct res_style *style)
+{
+    if (format == CLI_FORMAT_MARKDOWN)
+        return res_fleet_markdown(fleet, style->details);
+    if (format == CLI_FORMAT_CSV)
+        return res_fleet_csv(fleet);
+    return format == CLI_FORMAT_TABLE ? res_fleet_text(fleet, style)
+                                      : cli_json_document(res_fleet_write(fleet));
+}
+
 static char *show(const struct res_result *result, enum cli_format format, const struct res_style *style)
 {
+    if (res_result_is_fleet(result))
+        return show_fleet(result->fleet, format, style);
     if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
         return show_tables(result, style, format == CLI_FORMAT_MARKDOWN);
     if (format == CLI_FORMAT_CSV)
@@ -142,7 +156,7 @@ struct gathering {
 static bool is_history(char **paths, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (cli_is_directory(paths[i]))
+        if (cli_is_directory(paths[i]) && !res_is_plan(paths[i]))
             return true;
     }
     return false;
@@ -170,7 +184,12 @@ static void add_file(struct gathering *gathering, const char *path, const char *
     char *problem = NULL;
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && res_result_load_fd(fd, path, &result, &is_other, &problem)) {
-        res_history_add(&gathering->history, name, &result);
+        if (res_result_is_fleet(&result))
+            leave_out(
+                gathering, path,
+                res_strdup("a fleet, which has no history: 'mallab compare' holds two against each other"));
+        else
+            res_history_add(&gathering->history, name, &result);
         res_result_release(&result);
     } else {
         gathering->damaged |= !is_other;
@@ -193,6 +212,11 @@ static int is_json(const struct dirent *entry)
 static int add_path(struct gathering *gathering, const char *path)
 {
     struct dirent **names;
+    if (res_is_plan(path)) {
+        leave_out(gathering, path,
+                  res_strdup("a plan, whose cells are a fleet and no history: report it by itself"));
+        return CLI_DONE;
+    }
     if (!cli_is_directory(path)) {
         add_file(gathering, path, path);
         return CLI_DONE;
@@ -306,7 +330,8 @@ const struct cli_verb CLI_REPORT = {
     .purpose =
         "Show results that 'mallab ab -o' kept; '-' reads one from stdin. Of a directory of results: how "
         "each candidate moved over time, by workload and machine, against the baseline of the same "
-        "result, and where it did so beyond the noise.",
+        "result, and where it did so beyond the noise. Of a plan's directory, or what 'mallab collect -o' "
+        "kept: what its workloads say together, and each beside the candidates.",
     .options = OPTIONS,
     .completes = ":files json",
     .examples = "mallab report --format md -o result.md result.json",

@@ -27,6 +27,7 @@ OPERANDS = {
     "sites": ["sites.fp"],
     "leaks": ["sites.fp"],
     "flame": ["sites.fp"],
+    "collect": ["web.wl"],
     "plan": ["web.wl"],  # DIR, likewise
     "pack": ["web.wl"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -

@@ -15,11 +15,16 @@ static void check_budget(const struct res_budget *budget, bool added, char *prob
     FUZZ_CHECK(budget->rule_count <= RES_RULES_MAX);
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
-        FUZZ_CHECK(isfinite(rule->limit) && (rule->relative ? rule->limit > 0 : rule->limit >= 0));
+        const char *candidate = rule->candidate != NULL ? rule->candidate : "any";
+        const bool of_losers = rule->of_fleet == RES_FLEET_LOSERS;
+        FUZZ_CHECK(isfinite(rule->limit) &&
+                   (rule->relative && !of_losers ? rule->limit > 0 : rule->limit >= 0));
         FUZZ_CHECK(rule->metric < RES_METRIC_COUNT && strstr(rule->text, "<=") != NULL);
-        FUZZ_CHECK(res_budget_find(budget, rule->metric, rule->relative,
-                                   rule->workload != NULL ? rule->workload : "any",
-                                   rule->candidate != NULL ? rule->candidate : "any") != NULL);
+        FUZZ_CHECK((rule->of_fleet != RES_FLEET_NONE
+                        ? res_budget_find_fleet(budget, rule->of_fleet, rule->relative, candidate)
+                        : res_budget_find(budget, rule->metric, rule->relative,
+                                          rule->workload != NULL ? rule->workload : "any", candidate)) !=
+                   NULL);
     }
     free(problem);
 }

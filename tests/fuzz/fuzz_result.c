@@ -11,14 +11,17 @@
 #include "results/measure/result/result.h"
 #include "results/report/gate/ci.h"
 #include "results/report/gate/compare_results.h"
+#include "results/report/gate/fleet_compare.h"
 #include "results/report/history/result_history.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
+#include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
 #include "results/report/table/validation_table.h"
 
 static const char BUDGET[] = "time<=+3%,rss-peak<=+5%,rss-mean<=64MiB,p99<=+10%,faults<=+5%";
+static const char FLEET_BUDGET[] = "fleet:time<=-2%,fleet:peak<=+3%,fleet:losers<=0,fleet:losers<=2%";
 
 /* NULL: there is nothing to show, which only some may say. */
 static void check_shown(char *text, bool may_be_none)
@@ -63,12 +66,33 @@ static void check_reports(const struct res_result *result)
     check_dumped(data);
 }
 
+/* What many workloads say together, and against itself. */
+static void check_fleet(const struct res_fleet *fleet)
+{
+    const struct res_style plain = {0}, full = {.utf8 = true, .details = true};
+    struct res_fleet_compare comparison;
+    char *problem = NULL;
+    check_shown(res_fleet_text(fleet, &plain), false);
+    check_shown(res_fleet_text(fleet, &full), false);
+    check_shown(res_fleet_markdown(fleet, true), false);
+    check_shown(res_fleet_csv(fleet), false);
+    check_shown(res_fleet_missing_numbers(fleet), false);
+    if (res_fleet_compare(fleet, fleet, &comparison, &problem)) {
+        check_shown(res_fleet_compare_text(&comparison, &plain), false);
+        check_shown(res_fleet_compare_markdown(&comparison), false);
+        check_shown(res_fleet_compare_csv(&comparison), false);
+        check_dumped(res_described_write(&RES_FLEET_COMPARE, &comparison));
+        res_described_release(&RES_FLEET_COMPARE, &comparison);
+    }
+    check_shown(problem, true);
+}
+
 static void check_gate(const struct res_result *result, const struct res_result *earlier)
 {
     struct res_budget budget = {0};
     struct res_check check = {0};
     char *problem = NULL;
-    FUZZ_CHECK(res_budget_add_text(&budget, BUDGET, &problem));
+    FUZZ_CHECK(res_budget_add_text(&budget, res_result_is_fleet(result) ? FLEET_BUDGET : BUDGET, &problem));
     if (res_check_run(result, earlier, &budget, &check, &problem)) {
         const struct res_style plain = {0};
         check_shown(res_check_text(&check, &plain), false);
@@ -123,6 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         res_entry_figures_complete(&typed);
         res_notes_fill(&typed);
         check_reports(&typed);
+        if (typed.fleet != NULL)
+            check_fleet(typed.fleet);
         check_gate(&typed, NULL);
         check_gate(&typed, &typed);
         check_comparison(&typed);

@@ -76,6 +76,49 @@ TEST(wrong_budgets_are_refused_with_their_column)
     check_refused("t\033[31m<=+3%", "unknown metric 't\\x1b[31m'");
 }
 
+static const char *text_of_fleet(const struct res_budget *budget, enum res_fleet_metric metric, bool relative,
+                                 const char *candidate)
+{
+    const struct res_rule *rule = res_budget_find_fleet(budget, metric, relative, candidate);
+    return rule != NULL ? rule->text : "none";
+}
+
+#define INI(text) text, sizeof(text) - 1
+
+/* A fleet's rules stand beside those of workloads, and neither is taken for the other. */
+TEST(rules_of_a_fleet)
+{
+    struct res_budget budget = {0};
+    char *problem = NULL;
+    CHECK(res_budget_add_text(
+        &budget,
+        "time<=+3%,fleet:time<=-2%, fleet: slow : time<=+9% ,fleet:peak<=+3%,fleet:losers<=0,"
+        "fleet:losers<=2.5%",
+        &problem));
+    CHECK_STR(text_of_fleet(&budget, RES_FLEET_TIME, true, "jemalloc"), "fleet:time<=-2%");
+    CHECK_STR(text_of_fleet(&budget, RES_FLEET_TIME, true, "slow"), "fleet:time<=+9%");
+    CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, false, "slow"), "fleet:losers<=0");
+    CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, true, "slow"), "fleet:losers<=2.5%");
+    CHECK_STR(res_budget_find(&budget, RES_METRIC_TIME, true, "any", "slow")->text, "time<=+3%");
+    CHECK(res_budget_find(&budget, RES_METRIC_RSS_PEAK, true, "any", "slow") == NULL);
+    CHECK(res_budget_find_fleet(&budget, RES_FLEET_LOSERS, true, "a")->limit == 0.025);
+    res_budget_release(&budget);
+    CHECK(res_budget_add_ini(
+        &budget, INI("[fleet]\ntime = -2%\nlosers = 0, 2%\n[fleet, candidate a]\npeak <= +3%\n"), &problem));
+    CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, true, "b"), "fleet:losers<=2%");
+    CHECK_STR(text_of_fleet(&budget, RES_FLEET_PEAK, true, "a"), "fleet:peak<=+3%");
+    CHECK_STR(text_of_fleet(&budget, RES_FLEET_PEAK, true, "b"), "none");
+    res_budget_release(&budget);
+    check_refused("fleet:p99<=+3%", "unknown metric 'p99' of a fleet; there are time, peak, losers");
+    check_refused("fleet:time<=25ns", "'25ns' is no limit of 'time': write +3% or -2%");
+    check_refused("fleet:losers<=+2%", "'+2%' is no limit of 'losers': write 0, 5 or 2%");
+    check_refused("fleet:losers<=1.5", "no limit");
+    check_refused("fleet:losers<=101%", "no limit");
+    check_refused("fleet:time<=-2%,fleet:time<=-3%", "'time' is limited twice");
+    check_refused("fleet:<=-2%", "unknown metric");
+    check_refused("fleet::time<=-2%", "no candidate's name");
+}
+
 static bool add_ini(struct res_budget *budget, const char *text, char **ret_problem)
 {
     return res_budget_add_ini(budget, text, strlen(text), ret_problem);
@@ -136,6 +179,9 @@ TEST(wrong_files_are_refused_with_their_line)
     REFUSED("[candidate a, candidate b]\ntime = +3%\n", "line 2: unknown section");
     REFUSED("[candidate a,]\ntime = +3%\n", "line 2: unknown section");
     REFUSED("[all]\n\ntime = +3%\ntune = +3%\n", "line 4: unknown metric 'tune'");
+    REFUSED("[fleets]\ntime = -3%\n", "line 2: unknown section [fleets]");
+    REFUSED("[fleet, workload a]\ntime = -3%\n", "line 2: unknown section");
+    REFUSED("[fleet,]\ntime = -3%\n", "line 2: unknown section");
     REFUSED("[all]\ntime = fast\n", "line 2: 'fast' is no limit");
     REFUSED("[all]\ntime = +3%,\n", "line 2: '' is no limit");
     REFUSED("[all]\ntime = +3%\n[all]\ntime = +4%\n", "line 4: 'time' is limited twice");
@@ -152,4 +198,4 @@ TEST(wrong_files_are_refused_with_their_line)
 }
 
 RUN_TESTS(T(limits_are_read_in_their_units), T(wrong_budgets_are_refused_with_their_column),
-          T(the_nearest_rule_counts), T(wrong_files_are_refused_with_their_line))
+          T(rules_of_a_fleet), T(the_nearest_rule_counts), T(wrong_files_are_refused_with_their_line))

@@ -16,9 +16,11 @@
 #include "results/measure/result/tuned.h"
 
 #define SCHEMA_NAME  "mallab-experiment/"
+#define FLEET_NAME   "mallab-fleet/"
 #define SCHEMA_MAJOR 1 /* a higher one is refused; more keys are no new number */
 
-#define WORKLOADS_MAX 4096u
+#define WORKLOADS_MAX        4096u
+#define FLEET_CANDIDATES_MAX 1000u
 
 /* ---- what a JSON of ours is ------------------------------------------------------------------ */
 
@@ -41,6 +43,10 @@ static const struct {
     {"mallab-doctor/", "what 'mallab doctor --json' printed", "'mallab ab' makes results"},
     {"mallab-status/", "what 'mallab record --attach-to --json' printed", "name the recording"},
     {"mallab-top/", "what 'mallab top --json' printed", "name the recording"},
+    {"mallab-fleet-compare/", "a comparison by 'mallab compare --json'",
+     "name the two fleets that it compares"},
+    {"mallab-fleet/", "a fleet by 'mallab collect'",
+     "show it with 'mallab report', or hold it against another with 'mallab compare'"},
     {"mallab-report/", "the data of a page by 'mallab report --format html'", "name the results themselves"},
 };
 
@@ -113,6 +119,8 @@ static const char *shown_defect(const struct res_result *result)
     for (size_t i = 0; i < result->workload_count; i++)
         if (result->workloads[i].candidate_count == 0)
             return "a workload has no candidates";
+    if (res_result_is_fleet(result))
+        return "it has a fleet and no workloads";
     if (result->validation != NULL && result->validated_count == 0)
         return "its validation has no candidates with name, real, predicted and error";
     return result->tune != NULL ? res_tuned_defect(result->tune) : NULL;
@@ -129,10 +137,43 @@ void res_result_names_apart(struct res_result *result)
     free(named);
 }
 
+/* A fleet's document: a result without workloads. */
+static bool is_schema_of_fleet(const char *schema)
+{
+    return schema != NULL && strncmp(schema, FLEET_NAME, strlen(FLEET_NAME)) == 0;
+}
+
+static bool read_fleet(const json_t *json, struct res_result *ret_result, char **ret_problem)
+{
+    struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
+    if (json_array_size(json_object_get(json, "candidates")) > FLEET_CANDIDATES_MAX)
+        *ret_problem = res_strdup("candidates is no array of a sensible size");
+    else if (atoi(json_string_value(json_object_get(json, "schema")) + strlen(FLEET_NAME)) > SCHEMA_MAJOR)
+        *ret_problem = res_strdup("it is newer than " RES_FLEET_SCHEMA
+                                  ": read it with the mallab that wrote it");
+    else if (res_fleet_read(json, fleet, ret_problem)) {
+        res_result_of_fleet(fleet, ret_result);
+        return true;
+    }
+    free(fleet); /* empty */
+    return false;
+}
+
+void res_result_of_fleet(struct res_fleet *fleet, struct res_result *ret_result)
+{
+    res_described_init(&RES_RESULT, ret_result);
+    ret_result->schema = res_strdup(RES_SCHEMA);
+    ret_result->mallab_version = fleet->mallab_version != NULL ? res_strdup(fleet->mallab_version) : NULL;
+    ret_result->baseline = res_strdup(fleet->baseline);
+    ret_result->fleet = fleet;
+}
+
 bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
 {
-    char *problem = defect_of(json);
     *ret_result = (struct res_result){0};
+    if (is_schema_of_fleet(json_string_value(json_object_get(json, "schema"))))
+        return read_fleet(json, ret_result, ret_problem);
+    char *problem = defect_of(json);
     if (problem != NULL) {
         *ret_problem = res_text_plain(problem);
         free(problem);
@@ -195,7 +236,8 @@ bool res_result_load_fd(int fd, const char *path, struct res_result *ret_result,
     json_t *json = NULL;
     const enum fp_status status = parse(fd, &json, &error);
     const int saved = errno;
-    *ret_is_other = json != NULL && !is_schema_of_result(json_string_value(json_object_get(json, "schema")));
+    const char *schema = json_string_value(json_object_get(json, "schema"));
+    *ret_is_other = json != NULL && !is_schema_of_result(schema) && !is_schema_of_fleet(schema);
     if (json == NULL)
         *ret_problem = status == FP_ERR_READ ? res_strdup(strerror(saved)) : unread(path, status, &error);
     const bool read = json != NULL && res_result_read(json, ret_result, ret_problem);

@@ -382,6 +382,17 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
 /* res_result_names_apart - give workloads names of their own (names_apart.h); who reads a result has that done. */
 void res_result_names_apart(struct res_result *result);
 
+/* res_result_of_fleet - a result without workloads, of which a fleet is all that it says: so verbs that take a result take a fleet's document,
+ * too. res_result_read makes the same of one.
+ * fleet  of the heap; the result's from now on. */
+void res_result_of_fleet(struct res_fleet *fleet, struct res_result *ret_result);
+
+/* res_result_is_fleet - whether it is one of these. */
+static inline bool res_result_is_fleet(const struct res_result *result)
+{
+    return result->fleet != NULL && result->workload_count == 0;
+}
+
 /* res_result_write - the same as JSON. A new reference. */
 json_t *res_result_write(const struct res_result *result);
 

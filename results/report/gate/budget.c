@@ -81,10 +81,29 @@ static bool take_number(struct res_span *text, double *ret_number)
     return true;
 }
 
-/* limit_examples - of limits of a metric, for messages. */
-static const char *limit_examples(enum res_metric metric)
+/* What may be limited of a fleet, and the metric whose unit it has. */
+static const struct {
+    const char *name, *examples;
+    enum res_metric metric;
+} FLEET_METRICS[] = {
+    [RES_FLEET_TIME] = {"time", "+3% or -2%", RES_METRIC_TIME},
+    [RES_FLEET_PEAK] = {"peak", "+3% or -2%", RES_METRIC_RSS_PEAK},
+    [RES_FLEET_LOSERS] = {"losers", "0, 5 or 2%", RES_METRIC_FAULTS},
+};
+#define FLEET_METRICS_END ((int)(sizeof FLEET_METRICS / sizeof FLEET_METRICS[0]))
+
+const char *res_rule_metric(const struct res_rule *rule)
 {
-    switch (res_metric_unit(metric)) {
+    return rule->of_fleet != RES_FLEET_NONE ? FLEET_METRICS[rule->of_fleet].name
+                                            : res_metric_name(rule->metric);
+}
+
+/* limit_examples - of limits of a rule's metric, for messages. */
+static const char *limit_examples(const struct res_rule *rule)
+{
+    if (rule->of_fleet != RES_FLEET_NONE)
+        return FLEET_METRICS[rule->of_fleet].examples;
+    switch (res_metric_unit(rule->metric)) {
     case RES_UNIT_NS:
         return "+3%, -10% or 25ns";
     case RES_UNIT_BYTES:
@@ -113,7 +132,7 @@ static bool limit_take(struct res_span text, struct res_rule *rule)
         return (sign == '+' || sign == '-' || number == 0) && number <= RES_RULE_PERCENT_MAX &&
                rule->limit > 0;
     }
-    if (text.begin == whole.begin || sign == '+' || sign == '-')
+    if (text.begin == whole.begin || sign == '+' || sign == '-' || rule->of_fleet != RES_FLEET_NONE)
         return false;
     double factor = res_metric_unit(rule->metric) == RES_UNIT_COUNT && text.length == 0 ? 1 : 0;
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
@@ -123,6 +142,19 @@ static bool limit_take(struct res_span text, struct res_rule *rule)
     }
     rule->limit = number * factor;
     return factor > 0 && rule->limit <= RES_RULE_LIMIT_MAX;
+}
+
+/* losers_take - the same of losers: how many workloads, or which share of them. */
+static bool losers_take(struct res_span text, struct res_rule *rule)
+{
+    if (!take_number(&text, &rule->limit))
+        return false;
+    text = span_trimmed(text.begin, text.length);
+    rule->relative = text.length == 1 && *text.begin == '%';
+    rule->limit /= rule->relative ? 100 : 1;
+    return rule->relative
+               ? rule->limit <= 1
+               : text.length == 0 && rule->limit == floor(rule->limit) && rule->limit <= RES_RULE_LIMIT_MAX;
 }
 
 #define SECTION_MAX                                                                                          \
@@ -150,10 +182,11 @@ static bool add_rule(struct res_budget *budget, struct res_rule *rule, char **re
     *ret_problem = NULL;
     for (size_t i = 0; i < budget->rule_count && *ret_problem == NULL; i++) {
         const struct res_rule *known = &budget->rules[i];
-        if (known->metric == rule->metric && known->relative == rule->relative &&
-            same_name(known->workload, rule->workload) && same_name(known->candidate, rule->candidate))
+        if (known->of_fleet == rule->of_fleet && known->metric == rule->metric &&
+            known->relative == rule->relative && same_name(known->workload, rule->workload) &&
+            same_name(known->candidate, rule->candidate))
             *ret_problem = res_printf("%s: '%s' is limited twice for the same: '%s' stands at %s",
-                                      rule->place, res_metric_name(rule->metric), known->text, known->place);
+                                      rule->place, res_rule_metric(rule), known->text, known->place);
     }
     if (*ret_problem == NULL && budget->rule_count >= RES_RULES_MAX)
         *ret_problem = res_printf("%s: more than %u rules", rule->place, RES_RULES_MAX);
@@ -181,33 +214,51 @@ static char *copied_name(struct res_span span)
 
 /* What stands before a rule's limit, found. begin NULL: all. */
 struct target {
+    bool fleet;
     struct res_span workload, candidate;
 };
+
+/* Finds the metric of a rule by its name. */
+static bool take_metric(bool fleet, struct res_span name, struct res_rule *rule)
+{
+    if (!fleet)
+        return res_metric_from(name.begin, name.length, &rule->metric);
+    for (int metric = RES_FLEET_TIME; metric < FLEET_METRICS_END; metric++) {
+        if (strlen(FLEET_METRICS[metric].name) == name.length &&
+            strncmp(FLEET_METRICS[metric].name, name.begin, name.length) == 0) {
+            rule->of_fleet = (enum res_fleet_metric)metric;
+            rule->metric = FLEET_METRICS[metric].metric;
+            return true;
+        }
+    }
+    return false;
+}
 
 /* place is borrowed. */
 static bool add_limit(struct res_budget *budget, const struct target *target, struct res_span metric,
                       struct res_span limit, const char *place, char **ret_problem)
 {
     struct res_rule rule = {0};
-    if (!res_metric_from(metric.begin, metric.length, &rule.metric)) {
+    if (!take_metric(target->fleet, metric, &rule)) {
         char *name = quoted(metric);
-        char *names = res_metric_names();
-        *ret_problem = res_printf("%s: unknown metric '%s'; there are %s", place, name, names);
+        char *names = target->fleet ? res_strdup("time, peak, losers") : res_metric_names();
+        *ret_problem = res_printf("%s: unknown metric '%s'%s; there are %s", place, name,
+                                  target->fleet ? " of a fleet" : "", names);
         free(names);
         free(name);
         return false;
     }
-    if (!limit_take(limit, &rule)) {
+    if (!(rule.of_fleet == RES_FLEET_LOSERS ? losers_take(limit, &rule) : limit_take(limit, &rule))) {
         char *words = quoted(limit);
         *ret_problem = res_printf("%s: '%s' is no limit of '%s': write %s", place, words,
-                                  res_metric_name(rule.metric), limit_examples(rule.metric));
+                                  res_rule_metric(&rule), limit_examples(&rule));
         free(words);
         return false;
     }
     char *words = quoted(limit);
     rule.workload = copied_name(target->workload);
     rule.candidate = copied_name(target->candidate);
-    rule.text = res_printf("%s<=%s", res_metric_name(rule.metric), words);
+    rule.text = res_printf("%s%s<=%s", target->fleet ? "fleet:" : "", res_rule_metric(&rule), words);
     rule.place = res_strdup(place);
     free(words);
     return add_rule(budget, &rule, ret_problem);
@@ -219,6 +270,8 @@ static bool name_fits(struct res_span name)
 }
 
 /* ---- command line --------------------------------------------------------------------------- */
+
+#define FLEET "fleet:"
 
 static bool add_item(struct res_budget *budget, struct res_span item, const char *place, char **ret_problem)
 {
@@ -233,6 +286,9 @@ static bool add_item(struct res_budget *budget, struct res_span item, const char
         return false;
     }
     struct res_span metric = span_trimmed(item.begin, before);
+    target.fleet = metric.length > strlen(FLEET) && strncmp(metric.begin, FLEET, strlen(FLEET)) == 0;
+    if (target.fleet)
+        metric = span_trimmed(metric.begin + strlen(FLEET), metric.length - strlen(FLEET));
     const char *colon = memchr(metric.begin, ':', metric.length);
     if (colon != NULL) {
         const size_t length = (size_t)(colon - metric.begin);
@@ -336,12 +392,20 @@ static bool take_word(struct res_span *text, const char *word, struct res_span *
     return name_fits(*ret_name) && (comma == NULL || text->length > 0);
 }
 
-/* "all", "candidate NAME", "workload NAME", or the last two with a comma between. */
+/* "all", "candidate NAME", "workload NAME", or the last two with a comma between; "fleet", or that with a comma and a candidate. */
 static bool take_section(const char *section, struct target *ret_target)
 {
     struct res_span text = span_trimmed(section, strlen(section));
     if (text.length == 3 && strncmp(text.begin, "all", 3) == 0)
         return true;
+    if (text.length >= 5 && strncmp(text.begin, "fleet", 5) == 0) {
+        text = span_trimmed(text.begin + 5, text.length - 5);
+        ret_target->fleet = true;
+        if (text.length == 0)
+            return true;
+        text = *text.begin == ',' ? span_trimmed(text.begin + 1, text.length - 1) : (struct res_span){0};
+        return text.length > 0 && take_word(&text, "candidate", &ret_target->candidate) && text.length == 0;
+    }
     do {
         if (!take_word(&text, "workload", &ret_target->workload) &&
             !take_word(&text, "candidate", &ret_target->candidate))
@@ -366,8 +430,8 @@ static int on_setting(void *user, const char *section, const char *name, const c
         metric = span_trimmed(metric.begin, metric.length - 1);
     if (!take_section(section, &target)) {
         char *words = quoted(span_trimmed(section, strlen(section)));
-        problem = res_printf("%s: unknown section [%s]: write [all], [candidate NAME], [workload NAME] or "
-                             "[workload NAME, candidate NAME]",
+        problem = res_printf("%s: unknown section [%s]: write [all], [candidate NAME], [workload NAME], "
+                             "[workload NAME, candidate NAME] or [fleet]",
                              place, words);
         free(words);
     }
@@ -419,12 +483,25 @@ const struct res_rule *res_budget_find(const struct res_budget *budget, enum res
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
         const int rank = (rule->candidate != NULL ? 2 : 0) + (rule->workload != NULL ? 1 : 0);
-        if (rule->metric == metric && rule->relative == relative && rank > best_rank &&
-            res_rule_names(rule, workload) &&
+        if (rule->of_fleet == RES_FLEET_NONE && rule->metric == metric && rule->relative == relative &&
+            rank > best_rank && res_rule_names(rule, workload) &&
             (rule->candidate == NULL || strcmp(rule->candidate, candidate) == 0)) {
             best = rule;
             best_rank = rank;
         }
+    }
+    return best;
+}
+
+const struct res_rule *res_budget_find_fleet(const struct res_budget *budget, enum res_fleet_metric metric,
+                                             bool relative, const char *candidate)
+{
+    const struct res_rule *best = NULL;
+    for (size_t i = 0; i < budget->rule_count; i++) {
+        const struct res_rule *rule = &budget->rules[i];
+        if (rule->of_fleet == metric && rule->relative == relative &&
+            (rule->candidate == NULL ? best == NULL : strcmp(rule->candidate, candidate) == 0))
+            best = rule;
     }
     return best;
 }

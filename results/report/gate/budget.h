@@ -4,10 +4,11 @@
  *   rule        METRIC<=LIMIT, for a candidate or all, for a workload or all
  *   relative    LIMIT is a percentage: against the baseline, "+3%" or "-10%"
  *   absolute    LIMIT is a figure: "512MiB", "25ns", "10000"
+ *   of a fleet  what many workloads say together (fleet_check.h): time and peak as percentages, losers as a number or a share of the workloads
  *
- * Command line:  time<=+3%,rss-peak<=+5%,jemalloc:rss-peak<=512MiB
- * INI file:      [all], [candidate NAME], [workload NAME] or [workload NAME, candidate NAME], and in them
- *                METRIC = LIMIT[, LIMIT]; "METRIC <= LIMIT" is read as the same.
+ * Command line:  time<=+3%,rss-peak<=+5%,jemalloc:rss-peak<=512MiB,fleet:time<=-2%,fleet:jemalloc:losers<=0
+ * INI file:      [all], [candidate NAME], [workload NAME], [workload NAME, candidate NAME], [fleet] or [fleet, candidate NAME], and
+ *                in them METRIC = LIMIT[, LIMIT]; "METRIC <= LIMIT" is read as the same.
  * Of the rules for the same metric, relative or absolute, the one for a workload and a candidate counts before the one for
  * a candidate, that before the one for a workload, that before the one for all.
  *
@@ -26,10 +27,13 @@
 #define RES_RULE_LIMIT_MAX   1e18 /* of a figure in base units */
 #define RES_RULE_PERCENT_MAX 1e6
 
+enum res_fleet_metric { RES_FLEET_NONE, RES_FLEET_TIME, RES_FLEET_PEAK, RES_FLEET_LOSERS };
+
 struct res_rule {
-    enum res_metric metric;
+    enum res_fleet_metric of_fleet; /* none: it is of each workload by itself */
+    enum res_metric metric;         /* of a fleet: the one whose unit it has */
     bool relative;
-    double limit;    /* base units; relative: as a ratio, 1.03 */
+    double limit;    /* base units; relative: as a ratio, 1.03; of losers: as a share, 0.02 */
     char *workload;  /* NULL: all */
     char *candidate; /* NULL: all */
     char *text;      /* "time<=+3%" */
@@ -52,9 +56,15 @@ bool res_budget_add_ini(struct res_budget *budget, const char *text, size_t leng
 /* res_rule_names - whether a rule is for a workload: for all, for one of this name, or of this name behind a host's label. */
 bool res_rule_names(const struct res_rule *rule, const char *workload);
 
-/* res_budget_find - the rule that counts; NULL when there is none. */
+/* res_budget_find - the rule that counts for a candidate of a workload; NULL when there is none.
+ * res_budget_find_fleet - likewise for a candidate of a fleet. */
 const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
                                        const char *workload, const char *candidate);
+const struct res_rule *res_budget_find_fleet(const struct res_budget *budget, enum res_fleet_metric metric,
+                                             bool relative, const char *candidate);
+
+/* res_rule_metric - its metric's name: "rss-peak"; of a fleet "time", "peak" or "losers". */
+const char *res_rule_metric(const struct res_rule *rule);
 
 void res_budget_release(struct res_budget *budget);
 

@@ -9,6 +9,7 @@
 #include "results/measure/figures/metric.h"
 #include "results/report/gate/bridge.h"
 #include "results/report/gate/compare_results.h"
+#include "results/report/gate/fleet_check.h"
 
 #define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
 #define RES_WHY_CROSSES "the interval crosses the limit"
@@ -231,8 +232,21 @@ static double rounds_to_decide(const struct res_finding *finding)
                : INFINITY;
 }
 
+/* Of a fleet: what would narrow an interval that crosses its limit. */
+static char *fleet_reason(const struct res_check *check, const struct res_finding *finding, const char *why)
+{
+    if (strcmp(why, RES_WHY_CROSSES) != 0)
+        return res_strdup(why);
+    char *remedy = res_fleet_remedy(check->of->fleet, finding);
+    char *words = res_printf(
+        "%s: %s", why, remedy != NULL ? remedy : "no number within reason of workloads or blocks decides");
+    free(remedy);
+    return words;
+}
+
 /* What came out of the judging, in words. */
-static char *reason_of(const struct res_finding *finding, const char *why, bool over_alone, size_t tested)
+static char *reason_of(const struct res_check *check, const struct res_finding *finding, const char *why,
+                       bool over_alone, size_t tested)
 {
     if (over_alone && finding->outcome == RES_INCONCLUSIVE)
         return res_printf("over by itself, but one of %zu findings may be by chance "
@@ -245,6 +259,8 @@ static char *reason_of(const struct res_finding *finding, const char *why, bool 
             finding->bridge == RES_BRIDGE_BASELINE ? ", unevenly" : "");
         return words;
     }
+    if (finding->rule.of_fleet != RES_FLEET_NONE)
+        return fleet_reason(check, finding, why);
     const double needed = rounds_to_decide(finding);
     if (strcmp(why, RES_WHY_CROSSES) != 0 || needed > ROUNDS_MOST)
         return res_strdup(why);
@@ -276,7 +292,7 @@ static void judge_all(struct res_check *check)
             const enum res_outcome alone = res_judge_limit(&finding->estimate, limit, finding->noise,
                                                            finding->tails, &why);
             finding->outcome = res_judge_limit(&finding->estimate, limit, finding->noise, corrected, &why);
-            finding->reason = reason_of(finding, why, alone == RES_OVER, tested);
+            finding->reason = reason_of(check, finding, why, alone == RES_OVER, tested);
         }
         check->counts[finding->outcome]++;
     }
@@ -308,6 +324,8 @@ static char *unmeasured_problem(const struct res_result *result, const struct re
     for (size_t i = 0; i < budget->rule_count && any_ran(result); i++) {
         const struct res_rule *rule = &budget->rules[i];
         const bool now = measured(result, rule->metric);
+        if (rule->of_fleet != RES_FLEET_NONE)
+            continue;
         if (!now ||
             (earlier != NULL && rule->relative && any_ran(earlier) && !measured(earlier, rule->metric)))
             return res_printf("'%s' (%s): the %sresult has no '%s'; for that run %s", rule->text, rule->place,
@@ -357,8 +375,55 @@ static void check_workload(struct res_check *check, const struct scene *scene,
     }
 }
 
+/* Of a fleet all candidates but the baseline, and that where a rule names it. */
+static void check_fleet(struct res_check *check, const struct res_fleet *fleet,
+                        const struct res_budget *budget)
+{
+    for (size_t i = 0; i < fleet->candidate_count; i++) {
+        for (int which = 2 * RES_FLEET_TIME; which < 2 * (RES_FLEET_LOSERS + 1); which++) {
+            const struct res_rule *rule = res_budget_find_fleet(budget, (enum res_fleet_metric)(which / 2),
+                                                                which % 2 == 0, fleet->candidates[i].name);
+            if (rule == NULL || (i == 0 && rule->candidate == NULL))
+                continue;
+            const struct res_finding finding = res_fleet_finding(fleet, i, rule);
+            add(check, &finding);
+        }
+    }
+}
+
+static bool names_in_fleet(const struct res_rule *rule, const struct res_fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->candidate_count; i++)
+        if (rule->candidate == NULL || strcmp(rule->candidate, fleet->candidates[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* A rule of a fleet where there is none, or of workloads where there are none. NULL: each has its own. */
+static char *kind_problem(const struct res_result *result, bool has_earlier, const struct res_budget *budget)
+{
+    for (size_t i = 0; i < budget->rule_count; i++) {
+        const struct res_rule *rule = &budget->rules[i];
+        const bool of_fleet = rule->of_fleet != RES_FLEET_NONE;
+        if (of_fleet && result->fleet == NULL)
+            return res_printf("'%s' (%s): the result is of one workload, which is no fleet", rule->text,
+                              rule->place);
+        if (of_fleet && has_earlier)
+            return res_printf("'%s' (%s): a fleet's budget is against the baseline; 'mallab compare' holds "
+                              "one fleet against another",
+                              rule->text, rule->place);
+        if (!of_fleet && result->workload_count == 0 && result->fleet != NULL)
+            return res_printf("'%s' (%s) is of each workload, of which a fleet's document has no samples: "
+                              "write 'fleet:time<=-2%%', or name a cell's result",
+                              rule->text, rule->place);
+    }
+    return NULL;
+}
+
 static bool names_something(const struct res_rule *rule, const struct res_result *result)
 {
+    if (rule->of_fleet != RES_FLEET_NONE)
+        return names_in_fleet(rule, result->fleet);
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
         if (res_rule_names(rule, workload->name) &&
@@ -372,7 +437,7 @@ static bool names_something(const struct res_rule *rule, const struct res_result
 static char *unused_problem(const struct res_result *result, const struct res_check *check,
                             const struct res_budget *budget)
 {
-    if (result->workload_count == 0)
+    if (result->workload_count == 0 && result->fleet == NULL)
         return res_strdup("the result has no workload to check: 'mallab ab' makes results with one");
     for (size_t i = 0; i < budget->rule_count; i++) {
         const struct res_rule *rule = &budget->rules[i];
@@ -407,7 +472,9 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
         .base = earlier,
         .against = earlier != NULL ? "earlier result" : "baseline",
     };
-    *ret_problem = unmeasured_problem(result, earlier, budget);
+    *ret_problem = kind_problem(result, earlier != NULL, budget);
+    if (*ret_problem == NULL)
+        *ret_problem = unmeasured_problem(result, earlier, budget);
     for (size_t i = 0; i < result->workload_count && *ret_problem == NULL; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
         const struct scene scene = {
@@ -420,6 +487,8 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
         if (earlier == NULL || scene.earlier_workload != NULL)
             check_workload(&check, &scene, budget);
     }
+    if (*ret_problem == NULL && result->fleet != NULL)
+        check_fleet(&check, result->fleet, budget);
     if (*ret_problem == NULL)
         *ret_problem = unused_problem(result, &check, budget);
     if (*ret_problem != NULL) {

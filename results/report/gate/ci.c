@@ -18,10 +18,14 @@ static char *seen_words(const struct res_finding *finding)
 {
     const struct res_estimate estimate = finding->estimate;
     /* Of rounds, not of passes, which need fewer. */
-    const bool few = finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
+    const bool few = finding->rule.of_fleet == RES_FLEET_NONE && finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
                      (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
+    if (finding->rule.of_fleet == RES_FLEET_LOSERS)
+        return res_printf("%.0f proven, some %s", finding->value, RES_SHARE(estimate.value));
     if (!isfinite(estimate.value))
         return res_strdup("-");
+    if (finding->rule.of_fleet != RES_FLEET_NONE && !isfinite(estimate.interval.high))
+        return res_printf("%s ?", RES_PERCENT(estimate.value));
     if (finding->rule.relative)
         return res_printf("%s %s", RES_PERCENT(estimate.value),
                           few ? "?" : RES_INTERVAL(estimate.interval.low, estimate.interval.high));
@@ -77,7 +81,7 @@ char *res_check_github(const struct res_check *check, enum res_doubt doubt)
             continue;
         char *seen = seen_words(finding);
         char *words = res_printf("%s on %s: %s %s, limit %s%s%s", finding->candidate, finding->workload,
-                                 res_metric_name(finding->rule.metric), seen, limit_words(finding),
+                                 finding->metric, seen, limit_words(finding),
                                  *finding->reason != '\0' ? "; " : "", finding->reason);
         res_text_printf(&text, "::%s title=mallab check%%3A %s::", command_of(finding, doubt),
                         finding->outcome == RES_OVER ? "over budget" : "inconclusive");
@@ -139,9 +143,39 @@ static void add_benchmark(json_t *array, const struct res_result_workload *workl
     res_series_release(&series);
 }
 
+/* What many workloads say together of one candidate. */
+static void add_common(json_t *array, const struct res_fleet *fleet,
+                       const struct res_fleet_candidate *candidate, const char *metric,
+                       const struct res_interval *range, double ratio)
+{
+    if (!isfinite(ratio))
+        return;
+    char *name = res_printf("fleet / %s / %s, ratio to %s", candidate->name, metric, fleet->baseline);
+    char *interval = res_printf("%.4f to %.4f", range->low, range->high);
+    json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", name, "unit", "ratio",
+                                           "value", res_json_number(ratio), "range",
+                                           isfinite(range->high) ? interval : "not known", "extra",
+                                           "of all workloads together; its 95 % interval"));
+    free(name);
+    free(interval);
+}
+
+static void add_fleet(json_t *array, const struct res_fleet *fleet)
+{
+    for (size_t i = 1; i < fleet->candidate_count; i++) {
+        const struct res_fleet_candidate *one = &fleet->candidates[i];
+        add_common(array, fleet, one, "time", &(struct res_interval){one->time.low, one->time.high},
+                   one->time.ratio);
+        add_common(array, fleet, one, "peak", &(struct res_interval){one->peaks.low, one->peaks.high},
+                   one->peaks.ratio);
+    }
+}
+
 json_t *res_check_benchmark(const struct res_result *result)
 {
     json_t *array = json_array();
+    if (result->fleet != NULL)
+        add_fleet(array, result->fleet);
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
         for (size_t k = 0; k < workload->candidate_count; k++)
@@ -202,9 +236,9 @@ static void add_case(struct res_text *text, const struct res_finding *finding, e
 {
     const enum mark mark = mark_of(finding, doubt);
     char *seen = seen_words(finding);
-    char *message = res_printf("%s %s, limit %s: %s%s%s", res_metric_name(finding->rule.metric), seen,
-                               limit_words(finding), res_outcome_name(finding->outcome),
-                               *finding->reason != '\0' ? ", " : "", finding->reason);
+    char *message = res_printf("%s %s, limit %s: %s%s%s", finding->metric, seen, limit_words(finding),
+                               res_outcome_name(finding->outcome), *finding->reason != '\0' ? ", " : "",
+                               finding->reason);
     res_text_printf(text, "    <testcase classname=\"");
     add_xml(text, finding->workload);
     res_text_printf(text, "\" name=\"");
@@ -323,7 +357,7 @@ static size_t add_rows(struct res_grid *grid, const struct res_check *check, siz
     do {
         const struct res_finding *finding = &check->findings[at];
         res_grid_add(grid, finding->candidate);
-        res_grid_add(grid, res_metric_name(finding->rule.metric));
+        res_grid_add(grid, finding->metric);
         res_grid_own(grid, seen_words(finding));
         res_grid_add(grid, limit_words(finding));
         res_grid_own(grid, outcome_words(finding, markdown));
@@ -409,7 +443,7 @@ static void add_details(struct res_text *text, const struct res_check *check)
         const struct res_finding *finding = &check->findings[i];
         res_grid_add(&grid, finding->workload);
         res_grid_add(&grid, finding->candidate);
-        res_grid_add(&grid, res_metric_name(finding->rule.metric));
+        res_grid_add(&grid, finding->metric);
         res_grid_add(&grid, RES_METRIC(finding->rule.metric, finding->value));
         res_grid_add(&grid, RES_INTERVAL(finding->noise.low, finding->noise.high));
         res_grid_own(&grid, res_printf("%" PRIu64, finding->rounds));
@@ -418,8 +452,12 @@ static void add_details(struct res_text *text, const struct res_check *check)
     res_grid_markdown(&grid, text);
     res_text_printf(text, "\n");
     add_line(text, res_printf("commit: %s", check->of->commit != NULL ? check->of->commit : "not known"));
-    add_line(text, res_printf("machine: %s, Linux %s, mallab %s", machine->cpu != NULL ? machine->cpu : "?",
-                              machine->kernel != NULL ? machine->kernel : "?", check->mallab_version));
+    for (size_t i = 0; res_result_is_fleet(check->of) && i < check->of->fleet->machines.count; i++)
+        add_line(text, res_printf("machines: %s", check->of->fleet->machines.items[i]));
+    if (!res_result_is_fleet(check->of))
+        add_line(text,
+                 res_printf("machine: %s, Linux %s, mallab %s", machine->cpu != NULL ? machine->cpu : "?",
+                            machine->kernel != NULL ? machine->kernel : "?", check->mallab_version));
     for (size_t i = 0; i < check->of->disturbance_count; i++)
         if (check->of->disturbances[i].text != NULL)
             add_line(text, res_strdup(check->of->disturbances[i].text));

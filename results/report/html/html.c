@@ -13,6 +13,7 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/confirm_screen.h"
+#include "results/report/table/fleet_table.h"
 #include "results/report/table/sites_screen.h"
 #include "results/report/table/table.h"
 #include "results/report/table/tune_report.h"
@@ -383,7 +384,9 @@ char *res_html(const struct res_html_source *sources, size_t count)
     const struct res_style style = {.utf8 = true};
     struct res_text text = {0};
     for (size_t i = 0; i < count; i++) {
-        char *table = res_table_text(sources[i].result, &style);
+        const struct res_result *result = sources[i].result;
+        char *table = res_result_is_fleet(result) ? res_fleet_text(result->fleet, &style)
+                                                  : res_table_text(result, &style);
         res_text_printf(&text, "%s%s", i > 0 ? "\n" : "", table);
         free(table);
     }

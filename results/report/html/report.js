@@ -16,10 +16,17 @@ const linkTo = (id, words) => element("a", {href: `#${id}`, on: {click: () => { 
 function resultsPage(results, main) {
   for (const result of results) result.workloads = listOf(result.workloads).map(objectOf);
   const names = namesOf(results), isAlone = names.length === 1, all = results.flatMap((result) => result.workloads);
-  if (!isAlone && all.length > 0) main.append(matrixSection(all, names.map((name, at) => () => linkTo(`workload-${at + 1}`, name))));
+  const fleets = results.filter((result) => result.fleet);
+  for (const {fleet, workloads} of fleets)
+    main.append(fleetSection(objectOf(fleet), (host) => {
+      const at = workloads.findIndex((workload) => workload.file_digest === host.file_digest && workload.name === host.workload);
+      return at < 0 ? null : linkTo(`workload-${all.indexOf(workloads[at]) + 1}`, String(host.label));
+    }));
+  if (!isAlone && all.length > 0 && !(results.length === 1 && fleets.length === 1)) main.append(matrixSection(all, names.map((name, at) => () => linkTo(`workload-${at + 1}`, name))));
   let number = 0;
   for (const result of results) {
     const place = element("section", {class: "result"});
+    if (result.fleet && result.workloads.length === 0) continue;
     if (results.length > 1) place.append(element("h1", {class: "file"}, String(result.file)));
     const tune = tuneSection(result), fidelity = tune || result.confirm_table ? null : fidelitySection(result);
     if (tune) place.append(tune, ...(result.workloads.length > 0 ? [element("p", {class: "explain above"}, "The confirmation, as a result of its own:")] : []));
@@ -44,7 +51,7 @@ function buildPage(data) {
   if (links.length > 1) contents.append(...links);
   else contents.hidden = true;
   const named = history ? listOf(history.series).map((series) => objectOf(series).workload)
-    : results.flatMap((result) => [...listOf(result.workloads).map((workload) => workload.name), objectOf(result.confirm_table).ran]);
+    : results.flatMap((result) => [...listOf(result.workloads).map((workload) => workload.name), objectOf(result.confirm_table).ran, result.fleet && result.workloads.length === 0 ? `fleet of ${wholeText(result.fleet.workloads)}` : null]);
   const names = [...new Set(named.filter(isNamed))];
   document.title = `${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""} - mallab ${history ? "history" : "report"}`;
   document.getElementById("foot").append(`mallab ${data.mallab_version}. ${NOTE}`);

@@ -1,0 +1,392 @@
+/* fleet_compare.c - see fleet_compare.h. */
+#include "results/report/gate/fleet_compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "results/measure/statistics/many.h"
+#include "results/measure/statistics/significance.h"
+#include "results/report/grid/cells.h"
+
+#define NAMES_MOST 6u /* of hosts that only one of both has */
+
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+#define MOVE(name, member, verdicts)                                                                         \
+    RES_ROW(NUMBER, name ".then", member.then, NULL), RES_ROW(NUMBER, name ".now", member.now, NULL),        \
+        RES_ROW(NUMBER, name ".ratio", member.ratio, NULL),                                                  \
+        RES_ROW(NUMBER, name ".ratio_low", member.low, NULL),                                                \
+        RES_ROW(NUMBER, name ".ratio_high", member.high, NULL),                                              \
+        RES_ROW(NUMBER, name ".n_eff", member.n_eff, NULL),                                                  \
+        RES_WORD(name ".verdict", member.verdict, verdicts, NULL),                                           \
+        RES_ROW(COUNT, name ".pairs", member.pairs, NULL)
+
+#define OWNER struct res_fleet_compared
+static const struct res_field COMPARED_FIELDS[] = {
+    RES_ROW(LENT, "name", name, NULL),
+    MOVE("time", time, RES_TIME_VERDICTS),
+    MOVE("peak", peak, RES_MEMORY_VERDICTS),
+};
+static const struct res_described COMPARED = RES_DESCRIBE_WHOLLY("a candidate", COMPARED_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_compare
+static const struct res_field COMPARE_FIELDS[] = {
+    RES_ROW(LENT, "schema", schema, NULL),
+    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_ROW(LENT, "baseline", baseline, NULL),
+    RES_ROW(COUNT, "workloads_old", workloads_old, NULL),
+    RES_ROW(COUNT, "workloads_new", workloads_new, NULL),
+    RES_ROW(COUNT, "pairs", pairs, NULL),
+    RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &COMPARED, NULL),
+    RES_ROW(TEXTS, "differences", differences, NULL),
+    RES_ROW(TEXTS, "only_old", only_old, NULL),
+    RES_ROW(TEXTS, "only_new", only_new, NULL),
+};
+const struct res_described RES_FLEET_COMPARE = RES_DESCRIBE_WHOLLY("a comparison", COMPARE_FIELDS);
+#undef OWNER
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+struct pair {
+    const struct res_fleet_host *then, *now;
+};
+
+static int by_key(const void *one, const void *other)
+{
+    const struct res_fleet_host *left = *(const struct res_fleet_host *const *)one;
+    const struct res_fleet_host *right = *(const struct res_fleet_host *const *)other;
+    const int labels = strcmp(left->label, right->label);
+    return labels != 0 ? labels : strcmp(left->file_digest, right->file_digest);
+}
+
+/* A document comes from anywhere: its order is not believed. The caller's to free. */
+static const struct res_fleet_host **sorted(const struct res_fleet *fleet)
+{
+    const struct res_fleet_host **hosts = res_calloc(fleet->host_count + 1, sizeof *hosts);
+    for (size_t i = 0; i < fleet->host_count; i++)
+        hosts[i] = &fleet->hosts[i];
+    qsort(hosts, fleet->host_count, sizeof *hosts, by_key);
+    return hosts;
+}
+
+static void add_only(struct res_texts *texts, const struct res_fleet_host *host)
+{
+    char *words = res_printf("%s (%s)", host->label,
+                             host->workload != NULL ? host->workload : host->file_digest);
+    res_texts_add(texts, words);
+    free(words);
+}
+
+/* ret_pairs: room for the hosts of either. */
+static void pair_up(const struct res_fleet *earlier, const struct res_fleet *fleet,
+                    struct res_fleet_compare *comparison, struct pair *ret_pairs)
+{
+    const struct res_fleet_host **then = sorted(earlier), **now = sorted(fleet);
+    for (size_t i = 0, k = 0; i < earlier->host_count || k < fleet->host_count;) {
+        const int order = i == earlier->host_count ? 1
+                          : k == fleet->host_count ? -1
+                                                   : by_key(&then[i], &now[k]);
+        if (order < 0)
+            add_only(&comparison->only_old, then[i++]);
+        else if (order > 0)
+            add_only(&comparison->only_new, now[k++]);
+        else
+            ret_pairs[comparison->pairs++] = (struct pair){then[i++], now[k++]};
+    }
+    free(then);
+    free(now);
+}
+
+/* ---- one candidate -------------------------------------------------------------------------- */
+
+/* A candidate in both fleets. */
+struct both {
+    size_t then, now;
+};
+
+/* Of one host; NAN where it is in no common figure. */
+static double ratio_of(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate,
+                       bool of_time)
+{
+    const struct res_fleet_entry *entry = &host->entries[candidate];
+    const bool common = of_time ? host->of_time == fleet->of_time && host->no_trust_time == NULL
+                                : host->of_memory == fleet->of_memory && host->no_trust_memory == NULL;
+    const double ratio = of_time ? entry->time.ratio : entry->peak.ratio;
+    return common && entry->failed == NULL && ratio > 0 ? ratio : NAN;
+}
+
+static int verdict_of(const struct res_fleet_move *move)
+{
+    return move->high < 1 ? RES_LESS : move->low > 1 ? RES_MORE : RES_UNDECIDED;
+}
+
+static struct res_fleet_move move_of(const struct res_fleet *earlier, const struct res_fleet *fleet,
+                                     const struct pair *pairs, size_t count, struct both both, bool of_time)
+{
+    struct res_fleet_move move = {NAN, NAN, NAN, NAN, NAN, NAN, RES_UNDECIDED, 0};
+    double *then = res_calloc(4 * count + 1, sizeof *then);
+    double *now = then + count, *change = now + count, *shares = change + count;
+    for (size_t i = 0; i < count; i++) {
+        const double old_ratio = ratio_of(earlier, pairs[i].then, both.then, of_time);
+        const double new_ratio = ratio_of(fleet, pairs[i].now, both.now, of_time);
+        const bool counts = isfinite(old_ratio) && isfinite(new_ratio) && pairs[i].now->share > 0 &&
+                            pairs[i].now->share <= 1;
+        if (!counts)
+            continue;
+        then[move.pairs] = log(old_ratio);
+        now[move.pairs] = log(new_ratio);
+        change[move.pairs] = log(new_ratio) - log(old_ratio);
+        shares[move.pairs++] = pairs[i].now->share;
+    }
+    if (move.pairs > 0) {
+        const struct res_logarithm mean = res_many_mean(change, shares, move.pairs);
+        move.n_eff = res_many_effective(shares, move.pairs);
+        move.then = exp(res_many_mean(then, shares, move.pairs).value);
+        move.now = exp(res_many_mean(now, shares, move.pairs).value);
+        move.ratio = exp(mean.value);
+        if (move.n_eff >= RES_FLEET_LEAST_EFFECTIVE) {
+            const struct res_estimate estimate = res_logarithm_estimate(mean);
+            move.low = estimate.interval.low;
+            move.high = estimate.interval.high;
+        }
+    }
+    move.verdict = verdict_of(&move);
+    free(then);
+    return move;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static const char *word_or(const char *word, const char *other)
+{
+    return word != NULL ? word : other;
+}
+
+static void add_difference(struct res_texts *texts, const char *what, const char *then, const char *now)
+{
+    if (strcmp(then, now) == 0)
+        return;
+    char *words = res_printf("%s: %s then, %s now", what, then, now);
+    res_texts_add(texts, words);
+    free(words);
+}
+
+static char *machines_of(const struct res_fleet *fleet)
+{
+    struct res_text text = {0};
+    for (size_t i = 0; i < fleet->machines.count; i++)
+        res_text_printf(&text, "%s%s", i > 0 ? "; " : "", fleet->machines.items[i]);
+    return text.text != NULL ? text.text : res_strdup("not known");
+}
+
+static void add_differences(struct res_texts *texts, const struct res_fleet *earlier,
+                            const struct res_fleet *fleet)
+{
+    char *then = machines_of(earlier), *now = machines_of(fleet);
+    add_difference(texts, "mallab", word_or(earlier->mallab_version, "not known"),
+                   word_or(fleet->mallab_version, "not known"));
+    add_difference(texts, "machines", then, now);
+    add_difference(texts, "times are of", RES_FLEET_OF[earlier->of_time], RES_FLEET_OF[fleet->of_time]);
+    add_difference(texts, "memory is of", RES_FLEET_OF[earlier->of_memory], RES_FLEET_OF[fleet->of_memory]);
+    if (earlier->missing_count + fleet->missing_count > 0) {
+        char *words = res_printf("cells missing: %zu then, %zu now", earlier->missing_count,
+                                 fleet->missing_count);
+        res_texts_add(texts, words);
+        free(words);
+    }
+    free(then);
+    free(now);
+}
+
+static void add_candidates(const struct res_fleet *earlier, const struct res_fleet *fleet,
+                           const struct pair *pairs, struct res_fleet_compare *comparison)
+{
+    const size_t count = (size_t)comparison->pairs;
+    comparison->candidates = res_calloc(fleet->candidate_count, sizeof *comparison->candidates);
+    for (size_t k = 1; k < fleet->candidate_count; k++) {
+        for (size_t i = 1; i < earlier->candidate_count; i++) {
+            if (strcmp(earlier->candidates[i].name, fleet->candidates[k].name) != 0)
+                continue;
+            const struct both both = {i, k};
+            comparison->candidates[comparison->candidate_count++] = (struct res_fleet_compared){
+                .name = fleet->candidates[k].name,
+                .time = move_of(earlier, fleet, pairs, count, both, true),
+                .peak = move_of(earlier, fleet, pairs, count, both, false),
+            };
+            break;
+        }
+    }
+}
+
+bool res_fleet_compare(const struct res_fleet *earlier, const struct res_fleet *fleet,
+                       struct res_fleet_compare *ret_comparison, char **ret_problem)
+{
+    struct res_fleet_compare comparison = {.schema = RES_FLEET_COMPARE_SCHEMA,
+                                           .mallab_version = MALLAB_VERSION,
+                                           .baseline = fleet->baseline,
+                                           .workloads_old = earlier->host_count,
+                                           .workloads_new = fleet->host_count,
+                                           .differences = {.known = true},
+                                           .only_old = {.known = true},
+                                           .only_new = {.known = true}};
+    if (strcmp(earlier->baseline, fleet->baseline) != 0) {
+        *ret_problem = res_printf("the baseline was %s and is %s: ratios to them do not compare",
+                                  earlier->baseline, fleet->baseline);
+        return false;
+    }
+    struct pair *pairs = res_calloc(fleet->host_count + 1, sizeof *pairs);
+    pair_up(earlier, fleet, &comparison, pairs);
+    add_differences(&comparison.differences, earlier, fleet);
+    add_candidates(earlier, fleet, pairs, &comparison);
+    free(pairs);
+    if (comparison.pairs > 0 && comparison.candidate_count > 0) {
+        *ret_comparison = comparison;
+        return true;
+    }
+    *ret_problem = res_strdup(comparison.pairs == 0
+                                  ? "no workload is in both: none has the same label and digest"
+                                  : "no candidate is in both beside the baseline");
+    res_described_release(&RES_FLEET_COMPARE, &comparison);
+    return false;
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+static const struct res_column COLUMNS[] = {
+    {.heading = "candidate", .own_line = true, .gap = 2},
+    {.heading = "of", .gap = 2},
+    {.heading = "then", .right = true, .gap = 2},
+    {.heading = "now", .right = true, .gap = 2},
+    {.heading = "change (95 %)", .gap = 2},
+    {.heading = "pairs", .right = true, .gap = 2},
+    {.heading = "verdict", .gap = 2},
+};
+
+static void add_move(struct res_grid *grid, const char *name, const char *of,
+                     const struct res_fleet_move *move, const char *const *verdicts)
+{
+    if (move->pairs == 0)
+        return;
+    const char *verdict = !isfinite(move->high)            ? "spread not known"
+                          : move->verdict == RES_UNDECIDED ? RES_CELL_NOT_SHOWN
+                                                           : verdicts[move->verdict];
+    res_grid_add(grid, name);
+    res_grid_add(grid, of);
+    res_grid_add(grid, RES_PERCENT(move->then));
+    res_grid_add(grid, RES_PERCENT(move->now));
+    res_grid_own(grid, res_printf("%s %s", RES_PERCENT(move->ratio),
+                                  isfinite(move->high) ? RES_INTERVAL(move->low, move->high) : "?"));
+    res_grid_own(grid, res_printf("%" PRIu64, move->pairs));
+    res_grid_add(grid, verdict);
+    res_grid_role(grid, res_cell_role_large(verdict, move->ratio));
+}
+
+static void add_rows(struct res_grid *grid, const struct res_fleet_compare *comparison)
+{
+    for (size_t i = 0; i < comparison->candidate_count; i++) {
+        const struct res_fleet_compared *one = &comparison->candidates[i];
+        add_move(grid, one->name, "time", &one->time, RES_TIME_VERDICTS);
+        add_move(grid, one->name, "peak", &one->peak, RES_MEMORY_VERDICTS);
+    }
+}
+
+/* A line; Markdown makes a list of them. */
+static void add_line(struct res_text *text, bool markdown, char *words)
+{
+    if (markdown) {
+        res_text_printf(text, "- ");
+        res_markdown_add(text, words);
+        res_text_printf(text, "\n");
+    } else {
+        res_text_printf(text, "%s\n", words);
+    }
+    free(words);
+}
+
+static void add_names(struct res_text *text, bool markdown, const char *what, const struct res_texts *names,
+                      bool all)
+{
+    for (size_t i = 0; i < names->count && (all || i < NAMES_MOST); i++)
+        add_line(text, markdown, res_printf("%s: %s", what, names->items[i]));
+    if (!all && names->count > NAMES_MOST)
+        add_line(text, markdown, res_printf("%s: %zu more", what, names->count - NAMES_MOST));
+}
+
+static char *words_of(const struct res_fleet_compare *comparison, const struct res_style *style,
+                      bool markdown)
+{
+    struct res_text text = {0};
+    struct res_grid grid;
+    char *title = res_printf(
+        "fleet of %" PRIu64 " workloads then, %" PRIu64 " now, %" PRIu64 " in both; against %s",
+        comparison->workloads_old, comparison->workloads_new, comparison->pairs, comparison->baseline);
+    if (markdown) {
+        res_text_printf(&text, "### ");
+        res_markdown_add(&text, title);
+    } else {
+        res_text_printf(&text, "%s", title);
+    }
+    res_text_printf(&text, markdown ? "\n\n" : "\n");
+    free(title);
+    res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    add_rows(&grid, comparison);
+    if (markdown)
+        res_grid_markdown(&grid, &text);
+    else
+        res_grid_text(&grid, style, &text);
+    res_grid_release(&grid);
+    res_text_add(&text, "\n", 1);
+    add_names(&text, markdown, "differs", &comparison->differences, true);
+    add_names(&text, markdown, "only then", &comparison->only_old, style->details);
+    add_names(&text, markdown, "only now", &comparison->only_new, style->details);
+    add_line(&text, markdown,
+             res_strdup("Ratios are to the baseline of the same cell; the change is over pairs of one host, "
+                        "by its spread between them."));
+    return text.text;
+}
+
+char *res_fleet_compare_text(const struct res_fleet_compare *comparison, const struct res_style *style)
+{
+    return words_of(comparison, style, false);
+}
+
+char *res_fleet_compare_markdown(const struct res_fleet_compare *comparison)
+{
+    const struct res_style style = {0};
+    return words_of(comparison, &style, true);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+static const char *const CSV[] = {"then",       "now",   "ratio",   "ratio_low",
+                                  "ratio_high", "n_eff", "verdict", "pairs"};
+#define CSV_COUNT (sizeof CSV / sizeof CSV[0])
+
+char *res_fleet_compare_csv(const struct res_fleet_compare *comparison)
+{
+    struct res_column columns[CSV_COUNT + 2] = {{.heading = "candidate"}, {.heading = "of"}};
+    struct res_text text = {0};
+    struct res_grid grid;
+    for (size_t i = 0; i < CSV_COUNT; i++)
+        columns[i + 2].heading = CSV[i];
+    res_grid_begin(&grid, columns, CSV_COUNT + 2);
+    for (size_t i = 0; i < comparison->candidate_count; i++) {
+        static const char *const PARTS[] = {"time", "peak"};
+        for (size_t part = 0; part < 2; part++) {
+            res_grid_add(&grid, comparison->candidates[i].name);
+            res_grid_add(&grid, PARTS[part]);
+            for (size_t k = 0; k < CSV_COUNT; k++) {
+                char *key = res_printf("%s.%s", PARTS[part], CSV[k]);
+                res_grid_field(&grid, &COMPARED, &comparison->candidates[i], key);
+                free(key);
+            }
+        }
+    }
+    res_grid_csv(&grid, &text);
+    res_grid_release(&grid);
+    return text.text;
+}

@@ -1,0 +1,386 @@
+/* fleet_table.c - see fleet_table.h. */
+#include "results/report/table/fleet_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "results/measure/result/result.h"
+#include "results/report/grid/cells.h"
+#include "results/report/notes/notes.h"
+#include "results/report/table/fleet_screen.h"
+
+#define NUMBERS_MOST 40u /* columns of the numbers of missing cells */
+
+/* ---- which hosts, in which order ------------------------------------------------------------ */
+
+/* The place of the leader; 0: there is nothing but the baseline. */
+static size_t leader_of(const struct res_fleet *fleet)
+{
+    size_t leader = fleet->candidate_count > 1 ? 1 : 0;
+    for (size_t i = 2; i < fleet->candidate_count; i++) {
+        if (fleet->candidates[i].time.ratio < fleet->candidates[leader].time.ratio ||
+            isnan(fleet->candidates[leader].time.ratio))
+            leader = i;
+    }
+    return leader;
+}
+
+struct ranked {
+    const struct res_fleet_host *host;
+    double worse; /* INFINITY where the leader failed, -INFINITY where it has no figure */
+    size_t place;
+};
+
+static int by_rank(const void *one, const void *other)
+{
+    const struct ranked *left = one, *right = other;
+    if (left->worse != right->worse)
+        return left->worse > right->worse ? -1 : 1;
+    return left->place < right->place ? -1 : left->place > right->place;
+}
+
+/* As many as there are hosts. The caller's to free. */
+static struct ranked *rank(const struct res_fleet *fleet, size_t leader)
+{
+    struct ranked *ranked = res_calloc(fleet->host_count + 1, sizeof *ranked);
+    for (size_t i = 0; i < fleet->host_count; i++) {
+        const struct res_fleet_entry *entry = &fleet->hosts[i].entries[leader];
+        const double ratio = entry->time.ratio;
+        ranked[i] = (struct ranked){.host = &fleet->hosts[i],
+                                    .worse = entry->failed != NULL ? INFINITY
+                                             : isfinite(ratio)     ? ratio
+                                                                   : -INFINITY,
+                                    .place = i};
+    }
+    qsort(ranked, fleet->host_count, sizeof *ranked, by_rank);
+    return ranked;
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+/* "-12.3%"; behind it '?' where it is not told apart from the baseline, '=' where it is the same; in brackets what is in no common figure. */
+static void add_change(struct res_grid *grid, const struct res_fleet_entry *entry,
+                       const struct res_fleet_difference *difference, const char *const *verdicts,
+                       const char *no_trust)
+{
+    const char *percent = RES_PERCENT(difference->ratio);
+    const char *mark = difference->verdict == RES_UNDECIDED ? "?"
+                       : difference->verdict == RES_SAME    ? "="
+                                                            : " ";
+    if (entry->failed != NULL)
+        res_grid_add(grid, "failed ");
+    else if (!isfinite(difference->ratio))
+        res_grid_add(grid, "- ");
+    else
+        res_grid_own(grid,
+                     no_trust != NULL ? res_printf("(%s)", percent) : res_printf("%s%s", percent, mark));
+    res_grid_role(grid, entry->failed != NULL ? RES_ROLE_BAD
+                        : no_trust != NULL || difference->verdict < 0
+                            ? RES_ROLE_DOUBT
+                            : res_cell_role_large(verdicts[difference->verdict], difference->ratio));
+}
+
+static bool has_peaks(const struct res_fleet *fleet)
+{
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        if (fleet->candidates[i].peak.workloads > 0)
+            return true;
+    return false;
+}
+
+/* Hosts, then a column of time and one of the peak for each candidate. A narrow terminal does without peaks first, of candidates without the
+ * last ones. */
+static void grid_begin(struct res_grid *grid, const struct res_fleet *fleet)
+{
+    const size_t others = fleet->candidate_count - 1;
+    const bool peaks = has_peaks(fleet);
+    struct res_column *columns = res_calloc(3 + 2 * others, sizeof *columns);
+    char **alone = res_calloc(2 * others + 1, sizeof *alone);
+    char *time = res_printf("time of %s against %s", RES_FLEET_OF[fleet->of_time], fleet->baseline);
+    char *peak = res_printf("peak of %s", fleet->of_memory == RES_FLEET_OF_PROCESS ? "process" : "heap");
+    columns[0] = (struct res_column){.heading = "host", .gap = 2, .own_line = true};
+    columns[1] = (struct res_column){.heading = "workload", .gap = 2, .expendable = 1};
+    columns[2] = (struct res_column){.heading = "share", .gap = 2, .right = true, .expendable = 2};
+    for (size_t i = 0; i < others; i++) {
+        const char *name = fleet->candidates[i + 1].name;
+        const unsigned rank = (unsigned)(others - i);
+        alone[i] = res_printf("%s, time", name);
+        alone[others + i] = res_printf("%s, peak", name);
+        columns[3 + i] = (struct res_column){.heading = name,
+                                             .group = time,
+                                             .alone = alone[i],
+                                             .gap = 2,
+                                             .right = true,
+                                             .expendable = i > 0 ? 2 + (unsigned)others + rank : 0};
+        columns[3 + others + i] = (struct res_column){.heading = name,
+                                                      .group = peak,
+                                                      .alone = alone[others + i],
+                                                      .gap = 2,
+                                                      .right = true,
+                                                      .expendable = 2 + rank,
+                                                      .hidden = !peaks};
+    }
+    res_grid_begin(grid, columns, 3 + 2 * others);
+    for (size_t i = 0; i < 2 * others; i++)
+        free(alone[i]);
+    free(alone);
+    free(columns);
+    free(time);
+    free(peak);
+}
+
+static void add_host(struct res_grid *grid, const struct res_fleet *fleet, const struct res_fleet_host *host)
+{
+    res_grid_add(grid, host->label);
+    res_grid_add(grid, host->workload);
+    res_grid_add(grid, RES_SHARE(host->share));
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        add_change(grid, &host->entries[i], &host->entries[i].time, RES_TIME_VERDICTS, host->no_trust_time);
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        add_change(grid, &host->entries[i], &host->entries[i].peak, RES_MEMORY_VERDICTS,
+                   host->no_trust_memory);
+}
+
+/* Returns how many were left out between the worst and the best. */
+static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, size_t leader, bool all)
+{
+    struct ranked *ranked = rank(fleet, leader);
+    const size_t shown = RES_FLEET_WORST + RES_FLEET_BEST;
+    const size_t left = all || fleet->host_count <= shown + 1 ? 0 : fleet->host_count - shown;
+    for (size_t i = 0; i < fleet->host_count; i++) {
+        if (left > 0 && i == RES_FLEET_WORST)
+            i += left;
+        add_host(grid, fleet, ranked[i].host);
+    }
+    free(ranked);
+    return left;
+}
+
+/* ---- what is not there ------------------------------------------------------------------------ */
+
+static const char *cause_of(const struct res_fleet_missing *missing)
+{
+    return missing->cause != NULL ? missing->cause : "not known";
+}
+
+static int by_cause(const void *one, const void *other)
+{
+    const struct res_fleet_missing *left = *(const struct res_fleet_missing *const *)one;
+    const struct res_fleet_missing *right = *(const struct res_fleet_missing *const *)other;
+    const int causes = strcmp(cause_of(left), cause_of(right));
+    return causes != 0 ? causes : left->cell < right->cell ? -1 : left->cell > right->cell;
+}
+
+/* "3,17-20" of cells in the order of their numbers. */
+static char *numbers_of(const struct res_fleet_missing *const *missing, size_t count)
+{
+    struct res_text text = {0};
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && missing[end]->cell == missing[end - 1]->cell + 1;)
+            end++;
+        res_text_printf(&text, "%s%" PRIu64, i > 0 ? "," : "", missing[i]->cell);
+        if (end > i + 1)
+            res_text_printf(&text, "-%" PRIu64, missing[end - 1]->cell);
+    }
+    return text.text != NULL ? text.text : res_strdup("");
+}
+
+/* As many as are missing, to be put in an order. The caller's to free. */
+static const struct res_fleet_missing **list_of(const struct res_fleet *fleet)
+{
+    const struct res_fleet_missing **missing = res_calloc(fleet->missing_count + 1, sizeof *missing);
+    for (size_t i = 0; i < fleet->missing_count; i++)
+        missing[i] = &fleet->missing[i];
+    return missing;
+}
+
+static int by_cell(const void *one, const void *other)
+{
+    const struct res_fleet_missing *left = *(const struct res_fleet_missing *const *)one;
+    const struct res_fleet_missing *right = *(const struct res_fleet_missing *const *)other;
+    return left->cell < right->cell ? -1 : left->cell > right->cell;
+}
+
+char *res_fleet_missing_numbers(const struct res_fleet *fleet)
+{
+    const struct res_fleet_missing **missing = list_of(fleet);
+    qsort(missing, fleet->missing_count, sizeof *missing, by_cell);
+    char *numbers = numbers_of(missing, fleet->missing_count);
+    char *line = res_printf("%s%s", numbers, fleet->missing_count > 0 ? "\n" : "");
+    free(numbers);
+    free(missing);
+    return line;
+}
+
+/* Those of one cause; a single one by its host, too. */
+static char *cause_words(const struct res_fleet_missing *const *missing, size_t count, bool all)
+{
+    const struct res_fleet_missing *first = missing[0];
+    char *numbers = numbers_of(missing, count), *words;
+    if (!all && strlen(numbers) > NUMBERS_MOST)
+        memcpy(numbers + NUMBERS_MOST - strlen("..."), "...", sizeof "...");
+    if (count == 1)
+        words = res_printf("cell %s (%s, %s): %s", numbers, first->label != NULL ? first->label : "?",
+                           first->workload != NULL ? first->workload : "?", cause_of(first));
+    else
+        words = res_printf("%zu cells (%s): %s", count, numbers, cause_of(first));
+    free(numbers);
+    return words;
+}
+
+static void add_missing(struct res_text *text, const struct res_fleet *fleet, bool all)
+{
+    const struct res_fleet_missing **missing = list_of(fleet);
+    size_t causes = 0, end;
+    qsort(missing, fleet->missing_count, sizeof *missing, by_cause);
+    for (size_t i = 0; i < fleet->missing_count; i = end, causes++) {
+        for (end = i + 1;
+             end < fleet->missing_count && strcmp(cause_of(missing[end]), cause_of(missing[i])) == 0;)
+            end++;
+        if (!all && causes == RES_FLEET_CAUSES) {
+            char *rest = res_printf("%zu cells more for other causes: --details", fleet->missing_count - i);
+            res_lines_screen(text, "", rest);
+            free(rest);
+            break;
+        }
+        char *words = cause_words(missing + i, end - i, all);
+        res_lines_screen(text, causes == 0 ? "cells" : "", words);
+        free(words);
+    }
+    free(missing);
+}
+
+static void add_left(struct res_text *text, const struct res_fleet_left *left)
+{
+    const uint64_t torn = res_count_told(left->torn), doubled = res_count_told(left->doubled);
+    const uint64_t temporary = res_count_told(left->temporary);
+    if (torn == 0 && doubled == 0 && temporary == 0)
+        return;
+    char *words = res_printf("files: %" PRIu64 " torn, %" PRIu64 " doubled, %" PRIu64 " temporary", torn,
+                             doubled, temporary);
+    res_lines_screen(text, "left out", words);
+    free(words);
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+/* "the worst 8 and the best 4 of 1,000 under jemalloc". */
+static char *title_of(const struct res_fleet *fleet, size_t leader, size_t left)
+{
+    char *name = res_text_plain(fleet->candidates[leader].name);
+    char *title = left > 0 ? res_printf("the worst %u and the best %u of %s hosts under %s", RES_FLEET_WORST,
+                                        RES_FLEET_BEST, RES_NUMBER((double)fleet->host_count), name)
+                           : res_printf("%s hosts, the worst under %s first",
+                                        RES_NUMBER((double)fleet->host_count), name);
+    free(name);
+    return title;
+}
+
+char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style)
+{
+    struct res_text text = {0};
+    struct res_grid grid;
+    const size_t leader = leader_of(fleet);
+    if (fleet->host_count > 0)
+        res_fleet_screen(&text, fleet, style);
+    else
+        res_text_printf(&text, "no cell has come back\n");
+    add_missing(&text, fleet, style->details);
+    add_left(&text, &fleet->left);
+    if (leader == 0 || fleet->host_count == 0)
+        return text.text;
+    grid_begin(&grid, fleet);
+    const size_t left = add_hosts(&grid, fleet, leader, style->details);
+    char *title = title_of(fleet, leader, left);
+    res_text_printf(&text, "\n%s\n", title);
+    res_grid_text(&grid, style, &text);
+    char *left_out = res_grid_left_out(&grid);
+    res_text_printf(&text, "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
+                    left > 0 ? "; --details has all hosts" : "");
+    if (left_out != NULL)
+        res_text_printf(&text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
+    free(left_out);
+    free(title);
+    res_grid_release(&grid);
+    return text.text;
+}
+
+/* ---- Markdown ------------------------------------------------------------------------------- */
+
+/* The common line of each candidate, of time or of memory. */
+static void add_grid(struct res_text *text, const struct res_fleet *fleet,
+                     void (*begin)(struct res_grid *grid, const struct res_fleet *fleet))
+{
+    struct res_grid grid;
+    begin(&grid, fleet);
+    res_grid_markdown(&grid, text);
+    res_grid_release(&grid);
+    res_text_printf(text, "\n");
+}
+
+char *res_fleet_markdown(const struct res_fleet *fleet, bool details)
+{
+    struct res_text text = {0};
+    struct res_grid grid;
+    const size_t leader = leader_of(fleet);
+    char *head = res_fleet_head(fleet);
+    res_text_printf(&text, "## ");
+    res_markdown_add(&text, head);
+    res_text_printf(&text, "\n\n");
+    free(head);
+    if (fleet->candidate_count > 1)
+        add_grid(&text, fleet, res_fleet_time_grid);
+    add_grid(&text, fleet, res_fleet_memory_grid);
+    res_notes_markdown(&text, fleet->notes, fleet->note_count);
+    if (leader > 0 && fleet->host_count > 0) {
+        grid_begin(&grid, fleet);
+        char *title = title_of(fleet, leader, add_hosts(&grid, fleet, leader, details));
+        res_text_printf(&text, "\n### ");
+        res_markdown_add(&text, title);
+        res_text_printf(&text, "\n\n");
+        res_grid_markdown(&grid, &text);
+        res_grid_release(&grid);
+        free(title);
+    }
+    return text.text;
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+static const char *const HOST_KEYS[] = {"label", "workload", "file_digest", "program",  "machine",
+                                        "share", "blocks",   "of.time",     "of.memory"};
+static const char *const ENTRY_KEYS[] = {
+    "failed",       "time.ratio", "time.ratio_low", "time.ratio_high", "time.error",
+    "time.verdict", "peak.ratio", "peak.ratio_low", "peak.ratio_high", "peak.error",
+    "peak.verdict", "cpu_ns",     "peak_bytes",     "mean_bytes",
+};
+#define KEYS(keys) (sizeof(keys) / sizeof(keys)[0])
+
+char *res_fleet_csv(const struct res_fleet *fleet)
+{
+    struct res_column columns[KEYS(HOST_KEYS) + 1 + KEYS(ENTRY_KEYS)] = {{0}};
+    struct res_text text = {0};
+    struct res_grid grid;
+    for (size_t i = 0; i < KEYS(HOST_KEYS); i++)
+        columns[i].heading = HOST_KEYS[i];
+    columns[KEYS(HOST_KEYS)].heading = "candidate";
+    for (size_t i = 0; i < KEYS(ENTRY_KEYS); i++)
+        columns[KEYS(HOST_KEYS) + 1 + i].heading = ENTRY_KEYS[i];
+    res_grid_begin(&grid, columns, KEYS(columns));
+    for (size_t i = 0; i < fleet->host_count; i++) {
+        const struct res_fleet_host *host = &fleet->hosts[i];
+        for (size_t k = 0; k < host->entry_count; k++) {
+            for (size_t key = 0; key < KEYS(HOST_KEYS); key++)
+                res_grid_field(&grid, &RES_FLEET_HOST, host, HOST_KEYS[key]);
+            res_grid_add(&grid, fleet->candidates[k].name);
+            for (size_t key = 0; key < KEYS(ENTRY_KEYS); key++)
+                res_grid_field(&grid, &RES_FLEET_ENTRY, &host->entries[k], ENTRY_KEYS[key]);
+        }
+    }
+    res_grid_csv(&grid, &text);
+    res_grid_release(&grid);
+    return text.text;
+}

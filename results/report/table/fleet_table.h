@@ -1,0 +1,26 @@
+/* fleet_table.h - a fleet's hosts beside its candidates, below what they say together (fleet_screen.h): for a terminal, as Markdown
+ * and as CSV.
+ *
+ *   leader  the candidate with the least common time. Hosts stand in the order of their time under it, the worst first; one on which it
+ *           failed before all
+ *   rows    of many hosts the worst and the best, unless details are asked for; CSV has all, a row for each host and candidate
+ *
+ * What is returned is the caller's to free. */
+#ifndef MALLAB_RESULTS_REPORT_TABLE_FLEET_TABLE_H
+#define MALLAB_RESULTS_REPORT_TABLE_FLEET_TABLE_H
+
+#include "results/measure/result/fleet_result.h"
+#include "results/report/grid/lines.h"
+
+#define RES_FLEET_WORST  8u /* rows of many hosts */
+#define RES_FLEET_BEST   4u
+#define RES_FLEET_CAUSES 6u /* why cells are missing, likewise */
+
+char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style);
+char *res_fleet_markdown(const struct res_fleet *fleet, bool details);
+char *res_fleet_csv(const struct res_fleet *fleet);
+
+/* res_fleet_missing_numbers - "3,17-20" and a newline: the missing cells; "" where there is none. */
+char *res_fleet_missing_numbers(const struct res_fleet *fleet);
+
+#endif

@@ -1,0 +1,24 @@
+# What many workloads say together, as kept by `mallab collect -o`: shown, held against budgets, and against an earlier one.
+for format in table md; do
+    "$MALLAB" report --format "$format" "$DATA/fleet-now.json"
+done
+"$MALLAB" report --format csv "$DATA/fleet-few.json"
+"$MALLAB" report --details "$DATA/fleet-few.json"
+"$MALLAB" check --budget 'fleet:time<=-2%,fleet:jemalloc:peak<=+60%,fleet:losers<=1' "$DATA/fleet-now.json" || echo "exit $?"
+"$MALLAB" check --budget 'fleet:time<=-10%' "$DATA/fleet-now.json" || echo "exit $?"
+"$MALLAB" check --budget 'fleet:time<=-40%,fleet:losers<=0' "$DATA/fleet-now.json" || echo "exit $?"
+printf '[fleet]\ntime = -2%%\npeak = +3%%\nlosers = 0\n' > budget.ini
+"$MALLAB" check --budget budget.ini --junit junit.xml --github "$DATA/fleet-few.json" || echo "exit $?"
+cat junit.xml
+"$MALLAB" check --budget 'time<=+3%' "$DATA/fleet-now.json" || echo "exit $?"
+"$MALLAB" check --budget 'fleet:time<=+3%' "$DATA/gate-now.json" || echo "exit $?"
+"$MALLAB" check --budget 'fleet:other:time<=+3%' "$DATA/fleet-now.json" || echo "exit $?"
+for format in table md csv; do
+    "$MALLAB" compare --format "$format" "$DATA/fleet-then.json" "$DATA/fleet-now.json"
+done
+"$MALLAB" compare "$DATA/fleet-few.json" "$DATA/fleet-now.json"
+"$MALLAB" compare "$DATA/gate-now.json" "$DATA/fleet-now.json" || echo "exit $?"
+sed 's/mallab-fleet\/1/mallab-fleet\/2/' "$DATA/fleet-few.json" > newer.json
+"$MALLAB" report newer.json || echo "exit $?"
+sed 's/"entries": \[{/"entries": [{"failed": "a"}, {/' "$DATA/fleet-few.json" > more.json
+"$MALLAB" report more.json || echo "exit $?"
