@@ -269,7 +269,7 @@ int main(int argc, char **argv)
     bool right = true;
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
         const struct tally tally = simulate(&KINDS[i], fleets, &random);
-        right = is_right(&KINDS[i], &tally, fleets) && right;
+        right = (!is_test || is_right(&KINDS[i], &tally, fleets)) && right;
         json_array_append_new(list, told(&KINDS[i], &tally, fleets));
     }
     json_dumpf(list, stdout, JSON_INDENT(1));

@@ -596,7 +596,8 @@ void res_fleet_of_result(struct res_result *result)
         res_fleet_release(result->fleet);
     free(result->fleet);
     result->fleet = NULL;
-    if (result->workload_count < 2 || result->workloads[0].candidate_count < 2)
+    if (result->workload_count < 2 || result->workloads[0].candidate_count < 2 ||
+        result->workloads[0].candidate_count > RES_FLEET_CANDIDATES_MOST)
         return;
     const struct res_result_workload *first = &result->workloads[0];
     const char **names = res_calloc(first->candidate_count + 1, sizeof *names);

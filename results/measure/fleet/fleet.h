@@ -17,6 +17,9 @@
     0.01 /* of the process: as little as is worth an allocator (verdict.h) loses as much */
 #define RES_FLEET_LOSES_MALLOC 0.05 /* of the time in malloc, where that is all that is known */
 
+#define RES_FLEET_CANDIDATES_MOST                                                                            \
+    256u /* of a result: a file with more is none of ours, and would take minutes */
+
 /* What was asked of a fleet. */
 struct res_fleet_asked {
     const char *const *candidates; /* names, the baseline first; borrowed for res_fleet_begin */

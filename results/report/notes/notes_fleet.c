@@ -12,7 +12,7 @@
 
 #define NAMED_MOST 4u /* hosts by name in a line */
 
-/* Names of a list, the first of them: "a, b and 3 more". */
+/* Names of a list, the first of them: "a, b and 3 more". The name may be NULL behind those. */
 static void add_names(struct res_noting *to, const char *name, size_t at, size_t count)
 {
     if (at < NAMED_MOST)
@@ -128,8 +128,8 @@ static void note_losers(struct res_noting *to)
         const struct res_fleet_candidate *candidate = &to->fleet->candidates[i];
         for (size_t k = 0; k < candidate->loser_count; k++) {
             const struct res_fleet_named *loser = &candidate->losers[k];
-            char *name = shown_name(to->fleet, loser->label, loser->workload);
-            char *words = res_printf("%s %+.0f %%", name, 100 * (loser->ratio - 1));
+            char *name = k < NAMED_MOST ? shown_name(to->fleet, loser->label, loser->workload) : NULL;
+            char *words = name != NULL ? res_printf("%s %+.0f %%", name, 100 * (loser->ratio - 1)) : NULL;
             if (k == 0)
                 say(to, "%s takes over %.0f %% more %s on ", candidate->name, 100 * to->fleet->loser_limit,
                     time_words(to->fleet));
@@ -189,7 +189,7 @@ static void say_without(struct res_noting *to, bool memory)
             } else {
                 if (at == 0)
                     say(to, "%s of ", what);
-                char *name = shown_name(fleet, host->label, host->workload);
+                char *name = at < NAMED_MOST ? shown_name(fleet, host->label, host->workload) : NULL;
                 add_names(to, name, at++, count);
                 free(name);
             }
