@@ -23,6 +23,7 @@ struct packing {
     struct wl_file out;
     const char *out_path;
     struct archive *archive;
+    bool given_up; /* what still comes of the archive is dropped */
     XXH64_state_t *state;
     const struct conv_pack_watch *watch;
     uint64_t bytes_in, total;
@@ -42,6 +43,8 @@ static enum fp_status unwritten(struct packing *work)
 static la_ssize_t take_packed(struct archive *archive, void *data, const void *bytes, size_t size)
 {
     struct packing *work = data;
+    if (work->given_up)
+        return (la_ssize_t)size;
     if (wl_file_append(&work->out, bytes, size) != FP_OK) {
         archive_set_error(archive, EIO, "cannot write");
         return -1;
@@ -238,9 +241,12 @@ enum fp_status conv_pack_write(struct conv_pack_file *files, size_t count, const
     if (status == FP_OK)
         status = finish(&work, named, ret_packed);
     if (work.archive != NULL) {
-        if (status != FP_OK)
-            (void)archive_write_fail(work.archive); /* else freeing it would write what is left */
-        (void)archive_write_free(work.archive);     /* closed before, or given up */
+        if (status != FP_OK) {
+            work.given_up = true;
+            (void)archive_write_fail(work.archive);  /* or closing would fill up the entry */
+            (void)archive_write_close(work.archive); /* or freeing it would leak its buffers */
+        }
+        (void)archive_write_free(work.archive); /* closed */
     }
     (void)XXH64_freeState(work.state); /* frees only; NULL is nothing to it */
     conv_announce_temporary(NULL);
