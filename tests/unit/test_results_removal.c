@@ -156,6 +156,7 @@ TEST(each_side_has_its_own_floor)
     near("time without", base->without_ns, 1100 - 120);
     near("time saved", base->saved_ns, 1020);
     near("a call", base->ns_per_op, 255);
+    near("of all calls", base->of_calls, 0.51);
     near("of the process", base->of_process, 0.1);
     near("low", base->saved_low_ns, 1020);
     near("high", base->saved_high_ns, 1020);
@@ -199,9 +200,9 @@ TEST(csv_and_json_have_every_figure)
         strncmp(
             text.text,
             "allocator,peak_bytes,without_bytes,saved_bytes,spread_bytes,held_bytes,time_ns,time_without_ns,"
-            "time_saved_ns,time_saved_low_ns,time_saved_high_ns,time_spread_ns,ns_per_op,of_process",
+            "time_saved_ns,time_saved_low_ns,time_saved_high_ns,time_spread_ns,ns_per_op,of_calls,of_process",
             100) == 0);
-    CHECK(strstr(text.text, "5000,2000,3000,0,,2000,980,1020,1020,1020,0,255,0.1") != NULL);
+    CHECK(strstr(text.text, "5000,2000,3000,0,,2000,980,1020,1020,1020,0,255,0.51,0.1") != NULL);
     free(text.text);
     json_t *json = res_result_write(&all.result);
     struct res_result again;

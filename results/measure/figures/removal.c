@@ -85,6 +85,7 @@ static void fill_time(const struct res_trial *trials, size_t entry, const struct
     }
     removed->spread_ns = spread_ns;
     removed->ns_per_op = ops > 0 ? saved.value / ops : NAN;
+    removed->of_calls = saved.value / removed->with_ns;
     removed->of_process = saved.value / cpu_of(result);
     removed->time_shown = time_is_shown(removed);
 }

@@ -225,7 +225,7 @@ struct res_removed {
     double with_bytes, without_bytes, saved_bytes, spread_bytes;                  /* resident at the peak */
     double held_bytes;                                                            /* by those sites then */
     double with_ns, without_ns, saved_ns, saved_low_ns, saved_high_ns, spread_ns; /* in all calls */
-    double ns_per_op, of_process;
+    double ns_per_op, of_calls, of_process;
     bool peak_shown, time_shown;
 };
 

@@ -557,6 +557,10 @@ static const struct res_field REMOVED_FIELDS[] = {
     RES_ROW(WHOLE, "time.spread_ns", spread_ns, "what baseline and control save apart",
             .csv = "time_spread_ns"),
     RES_ROW(NUMBER, "time.ns_per_op", ns_per_op, "saved, over the ops that are left out", .csv = "ns_per_op"),
+    RES_ROW(
+        NUMBER, "time.of_calls", of_calls,
+        "saved, as a share of the time in all calls: what repeats where the machine is faster now and then",
+        .csv = "of_calls"),
     RES_ROW(NUMBER, "time.of_process", of_process,
             "saved, as a share of the recorded process' CPU time; `null`: not known, or only a part of it",
             .csv = "of_process"),

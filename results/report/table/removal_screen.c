@@ -27,7 +27,8 @@ static void begin(struct res_grid *grid, const char *memory)
         {.heading = "saved", .group = time, .right = true, .gap = 2},
         {.heading = "95 %", .group = time, .gap = 1},
         {.heading = "ns/op", .right = true, .gap = 2},
-        {.heading = "process", .right = true, .gap = 2},
+        {.heading = "calls", .group = "saved of", .right = true, .gap = 2},
+        {.heading = "process", .group = "saved of", .right = true, .gap = 2},
     };
     res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
 }
@@ -46,6 +47,12 @@ static char *signed_words(double number)
                             : res_strdup("");
 }
 
+static void add_share(struct res_grid *grid, double share)
+{
+    res_grid_own(grid, isfinite(share) ? res_printf("%s%s", share < 0 ? "-" : "", RES_SHARE(fabs(share)))
+                                       : res_strdup(""));
+}
+
 static void add_time(struct res_grid *grid, const struct res_removed *removed)
 {
     char *low = signed_words(removed->saved_low_ns / NS_PER_MS),
@@ -58,10 +65,8 @@ static void add_time(struct res_grid *grid, const struct res_removed *removed)
         res_grid_add(grid, "not shown");
     res_grid_own(grid, low[0] != '\0' ? res_printf("[%s %s]", low, high) : res_strdup(""));
     res_grid_own(grid, is_shown ? signed_words(removed->ns_per_op) : res_strdup(""));
-    res_grid_own(grid, is_shown && isfinite(removed->of_process)
-                           ? res_printf("%s%s", removed->of_process < 0 ? "-" : "",
-                                        RES_SHARE(fabs(removed->of_process)))
-                           : res_strdup(""));
+    add_share(grid, is_shown ? removed->of_calls : NAN);
+    add_share(grid, is_shown ? removed->of_process : NAN);
     free(low);
     free(high);
 }
