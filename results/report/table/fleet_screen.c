@@ -66,7 +66,7 @@ void res_fleet_time_grid(struct res_grid *grid, const struct res_fleet *fleet)
     const char *time = fleet->of_time == RES_FLEET_OF_PROCESS ? "CPU time of the program" : "time in malloc";
     const struct res_column columns[] = {
         {.heading = "", .own_line = true},
-        {.heading = "change", .group = time, .right = true, .gap = 2},
+        {.heading = "change", .group = time, .alone = time, .right = true, .gap = 2},
         {.heading = "95 % range", .group = time, .gap = 1, .hidden = !KNOWN(time.low)},
         {.heading = "another host", .group = time, .gap = 2, .hidden = !KNOWN(time.new_host_low)},
         {.heading = "faster", .group = "hosts", .right = true, .gap = 2},
@@ -119,11 +119,11 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
     char *hosts = res_printf("a host, %s", host.name);
     const struct res_column columns[] = {
         {.heading = "", .own_line = true},
-        {.heading = "all", .group = sums, .right = true, .gap = 2},
+        {.heading = "all", .group = sums, .alone = sums, .right = true, .gap = 2},
         {.heading = "change", .group = sums, .right = true, .gap = 1},
         {.heading = "95 % range", .group = sums, .gap = 1, .hidden = !KNOWN(peaks.low)},
-        {.heading = "change", .group = "sum of means", .right = true, .gap = 2},
-        {.heading = "largest", .group = hosts, .right = true, .gap = 2},
+        {.heading = "change", .group = "sum of means", .alone = "sum of means", .right = true, .gap = 2},
+        {.heading = "largest", .group = hosts, .alone = hosts, .right = true, .gap = 2},
         {.heading = "99 of 100", .group = hosts, .gap = 1},
     };
     res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);

@@ -64,16 +64,17 @@ static struct ranked *rank(const struct res_fleet *fleet, size_t leader)
 /* "-12.3%"; behind it '?' where it is not told apart from the baseline, '=' where it is the same; in brackets what is in no common figure. */
 static void add_change(struct res_grid *grid, const struct res_fleet_entry *entry,
                        const struct res_fleet_difference *difference, const char *const *verdicts,
-                       const char *no_trust)
+                       const char *no_trust, bool padded)
 {
     const char *percent = RES_PERCENT(difference->ratio);
     const char *mark = difference->verdict == RES_UNDECIDED ? "?"
                        : difference->verdict == RES_SAME    ? "="
-                                                            : " ";
+                       : padded                             ? " "
+                                                            : "";
     if (entry->failed != NULL)
-        res_grid_add(grid, "failed ");
+        res_grid_add(grid, padded ? "failed " : "failed");
     else if (!isfinite(difference->ratio))
-        res_grid_add(grid, "- ");
+        res_grid_add(grid, padded ? "- " : "-");
     else
         res_grid_own(grid,
                      no_trust != NULL ? res_printf("(%s)", percent) : res_printf("%s%s", percent, mark));
@@ -132,20 +133,23 @@ static void grid_begin(struct res_grid *grid, const struct res_fleet *fleet)
     free(peak);
 }
 
-static void add_host(struct res_grid *grid, const struct res_fleet *fleet, const struct res_fleet_host *host)
+static void add_host(struct res_grid *grid, const struct res_fleet *fleet, const struct res_fleet_host *host,
+                     bool padded)
 {
     res_grid_add(grid, host->label);
     res_grid_add(grid, host->workload);
     res_grid_add(grid, RES_SHARE(host->share));
     for (size_t i = 1; i < fleet->candidate_count; i++)
-        add_change(grid, &host->entries[i], &host->entries[i].time, RES_TIME_VERDICTS, host->no_trust_time);
+        add_change(grid, &host->entries[i], &host->entries[i].time, RES_TIME_VERDICTS, host->no_trust_time,
+                   padded);
     for (size_t i = 1; i < fleet->candidate_count; i++)
         add_change(grid, &host->entries[i], &host->entries[i].peak, RES_MEMORY_VERDICTS,
-                   host->no_trust_memory);
+                   host->no_trust_memory, padded);
 }
 
-/* Returns how many were left out between the worst and the best. */
-static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, size_t leader, bool all)
+/* padded: figures stand below each other, whatever sign is behind them. Returns how many were left out between the worst and the best. */
+static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, size_t leader, bool all,
+                        bool padded)
 {
     struct ranked *ranked = rank(fleet, leader);
     const size_t shown = RES_FLEET_WORST + RES_FLEET_BEST;
@@ -153,7 +157,7 @@ static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, si
     for (size_t i = 0; i < fleet->host_count; i++) {
         if (left > 0 && i == RES_FLEET_WORST)
             i += left;
-        add_host(grid, fleet, ranked[i].host);
+        add_host(grid, fleet, ranked[i].host, padded);
     }
     free(ranked);
     return left;
@@ -293,7 +297,7 @@ char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *styl
     if (leader == 0 || fleet->host_count == 0)
         return text.text;
     grid_begin(&grid, fleet);
-    const size_t left = add_hosts(&grid, fleet, leader, style->details);
+    const size_t left = add_hosts(&grid, fleet, leader, style->details, true);
     char *title = title_of(fleet, leader, left);
     res_text_printf(&text, "\n%s\n", title);
     res_grid_text(&grid, style, &text);
@@ -337,7 +341,7 @@ char *res_fleet_markdown(const struct res_fleet *fleet, bool details)
     res_notes_markdown(&text, fleet->notes, fleet->note_count);
     if (leader > 0 && fleet->host_count > 0) {
         grid_begin(&grid, fleet);
-        char *title = title_of(fleet, leader, add_hosts(&grid, fleet, leader, details));
+        char *title = title_of(fleet, leader, add_hosts(&grid, fleet, leader, details, false));
         res_text_printf(&text, "\n### ");
         res_markdown_add(&text, title);
         res_text_printf(&text, "\n\n");
