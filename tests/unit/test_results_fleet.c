@@ -427,6 +427,25 @@ TEST(kinds_of_machines_are_told)
     res_fleet_release(&fleet);
 }
 
+TEST(some_of_many_are_told)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    take_some(input, 6);
+    finish(input, &fleet);
+    CHECK_STR(note_of(&fleet, "chosen"), "");
+    CHECK_STR(note_of(&fleet, "drawn"), "");
+    fleet.selection = res_strdup("6 drawn of 300");
+    res_notes_fleet(&fleet);
+    CHECK_STR(note_of(&fleet, "drawn"), "6 drawn of 300, which count for all");
+    free(fleet.selection);
+    fleet.selection = res_strdup("6 representatives of 300");
+    res_notes_fleet(&fleet);
+    CHECK(strncmp(note_of(&fleet, "chosen"), "6 representatives of 300: ", 26) == 0);
+    CHECK_STR(note_of(&fleet, "drawn"), "");
+    res_fleet_release(&fleet);
+}
+
 /* ---- results and documents ------------------------------------------------------------------- */
 
 TEST(a_result_of_several_has_one_and_of_one_has_none)
@@ -498,5 +517,6 @@ RUN_TESTS(T(figures_are_of_the_process), T(without_a_process_they_are_of_malloc_
           T(hosts_of_one_label_are_told_apart), T(less_time_for_more_memory_says_so),
           T(who_fails_is_named_and_in_no_common_figure), T(cells_give_the_same_bytes_in_any_order),
           T(blocks_are_averaged_and_what_they_differ_by_counts), T(a_cell_of_another_baseline_is_refused),
-          T(kinds_of_machines_are_told), T(a_result_of_several_has_one_and_of_one_has_none),
-          T(a_document_is_read_again_and_checked), T(the_screen_has_80_columns))
+          T(kinds_of_machines_are_told), T(some_of_many_are_told),
+          T(a_result_of_several_has_one_and_of_one_has_none), T(a_document_is_read_again_and_checked),
+          T(the_screen_has_80_columns))

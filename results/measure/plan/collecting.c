@@ -234,6 +234,8 @@ void res_collecting_finish(struct res_collecting *collecting, struct res_fleet *
         ret_fleet->missing = collecting->missing;
         ret_fleet->missing_count = collecting->missing_count;
         ret_fleet->left = collecting->left;
+        if (strcmp(collecting->plan.selection, "all") != 0)
+            ret_fleet->selection = res_strdup(collecting->plan.selection);
         collecting->missing_count = 0;
     }
     for (size_t i = 0; i < collecting->missing_count; i++) {

@@ -145,6 +145,7 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "baseline", baseline, "the candidate that the others are compared with"),
     RES_ROW(TEXTS, "machines", machines, "kinds that cells ran on"),
     RES_WORD("weights", weights, RES_FLEET_WEIGHTS, "what shares are by: `hosts`, `cpu`, `bytes` or `file`"),
+    RES_ROW_AS(TEXT, OMITTED, "selection", selection, "which of how many workloads, where a plan took some"),
     RES_ROW(TRUTH, "all_hosts", all_hosts, "whether the hosts are the whole fleet"),
     RES_WORD("of.time", of_time, RES_FLEET_OF, "what common times are of: `process` or `malloc`"),
     RES_WORD("of.memory", of_memory, RES_FLEET_OF, "likewise memory"),

@@ -123,7 +123,8 @@ struct res_fleet {
     char *baseline;
     struct res_texts machines; /* kinds; more than one are compared with a warning */
     int weights;               /* enum res_fleet_weights */
-    bool all_hosts;         /* the hosts are the whole fleet: intervals are of their figures' noise alone */
+    char *selection; /* which of how many workloads these are (`mallab plan`); NULL: all that there were */
+    bool all_hosts;  /* the hosts are the whole fleet: intervals are of their figures' noise alone */
     int of_time, of_memory; /* enum res_fleet_of, of the common figures */
     double loser_limit;     /* a host that is slower by more loses; 0.01 is 1 % */
     uint64_t workloads;

@@ -243,6 +243,22 @@ static void note_few_workloads(struct res_noting *to)
             floor(to->fleet->n_eff));
 }
 
+/* Who is drawn by chance stands for others, with an error that the range has; who is chosen for being in the middle has none that is known. */
+static void note_representatives(struct res_noting *to)
+{
+    const char *selection = to->fleet->selection;
+    if (selection != NULL && strstr(selection, "representatives") != NULL)
+        say(to, "%s: for tuning and CI; how far the others are from them nobody knows, the range neither",
+            selection);
+}
+
+static void note_drawn(struct res_noting *to)
+{
+    const char *selection = to->fleet->selection;
+    if (selection != NULL && strstr(selection, "representatives") == NULL)
+        say(to, "%s, which count for all", selection);
+}
+
 static void note_these_hosts(struct res_noting *to)
 {
     if (to->fleet->all_hosts)
@@ -263,6 +279,8 @@ const struct res_note_row RES_FLEET_ROWS[] = {
     {"failed", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_failed_on},
     {"missing", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_missing_cells},
     {"machines", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_machines},
+    {"chosen", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_representatives},
+    {"drawn", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_drawn},
     {"basis", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_of_malloc},
     {"without", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_without_time},
     {"without", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_without_memory},
