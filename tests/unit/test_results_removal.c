@@ -213,12 +213,36 @@ TEST(csv_and_json_have_every_figure)
     json_decref(json);
 }
 
+/* Files of anybody. */
+TEST(a_removal_without_what_it_is_of_is_not_shown)
+{
+    const struct res_style style = {0};
+    for (int has_workloads = 0; has_workloads < 2; has_workloads++) {
+        json_t *json = res_result_write(&all.result), *removal = json_object_get(json, "removal");
+        struct res_result read;
+        struct res_text text = {0};
+        char *problem = NULL;
+        json_object_set_new(removal, "words", json_null());
+        json_object_set_new(removal, "candidates", json_pack("[{s:s}]", "name", "x"));
+        if (!has_workloads)
+            json_array_clear(json_object_get(json, "workloads"));
+        CHECK(res_result_read(json, &read, &problem));
+        res_removal_screen(&text, &read, &style);
+        res_removal_csv(&text, &read);
+        CHECK((strstr(text.text, "asked for") != NULL) == (has_workloads == 1));
+        free(text.text);
+        res_result_release(&read);
+        json_decref(json);
+    }
+}
+
 static const struct harness_test TESTS[] = {
     T(an_entry_runs_with_and_without_the_sites_in_turn),
     T(each_side_has_its_own_floor),
     T(what_is_not_beyond_the_noise_is_not_shown),
     T(without_a_floor_there_is_no_time),
     T(csv_and_json_have_every_figure),
+    T(a_removal_without_what_it_is_of_is_not_shown),
 };
 
 int main(int argc, char **argv)

@@ -146,12 +146,14 @@ static void add_lines(struct res_text *text, const struct res_result *result)
 void res_removal_screen(struct res_text *text, const struct res_result *result, const struct res_style *style)
 {
     const struct res_removal *removal = result->removal;
+    if (result->workload_count != 2)
+        return; /* a file may say anything */
     const char *program = result->workloads[0].program;
     const struct res_bytes_unit unit = unit_of(removal);
     char *memory = res_printf("resident at the peak, %s", unit.name);
     struct res_grid grid;
     res_text_printf(text, "%s: with and without call sites of '%s'\n\n",
-                    program != NULL ? program : "process", removal->words);
+                    program != NULL ? program : "process", removal->words != NULL ? removal->words : "");
     begin(&grid, memory);
     for (size_t i = 0; i < removal->candidate_count; i++)
         add_row(&grid, &removal->candidates[i], unit);

@@ -5,7 +5,7 @@
 #include "results/measure/result/result.h"
 #include "results/report/grid/lines.h"
 
-/* res_removal_screen, res_removal_csv - of a result that has a removal: added to text. */
+/* res_removal_screen, res_removal_csv - of a result that has a removal: added to text; the screen, where its two workloads are there. */
 void res_removal_screen(struct res_text *text, const struct res_result *result,
                         const struct res_style *style);
 void res_removal_csv(struct res_text *text, const struct res_result *result);

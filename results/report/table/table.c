@@ -19,6 +19,7 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/confirm_screen.h"
 #include "results/report/table/fleet_screen.h"
+#include "results/report/table/removal_screen.h"
 #include "results/report/table/sites_screen.h"
 #include "results/report/table/verdict_screen.h"
 
@@ -462,6 +463,10 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
     if (result->fleet != NULL) {
         res_text_add(&text, "\n", 1);
         res_fleet_screen(&text, result->fleet, style);
+    }
+    if (result->removal != NULL) {
+        res_text_add(&text, "\n", 1);
+        res_removal_screen(&text, result, style);
     }
     if (style->details)
         res_notes_text(&text, result->notes, result->note_count, true, NULL);
