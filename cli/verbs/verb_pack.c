@@ -235,7 +235,7 @@ static int take_recording(struct packing *packing, struct item *item)
     if (conv_recording_list(item->input, &survey, error) != FP_OK) {
         code = cli_conv_failed(&CLI_PACK, error);
     } else if (survey.recording_state == CONV_RECORDING_GOING_ON) {
-        cli_say(&CLI_PACK, "'%s' is still being recorded: 'mallab record --attach-to %s --end' finishes it",
+        cli_say(&CLI_PACK, "'%s' is still being recorded: 'mallab record --control %s --end' finishes it",
                 item->input, item->input);
         code = CLI_FAILED;
     } else {

@@ -18,6 +18,7 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/fp/site_sample.h"
+#include "record/attach/late_record.h"
 #include "record/control.h"
 #include "record/record_report.h"
 #include "record/target.h"
@@ -27,12 +28,14 @@
 #define SIZE_LIMIT_LEAST (UINT64_C(512) << 10)
 #define MEMORY_LEAST     (UINT64_C(256) << 10) /* some chunks of shim/shared/segment.h's, and their most */
 #define MEMORY_MOST      (UINT64_C(64) << 30)
+#define WITHIN_NS        UINT64_C(5000000000)
 #define WINDOW_LEAST_NS  UINT64_C(1000000000)
 
 struct settings {
     struct cli_answer answer;
     struct rec_settings record;
-    const char *attach_to;
+    const char *control;
+    uint64_t pid, within_ns;
     bool requested;
     enum rec_request request;
     bool best_effort;
@@ -77,6 +80,13 @@ static int take_sites(const struct cli_verb *verb, const struct cli_option *row,
                : cli_option_refuse(verb, row, value);
 }
 
+static int take_former(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+{
+    *(const char **)at = value;
+    cli_say(verb, "--attach-to is called --control now; 'mallab record --pid PID' attaches to a program");
+    return -1;
+}
+
 static int take_request(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                         void *at)
 {
@@ -101,6 +111,14 @@ static const struct cli_option OPTIONS[] = {
              "hosts apart [$MALLAB_LABEL]"},
     {.name = "best-effort", .how = CLI_FLAG, .at = AT(best_effort),
      .help = "where recording cannot begin, run COMMAND unrecorded; say so"},
+
+    {.heading = "instead of COMMAND, a program that runs already (x86-64)"},
+    {.name = "pid", .argument = "PID", .how = CLI_COUNT, .at = AT(pid), .least = 1, .most = INT32_MAX,
+     .takes = "a process id",
+     .help = "load the recorder into that process, and leave it as it was at Ctrl-C, after --duration, or when "
+             "--control ends the recording"},
+    {.name = "timeout", .argument = "T", .how = CLI_DURATION, .at = AT(within_ns),
+     .help = "look so long for a thread that can be called from outside [5s]"},
 
     {.heading = "how much"},
     {.name = "max-size", .argument = "N", .how = CLI_CALL, .at = AT(record.size_limit_bytes),
@@ -142,8 +160,10 @@ static const struct cli_option OPTIONS[] = {
      .help = "begin without recording, until told to start"},
 
     {.heading = "instead of COMMAND, for a recording that goes on; the answer goes to stdout"},
-    {.name = "attach-to", .argument = "DIR", .how = CLI_TEXT, .at = AT(attach_to),
+    {.name = "control", .argument = "DIR", .how = CLI_TEXT, .at = AT(control),
      .help = "the recording; and one of the following"},
+    {.name = "attach-to", .argument = "DIR", .how = CLI_CALL, .at = AT(control), .take = take_former,
+     .help = "the former name of --control; 'mallab record --pid' attaches to a program"},
     {.name = "stop", .how = CLI_CALL, .least = REC_REQUEST_PAUSE, .take = take_request, .help = "pause"},
     {.name = "start", .how = CLI_CALL, .least = REC_REQUEST_RESUME, .take = take_request, .help = "go on"},
     {.name = "rotate", .how = CLI_CALL, .least = REC_REQUEST_WINDOW, .take = take_request,
@@ -166,18 +186,25 @@ static int check_options(const struct settings *settings)
     const char *directory = settings->answer.output;
     if (directory != NULL && strcmp(directory, "-") == 0)
         return cli_misuse(&CLI_RECORD, "-o takes a directory: a recording does not go to stdout");
-    if (settings->attach_to != NULL && !settings->requested)
-        return cli_misuse(&CLI_RECORD, "--attach-to needs one of --stop, --start, --rotate, --end, --status");
-    if (settings->attach_to != NULL && settings->command != NULL)
-        return cli_misuse(&CLI_RECORD, "--attach-to takes no command: '%s' would not be run",
+    if (settings->control != NULL && !settings->requested)
+        return cli_misuse(&CLI_RECORD, "--control needs one of --stop, --start, --rotate, --end, --status");
+    if (settings->control != NULL && settings->command != NULL)
+        return cli_misuse(&CLI_RECORD, "--control takes no command: '%s' would not be run",
                           settings->command[0]);
-    if (settings->attach_to == NULL && settings->requested)
-        return cli_misuse(&CLI_RECORD, "which recording? Name it with --attach-to DIR");
-    if (settings->attach_to == NULL && settings->answer.json)
-        return cli_misuse(&CLI_RECORD,
-                          "--json is for what --attach-to answers: '%s' tells it of the recording",
+    if (settings->control == NULL && settings->requested)
+        return cli_misuse(&CLI_RECORD, "which recording? Name it with --control DIR");
+    if (settings->control == NULL && settings->answer.json)
+        return cli_misuse(&CLI_RECORD, "--json is for what --control answers: '%s' tells it of the recording",
                           "mallab info --json DIR");
-    if (settings->attach_to == NULL && settings->command == NULL)
+    if (settings->pid != 0 && (settings->command != NULL || settings->control != NULL))
+        return cli_misuse(&CLI_RECORD,
+                          "--pid takes a program that runs: no command and no --control beside it");
+    if (settings->pid != 0 &&
+        (settings->record.sites || settings->record.only != NULL || settings->best_effort))
+        return cli_misuse(&CLI_RECORD, "--pid does not go with --sites, --only or --best-effort");
+    if (settings->within_ns != 0 && settings->pid == 0)
+        return cli_misuse(&CLI_RECORD, "--timeout goes with --pid");
+    if (settings->control == NULL && settings->command == NULL && settings->pid == 0)
         return cli_misuse(&CLI_RECORD, "no command: put it behind '--'");
     if (settings->record.keep != 0 && settings->record.window_ns == 0)
         return cli_misuse(&CLI_RECORD, "--keep counts windows: say how long one is with --window");
@@ -248,6 +275,33 @@ static int record_command(const struct settings *settings, char **command)
     return code;
 }
 
+static int record_pid(const struct settings *settings)
+{
+    struct rec_recorded recorded;
+    struct late_told told;
+    char stop[32];
+    late_record(&settings->record, (pid_t)settings->pid,
+                settings->within_ns != 0 ? settings->within_ns : WITHIN_NS, &recorded, &told);
+    if (recorded.code != 0) {
+        cli_say(&CLI_RECORD, "%s", recorded.problem);
+    } else {
+        rec_report(CLI_RECORD.name, &recorded, settings->record.quiet);
+        if (!told.idle)
+            cli_say(&CLI_RECORD,
+                    "%s; the recorder stays in it and passes all calls on; 'mallab record --pid' tidies up",
+                    told.problem != NULL ? told.problem : "the program could not be left");
+        else if (!settings->record.quiet && !told.ended)
+            cli_say(&CLI_RECORD,
+                    "the program is as it was; the longest that a thread of it stood still was %s",
+                    res_text_duration((double)told.longest_stop_ns, stop));
+    }
+    rec_messages_report(&recorded.watch.messages);
+    const int code = recorded.code != 0 ? recorded.code : told.idle ? CLI_DONE : CLI_FAILED;
+    free(told.problem);
+    rec_recorded_release(&recorded);
+    return code;
+}
+
 static int print_status(const struct rec_control *control, bool json)
 {
     if (json)
@@ -256,13 +310,13 @@ static int print_status(const struct rec_control *control, bool json)
     return CLI_DONE;
 }
 
-/* --attach-to. The figures of a recording that has ended are an answer too, and to end it was done before; to pause it or go on
+/* --control. The figures of a recording that has ended are an answer too, and to end it was done before; to pause it or go on
  * is too late. */
 static int control_recording(const struct settings *settings)
 {
     struct rec_control control;
     char *problem = NULL;
-    const enum rec_control_state state = rec_control_open(settings->attach_to, &control, &problem);
+    const enum rec_control_state state = rec_control_open(settings->control, &control, &problem);
     const bool heeded = state == REC_CONTROL_OPEN
                             ? rec_control_do(&control, settings->request, &problem)
                             : state == REC_CONTROL_ENDED && (settings->request == REC_REQUEST_STATUS ||
@@ -283,9 +337,9 @@ static int run_record(int argc, char **argv)
     const int misuse = take_options(argc, argv, &settings);
     if (misuse >= 0)
         return misuse;
-    if (settings.attach_to != NULL)
+    if (settings.control != NULL)
         return control_recording(&settings);
-    if (settings.record.only == NULL)
+    if (settings.record.only == NULL && settings.pid == 0)
         settings.record.only = getenv("MALLAB_ONLY");
     if (settings.record.label == NULL)
         settings.record.label = getenv("MALLAB_LABEL");
@@ -293,7 +347,7 @@ static int run_record(int argc, char **argv)
         return cli_misuse(&CLI_RECORD, "MALLAB_LABEL takes " FP_LABEL_TAKES ", not '%s'",
                           settings.record.label);
     const char *wanted = getenv("MALLAB_SITES");
-    if (!settings.record.sites && wanted != NULL && strcmp(wanted, "0") != 0) {
+    if (settings.pid == 0 && !settings.record.sites && wanted != NULL && strcmp(wanted, "0") != 0) {
         settings.record.sites = true;
         if (!fp_sample_parse(wanted, &settings.record.sites_bytes))
             return cli_misuse(&CLI_RECORD, "MALLAB_SITES takes 1 or a size from 1K to 1G, not '%s'", wanted);
@@ -305,6 +359,8 @@ static int run_record(int argc, char **argv)
     }
     settings.record.verb = CLI_RECORD.name;
     settings.record.numbered = true;
+    if (settings.pid != 0)
+        return record_pid(&settings);
     return record_command(&settings, settings.command);
 }
 
@@ -318,9 +374,10 @@ const struct cli_verb CLI_RECORD = {
     .options = OPTIONS,
     .command_at = CLI_COMMAND_IS_OPERANDS,
     .examples = "mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
-                "mallab record --attach-to run1 --stop",
+                "mallab record --control run1 --stop\n"
+                "mallab record --pid 4711 --duration 60s",
     .exit_codes = "COMMAND's; 2 misuse, 125 COMMAND cannot be recorded, 126 COMMAND cannot be executed, 127 "
                   "COMMAND is not there; "
-                  "with --attach-to: 0 done, 1 not heeded or the collector was killed, 3 no recording",
+                  "with --control: 0 done, 1 not heeded or the collector was killed, 3 no recording",
     .run = run_record,
 };

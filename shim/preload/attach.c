@@ -15,6 +15,7 @@
 #include "shim/preload/lane_pool.h"
 #include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
+#include "shim/preload/late.h"
 #include "shim/preload/note.h"
 #include "shim/preload/patience.h"
 #include "shim/preload/runs_on.h"
@@ -316,9 +317,12 @@ static enum taking take_slot(void)
 /* Under `mallab record` to the recording: stderr is the program's. */
 static void complain(const char *reason)
 {
+#if defined(MALLAB_SHIM_LATE)
+    late_told(reason);
+#endif
     if (note_wanted())
         (void)note_send(program, reason, false); /* nobody is there: the recording has ended */
-    else
+    else if (!SHIM_IS_LATE)
         note_say("not recording: ", reason);
 }
 
@@ -458,4 +462,32 @@ bool attach_process(void)
     while ((state = get_acquire(&process->state)) == PROCESS_ATTACHING)
         wait_on(&process->state, PROCESS_ATTACHING, ATTACH_WAIT_NS);
     return state == PROCESS_ON;
+}
+
+/* ---- a library that is loaded late ------------------------------------------------------------------ */
+
+void attach_forbid(void)
+{
+    never = true;
+    if (shim_process != NULL)
+        put_release(&shim_process->state, PROCESS_OFF);
+}
+
+void attach_forget(void)
+{
+    attach_forbid();
+    lane_wipe_all();
+    if (shim_segment.header != NULL)
+        raw_munmap(shim_segment.header, shim_segment.bytes);
+    shim_segment = (struct seg_view){0};
+    if (shim_process != NULL)
+        memset(shim_process, 0, sizeof *shim_process);
+    my_serial = 0;
+    parent_slot = NULL;
+    note_forget_name();
+}
+
+void attach_allow(void)
+{
+    never = false;
 }

@@ -23,6 +23,14 @@ bool attach_count_for_parent(uint64_t calls);
 uint32_t attach_fork_begins(void);
 void attach_fork_is_over(void);
 
+/* attach_forbid - no process attaches from here on; calls that come are passed on.
+ * attach_forget - the same, and nothing is left of the recording that this process was in, nor of its shared memory. For a
+ *                 moment at which no thread is in a hook.
+ * attach_allow - after it: the process may join another recording. */
+void attach_forbid(void);
+void attach_forget(void);
+void attach_allow(void);
+
 /* attach_make_ready - learn what the forked children of a process that is about to be confined cannot ask. */
 void attach_make_ready(void);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/preload/elf_symbol.h"
 #include "shim/preload/shim.h"
 
 struct shim_next shim_next;
@@ -50,7 +51,8 @@ size_t boot_usable_size(const void *address)
 
 static void *next_of(const char *name)
 {
-    return dlsym(RTLD_NEXT, name);
+    /* Behind a library that came late stand only those that it brought. */
+    return SHIM_IS_LATE ? elf_first_symbol(name) : dlsym(RTLD_NEXT, name);
 }
 
 static bool in_one_object(const void *first, const void *second)

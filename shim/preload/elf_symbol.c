@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -93,4 +94,34 @@ const struct link_map *elf_object_of(const void *address)
     Dl_info info;
     void *object = NULL;
     return dladdr1(address, &info, &object, RTLD_DL_LINKMAP) != 0 ? object : NULL;
+}
+
+struct first {
+    const char *name;
+    void *found;
+};
+
+static int take_first(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct first *first = data;
+    struct link_map object = {.l_addr = info->dlpi_addr};
+    bool ours = false;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_DYNAMIC)
+            object.l_ld = (ElfW(Dyn) *)begin;
+        ours = ours || (header->p_type == PT_LOAD && (uintptr_t)take_first - begin < header->p_memsz);
+    }
+    (void)size;
+    if (!ours && object.l_ld != NULL)
+        first->found = elf_symbol(&object, first->name);
+    return first->found != NULL;
+}
+
+void *elf_first_symbol(const char *name)
+{
+    struct first first = {.name = name};
+    (void)dl_iterate_phdr(take_first, &first); /* what it returns is in there */
+    return first.found;
 }

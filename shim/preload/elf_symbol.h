@@ -12,6 +12,9 @@ const struct link_map *elf_object_of(const void *address);
 /* elf_symbol - the address of a function that the object defines under that name; NULL: it has none. */
 void *elf_symbol(const struct link_map *object, const char *name);
 
+/* elf_first_symbol - likewise of the first object in the loader's order that has one, but for our own library. */
+void *elf_first_symbol(const char *name);
+
 #pragma GCC visibility pop
 
 #endif

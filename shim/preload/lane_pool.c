@@ -109,6 +109,13 @@ struct lane *lane_take(void)
     return lane_extend();
 }
 
+void lane_wipe_all(void)
+{
+    for (uint32_t block = 0; block < LANE_BLOCKS && lane_at(block * LANES_PER_BLOCK) != NULL; block++)
+        (void)raw_call(SYS_madvise, (long)lane_at(block * LANES_PER_BLOCK),
+                       LANES_PER_BLOCK * sizeof(struct lane), MADV_DONTNEED, 0, 0, 0);
+}
+
 void lane_forget_inherited(void)
 {
     put_relaxed(&lane_floor, get_relaxed(&lane_high));

@@ -13,6 +13,9 @@ struct lane *lane_take(void);
 /* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
 void lane_forget_inherited(void);
 
+/* lane_wipe_all - make all lanes what a forked child finds: for a moment at which no thread is in a hook. */
+void lane_wipe_all(void);
+
 /* lane_make_ready - memory for the lanes of threads that begin when none can be mapped any more (confine.h). */
 void lane_make_ready(void);
 

@@ -28,6 +28,11 @@ void note_take_name(const char *segment_path)
         text_append(socket_name, sizeof socket_name, name);
 }
 
+void note_forget_name(void)
+{
+    socket_name[0] = '\0';
+}
+
 bool note_wanted(void)
 {
     if (socket_name[0] == '\0' && text_environment_counts() && text_given("MALLAB_SEGMENT") != NULL)

@@ -7,6 +7,10 @@
 /* note_take_name - the segment's path, by which the recording's socket is named: of a process that found it without $MALLAB_SEGMENT.
  * note_wanted - whether somebody records this tree, and is to be told. */
 void note_take_name(const char *segment_path);
+
+/* note_forget_name - another recording begins in this process (late.h). */
+void note_forget_name(void);
+
 bool note_wanted(void);
 
 /* note_send - tell the collector why this process is not recorded, or what it becomes; by system calls only.

@@ -155,7 +155,9 @@ static void runs_on_find(void);
 
 static enum fp_runs_on look(void)
 {
-    const struct link_map *object = in_front(elf_object_of((const void *)(uintptr_t)runs_on_find));
+    const struct link_map *object = SHIM_IS_LATE
+                                        ? NULL
+                                        : in_front(elf_object_of((const void *)(uintptr_t)runs_on_find));
     found.in_front = object != NULL;
     if (object == NULL)
         object = elf_object_of((const void *)(uintptr_t)shim_next.malloc);
@@ -183,13 +185,9 @@ void runs_on_put(struct seg_slot *slot)
     put_release(&slot->allocator.how, how);
 }
 
-/* Before main, and behind the attaching: a version may be asked for only where no call of the allocator is under way. */
-__attribute__((constructor)) static void runs_on_find(void)
+void runs_on_ask(void)
 {
     const int saved = errno;
-    struct lane *lane;
-    if (shim_lane == NULL && turn_take(&lane, TURN_CALLER) == TURN_RECORD)
-        turn_done(lane); /* it has attached, and nothing is recorded by that */
     if (shim_process == NULL || get_acquire(&shim_process->state) != PROCESS_ON || !confine_may_call())
         return;
     const enum fp_runs_on how = look();
@@ -197,4 +195,15 @@ __attribute__((constructor)) static void runs_on_find(void)
     put_relaxed(&found.how, how);
     runs_on_put(shim_process->slot);
     errno = saved;
+}
+
+/* Before main, and behind the attaching: a version may be asked for only where no call of the allocator is under way. */
+__attribute__((constructor)) static void runs_on_find(void)
+{
+    struct lane *lane;
+    if (SHIM_IS_LATE)
+        return;
+    if (shim_lane == NULL && turn_take(&lane, TURN_CALLER) == TURN_RECORD)
+        turn_done(lane); /* it has attached, and nothing is recorded by that */
+    runs_on_ask();
 }

@@ -11,7 +11,14 @@
 
 #include "shim/shared/segment.h"
 
-#define SHIM_EXPORT __attribute__((visibility("default")))
+/* The same sources are a second library, which is loaded into a running program (late.h) instead of being preloaded. */
+#if defined(MALLAB_SHIM_LATE)
+#define SHIM_IS_LATE true
+#define SHIM_EXPORT  __attribute__((visibility("hidden"))) /* slots lead to it, no symbol */
+#else
+#define SHIM_IS_LATE false
+#define SHIM_EXPORT  __attribute__((visibility("default")))
+#endif
 
 #define likely(condition)   __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)

@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "shim/preload/shim.h"
 #include "shim/shared/raw.h"
 
 void text_append(char *text, size_t size, const char *more)
@@ -123,9 +124,20 @@ static char **environment_from_proc(void)
     return vector;
 }
 
+/* Of a library that is loaded late: what it was told, and nothing of the program's. */
+static char *late_none[1];
+static char **late_environment = late_none;
+
+void text_take_environment(char **vector)
+{
+    late_environment = vector;
+}
+
 char **text_environment(void)
 {
     static char **found;
+    if (SHIM_IS_LATE)
+        return late_environment;
     if (environ != NULL)
         return environ;
     if (found == NULL)

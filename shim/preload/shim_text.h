@@ -14,6 +14,9 @@ void text_append_number(char *text, size_t size, uint64_t number);
  * Returns a NULL-terminated vector that lasts for ever, possibly empty. */
 char **text_environment(void);
 
+/* text_take_environment - what a library that is loaded late has for one. Borrowed for ever. */
+void text_take_environment(char **vector);
+
 /* text_environment_counts - whether our environment is to be heeded: not in a program that has rights which its starter, who
  * made the environment, has not (setuid, setgid, file capabilities: AT_SECURE). The library does nothing there. */
 bool text_environment_counts(void);

@@ -40,7 +40,7 @@ class Steps:
         return self.process.stdout.readline().strip()
 
     def ask(self, request, status=lab.DONE):
-        result = self.test.mallab("record", "--attach-to", self.directory, request, status=status)
+        result = self.test.mallab("record", "--control", self.directory, request, status=status)
         return (result.stdout + result.stderr).decode()
 
     def end(self):
@@ -336,7 +336,7 @@ class Windows(lab.Lab):
         steps.do("take 10 1000")
         steps.ask("--rotate")
         self.assertIn("1 process ran on when it ended", steps.ask("--end"))
-        answer = json.loads(self.mallab("record", "--attach-to", steps.directory, "--status", "--json").stdout)
+        answer = json.loads(self.mallab("record", "--control", steps.directory, "--status", "--json").stdout)
         self.assertEqual((answer["state"], answer["processes_running"], answer["processes_ran_on"]), ("ended", 0, 1))
         self.assertNotIn("running", steps.ask("--status"))
         steps.end()
@@ -457,12 +457,12 @@ class Refused(lab.Lab):
         for place, status, word in ((self.place / "none", lab.BAD_INPUT, "does not exist"),
                                     (pathlib.Path(__file__), lab.BAD_INPUT, "is a file"),
                                     (self.place, lab.BAD_INPUT, "no recording")):
-            result = self.mallab("record", "--attach-to", place, "--stop", status=status)
+            result = self.mallab("record", "--control", place, "--stop", status=status)
             self.assert_one_line(result, place, word)
 
     def test_a_finished_recording(self):
         directory = self.record(STEPS)
-        result = self.mallab("record", "--attach-to", directory, "--stop", status=lab.FAILED)
+        result = self.mallab("record", "--control", directory, "--stop", status=lab.FAILED)
         self.assert_one_line(result, directory, "has ended")
 
 

@@ -76,7 +76,7 @@ class Library(lab.Lab):
         os.mkfifo(go)
         os.mkfifo(gone)
         later = f"setsid sh -c 'read line <{go}; ls / >/dev/null 2>{words}; echo >{gone}' & "
-        end = f"{lab.BUILD}/mallab record --attach-to {self.recording} --end >/dev/null; exit 0"
+        end = f"{lab.BUILD}/mallab record --control {self.recording} --end >/dev/null; exit 0"
         directory, result = self.record_from_home(later + end, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.assertEqual(result.returncode, 0)
         self.assertTrue((directory / "libmallab.so").exists())

@@ -94,7 +94,7 @@ class Schema(Lab):
         with record:
             record.stdout.read(1)
             for request, state in (("--status", "recording"), ("--stop", "paused"), ("--start", "recording"), ("--rotate", "recording")):
-                status = self.answer("record", "--attach-to", "live", request, "--json")
+                status = self.answer("record", "--control", "live", request, "--json")
                 self.judge("mallab-status-1", status)
                 self.assertEqual(status["state"], state)
                 self.judge("mallab-recording-1", self.list_of("live"))
@@ -107,7 +107,7 @@ class Schema(Lab):
         self.judge("mallab-recording-1", self.list_of("live"))
         self.judge("mallab-recording-1", self.list_of(self.made.place / "kept"))
         for directory in ("live", self.made.place / "kept"):
-            status = self.answer("record", "--attach-to", directory, "--status", "--json")
+            status = self.answer("record", "--control", directory, "--status", "--json")
             self.judge("mallab-status-1", status)
             self.assertEqual(status["state"], "ended")
             self.judge("mallab-top-1", self.answer("top", "--once", "--json", directory))

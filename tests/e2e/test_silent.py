@@ -143,7 +143,7 @@ class Unrecorded(lab.Lab):
         steps.ask("--start")
         self.assertRegex(line, r"not recorded: 'cat' .*another user")
         self.assertRegex(steps.ask("--status"), r"\nnot recorded: 'cat' .*another user")
-        [told] = json.loads(self.mallab("record", "--attach-to", steps.directory, "--status", "--json").stdout)["not_recorded"]
+        [told] = json.loads(self.mallab("record", "--control", steps.directory, "--status", "--json").stdout)["not_recorded"]
         self.assertEqual(told["name"], "cat")
         self.assertEqual(self.info(steps.directory)["not_recorded"], [told])
         self.assertRegex(self.mallab("info", "--details", steps.directory).stdout.decode(), r"\nunrecorded +'cat' .*another user")

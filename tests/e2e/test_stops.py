@@ -42,7 +42,7 @@ class Said(Steps):
 
 class Stops(lab.Lab):
     def asked_json(self, directory, request="--status"):
-        return self.answer("record", "--attach-to", directory, request, "--json")
+        return self.answer("record", "--control", directory, request, "--json")
 
     def test_a_killed_collector_is_told_at_once(self):
         steps = Said(self)
@@ -69,7 +69,7 @@ class Stops(lab.Lab):
     def test_what_starts_later_is_no_surprise(self):
         """What is not recorded because recording has ended is not named one by one."""
         result = self.mallab("record", "-o", "r", "--", "sh", "-c",
-                             f'{lab.BUILD}/mallab record --attach-to r --end >/dev/null; sleep 0.1; {CHURN} 10')
+                             f'{lab.BUILD}/mallab record --control r --end >/dev/null; sleep 0.1; {CHURN} 10')
         said = result.stderr.decode()
         self.assertIn("as --end asked", said)
         self.assertNotIn("not recorded", said)
@@ -95,7 +95,7 @@ class Stops(lab.Lab):
         """On stdout, with exit codes: 0 for a recording that has ended well, 1 for one whose collector was killed."""
         steps = Steps(self)
         steps.do("take 5 1000")
-        result = self.mallab("record", "--attach-to", steps.directory, "--status")
+        result = self.mallab("record", "--control", steps.directory, "--status")
         self.assertRegex(result.stdout.decode(), "^recording after .*1 process running, lost 0\n$")
         self.assertEqual(result.stderr, b"")
         self.assertEqual(self.asked_json(steps.directory, "--stop")["state"], "paused")
@@ -104,10 +104,10 @@ class Stops(lab.Lab):
         ended = self.record(STEPS, name="ended")
         answer = self.asked_json(ended)
         self.assertEqual((answer["state"], answer["complete"], answer["processes_running"]), ("ended", True, 0))
-        self.assertRegex(self.mallab("record", "--attach-to", ended, "--status").stdout.decode(), "^the recording has ended")
+        self.assertRegex(self.mallab("record", "--control", ended, "--status").stdout.decode(), "^the recording has ended")
         os.kill(collector, signal.SIGKILL)
         lab.wait_for(lambda: not os.path.exists(f"/proc/{collector}"), "its end")
-        result = self.mallab("record", "--attach-to", steps.directory, "--status", status=lab.FAILED)
+        result = self.mallab("record", "--control", steps.directory, "--status", status=lab.FAILED)
         self.assert_one_line(result, "does not go on")
         steps.end()
 
@@ -119,7 +119,7 @@ class Stops(lab.Lab):
 
         def control(verb):
             for _ in range(5):
-                result = lab.run([lab.BUILD / "mallab", "record", "--attach-to", steps.directory, verb])
+                result = lab.run([lab.BUILD / "mallab", "record", "--control", steps.directory, verb])
                 codes.append(result.returncode)
 
         threads = [threading.Thread(target=control, args=(verb,)) for verb in ("--stop", "--start", "--rotate", "--status")]
@@ -141,7 +141,7 @@ class Stops(lab.Lab):
                 lab.halt(collector)
                 controllers = []
                 for verb in verbs:
-                    controllers.append(subprocess.Popen([lab.BUILD / "mallab", "record", "--attach-to", steps.directory,
+                    controllers.append(subprocess.Popen([lab.BUILD / "mallab", "record", "--control", steps.directory,
                                                          verb], stdout=subprocess.PIPE, stderr=subprocess.PIPE))
                     bit = 1 << ((signal.SIGUSR1 if verb == "--stop" else signal.SIGUSR2) - 1)
                     lab.wait_for(lambda bit=bit: pending(collector) & bit, verb)
@@ -213,7 +213,7 @@ class FullDisk(lab.Lab):
                 break
         steps.line("recording stopped after", "disk")
         steps.do("churn 1000 100")
-        answer = self.answer("record", "--attach-to", steps.directory, "--status", "--json")
+        answer = self.answer("record", "--control", steps.directory, "--status", "--json")
         self.assertEqual((answer["state"], answer["stopped"]["by"]), ("stopped", "disk_full"))
         self.assertGreaterEqual(answer["lost_calls"], 2000)
         (self.folder / "fill").unlink()
@@ -243,7 +243,7 @@ class FullDisk(lab.Lab):
         steps.do("take 10 1000")
         collector = steps.json()["collector"]["pid"]
         lab.halt(collector)
-        asking = subprocess.Popen([lab.BUILD / "mallab", "record", "--attach-to", steps.directory, "--end"],
+        asking = subprocess.Popen([lab.BUILD / "mallab", "record", "--control", steps.directory, "--end"],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         lab.wait_for(lambda: pending(collector), "the question")
         os.kill(collector, signal.SIGKILL)

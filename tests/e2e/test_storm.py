@@ -44,7 +44,7 @@ class Storm(witnessed.Witnessed):
         recording = self.place / "recording"
         lab.wait_for((recording / "recording.json").exists, "the recording")
         while process.poll() is None:
-            if lab.run([lab.BUILD / "mallab", "record", "--attach-to", recording, "--rotate"]).returncode == 0:  # else it has ended
+            if lab.run([lab.BUILD / "mallab", "record", "--control", recording, "--rotate"]).returncode == 0:  # else it has ended
                 begun.touch()
         _, said = process.communicate(timeout=lab.PATIENCE_S)
         self.assertEqual(process.returncode, 0, said)

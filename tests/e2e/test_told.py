@@ -78,7 +78,7 @@ class Killed(lab.Lab):
         steps.process.kill()
         kill_collector(steps)
         for asked in (("info", steps.directory), ("top", "--once", steps.directory),
-                      ("record", "--attach-to", steps.directory, "--status")):
+                      ("record", "--control", steps.directory, "--status")):
             result = self.mallab(*asked, status=None)
             said = " ".join((result.stdout + result.stderr).decode().split())
             self.assertRegex(said, "what it left in shared memory is written by 'mallab convert' and 'mallab ab'|"

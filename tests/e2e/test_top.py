@@ -232,7 +232,7 @@ class Top(lab.Lab):
     def test_who_runs_on_has_not_ended(self):
         program = Recorded(self)
         program.keep(30)
-        self.mallab("record", "--attach-to", "recording", "--end")
+        self.mallab("record", "--control", "recording", "--end")
         frame = self.frame()
         self.assertEqual((frame["state"], frame["processes_running"], frame["left_objects"]), ("finished", 1, 0))
         self.assertGreaterEqual(blocks_of(frame)[0], 30)
@@ -259,10 +259,10 @@ class Top(lab.Lab):
     def test_what_a_pause_makes_inexact(self):
         program = Recorded(self)
         self.assertIsNone(self.frame()["live_inexact_why"])
-        self.mallab("record", "--attach-to", "recording", "--stop")
+        self.mallab("record", "--control", "recording", "--stop")
         program.keep(5)
         self.assertIn("pause", self.frame()["live_inexact_why"])
-        self.mallab("record", "--attach-to", "recording", "--start")
+        self.mallab("record", "--control", "recording", "--start")
         self.assertIn("live is inexact", self.mallab("top", "--once", "recording").stdout.decode())
 
     def test_what_is_no_directory(self):

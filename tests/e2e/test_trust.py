@@ -147,7 +147,7 @@ class Recordings(Users):
         for owner in (NOBODY, 0):
             with self.subTest(owner=owner):
                 forged = self.forge(self.place / f"forged.{owner}", {**recording, "collector": collector, "segment_path": str(path)}, owner)
-                for verb in (["info"], ["convert", "-o", self.place / "a.wl"], ["top", "--once"], ["record", "--attach-to"]):
+                for verb in (["info"], ["convert", "-o", self.place / "a.wl"], ["top", "--once"], ["record", "--control"]):
                     options = ["--status"] if verb[0] == "record" else []
                     ended = lab.run([lab.BUILD / "mallab", *verb, forged, *options])
                     self.assertIn(ended.returncode, (lab.FAILED, lab.BAD_INPUT) if verb[0] != "top" or owner else (lab.DONE,))
@@ -160,7 +160,7 @@ class Recordings(Users):
         os.mkfifo(directory / "recording.json", 0o600)
         for verb in (["top"], ["top", "--once"], ["info"], ["convert", "-o", self.place / "a.wl"]):
             self.assert_refused(*verb, directory, words=b"not a regular file")
-        self.assert_refused("record", "--attach-to", directory, "--status", words=b"not a regular file")
+        self.assert_refused("record", "--control", directory, "--status", words=b"not a regular file")
 
     def test_recording_into_what_is_another_users(self):
         """Also into an empty directory; its owner is named (S8)."""
@@ -195,7 +195,7 @@ class Programs(Users):
         self.assertEqual(ended.stderr.count(b"\n"), 1)
         self.assertEqual(sorted((public / "nightly").iterdir()), before)
         self.assertEqual(sorted(public.iterdir()), [public / "nightly"])
-        self.assertEqual(lab.run([self.bin / "mallab", "record", "--attach-to", public / "nightly", "--status"],
+        self.assertEqual(lab.run([self.bin / "mallab", "record", "--control", public / "nightly", "--status"],
                                  **AS_NOBODY).returncode, lab.DONE)
         # One of its own there is recorded into, and joined.
         self.assertEqual(self.preload(public / "own").stderr, b"")
@@ -257,7 +257,7 @@ class Signals(Users):
 
     def assert_spared(self, victim, directory, status):
         for request in self.REQUESTS:
-            self.mallab("record", "--attach-to", directory, request, status=status)
+            self.mallab("record", "--control", directory, request, status=status)
         ended = lab.run([lab.BUILD / "mallab", "top", "--once", directory])
         self.assertEqual(ended.returncode, lab.DONE if status == lab.FAILED else lab.BAD_INPUT, ended.stderr)
         self.assertIsNone(victim.poll())
@@ -275,7 +275,7 @@ class Signals(Users):
         self.assert_spared(victim, forged, lab.BAD_INPUT)
         self.mallab("top", "--once", "--trust-owner", NOBODY, forged)
         self.assertIsNone(victim.poll())
-        ended = lab.run([lab.BUILD / "mallab", "record", "--attach-to", forged, "--end"])
+        ended = lab.run([lab.BUILD / "mallab", "record", "--control", forged, "--end"])
         self.assertIn(b"belongs to user " + OWNER + b", and only that user can ask its collector", ended.stderr)
 
     def test_own_recording_without_its_collector(self):
@@ -303,7 +303,7 @@ class Signals(Users):
         lab.wait_for(lambda: os.readlink(f"/proc/{process.pid}/exe") == str(impostor), "the exec")
         self.forge(forged, self.named(recording, process), owner=0)
         self.assert_spared(process, forged, lab.FAILED)
-        self.mallab("record", "--attach-to", self.place / "made", "--status")
+        self.mallab("record", "--control", self.place / "made", "--status")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class Whole(lab.Lab):
         self.assertEqual([program["name"] for program in listing["not_recorded"]], ["true"])
         self.assert_lacking(self.info(recording))
         self.assert_lacking(json.loads(self.mallab("top", "--json", "--once", recording).stdout))
-        status = self.mallab("record", "--attach-to", recording, "--status", "--json")
+        status = self.mallab("record", "--control", recording, "--status", "--json")
         self.assert_lacking(json.loads(status.stdout))
         workload = recording.with_suffix(".wl")
         told = self.mallab("convert", "-o", workload, recording).stderr.decode()

@@ -24,7 +24,7 @@ MAY_USE = {
     "shim": ("footprint",),
     "convert": ("footprint",),
     "replay": ("footprint",),
-    "record": ("footprint", "convert", "shim/shared"),
+    "record": ("footprint", "convert", "shim/shared", "shim/sites"),
     "results/measure": ("footprint", "convert", "replay"),
     "results/report": ("footprint", "results/measure"),
     "sites": ("footprint", "convert", "results"),

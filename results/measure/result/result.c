@@ -41,7 +41,7 @@ static const struct {
     {"mallab-convert-each/", "what 'mallab convert --each --json' printed", "name one of its workloads"},
     {"mallab-allocators/", "what 'mallab allocators --json' printed", "'mallab ab' makes results"},
     {"mallab-doctor/", "what 'mallab doctor --json' printed", "'mallab ab' makes results"},
-    {"mallab-status/", "what 'mallab record --attach-to --json' printed", "name the recording"},
+    {"mallab-status/", "what 'mallab record --control --json' printed", "name the recording"},
     {"mallab-top/", "what 'mallab top --json' printed", "name the recording"},
     {"mallab-fleet-compare/", "a comparison by 'mallab compare --json'",
      "name the two fleets that it compares"},

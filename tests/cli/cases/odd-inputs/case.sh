@@ -28,7 +28,7 @@ echo '{}' >private/recording.json
 chmod 000 private/recording.json
 nobody "$MALLAB" info web.wl || echo "$?"
 nobody "$MALLAB" replay web.wl || echo "$?"
-nobody "$MALLAB" record --attach-to private --status || echo "$?"
+nobody "$MALLAB" record --control private --status || echo "$?"
 # a limit on files stands for a full disk
 chmod 644 web.wl
 (trap '' XFSZ; ulimit -f 1; "$MALLAB" report --json -o long.json "$DATA/result-passes.json") || echo "$?"

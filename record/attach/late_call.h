@@ -1,0 +1,44 @@
+/* late_call.h - a thread of a running program made to call a function, as a signal handler is called.
+ *
+ *   frame   what the kernel lays on the stack for a handler: below it the function's return address, which is libc's own
+ *           return from signals. All registers, those of SSE and AVX among them, and the mask of signals stand in it
+ *   call    the frame is written while the thread is stopped, then its registers are set at once. From there on it needs nobody:
+ *           the function runs, returns, and the thread goes on where it was, also when we are killed
+ *
+ * A system call that the stop has interrupted begins anew behind the function, as behind a handler with SA_RESTART. Signals are
+ * blocked in the thread while the function runs. */
+#ifndef MALLAB_RECORD_ATTACH_LATE_CALL_H
+#define MALLAB_RECORD_ATTACH_LATE_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/attach/late_process.h"
+
+#define LATE_TEXT_MOST 1024u
+
+struct late_call {
+    uint64_t function;
+    const char *text; /* its first argument, below LATE_TEXT_MOST bytes */
+    uint64_t number;  /* its second one */
+};
+
+struct late_cost {
+    uint64_t stopped_ns; /* while a tracer held threads */
+    unsigned looks;      /* at how many threads */
+};
+
+/* late_call_restorer - libc's return from signals; 0: it was not found. */
+uint64_t late_call_restorer(const struct late_process *process);
+
+/* late_call_safely - find a thread in a safe place (late_stack.h), one after the other, within a time, and let it make the call.
+ * Returns  whether a thread is making it; else ret_problem says why none does, the caller's. */
+bool late_call_safely(struct late_process *process, const struct late_call *call, uint64_t within_ns,
+                      struct late_cost *ret_cost, char **ret_problem);
+
+/* late_call_alone - stop all threads; where none is in our library let one make the call, wherever it is, while the others stay
+ * stopped. For functions that make system calls only. Likewise. */
+bool late_call_alone(struct late_process *process, const struct late_call *call, bool (*is_done)(void *data),
+                     void *data, uint64_t within_ns, struct late_cost *ret_cost, char **ret_problem);
+
+#endif

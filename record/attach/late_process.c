@@ -1,0 +1,605 @@
+/* late_process.c - /proc/PID and process_vm_readv(2), with bounds.
+ *
+ * Laws of this file: late_process.h has them. */
+#include "record/attach/late_process.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "footprint/base/process.h"
+#include "footprint/base/support.h"
+#include "record/target.h"
+#include "shim/shared/late_report.h"
+
+#define STATUS_BYTES  8192
+#define MAPPINGS_MOST 200000u
+#define MODULES_MOST  8192u
+#define HEADERS_MOST  64u
+#define DYNAMIC_MOST  1024u
+#define FRAMES_MOST   (512u << 20) /* of the segments that have the frames' tables, in all */
+#define CODE_MOST     (64u << 20)
+#define CHAIN_MOST    4096u
+#define NAME_MOST     64u
+#define GLIBC_LEAST   34u /* 2.34: dlopen is in libc.so.6 */
+
+/* ---- /proc ------------------------------------------------------------------------------------- */
+
+static char *read_proc(pid_t pid, const char *name, size_t *ret_length)
+{
+    char path[64];
+    size_t room = 1 << 16, length = 0;
+    ssize_t got = 0;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    char *text = res_calloc(1, room);
+    while ((got = read(fd, text + length, room - 1 - length)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            break;
+        length += (size_t)got;
+        if (length + 1 < room)
+            continue;
+        if (room > (256u << 20))
+            break;
+        room *= 2;
+        text = res_realloc(text, room, 1);
+    }
+    close(fd);
+    text[length] = '\0';
+    if (ret_length != NULL)
+        *ret_length = length;
+    return text;
+}
+
+/* The number behind a word at the begin of a line; -1: it is not there. */
+static long field(const char *status, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *line = status; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, word, length) == 0)
+            return strtol(line + length, NULL, 10);
+    }
+    return -1;
+}
+
+/* Whether all four of a line "Uid:\tR\tE\tS\tF" are ours. */
+static bool all_are(const char *status, const char *word, unsigned id)
+{
+    unsigned ids[4];
+    const char *line = strstr(status, word);
+    return line != NULL &&
+           sscanf(line + strlen(word), "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4 &&
+           ids[0] == id && ids[1] == id && ids[2] == id && ids[3] == id;
+}
+
+static uint64_t start_ticks_of(pid_t pid)
+{
+    char *text = read_proc(pid, "stat", NULL);
+    const char *at = text != NULL ? strrchr(text, ')') : NULL;
+    uint64_t ticks = 0;
+    if (at != NULL && strlen(at) > 3 && at[2] != 'Z' && at[2] != 'X') {
+        for (int number = 2; number < 22 && at != NULL; number++) {
+            at = strchr(at, ' ');
+            at = at != NULL ? at + 1 : NULL;
+        }
+        ticks = at != NULL ? strtoull(at, NULL, 10) : 0;
+    }
+    free(text);
+    return ticks;
+}
+
+bool late_process_ended(const struct late_process *process)
+{
+    struct pollfd ended = {process->pidfd, POLLIN, 0};
+    if (process->pidfd >= 0 && poll(&ended, 1, 0) > 0)
+        return true;
+    return start_ticks_of(process->pid) != process->start_ticks;
+}
+
+bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const struct iovec to = {(char *)ret_bytes + done, size - done};
+        const struct iovec from = {(void *)(uintptr_t)(address + done), size - done};
+        const ssize_t got = process_vm_readv(process->pid, &to, 1, &from, 1, 0);
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+bool late_process_write(const struct late_process *process, uint64_t address, const void *bytes, size_t size)
+{
+    const struct iovec from = {(void *)(uintptr_t)bytes, size}, to = {(void *)(uintptr_t)address, size};
+    return process_vm_writev(process->pid, &from, 1, &to, 1, 0) == (ssize_t)size;
+}
+
+/* ---- modules ----------------------------------------------------------------------------------- */
+
+/* The entries of its dynamic section that are asked for later. The loader has made addresses of them. */
+static void read_dynamic(const struct late_process *process, struct late_module *module)
+{
+    Elf64_Dyn entries[DYNAMIC_MOST];
+    const size_t bytes = module->dynamic_bytes < sizeof entries ? module->dynamic_bytes : sizeof entries;
+    if (module->dynamic == 0 || !late_process_read(process, module->dynamic, entries, bytes))
+        return;
+    for (size_t i = 0; i < bytes / sizeof entries[0] && entries[i].d_tag != DT_NULL; i++) {
+        const uint64_t value = entries[i].d_un.d_ptr;
+        const uint64_t address = value < module->bias ? value + module->bias : value;
+        if (entries[i].d_tag == DT_SYMTAB)
+            module->symbols = address;
+        else if (entries[i].d_tag == DT_STRTAB)
+            module->names = address;
+        else if (entries[i].d_tag == DT_GNU_HASH)
+            module->hash = address;
+    }
+}
+
+/* Returns false where no ELF header of our machine stands there. */
+static bool read_headers(const struct late_process *process, struct late_module *module,
+                         Elf64_Phdr *ret_headers, size_t *ret_count)
+{
+    Elf64_Ehdr head;
+    if (!late_process_read(process, module->first, &head, sizeof head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum == 0 || head.e_phnum > HEADERS_MOST ||
+        head.e_phoff > (1u << 20) ||
+        !late_process_read(process, module->first + head.e_phoff, ret_headers,
+                           head.e_phnum * sizeof(Elf64_Phdr)))
+        return false;
+    *ret_count = head.e_phnum;
+    return true;
+}
+
+static void read_module(const struct late_process *process, struct late_module *module)
+{
+    Elf64_Phdr headers[HEADERS_MOST];
+    size_t count;
+    if (!read_headers(process, module, headers, &count))
+        return;
+    uint64_t lowest = UINT64_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (headers[i].p_type == PT_LOAD && headers[i].p_vaddr < lowest)
+            lowest = headers[i].p_vaddr;
+    module->bias = module->first - (lowest == UINT64_MAX ? 0 : lowest & ~UINT64_C(4095));
+    for (size_t i = 0; i < count; i++) {
+        if (headers[i].p_type != PT_DYNAMIC)
+            continue;
+        module->dynamic = module->bias + headers[i].p_vaddr;
+        module->dynamic_bytes = headers[i].p_memsz;
+    }
+    read_dynamic(process, module);
+    if (late_symbol(process, module, LATE_REPORT_NAME) != 0)
+        module->kind = LATE_RECORDER;
+    else if (late_symbol(process, module, "gnu_get_libc_version") != 0)
+        module->kind = LATE_LIBC;
+    else if (late_symbol(process, module, "_dl_catch_exception") != 0 ||
+             late_symbol(process, module, "__tls_get_addr") != 0 ||
+             late_symbol(process, module, "malloc") != 0)
+        module->kind = LATE_NEVER;
+}
+
+static void release_module(struct late_module *module)
+{
+    free(module->path);
+    free(module->frames_copy);
+}
+
+/* One that was there before, at the same place and of the same name, is taken over. */
+static struct late_module take_module(struct late_process *process, uint64_t first, uint64_t past,
+                                      const char *path)
+{
+    for (size_t i = 0; i < process->module_count; i++) {
+        struct late_module *former = &process->modules[i];
+        if (former->path == NULL || former->first != first || former->past != past ||
+            strcmp(former->path, path) != 0)
+            continue;
+        const struct late_module taken = *former;
+        *former = (struct late_module){0};
+        return taken;
+    }
+    struct late_module fresh = {.first = first, .past = past, .path = res_strdup(path)};
+    read_module(process, &fresh);
+    return fresh;
+}
+
+struct line {
+    uint64_t first, past, offset;
+    char rights[5];
+    unsigned long inode;
+    const char *path;
+};
+
+static bool read_line(char *text, struct line *ret)
+{
+    unsigned long long first, past, offset;
+    int at = 0;
+    if (sscanf(text, "%llx-%llx %4s %llx %*s %lu %n", &first, &past, ret->rights, &offset, &ret->inode, &at) <
+            5 ||
+        first >= past)
+        return false;
+    ret->first = first;
+    ret->past = past;
+    ret->offset = offset;
+    ret->path = at > 0 ? text + at : "";
+    return true;
+}
+
+struct fresh {
+    struct late_mapping *mappings;
+    size_t mapping_count, mapping_room;
+    struct late_module *modules;
+    size_t module_count, module_room;
+};
+
+static void *grown(void *old, size_t *room, size_t size)
+{
+    *room = *room * 2 + 64;
+    return res_realloc(old, *room, size);
+}
+
+static void add_mapping(struct fresh *fresh, const struct line *line, int module)
+{
+    if (fresh->mapping_count == fresh->mapping_room)
+        fresh->mappings = grown(fresh->mappings, &fresh->mapping_room, sizeof *fresh->mappings);
+    fresh->mappings[fresh->mapping_count++] = (struct late_mapping){
+        line->first, line->past, line->rights[1] == 'w', line->rights[2] == 'x', module};
+}
+
+static void add_module(struct fresh *fresh, struct late_module module)
+{
+    if (fresh->module_count == fresh->module_room)
+        fresh->modules = grown(fresh->modules, &fresh->module_room, sizeof *fresh->modules);
+    fresh->modules[fresh->module_count++] = module;
+}
+
+/* First the extents, since a module is known by them; then what is read of each. */
+static void take_lines(struct late_process *process, char *text, struct fresh *fresh)
+{
+    struct late_module open = {0}; /* its path is borrowed */
+    size_t first_mapping = 0;
+    char *next;
+    for (char *at = text; *at != '\0' && fresh->mapping_count < MAPPINGS_MOST; at = next) {
+        struct line line;
+        next = strchr(at, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        else
+            next = at + strlen(at);
+        if (!read_line(at, &line))
+            continue;
+        const bool same = open.path != NULL && line.inode != 0 && strcmp(line.path, open.path) == 0 &&
+                          line.offset != 0;
+        if (!same && open.path != NULL) {
+            const int number = (int)fresh->module_count;
+            add_module(fresh, take_module(process, open.first, open.past, open.path));
+            for (size_t i = first_mapping; i < fresh->mapping_count; i++)
+                fresh->mappings[i].module = number;
+            open.path = NULL;
+        }
+        if (same) {
+            open.past = line.past;
+        } else if (line.inode != 0 && line.offset == 0 && line.rights[0] == 'r' && line.path[0] == '/' &&
+                   fresh->module_count < MODULES_MOST) {
+            open = (struct late_module){
+                .first = line.first, .past = line.past, .path = (char *)(uintptr_t)line.path};
+            first_mapping = fresh->mapping_count;
+        }
+        add_mapping(fresh, &line, -1);
+    }
+}
+
+bool late_process_refresh(struct late_process *process)
+{
+    struct fresh fresh = {0};
+    char *text = read_proc(process->pid, "maps", NULL);
+    if (text == NULL || *text == '\0') {
+        free(text);
+        return false;
+    }
+    take_lines(process, text,
+               &fresh); /* the last line is of a stack or the kernel, and ends the last module */
+    free(text);
+    for (size_t i = 0; i < process->module_count; i++)
+        release_module(&process->modules[i]);
+    free(process->modules);
+    free(process->mappings);
+    process->mappings = fresh.mappings;
+    process->mapping_count = fresh.mapping_count;
+    process->modules = fresh.modules;
+    process->module_count = fresh.module_count;
+    return true;
+}
+
+const struct late_mapping *late_mapping_of(const struct late_process *process, uint64_t address)
+{
+    size_t low = 0, high = process->mapping_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (address >= process->mappings[middle].past)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < process->mapping_count && address >= process->mappings[low].first ? &process->mappings[low]
+                                                                                   : NULL;
+}
+
+struct late_module *late_module_of_kind(const struct late_process *process, enum late_kind kind)
+{
+    for (size_t i = 0; i < process->module_count; i++)
+        if (process->modules[i].kind == kind && process->modules[i].symbols != 0)
+            return &process->modules[i];
+    return NULL;
+}
+
+/* ---- symbols ------------------------------------------------------------------------------------ */
+
+static bool has_name(const struct late_process *process, const struct late_module *module, uint32_t index,
+                     const char *name, uint64_t *ret_address)
+{
+    Elf64_Sym symbol;
+    char found[NAME_MOST] = "";
+    const size_t length = strlen(name) + 1;
+    if (length > sizeof found ||
+        !late_process_read(process, module->symbols + (uint64_t)index * sizeof symbol, &symbol,
+                           sizeof symbol) ||
+        symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 ||
+        !late_process_read(process, module->names + symbol.st_name, found, length) ||
+        memcmp(found, name, length) != 0)
+        return false;
+    *ret_address = module->bias + symbol.st_value;
+    return *ret_address >=
+           module->first; /* what lies past it, as zeroed data may, is not in its file's mappings */
+}
+
+uint64_t late_symbol(const struct late_process *process, const struct late_module *module, const char *name)
+{
+    uint32_t head[4], index, word, hash = 5381;
+    uint64_t address = 0;
+    if (module->symbols == 0 || module->names == 0 || module->hash == 0 ||
+        !late_process_read(process, module->hash, head, sizeof head) || head[0] == 0)
+        return 0;
+    for (const char *letter = name; *letter != '\0'; letter++)
+        hash = hash * 33 + (unsigned char)*letter;
+    const uint64_t buckets = module->hash + 16 + (uint64_t)head[2] * 8,
+                   chain = buckets + (uint64_t)head[0] * 4;
+    if (!late_process_read(process, buckets + (uint64_t)(hash % head[0]) * 4, &index, sizeof index) ||
+        index < head[1])
+        return 0;
+    for (unsigned steps = 0; steps < CHAIN_MOST; steps++, index++) {
+        if (!late_process_read(process, chain + (uint64_t)(index - head[1]) * 4, &word, sizeof word))
+            return 0;
+        if ((word | 1) == (hash | 1) && has_name(process, module, index, name, &address))
+            return address;
+        if ((word & 1) != 0)
+            return 0;
+    }
+    return 0;
+}
+
+uint64_t late_code_bytes(const struct late_process *process, const struct late_module *module,
+                         const void *bytes, size_t size)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; found == 0 && i < process->mapping_count; i++) {
+        const struct late_mapping *mapping = &process->mappings[i];
+        const uint64_t length = mapping->past - mapping->first;
+        if (mapping->module < 0 || &process->modules[mapping->module] != module || !mapping->executable ||
+            length > CODE_MOST)
+            continue;
+        char *copy = res_calloc(1, length);
+        const char *at = late_process_read(process, mapping->first, copy, length)
+                             ? memmem(copy, length, bytes, size)
+                             : NULL;
+        found = at != NULL ? mapping->first + (uint64_t)(at - copy) : 0;
+        free(copy);
+    }
+    return found;
+}
+
+/* ---- frames' tables ----------------------------------------------------------------------------- */
+
+static void read_frames(struct late_process *process, struct late_module *module)
+{
+    Elf64_Phdr headers[HEADERS_MOST];
+    size_t count;
+    uint64_t table = 0;
+    module->looked = true;
+    if (!read_headers(process, module, headers, &count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (headers[i].p_type == PT_GNU_EH_FRAME)
+            table = headers[i].p_vaddr;
+    for (size_t i = 0; table != 0 && i < count; i++) {
+        const Elf64_Phdr *segment = &headers[i];
+        if (segment->p_type != PT_LOAD || table < segment->p_vaddr ||
+            table - segment->p_vaddr >= segment->p_filesz ||
+            segment->p_filesz > FRAMES_MOST - process->frames_bytes)
+            continue;
+        char *copy = res_calloc(1, segment->p_filesz);
+        if (!late_process_read(process, module->bias + segment->p_vaddr, copy, segment->p_filesz)) {
+            free(copy);
+            return;
+        }
+        process->frames_bytes += segment->p_filesz;
+        module->frames_copy = copy;
+        module->frames_at = module->bias + segment->p_vaddr;
+        module->frames = (struct cfi_segment){(uintptr_t)copy, (uintptr_t)copy + segment->p_filesz,
+                                              (uintptr_t)copy + (table - segment->p_vaddr)};
+        return;
+    }
+}
+
+/* The table tells all by distances, so it holds for the copy as for the module. */
+uint32_t late_frame_rule(struct late_process *process, int number, uint64_t address)
+{
+    if (number < 0 || (size_t)number >= process->module_count)
+        return cfi_rule_make(CFI_NONE, 0);
+    struct late_module *module = &process->modules[number];
+    if (!module->looked)
+        read_frames(process, module);
+    if (module->frames.header == 0)
+        return cfi_rule_make(CFI_NONE, 0);
+    return cfi_find(&module->frames, (uintptr_t)(address - module->frames_at + module->frames.start));
+}
+
+/* ---- whether ------------------------------------------------------------------------------------ */
+
+/* Why its executable cannot be one of ours. */
+static char *refuse_executable(const struct late_process *process)
+{
+    char path[64];
+    bool sure;
+    Elf64_Ehdr head;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)process->pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return res_printf("'%s' cannot be looked at: %s", path, strerror(errno));
+    const char *obstacle = rec_target_obstacle(fd, &sure);
+    const bool is_elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
+    close(fd);
+    if (obstacle != NULL)
+        return res_printf("'%s' %s", process->name, obstacle);
+    if (!is_elf)
+        return res_printf("'%s' is no ELF program", process->name);
+    return rec_target_sanitizer(path);
+}
+
+/* getauxval(AT_SECURE) of the process. */
+static bool is_secure(pid_t pid)
+{
+    size_t length = 0;
+    char *bytes = read_proc(pid, "auxv", &length);
+    Elf64_auxv_t entry;
+    bool secure = bytes == NULL;
+    for (size_t at = 0; bytes != NULL && at + sizeof entry <= length; at += sizeof entry) {
+        memcpy(&entry, bytes + at, sizeof entry);
+        secure = secure || (entry.a_type == AT_SECURE && entry.a_un.a_val != 0);
+    }
+    free(bytes);
+    return secure;
+}
+
+static char *refuse_status(const struct late_process *process)
+{
+    char *problem = NULL, *status = read_proc(process->pid, "status", NULL);
+    const int pid = (int)process->pid;
+    if (status == NULL)
+        return res_printf("there is no process %d", pid);
+    if (!all_are(status, "\nUid:", (unsigned)geteuid()))
+        problem = res_printf(
+            "process %d belongs to another user: run 'mallab record' as that user (runuser -u USER -- "
+            "mallab record --pid %d)",
+            pid, pid);
+    else if (!all_are(status, "\nGid:", (unsigned)getegid()) || is_secure(process->pid))
+        problem = res_printf(
+            "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
+    else if (field(status, "TracerPid:") > 0)
+        problem = res_printf(
+            "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
+            field(status, "TracerPid:"));
+    else if (field(status, "Seccomp:") > 0)
+        problem = res_printf("process %d has shut itself in (seccomp): nothing is loaded into it", pid);
+    else if (strstr(status, "x86_Thread_features:\tshstk") != NULL)
+        problem = res_printf("process %d runs with shadow stacks, which a call from outside would end", pid);
+    free(status);
+    return problem;
+}
+
+/* Our library has to be the same file there. */
+static char *refuse_namespace(const struct late_process *process, const char *library)
+{
+    struct stat here, there;
+    char *path = res_printf("/proc/%d/root%s", (int)process->pid, library);
+    const bool same = stat(library, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
+                      here.st_dev == there.st_dev;
+    free(path);
+    return same ? NULL
+                : res_printf("process %d does not see '%s': it runs in another root directory or container; "
+                             "put mallab into that at the same place",
+                             (int)process->pid, library);
+}
+
+static char *refuse_modules(const struct late_process *process)
+{
+    const struct late_module *libc = late_module_of_kind(process, LATE_LIBC);
+    for (size_t i = 0; i < process->module_count; i++)
+        if (strcmp(basename(process->modules[i].path), "libmallab.so") == 0)
+            return res_printf("process %d has the recorder preloaded already: 'mallab record --control DIR' "
+                              "commands its recording",
+                              (int)process->pid);
+    if (libc == NULL || late_symbol(process, libc, "dlopen") == 0)
+        return res_printf("process %d runs on another C library than glibc 2.%u or later", (int)process->pid,
+                          GLIBC_LEAST);
+    if (process->module_count > 0 && process->modules[0].kind == LATE_NEVER)
+        return res_printf("'%s' has an allocator within itself: its calls pass no slot that could be turned",
+                          process->name);
+    return NULL;
+}
+
+/* As it is called by the kernel: its file's name, or what it has named itself. */
+static void find_name(struct late_process *process)
+{
+    char *name = read_proc(process->pid, "comm", NULL);
+    char *plain = res_text_plain(name != NULL ? strtok(name, "/\n") != NULL ? name : "" : "");
+    snprintf(process->name, sizeof process->name, "%s", plain[0] != '\0' ? plain : "program");
+    free(plain);
+    free(name);
+}
+
+static char *refuse(struct late_process *process, const char *library)
+{
+#if !defined(__x86_64__)
+    return res_strdup("--pid attaches to programs on x86-64 only: start the program under 'mallab record'");
+#endif
+    process->start_ticks = start_ticks_of(process->pid);
+    if (process->start_ticks == 0)
+        return res_printf("there is no process %d", (int)process->pid);
+    find_name(process);
+    char *problem = refuse_status(process);
+    if (problem == NULL)
+        problem = refuse_executable(process);
+    if (problem == NULL)
+        problem = refuse_namespace(process, library);
+    if (problem == NULL && !late_process_refresh(process))
+        problem = res_printf("the memory of process %d cannot be looked at: %s", (int)process->pid,
+                             strerror(errno));
+    if (problem == NULL)
+        problem = refuse_modules(process);
+    if (problem == NULL && late_process_ended(process))
+        problem = res_printf("process %d has just ended", (int)process->pid);
+    return problem;
+}
+
+bool late_process_open(pid_t pid, const char *library, struct late_process *ret_process, char **ret_problem)
+{
+    *ret_process = (struct late_process){.pid = pid, .pidfd = fp_pidfd_open(pid)};
+    *ret_problem = refuse(ret_process, library);
+    return *ret_problem == NULL;
+}
+
+void late_process_close(struct late_process *process)
+{
+    for (size_t i = 0; i < process->module_count; i++)
+        release_module(&process->modules[i]);
+    free(process->modules);
+    free(process->mappings);
+    fp_close(&process->pidfd);
+    process->modules = NULL;
+    process->mappings = NULL;
+    process->module_count = process->mapping_count = 0;
+}

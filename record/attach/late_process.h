@@ -1,0 +1,89 @@
+/* late_process.h - a running program from outside: who it is, whether the recorder may be loaded into it, its modules, its memory.
+ *
+ *   process   held by a pidfd and its start time, so that its id cannot become another's unnoticed
+ *   module    consecutive mappings of one file, the first of which has the ELF header; read in the program's memory, never on
+ *             disk: what is there is what runs, also when the file was replaced since
+ *   kind      what it means for a frame of a stack to lie in a module
+ *
+ * Whatever is read of the process is hostile: bounded, checked, and never more than a reason to refuse. */
+#ifndef MALLAB_RECORD_ATTACH_LATE_PROCESS_H
+#define MALLAB_RECORD_ATTACH_LATE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shim/sites/cfi.h"
+
+enum late_kind {
+    LATE_PROGRAM,  /* the executable, and libraries that are none of the following */
+    LATE_LIBC,     /* may hold locks: calls may not be made from within, but for some */
+    LATE_NEVER,    /* the loader, an allocator */
+    LATE_RECORDER, /* our library */
+};
+
+struct late_module {
+    uint64_t first, past; /* of its mappings */
+    uint64_t bias;        /* added to its own addresses */
+    enum late_kind kind;
+    char *path; /* as /proc/PID/maps has it */
+    uint64_t dynamic, dynamic_bytes;
+    uint64_t symbols, names, hash; /* addresses there; 0: none */
+    bool looked;                   /* for its frames' table, which follows; frames.header 0: it has none */
+    uint64_t frames_at;            /* where the copy's first byte stands in the process */
+    void *frames_copy;
+    struct cfi_segment frames;
+};
+
+struct late_mapping {
+    uint64_t first, past;
+    bool writable, executable;
+    int module; /* its number; -1: none */
+};
+
+struct late_process {
+    pid_t pid;
+    int pidfd;
+    uint64_t start_ticks;
+    char name[64]; /* its executable's, as text */
+    struct late_mapping *mappings;
+    size_t mapping_count;
+    struct late_module *modules;
+    size_t module_count;
+    uint64_t frames_bytes; /* copied so far */
+};
+
+/* late_process_open - hold the process, and look whether it can be attached to at all.
+ * library      path of the library that is to be loaded.
+ * ret_problem  one line unless true; the caller's.
+ * Close it with late_process_close, whatever it returned. */
+bool late_process_open(pid_t pid, const char *library, struct late_process *ret_process, char **ret_problem);
+void late_process_close(struct late_process *process);
+
+/* late_process_ended - whether it has ended, or its id is another's by now. */
+bool late_process_ended(const struct late_process *process);
+
+/* late_process_refresh - read its mappings and modules anew. What was read of modules that stay is kept. */
+bool late_process_refresh(struct late_process *process);
+
+/* late_process_read / _write - bytes of its memory: all of them, or false. */
+bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size);
+bool late_process_write(const struct late_process *process, uint64_t address, const void *bytes, size_t size);
+
+/* late_mapping_of - the mapping that an address lies in; NULL: in none. */
+const struct late_mapping *late_mapping_of(const struct late_process *process, uint64_t address);
+
+/* late_module_of_kind - the first module of a kind; NULL: there is none. */
+struct late_module *late_module_of_kind(const struct late_process *process, enum late_kind kind);
+
+/* late_symbol - the address of what a module defines under a name, by DT_GNU_HASH; 0: nothing.
+ * late_code_bytes - the address of these bytes in a module's code; 0: they are not there. */
+uint64_t late_symbol(const struct late_process *process, const struct late_module *module, const char *name);
+uint64_t late_code_bytes(const struct late_process *process, const struct late_module *module,
+                         const void *bytes, size_t size);
+
+/* late_frame_rule - the rule by which a frame at an address is left (cfi.h); CFI_NONE where nothing is known. */
+uint32_t late_frame_rule(struct late_process *process, int module, uint64_t address);
+
+#endif

@@ -1,0 +1,399 @@
+/* late_record.c - the steps of attaching to a program, and of letting go of it.
+ *
+ * Laws of this file: late_record.h has them. */
+#include "record/attach/late_record.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "footprint/base/clock.h"
+#include "footprint/base/segment_file.h"
+#include "footprint/base/signals.h"
+#include "footprint/base/support.h"
+#include "footprint/base/trusted.h"
+#include "record/attach/late_call.h"
+#include "record/attach/late_process.h"
+#include "record/control.h"
+#include "record/target.h"
+#include "shim/shared/late_report.h"
+
+#define DONE_MOST_NS       UINT64_C(10000000000) /* for a call that a thread has begun */
+#define LEAVE_MOST_NS      UINT64_C(30000000000) /* for a safe place at the end */
+#define FORGET_MOST_NS     UINT64_C(20000000000)
+#define COLLECTOR_NS       UINT64_C(120000000000) /* to drain a full segment to a slow disk */
+#define CHILDREN_NS        UINT64_C(2000000000)   /* for children to end that ended with their parent */
+#define COLLECTOR_LATER_NS UINT64_C(5000000000)
+#define GLANCE_NS          100000
+#define WATCH_MS           50
+
+struct late {
+    struct late_process process;
+    struct late_told *told;
+    uint64_t within_ns, ticket;
+    char library[PATH_MAX];
+};
+
+static void rest(long ns)
+{
+    const struct timespec time = {0, ns};
+    (void)nanosleep(&time, NULL); /* shorter is no harm */
+}
+
+/* ---- what the library tells ---------------------------------------------------------------------- */
+
+/* Returns false where it is not loaded, or is none of ours. Texts have an end. */
+static bool read_report(const struct late *late, struct late_report *ret)
+{
+    const struct late_module *module = late_module_of_kind(&late->process, LATE_RECORDER);
+    const uint64_t address = module != NULL ? late_symbol(&late->process, module, LATE_REPORT_NAME) : 0;
+    if (address == 0 || !late_process_read(&late->process, address, ret, sizeof *ret) ||
+        ret->magic != LATE_MAGIC)
+        return false;
+    ret->segment[sizeof ret->segment - 1] = ret->reason[sizeof ret->reason - 1] = '\0';
+    return true;
+}
+
+struct wait {
+    struct late *late;
+    uint64_t ticket;
+};
+
+static bool is_done(void *data)
+{
+    const struct wait *wait = data;
+    struct late_report report;
+    return read_report(wait->late, &report) && report.done == wait->ticket;
+}
+
+static void note_cost(struct late *late, uint64_t ns)
+{
+    if (ns > late->told->longest_stop_ns)
+        late->told->longest_stop_ns = ns;
+}
+
+/* One of the library's functions called to its end. Returns false with ret_problem set. */
+static bool make_call(struct late *late, const char *name, const char *text, uint64_t within_ns,
+                      char **ret_problem)
+{
+    struct late_cost cost;
+    const struct late_module *module = late_module_of_kind(&late->process, LATE_RECORDER);
+    const struct late_call call = {.function = module != NULL ? late_symbol(&late->process, module, name) : 0,
+                                   .text = text,
+                                   .number = ++late->ticket};
+    struct wait wait = {late, call.number};
+    if (call.function == 0) {
+        *ret_problem = res_printf("'%s' in process %d is not of this mallab", late->library,
+                                  (int)late->process.pid);
+        return false;
+    }
+    if (!late_call_safely(&late->process, &call, within_ns, &cost, ret_problem))
+        return false;
+    const uint64_t begin = fp_now_ns();
+    while (!is_done(&wait) && !late_process_ended(&late->process) && fp_now_ns() - begin < DONE_MOST_NS)
+        rest(GLANCE_NS);
+    note_cost(late, cost.stopped_ns + (fp_now_ns() - begin));
+    if (is_done(&wait))
+        return true;
+    *ret_problem = res_printf("a call in process %d has not come to its end", (int)late->process.pid);
+    return false;
+}
+
+/* ---- attach ---------------------------------------------------------------------------------------- */
+
+static bool is_loaded(struct late *late)
+{
+    struct late_report report;
+    return late_process_refresh(&late->process) && read_report(late, &report);
+}
+
+static bool load(struct late *late, char **ret_problem)
+{
+    struct late_cost cost;
+    const struct late_module *libc = late_module_of_kind(&late->process, LATE_LIBC);
+    const struct late_call call = {.function = late_symbol(&late->process, libc, "dlopen"),
+                                   .text = late->library,
+                                   .number = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE};
+    if (strlen(late->library) >= LATE_TEXT_MOST) {
+        *ret_problem = res_printf("the path of '%s' is too long", late->library);
+        return false;
+    }
+    if (!late_call_safely(&late->process, &call, late->within_ns, &cost, ret_problem))
+        return false;
+    const uint64_t begin = fp_now_ns();
+    while (!is_loaded(late) && !late_process_ended(&late->process) && fp_now_ns() - begin < DONE_MOST_NS)
+        rest(10 * GLANCE_NS);
+    note_cost(late, cost.stopped_ns + (fp_now_ns() - begin));
+    if (is_loaded(late))
+        return true;
+    *ret_problem = res_printf("the loader of process %d has not taken '%s': it may not be able to read it",
+                              (int)late->process.pid, late->library);
+    return false;
+}
+
+/* Whether a collector holds the shared memory of that name. */
+static bool is_collected(const char *segment)
+{
+    struct fp_error error;
+    const int fd = fp_trusted_open(AT_FDCWD, segment, S_IFREG, FP_TRUSTED_OWN, &error);
+    const bool held = fd >= 0 && fp_segment_is_held(fd);
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
+/* Threads of the program may be in the library yet; when none is, it lets go of the shared memory. */
+static bool forget(struct late *late, char **ret_problem)
+{
+    struct late_cost cost;
+    const struct late_module *module = late_module_of_kind(&late->process, LATE_RECORDER);
+    const struct late_call call = {
+        .function = module != NULL ? late_symbol(&late->process, module, LATE_FORGET_NAME) : 0,
+        .text = "",
+        .number = ++late->ticket};
+    struct wait wait = {late, call.number};
+    if (call.function == 0)
+        return false;
+    const bool done = late_call_alone(&late->process, &call, is_done, &wait, FORGET_MOST_NS, &cost,
+                                      ret_problem);
+    note_cost(late, cost.stopped_ns);
+    return done;
+}
+
+/* What one before us has left undone. */
+static bool make_idle(struct late *late, char **ret_problem)
+{
+    struct late_report report;
+    const uint64_t begin = fp_now_ns();
+    while (read_report(late, &report) && report.state == LATE_BUSY && fp_now_ns() - begin < late->within_ns)
+        rest(10 * GLANCE_NS);
+    if (!read_report(late, &report) || report.state == LATE_BUSY) {
+        *ret_problem = res_printf("process %d is being attached to by another mallab",
+                                  (int)late->process.pid);
+        return false;
+    }
+    if (report.state == LATE_ON && is_collected(report.segment)) {
+        *ret_problem = res_printf(
+            "process %d is being recorded by another 'mallab record --pid', or by its collector "
+            "alone: end that with 'mallab record --control DIR --end'",
+            (int)late->process.pid);
+        return false;
+    }
+    if (report.state == LATE_ON && !make_call(late, LATE_END_NAME, "", late->within_ns, ret_problem))
+        return false;
+    return report.state == LATE_IDLE || forget(late, ret_problem);
+}
+
+static bool begin(struct late *late, const char *segment, char **ret_problem)
+{
+    struct late_report report;
+    if (!make_call(late, LATE_BEGIN_NAME, segment, late->within_ns, ret_problem))
+        return false;
+    if (read_report(late, &report) && report.recorded) {
+        late->told->slots = report.slots;
+        late->told->slots_left = report.slots_left;
+        late->told->modules = report.modules;
+        return true;
+    }
+    char *why = res_text_plain(report.reason);
+    *ret_problem = res_printf("process %d could not join the recording: %s", (int)late->process.pid,
+                              why[0] != '\0' ? why : "it has forbidden itself what that takes");
+    free(why);
+    return false;
+}
+
+/* ---- while it goes on ------------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t asked_to_end;
+
+static void on_signal(int number)
+{
+    asked_to_end = number;
+}
+
+/* Until the program has ended, the recording is over, or we are asked to end. */
+static void watch(struct late *late, struct rec_collector *collector, struct rec_messages *messages,
+                  uint64_t duration_ns)
+{
+    const uint64_t until = duration_ns != 0 ? fp_now_ns() + duration_ns : UINT64_MAX;
+    while (!asked_to_end && !messages->over && !late_process_ended(&late->process) && fp_now_ns() < until &&
+           !fp_process_ends_within(&collector->process, 0)) {
+        struct pollfd ready[] = {{messages->fd, POLLIN, 0}, {late->process.pidfd, POLLIN, 0}};
+        const uint64_t left_ms = (until - fp_now_ns()) / 1000000 + 1;
+        (void)poll(ready, 2, left_ms < WATCH_MS ? (int)left_ms : WATCH_MS); /* whatever woke us, we look */
+        rec_messages_take(messages);
+    }
+}
+
+/* What the collector is asked for by others' verbs, too. */
+static bool ask(const char *directory, enum rec_request request, char **ret_problem)
+{
+    struct rec_control control;
+    const bool done = rec_control_open(directory, &control, ret_problem) == REC_CONTROL_OPEN &&
+                      rec_control_do(&control, request, ret_problem);
+    rec_control_release(&control);
+    return done;
+}
+
+static void finish_collector(struct rec_collector *collector, struct rec_recorded *recorded, bool running)
+{
+    char *problem = NULL;
+    (void)shutdown(collector->control, SHUT_WR);
+    if (!fp_process_ends_within(&collector->process, running ? 0 : CHILDREN_NS)) {
+        (void)ask(recorded->directory, REC_REQUEST_END, &problem); /* it is seen below whether it has ended */
+        free(problem);
+    }
+    if (fp_process_ends_within(&collector->process, COLLECTOR_NS))
+        recorded->collector_status = collector->process.status;
+    rec_messages_take(&recorded->watch.messages);
+    recorded->watch.messages.fd = -1;
+}
+
+/* It has ended, or executed another program: our library is gone with it. */
+static bool has_left(struct late *late)
+{
+    return late_process_ended(&late->process) || (late_process_refresh(&late->process) &&
+                                                  late_module_of_kind(&late->process, LATE_RECORDER) == NULL);
+}
+
+/* Slots first, so that nothing is made any more that nobody hears; then the recording's end; then the memory. */
+static void leave(struct late *late, struct rec_collector *collector, struct rec_recorded *recorded)
+{
+    struct late_told *told = late->told;
+    told->ended = has_left(late);
+    const bool left = told->ended || make_call(late, LATE_END_NAME, "", LEAVE_MOST_NS, &told->problem);
+    told->ended = told->ended || has_left(late);
+    finish_collector(collector, recorded, !told->ended);
+    told->idle = told->ended || (left && forget(late, &told->problem));
+    told->ended = told->ended || has_left(late);
+    if (!told->ended)
+        return;
+    free(told->problem);
+    told->problem = NULL;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------- */
+
+static void take_directory(const struct rec_settings *settings, const struct late *late,
+                           struct rec_recorded *recorded)
+{
+    char here[PATH_MAX];
+    if (getcwd(here, sizeof here) == NULL)
+        snprintf(here, sizeof here, ".");
+    recorded->shown = settings->directory != NULL
+                          ? res_strdup(settings->directory)
+                          : res_printf("mallab-%s.%d", late->process.name, (int)late->process.pid);
+    recorded->directory = recorded->shown[0] == '/' ? res_strdup(recorded->shown)
+                                                    : res_path_join(here, recorded->shown);
+}
+
+static void take_place(const struct rec_settings *settings, struct rec_collector *collector,
+                       struct rec_recorded *recorded)
+{
+    const char *number = collector->directory != NULL ? strrchr(collector->directory, '.') : NULL;
+    if (number == NULL)
+        return;
+    char *asked = recorded->shown;
+    recorded->shown = res_printf("%s%s", asked, number);
+    free(recorded->directory);
+    recorded->directory = collector->directory;
+    res_say(settings->verb, "'%s' holds something already: recording into '%s'", asked, recorded->shown);
+    free(asked);
+}
+
+static void say_begun(const struct rec_settings *settings, const struct late *late,
+                      const struct rec_recorded *recorded)
+{
+    char stop[32];
+    const struct late_told *told = late->told;
+    if (settings->quiet)
+        return;
+    res_text_duration((double)told->longest_stop_ns, stop);
+    res_say(settings->verb,
+            "recording process %d ('%s') into %s; a thread of it stood still for %s; %llu places in %llu "
+            "modules call the recorder",
+            (int)late->process.pid, late->process.name, recorded->shown, stop,
+            (unsigned long long)told->slots, (unsigned long long)told->modules);
+}
+
+static bool record(const struct rec_settings *settings, struct late *late, struct rec_collector *collector,
+                   struct rec_recorded *recorded)
+{
+    recorded->watch.messages = (struct rec_messages){
+        .verb = settings->verb, .quiet = true, .fd = collector->control};
+    if (!begin(late, collector->segment, &recorded->problem)) {
+        finish_collector(collector, recorded, true);
+        return false;
+    }
+    char *problem = NULL;
+    if (!settings->paused && !ask(recorded->directory, REC_REQUEST_RESUME, &problem))
+        asked_to_end = asked_to_end != 0 ? asked_to_end : SIGTERM;
+    if (problem != NULL)
+        res_say(settings->verb, "%s", problem);
+    free(problem);
+    say_begun(settings, late, recorded);
+    watch(late, collector, &recorded->watch.messages, settings->duration_ns);
+    leave(late, collector, recorded);
+    return true;
+}
+
+/* What was live before is not known: the recording begins in a pause, so that every later step says so. */
+static struct rec_settings with_ours(const struct rec_settings *settings)
+{
+    struct rec_settings ours = *settings;
+    ours.paused = true;
+    ours.no_residency = true;
+    ours.numbered = true;
+    /* We end it, slots first, so that nothing is lost; the collector only where we are gone by then. */
+    ours.duration_ns += settings->duration_ns != 0 ? COLLECTOR_LATER_NS : 0;
+    return ours;
+}
+
+void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within_ns, struct rec_recorded *ret,
+                 struct late_told *ret_told)
+{
+    static const int ENDING[FP_ENDING_COUNT] = {FP_ENDING_SIGNALS};
+    const struct sigaction action = {.sa_handler = on_signal,
+                                     .sa_flags = (int)SA_RESETHAND}; /* a second one ends us */
+    struct sigaction former[FP_ENDING_COUNT];
+    struct rec_recorded recorded = {.code = REC_FAILED};
+    struct rec_collector collector = {.process = FP_PROCESS_NONE, .control = -1};
+    struct late late = {.told = ret_told, .within_ns = within_ns, .ticket = (uint64_t)fp_now_ns()};
+    const struct rec_settings ours = with_ours(settings);
+    char *library = res_own_library("libmallab-late.so"), *program = res_own_program("mallab-collect");
+    *ret_told = (struct late_told){0};
+    fp_signals_take(ENDING, FP_ENDING_COUNT, &action, former);
+    if (library == NULL || realpath(library, late.library) == NULL)
+        recorded.problem = res_strdup(
+            "libmallab-late.so is not there: it belongs beside mallab or into " MALLAB_LIBDIR);
+    else if (program == NULL)
+        recorded.problem = res_strdup(
+            "mallab-collect is not there: it belongs beside mallab or into " MALLAB_LIBEXECDIR);
+    else if (late_process_open(pid, late.library, &late.process, &recorded.problem) &&
+             (is_loaded(&late) ? make_idle(&late, &recorded.problem) : load(&late, &recorded.problem))) {
+        take_directory(settings, &late, &recorded);
+        if (rec_collector_start(&ours, program, recorded.directory, pid, -1, &collector)) {
+            take_place(settings, &collector, &recorded);
+            recorded.collector = collector.process.pid;
+            recorded.code = record(settings, &late, &collector, &recorded) ? 0 : REC_FAILED;
+        } else {
+            recorded.problem = collector.problem;
+        }
+    }
+    fp_signals_restore(ENDING, FP_ENDING_COUNT, former);
+    late_process_close(&late.process);
+    rec_collector_release(&collector);
+    free(library);
+    free(program);
+    *ret = recorded;
+}

@@ -1,0 +1,269 @@
+/* late_stack.c - a stack walked by the rules of the modules' own tables (shim/sites/cfi.h), from outside.
+ *
+ * Laws of this file: nothing is guessed. A frame that no rule leads out of makes the place unknown. */
+#include "record/attach/late_stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "footprint/base/support.h"
+
+#define FRAMES_MOST 1024u
+#define STACK_MOST  (8u << 20)  /* bytes of it that are looked at */
+#define STACK_LEAST (96u << 10) /* room that a call of the loader is to have */
+#define GROWS_LEAST (24u << 10) /* of a main thread's, which grows by itself */
+
+#if defined(__x86_64__)
+
+struct walk {
+    struct late_process *process;
+    uint64_t low, high; /* of the stack's bytes */
+    unsigned char *bytes;
+    uint64_t code, sp, fp;
+    bool has_fp;
+};
+
+struct stack {
+    enum late_kind kinds[FRAMES_MOST]; /* innermost first */
+    unsigned count;
+    bool whole;
+};
+
+static bool word_at(const struct walk *walk, uint64_t address, uint64_t *ret_word)
+{
+    if (address < walk->low || address % 8 != 0 || address > walk->high - 8)
+        return false;
+    memcpy(ret_word, walk->bytes + (address - walk->low), sizeof *ret_word);
+    return true;
+}
+
+static bool begin(struct late_process *process, const struct user_regs_struct *registers, struct walk *ret)
+{
+    const struct late_mapping *mapping = late_mapping_of(process, registers->rsp);
+    if (mapping == NULL || !mapping->writable || registers->rsp % 8 != 0)
+        return false;
+    const uint64_t most = mapping->past - registers->rsp, size = most < STACK_MOST ? most : STACK_MOST;
+    *ret = (struct walk){.process = process,
+                         .low = registers->rsp,
+                         .high = registers->rsp + size,
+                         .code = registers->rip,
+                         .sp = registers->rsp,
+                         .fp = registers->rbp,
+                         .has_fp = true};
+    if (size < 8)
+        return false;
+    ret->bytes = res_calloc(1, size);
+    if (late_process_read(process, ret->low, ret->bytes, size))
+        return true;
+    free(ret->bytes);
+    ret->bytes = NULL;
+    return false;
+}
+
+/* One frame outwards. Returns 1; 0 where there is no caller; -1 where it is not known. */
+static int step(struct walk *walk, int module, bool innermost)
+{
+    const uint32_t rule = late_frame_rule(walk->process, module, walk->code - !innermost);
+    const uint32_t bits = cfi_rule_bits(rule);
+    uint64_t base = walk->sp, cfa, word;
+    switch (cfi_rule_kind(rule)) {
+    case CFI_END:
+        return 0;
+    case CFI_SP:
+        cfa = base + processor_offset(bits);
+        break;
+    case CFI_FRAME:
+        if (!walk->has_fp)
+            return -1;
+        cfa = walk->fp + processor_offset(bits);
+        break;
+    case CFI_AT_FRAME:
+        if (!walk->has_fp || !word_at(walk, walk->fp - processor_offset(bits), &cfa))
+            return -1;
+        break;
+    default:
+        return -1;
+    }
+    if (cfa <= walk->sp || !word_at(walk, processor_slot(bits, base, cfa), &word))
+        return -1;
+    if (processor_loses_frame(bits)) {
+        walk->has_fp = false;
+    } else if (!processor_keeps_frame(bits)) {
+        if ((processor_needs_frame(bits) && !walk->has_fp) ||
+            !word_at(walk, processor_frame_place(bits, processor_slot(bits, base, cfa), walk->fp), &walk->fp))
+            return -1;
+        walk->has_fp = true;
+    }
+    walk->code = word;
+    walk->sp = cfa;
+    return 1;
+}
+
+static struct stack take(struct walk *walk)
+{
+    struct stack stack = {.count = 0};
+    for (int more = 1; more > 0 && stack.count < FRAMES_MOST;) {
+        const struct late_mapping *mapping = late_mapping_of(walk->process, walk->code);
+        if (mapping == NULL || !mapping->executable || mapping->module < 0)
+            break;
+        stack.kinds[stack.count] = walk->process->modules[mapping->module].kind;
+        more = step(walk, mapping->module, stack.count == 0);
+        stack.count++;
+        stack.whole = more == 0;
+    }
+    return stack;
+}
+
+/* ---- what a place is worth ---------------------------------------------------------------------- */
+
+bool late_may_wait(const struct late_process *process, const struct user_regs_struct *registers,
+                   unsigned *ret_frames)
+{
+    *ret_frames = 1;
+    switch ((long)registers->orig_rax) {
+    case SYS_read: /* stdio's, which hold a file's lock, lie deeper */
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+        return true;
+    case SYS_wait4:
+        *ret_frames = 2;
+        return true;
+    case SYS_poll:
+    case SYS_select:
+    case SYS_epoll_wait:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+        *ret_frames = 3;
+        return true;
+    /* With a mask of signals a repeated call could miss what the first one let through. */
+    case SYS_ppoll:
+        *ret_frames = 3;
+        return registers->r10 == 0;
+    case SYS_epoll_pwait:
+        *ret_frames = 3;
+        return registers->r8 == 0;
+    case SYS_pselect6: {
+        uint64_t mask = 0;
+        *ret_frames = 3;
+        return registers->r9 == 0 ||
+               (late_process_read(process, registers->r9, &mask, sizeof mask) && mask == 0);
+    }
+    default:
+        return false;
+    }
+}
+
+/* How many of the outermost frames start a thread, or main: those of libc, at most two, and behind them the program's own start. 0: it does not begin so. */
+static unsigned starting_frames(const struct stack *stack)
+{
+    unsigned at = stack->count, libc = 0;
+    if (at > 0 && stack->kinds[at - 1] == LATE_PROGRAM)
+        at--;
+    const bool is_main = at < stack->count;
+    while (at > 0 && stack->kinds[at - 1] == LATE_LIBC) {
+        at--;
+        libc++;
+    }
+    return libc > 2 || libc < (is_main ? 1u : 2u) ? 0 : stack->count - at;
+}
+
+static enum late_place judge(const struct late_process *process, const struct stack *stack,
+                             const struct user_regs_struct *registers)
+{
+    unsigned waiting = 0, at = 0;
+    for (unsigned i = 0; i < stack->count; i++) {
+        if (stack->kinds[i] == LATE_RECORDER)
+            return LATE_PLACE_RECORDER;
+        if (stack->kinds[i] == LATE_NEVER)
+            return LATE_PLACE_LIBC;
+    }
+    const unsigned start = starting_frames(stack);
+    if (!stack->whole || start == 0)
+        return LATE_PLACE_UNKNOWN;
+    while (at < stack->count - start && stack->kinds[at] == LATE_LIBC)
+        at++;
+    if (at > 0 && (!late_may_wait(process, registers, &waiting) || at > waiting))
+        return LATE_PLACE_LIBC;
+    for (unsigned i = at; i < stack->count - start; i++)
+        if (stack->kinds[i] == LATE_LIBC)
+            return LATE_PLACE_LIBC;
+    return at < stack->count - start ? LATE_PLACE_SAFE : LATE_PLACE_LIBC;
+}
+
+static bool has_room(const struct late_process *process, uint64_t sp)
+{
+    const struct late_mapping *mapping = late_mapping_of(process, sp);
+    const struct late_mapping *last = &process->mappings[process->mapping_count - 1];
+    /* The first thread's stack is the highest of what is mapped for writing, and grows. */
+    bool grows = true;
+    for (const struct late_mapping *at = mapping + 1; at <= last; at++)
+        grows = grows && !at->writable;
+    return sp - mapping->first >= (grows ? GROWS_LEAST : STACK_LEAST);
+}
+
+enum late_place late_stack_place(struct late_process *process, const struct user_regs_struct *registers)
+{
+    struct walk walk;
+    if (!begin(process, registers, &walk))
+        return LATE_PLACE_UNKNOWN;
+    const struct stack stack = take(&walk);
+    free(walk.bytes);
+    const enum late_place place = judge(process, &stack, registers);
+    return place == LATE_PLACE_SAFE && !has_room(process, registers->rsp) ? LATE_PLACE_NARROW : place;
+}
+
+/* Where no rule leads on, as in code that was made while the program runs, a word that might be a return address into our
+ * library counts as one; and so does a frame of a signal, which may have interrupted it on another stack. */
+static bool holds_none(const struct walk *walk, uint64_t restorer)
+{
+    const struct late_module *recorder = late_module_of_kind(walk->process, LATE_RECORDER);
+    if (recorder == NULL)
+        return true;
+    for (uint64_t at = 0; at + 8 <= walk->high - walk->low; at += 8) {
+        uint64_t word;
+        memcpy(&word, walk->bytes + at, sizeof word);
+        if (word == restorer || (word >= recorder->first && word < recorder->past))
+            return false;
+    }
+    return true;
+}
+
+bool late_stack_is_clean(struct late_process *process, const struct user_regs_struct *registers,
+                         uint64_t restorer)
+{
+    struct walk walk;
+    const struct late_mapping *mapping = late_mapping_of(process, registers->rip);
+    if (mapping == NULL ||
+        (mapping->module >= 0 && process->modules[mapping->module].kind == LATE_RECORDER) ||
+        !begin(process, registers, &walk))
+        return false;
+    const struct stack stack = take(&walk);
+    bool clean = stack.whole || holds_none(&walk, restorer);
+    for (unsigned i = 0; i < stack.count; i++)
+        clean = clean && stack.kinds[i] != LATE_RECORDER;
+    free(walk.bytes);
+    return clean;
+}
+
+#endif
+
+const char *late_place_words(enum late_place place)
+{
+    switch (place) {
+    case LATE_PLACE_LIBC:
+        return "were all within libc, the loader or the allocator, or waited for a lock there";
+    case LATE_PLACE_RECORDER:
+        return "were all within the recorder";
+    case LATE_PLACE_UNKNOWN:
+        return "were all in code of which it is not known what called it, such as what a program makes while "
+               "it "
+               "runs";
+    case LATE_PLACE_NARROW:
+        return "had all too little room on their stacks";
+    default:
+        return "were all safe";
+    }
+}

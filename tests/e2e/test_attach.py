@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Programs that run already are attached to and left, and never notice: their answers, counts, errno, registers and waits are what
+they are without us, also when mallab is killed at any moment. What is recorded lies between two counts of the program's own."""
+import json
+import os
+import pathlib
+import platform
+import random
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import lab
+
+ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "12"))
+KILLS = int(os.environ.get("ATTACH_KILLS", "8"))
+
+PYTHON = """
+import json, re, signal, sys
+stop = []
+signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
+print("ready", flush=True)
+n = 0
+while not stop:
+    made = {str(i): [i] * (i % 50) for i in range(200)}
+    text = json.dumps(made)
+    if json.loads(text) != made or len(re.findall(r'"[0-9]+"', text)) != 200:
+        sys.exit(9)
+    n += 1
+print("calls", n)
+"""
+
+
+def may_trace():
+    probe = subprocess.Popen(["sleep", "60"])
+    try:
+        (pathlib.Path(f"/proc/{probe.pid}/mem")).open("rb").close()
+        scope = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+        return not scope.exists() or scope.read_text().strip() == "0" or os.geteuid() == 0
+    except OSError:
+        return False
+    finally:
+        probe.kill()
+        probe.wait()
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "--pid is for x86-64")
+@unittest.skipUnless(may_trace(), "no process may be traced here")
+class Attach(lab.Lab):
+    def begin(self, *command, **settings):
+        """A program in the background that says `ready` first; killed at the end if it still runs. It yields to the recorder."""
+        program = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: os.nice(10), **settings)
+        self.addCleanup(lambda: (program.kill(), program.wait(), program.stdout.close(), program.stderr.close()))
+        self.assertEqual(program.stdout.readline().strip(), b"ready")
+        return program
+
+    def attach(self, program, *options, name="rec", status=lab.DONE):
+        return self.mallab("record", "--pid", str(program.pid), "-o", name, *options, status=status).stderr.decode()
+
+    def end(self, program):
+        """It ends by itself, content: how many calls it counts."""
+        program.send_signal(signal.SIGTERM)
+        answer, complaint = program.communicate(timeout=lab.PATIENCE_S)
+        self.assertEqual((program.returncode, complaint), (0, b""), answer)
+        return int(re.search(rb"calls (\d+)", answer).group(1))
+
+    def recording(self, name="rec"):
+        return json.loads((self.place / name / "recording.json").read_text())
+
+    def test_counts(self):
+        """Four threads: nothing lost, less than the program counts in all; no slot and no shared memory of ours is left."""
+        program = self.begin(lab.PROGRAMS / "late", 4)
+        told = self.attach(program, "--duration", "300ms")
+        self.assertIn("the program is as it was", told)
+        self.assertNotIn("not whole", told)
+        self.assertNotIn("/dev/shm/mallab", pathlib.Path(f"/proc/{program.pid}/maps").read_text())
+        events = sum(process["events"] for process in self.recording()["processes"])
+        self.assertGreater(events, 1000)
+        self.assertLess(events, self.end(program))
+        self.assertIn("live", self.mallab("info", "rec").stdout.decode())
+        self.mallab("convert", "-o", "late.wl", "rec")
+        self.mallab("info", "--verify", "late.wl")
+
+    def test_rounds(self):
+        """Again and again, in 64 threads and in an interpreter."""
+        for command in ([lab.PROGRAMS / "late", "-n", 64], ["/usr/bin/python3", "-S", "-c", PYTHON]):
+            program = self.begin(*command)
+            for i in range(ROUNDS):
+                self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"{program.pid}.{i}"))
+            self.assertGreater(self.end(program), 0)
+
+    def test_killed(self):
+        """mallab is killed at random moments; the next one finds the program as it needs it, or says what to end first."""
+        seed = random.randrange(1 << 32)
+        moments = random.Random(seed)
+        program = self.begin(lab.PROGRAMS / "late", "-k", 8)
+        for i in range(KILLS):
+            with self.subTest(seed=seed, round=i):
+                directory = self.place / f"killed.{i}"
+                victim = subprocess.Popen([lab.BUILD / "mallab", "record", "--quiet", "--pid", str(program.pid), "-o", directory,
+                                           "--duration", "100ms"], stderr=subprocess.DEVNULL)
+                time.sleep(moments.random() * 0.5)  # no state is waited for: any moment is to do
+                victim.kill()
+                victim.wait()
+                if directory.exists():
+                    lab.run([lab.BUILD / "mallab", "record", "--control", directory, "--end"])
+                self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"after.{i}"))
+        self.end(program)
+
+    def test_ended_from_outside(self):
+        """--control DIR --end, and Ctrl-C."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        for ends in ("control", "interrupt"):
+            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / ends],
+                                        stderr=subprocess.PIPE)
+            said = recorder.stderr.readline()
+            self.assertIn(b"recording process", said)
+            refused = self.attach(program, name="second", status=125)
+            self.assertIn("is being recorded by another", refused)
+            if ends == "control":
+                self.mallab("record", "--control", ends, "--end")
+            else:
+                recorder.send_signal(signal.SIGINT)
+            rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
+            self.assertEqual(recorder.returncode, 0, rest)
+            self.assertIn(b"as it was", rest)
+        self.end(program)
+
+    def test_program_ends(self):
+        """The recording of a program that ends meanwhile is finished."""
+        program = self.begin(lab.PROGRAMS / "late", 2)
+        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"],
+                                    stderr=subprocess.PIPE)
+        self.assertIn(b"recording process", recorder.stderr.readline())
+        self.end(program)
+        rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
+        self.assertEqual(recorder.returncode, 0, rest)
+        self.assertGreater(sum(process["events"] for process in self.recording()["processes"]), 0)
+
+    def test_refused(self):
+        """With the reason, and nothing is touched."""
+        if (lab.PROGRAMS / "late-static").exists():
+            static = self.begin(lab.PROGRAMS / "late-static", "-n", 1)
+            self.assertIn("statically linked", self.attach(static, status=125))
+            self.end(static)
+        program = self.begin(lab.PROGRAMS / "late", "-n", 1)
+        program.send_signal(signal.SIGSTOP)
+        state = pathlib.Path(f"/proc/{program.pid}/stat")
+        while state.read_text().rsplit(")", 1)[1].split()[0] != "T":
+            time.sleep(0.01)
+        self.assertIn("is stopped (SIGSTOP)", self.attach(program, status=125))
+        self.assertEqual(state.read_text().rsplit(")", 1)[1].split()[0], "T")
+        program.send_signal(signal.SIGCONT)
+        self.end(program)
+        self.assertIn("there is no process", self.mallab("record", "--pid", str(program.pid), status=125).stderr.decode())
+        recorded = self.begin(lab.PROGRAMS / "late", 1, env={**os.environ, "LD_PRELOAD": str(lab.SHIM), "MALLAB_OUT": str(self.place / "own")})
+        self.assertIn("preloaded already", self.attach(recorded, status=125))
+        self.end(recorded)
+        self.assertFalse((self.place / "rec").exists())
+
+    @lab.needs("redis-server", "redis-cli")
+    def test_redis(self):
+        """On an allocator of its own choice, answering."""
+        port = str(lab.free_port())
+        server = subprocess.Popen(["redis-server", "--port", port, "--save", ""], stdout=subprocess.DEVNULL, cwd=self.place)
+        self.addCleanup(lambda: (server.kill(), server.wait()))
+        client = ["redis-cli", "-p", port]
+        while lab.run([*client, "ping"]).stdout != b"PONG\n":
+            time.sleep(0.02)
+        for i in range(3):
+            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(server.pid), "-o", self.place / f"rec.{i}"],
+                                        stderr=subprocess.PIPE)
+            self.assertIn(b"recording process", recorder.stderr.readline())
+            keys = "".join(f"SET k{i}.{n} {'x' * n}\nINCR count\n" for n in range(500))
+            lab.run(client, input=keys.encode(), stdin=None)
+            recorder.send_signal(signal.SIGINT)
+            self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
+            [process] = self.recording(f"rec.{i}")["processes"]
+            self.assertGreater(process["events"], 500)
+        self.assertEqual(lab.run([*client, "get", "count"]).stdout, b"1500\n")
+        self.assertEqual(lab.run([*client, "strlen", "k2.499"]).stdout, b"499\n")
+
+
+if __name__ == "__main__":
+    lab.main()
