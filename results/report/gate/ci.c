@@ -21,7 +21,8 @@ static char *seen_words(const struct res_finding *finding)
     const bool few = finding->rule.of_fleet == RES_FLEET_NONE && finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
                      (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
     if (finding->rule.of_fleet == RES_FLEET_LOSERS)
-        return res_printf("%.0f proven, some %s", finding->value, RES_SHARE(estimate.value));
+        return res_printf("%.0f proven, some %s", finding->value,
+                          isfinite(estimate.value) ? RES_SHARE(estimate.value) : "?");
     if (!isfinite(estimate.value))
         return res_strdup("-");
     if (finding->rule.of_fleet != RES_FLEET_NONE && !isfinite(estimate.interval.high))
