@@ -90,23 +90,29 @@ class Cell(Planned):
         json.loads((self.cells / "1.json").read_text())
 
     def test_a_kill_leaves_nothing_torn(self):
+        """A hundred of them: half at any moment, half as soon as the result's file appears."""
         began = time.monotonic()
         self.mallab("cell", "plan", "2")
         lasts = time.monotonic() - began
         whole = 0
         chance = random.Random(7)
-        for _ in range(30):
+        for kill in range(100):
             (self.cells / "2.json").unlink(missing_ok=True)
+            before = set(self.names())
             cell = self.start(2, start_new_session=True)
-            time.sleep(chance.uniform(0.3, 1.1) * lasts)  # whenever: what follows holds at any moment
-            os.killpg(cell.pid, signal.SIGKILL)
+            if kill % 2:
+                time.sleep(chance.uniform(0.3, 1.1) * lasts)  # whenever: what follows holds at any moment
+            else:
+                lab.wait_for(lambda: cell.poll() is not None or set(self.names()) - before, "its file")
+            if cell.returncode is None:
+                os.killpg(cell.pid, signal.SIGKILL)
             cell.communicate()
             for name in self.names():
                 self.assertRegex(name, r"^2\.json(\.[0-9a-f]{16})?$")
             if (self.cells / "2.json").exists():
                 json.loads((self.cells / "2.json").read_text())
                 whole += 1
-        print(f"{whole} of 30 were whole")
+        print(f"{whole} of 100 were whole")
         self.mallab("cell", "plan", "2")
         json.loads((self.cells / "2.json").read_text())
 
