@@ -29,9 +29,18 @@ hot_walk uint64_t differs(const struct walk_check *check)
     return word_at(check->place) ^ check->word;
 }
 
+/* 0: all are. */
+hot_walk uint64_t differ(const struct walk_check *checks, uint32_t count)
+{
+    uint64_t bits = (count & 1) != 0 ? differs(&checks[count - 1]) : 0;
+    for (uint32_t i = 0; i + 1 < count; i += 2)
+        bits |= differs(&checks[i]) | differs(&checks[i + 1]);
+    return bits;
+}
+
 /* How many of the kept frames, which are of this region and generation, are unchanged. All words that a frame was
  * found by lie above its slot. */
-hot_walk uint32_t unchanged(const struct walk *walk, uint64_t sp)
+static uint32_t unchanged(const struct walk *walk, uint64_t sp)
 {
     uint32_t kept = walk->kept, i = 0;
     while (kept > 0 && walk->frames[kept - 1].slot < sp)
@@ -40,9 +49,6 @@ hot_walk uint32_t unchanged(const struct walk *walk, uint64_t sp)
         return 0;
     const struct walk_check *checks = walk->checks;
     const uint32_t most = checks_of(&walk->frames[kept - 1]);
-    while (i + 4 <= most && (differs(&checks[i]) | differs(&checks[i + 1]) | differs(&checks[i + 2]) |
-                             differs(&checks[i + 3])) == 0)
-        i += 4;
     while (i < most && differs(&checks[i]) == 0)
         i++;
     while (kept > 0 && checks_of(&walk->frames[kept - 1]) > i)
@@ -358,13 +364,15 @@ static inline bool has_address(const struct node *item, uint64_t address)
     return (item->key & (UINT64_MAX >> (64 - FP_ADDRESS_BITS))) == address;
 }
 
-/* Along nodes by the rules that most functions have: the outer frame is so far from sp, and none needs fp.
+/* Along nodes by the rules that most functions have: the outer frame is so far from sp, and none needs fp. Which kept frames are
+ * unchanged is looked at when one is come to that has the node: few loops, as each that ends otherwise than a processor expects
+ * costs as much as ten frames.
  * slot, sp  of the innermost frame of the program. */
-hot_walk enum again along_sp(struct walk *walk, uint32_t node, uint32_t kept, uint64_t slot, uint64_t sp)
+hot_walk enum again along_sp(struct walk *walk, uint32_t node, uint64_t slot, uint64_t sp)
 {
     const struct walk_frame *known;
-    uint32_t fresh = 0;
-    if (walk->kept > WALK_MOST - 2 * AGAIN_MOST)
+    uint32_t fresh = 0, kept = walk->kept;
+    if (kept > WALK_MOST - 2 * AGAIN_MOST)
         return AGAIN_PERHAPS;
     for (;;) {
         while (kept > 0 && walk->frames[kept - 1].slot < slot)
@@ -372,7 +380,7 @@ hot_walk enum again along_sp(struct walk *walk, uint32_t node, uint32_t kept, ui
         if (kept == 0)
             return AGAIN_NOT;
         known = &walk->frames[kept - 1];
-        if (known->slot == slot)
+        if (known->slot == slot && known->node == node)
             break;
         const struct node *item = &walk->items[node];
         const uint64_t address = processor_code(word_at(slot));
@@ -401,7 +409,7 @@ hot_walk enum again along_sp(struct walk *walk, uint32_t node, uint32_t kept, ui
     uint32_t checks = checks_of(known);
     if (known->rule & WALK_NEEDS_FP || checks > WALK_CHECKS - AGAIN_MOST)
         return AGAIN_PERHAPS;
-    if (known->node != node || !walk_frame_has_sp(known, sp))
+    if (!walk_frame_has_sp(known, sp) || differ(walk->checks, checks) != 0)
         return AGAIN_NOT;
     walk->kept = kept; /* as in keep */
     atomic_signal_fence(memory_order_seq_cst);
@@ -458,10 +466,9 @@ bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uin
         !is_way(way, sp, high))
         return false;
     const uint64_t slot = sp + way->bytes;
-    const uint32_t kept = unchanged(walk, sp);
-    const enum again again = along_sp(walk, guess, kept, slot, sp + way->sp);
-    return again == AGAIN ||
-           (again == AGAIN_PERHAPS && along(walk, guess, kept, slot, sp + way->sp, way_fp(way, sp, fp)));
+    const enum again again = along_sp(walk, guess, slot, sp + way->sp);
+    return again == AGAIN || (again == AGAIN_PERHAPS && along(walk, guess, unchanged(walk, sp), slot,
+                                                              sp + way->sp, way_fp(way, sp, fp)));
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------------- */
