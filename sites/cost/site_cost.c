@@ -75,28 +75,32 @@ static void begin_anew(struct measuring *measuring)
     wl_reader_rewind(measuring->reader);
 }
 
-/* Follow up to an op, and tell the one after which most was live, or the last up to the moment that is asked for; what was there before
- * the recording is the program's. */
+/* Follow up to an op, and tell the one after which most was live: of the whole, or where a moment is asked for of the windows
+ * that it lies in, since a window's peak stands for all its time (as in the sum that the moment comes of); else the last before it.
+ * What was there before the recording is the program's. */
 static void follow_until(struct measuring *measuring, uint64_t end, uint64_t *ret_peak_op)
 {
     const uint64_t moment_ns = measuring->workload->moment_ns;
     struct wl_window window;
     uint64_t most = 0;
     begin_anew(measuring);
-    while (wl_reader_next(measuring->reader, &window) == FP_OK)
+    while (wl_reader_next(measuring->reader, &window) == FP_OK) {
+        const struct wl_facts *facts = &window.facts;
+        const bool is_before = moment_ns != SITE_AT_PEAK && facts->end_ns < moment_ns;
+        if (moment_ns != SITE_AT_PEAK && facts->start_ns > moment_ns &&
+            facts->first_op >= measuring->inherited)
+            return;
         for (uint32_t i = 0; i < window.op_count; i++) {
-            const uint64_t after = window.facts.first_op + i + 1;
+            const uint64_t after = facts->first_op + i + 1;
             if (after > end)
                 return;
             follow(measuring, &window, i);
-            if (moment_ns != SITE_AT_PEAK && after > measuring->inherited &&
-                wl_window_time(&window, i) > moment_ns)
-                return;
-            if (after >= measuring->inherited && (moment_ns != SITE_AT_PEAK || measuring->now.bytes > most)) {
-                most = measuring->now.bytes;
+            if (after >= measuring->inherited && (is_before || measuring->now.bytes > most)) {
+                most = is_before ? 0 : measuring->now.bytes;
                 *ret_peak_op = after;
             }
         }
+    }
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

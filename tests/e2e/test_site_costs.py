@@ -54,7 +54,7 @@ class SiteCosts(lab.Lab):
         rows, candidate = sites["rows"], sites["candidates"][0]
         self.assertEqual((workload["group_processes"], sites["peak_op"]), (2, None))
         self.assertEqual(sum(row["live_bytes"] for row in rows), sites["peak_bytes"])
-        self.assertGreater(sites["peak_bytes"], self.sites["peak_bytes"] / 2)  # whether they meet is chance
+        self.assertGreater(sites["peak_bytes"], 0.99 * self.sites["peak_bytes"])  # of one at least: whether they meet is chance
         self.assertEqual(len({row["site"] for row in rows}), len(rows))
         held = sum(row["costs"][0]["held_bytes"] for row in rows)
         self.assertLess(abs(held - candidate["held_bytes"]), 0.01 * held + 4096)
