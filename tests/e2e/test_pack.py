@@ -164,12 +164,13 @@ class Pack(lab.Lab):
         self.mallab("pack", "-o", "no/such/x.tar.zst", self.hosts[0] / "x", status=lab.FAILED)
         self.assertEqual(sorted(os.listdir(self.place)), ["a.txt", "x"])
         going = subprocess.Popen([lab.BUILD / "mallab", "record", "-q", "-o", self.place / "y", "--", "sleep", "60"])
-        self.addCleanup(going.wait)
-        self.addCleanup(going.kill)
-        lab.wait_for(lambda: "segment_path" in self.json_of("y"), "a recording that goes on")
-        self.mallab("pack", "y", status=None)
-        self.assertEqual(list(self.place.glob("*.zst")), [])
-        going.terminate()
+        try:
+            lab.wait_for(lambda: "segment_path" in self.json_of("y"), "a recording that goes on")
+            self.mallab("pack", "y", status=None)
+            self.assertEqual(list(self.place.glob("*.zst")), [])
+        finally:
+            going.terminate()  # which ends the program, too: killed, it would leave it behind
+            going.wait()
 
     def test_damaged_packs(self):
         told = self.pack("-o", "a.tar.zst", self.hosts[0] / "x")
