@@ -501,7 +501,8 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
     for (unsigned round = 0;; round++) {
         if (late_process_ended(process) || !late_process_refresh(process))
             break;
-        if (try_all(&attempt, round))
+        attempt.is_stopped = late_process_is_stopped(process);
+        if (!attempt.is_stopped && try_all(&attempt, round))
             return true;
         if (attempt.refused || attempt.is_stopped || fp_now_ns() - begin > within_ns)
             break;

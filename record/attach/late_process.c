@@ -108,6 +108,15 @@ bool late_process_ended(const struct late_process *process)
     return start_ticks_of(process->pid) != process->start_ticks;
 }
 
+bool late_process_is_stopped(const struct late_process *process)
+{
+    char *text = read_proc(process->pid, "stat", NULL);
+    const char *at = text != NULL ? strrchr(text, ')') : NULL;
+    const bool is_stopped = at != NULL && strncmp(at, ") T", 3) == 0;
+    free(text);
+    return is_stopped;
+}
+
 bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {

@@ -64,6 +64,9 @@ void late_process_close(struct late_process *process);
 /* late_process_ended - whether it has ended, or its id is another's by now. */
 bool late_process_ended(const struct late_process *process);
 
+/* late_process_is_stopped - whether it stands still by SIGSTOP or its like: nothing can be called in it. */
+bool late_process_is_stopped(const struct late_process *process);
+
 /* late_process_refresh - read its mappings and modules anew. What was read of modules that stay is kept. */
 bool late_process_refresh(struct late_process *process);
 
