@@ -224,14 +224,30 @@ static int run_experiment(struct cell *cell)
     return code;
 }
 
+/* What has its name was written whole; a disk or a copy may have damaged it since. */
+static int look_at_result(struct cell *cell, int fd)
+{
+    struct res_result result;
+    bool is_other = false;
+    char *problem = NULL;
+    const bool is_whole = res_result_load_fd(fd, "-", &result, &is_other, &problem);
+    (void)close(fd); /* only read from */
+    if (is_whole) {
+        res_result_release(&result);
+        return CLI_DONE;
+    }
+    char *cause = res_printf("its result cannot be read: %s; remove cells/%" PRIu64 ".json first", problem,
+                             cell->id);
+    free(problem);
+    return refuse(cell, CLI_FAILED, cause);
+}
+
 static int run_steps(struct cell *cell)
 {
     struct fp_error error;
     const int there = res_cell_open(cell->cells, cell->id, &error);
-    if (there >= 0) {
-        (void)close(there); /* it is whole: nothing else gets this name */
-        return CLI_DONE;
-    }
+    if (there >= 0)
+        return look_at_result(cell, there);
     int code = CLI_DONE;
     if (error.status != FP_ERR_OPEN || error.sys_errno != ENOENT) {
         char words[512];

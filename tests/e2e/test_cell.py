@@ -80,6 +80,11 @@ class Cell(Planned):
         self.mallab("cell", "plan", "0")
         self.assertEqual((path.stat().st_ino, path.stat().st_mtime_ns), (before.st_ino, before.st_mtime_ns))
         self.assertIn(b"web1", self.mallab("report", path).stdout)
+        path.write_bytes(path.read_bytes()[:1000])
+        self.assertIn(b"remove cells/0.json", self.mallab("cell", "plan", "0", status=lab.FAILED).stderr)
+        path.unlink()
+        self.mallab("cell", "plan", "0")
+        self.assertEqual(path.stat().st_size > 1000, True)
 
     def test_of_eight_at_once_one_is_kept(self):
         cells = [self.start(1) for _ in range(8)]

@@ -186,7 +186,8 @@ static void take_file(struct res_collecting *collecting, uint64_t cell, int fd)
         return;
     }
     collecting->left.torn++;
-    miss(collecting, cell, res_printf("its file cannot be read: %s", problem));
+    miss(collecting, cell,
+         res_printf("its file cannot be read: %s; remove it, and run the cell again", problem));
     free(problem);
 }
 
