@@ -30,6 +30,8 @@
 
 #define DONE_MOST_NS       UINT64_C(10000000000) /* for a call that a thread has begun */
 #define LEAVE_MOST_NS      UINT64_C(30000000000) /* for a safe place at the end */
+#define LOOKS              20u
+#define FIND_MOST_NS       UINT64_C(2000000000)
 #define FORGET_MOST_NS     UINT64_C(20000000000)
 #define COLLECTOR_NS       UINT64_C(120000000000) /* to drain a full segment to a slow disk */
 #define CHILDREN_NS        UINT64_C(2000000000)   /* for children to end that ended with their parent */
@@ -82,15 +84,28 @@ static void note_cost(struct late *late, uint64_t ns)
         late->told->longest_stop_ns = ns;
 }
 
+/* The address of one of the library's functions; 0: it was not found. A list of mappings that was read while they changed may
+ * lack the library: then it is read again. */
+static uint64_t function_of(struct late *late, const char *name)
+{
+    const uint64_t begin = fp_now_ns();
+    for (;;) {
+        const struct late_module *module = late_module_of_kind(&late->process, LATE_RECORDER);
+        const uint64_t function = module != NULL ? late_symbol(&late->process, module, name) : 0;
+        if (function != 0 || late_process_ended(&late->process) || fp_now_ns() - begin > FIND_MOST_NS)
+            return function;
+        rest(10 * GLANCE_NS);
+        (void)late_process_refresh(&late->process); /* else it is tried again */
+    }
+}
+
 /* One of the library's functions called to its end. Returns false with ret_problem set. */
 static bool make_call(struct late *late, const char *name, const char *text, uint64_t within_ns,
                       char **ret_problem)
 {
     struct late_cost cost;
-    const struct late_module *module = late_module_of_kind(&late->process, LATE_RECORDER);
-    const struct late_call call = {.function = module != NULL ? late_symbol(&late->process, module, name) : 0,
-                                   .text = text,
-                                   .number = ++late->ticket};
+    const struct late_call call = {
+        .function = function_of(late, name), .text = text, .number = ++late->ticket};
     struct wait wait = {late, call.number};
     if (call.function == 0) {
         *ret_problem = res_printf("'%s' in process %d is not of this mallab", late->library,
@@ -156,14 +171,13 @@ static bool is_collected(const char *segment)
 static bool forget(struct late *late, char **ret_problem)
 {
     struct late_cost cost;
-    const struct late_module *module = late_module_of_kind(&late->process, LATE_RECORDER);
     const struct late_call call = {
-        .function = module != NULL ? late_symbol(&late->process, module, LATE_FORGET_NAME) : 0,
-        .text = "",
-        .number = ++late->ticket};
+        .function = function_of(late, LATE_FORGET_NAME), .text = "", .number = ++late->ticket};
     struct wait wait = {late, call.number};
-    if (call.function == 0)
+    if (call.function == 0) {
+        *ret_problem = res_printf("the recorder was not found in process %d", (int)late->process.pid);
         return false;
+    }
     const bool done = late_call_alone(&late->process, &call, is_done, &wait, FORGET_MOST_NS, &cost,
                                       ret_problem);
     note_cost(late, cost.stopped_ns);
@@ -259,11 +273,19 @@ static void finish_collector(struct rec_collector *collector, struct rec_recorde
     recorded->watch.messages.fd = -1;
 }
 
-/* It has ended, or executed another program: our library is gone with it. */
+/* It has ended, or executed another program: our library is gone with it. One look is not enough: a list of mappings that was read
+ * while they changed may lack it. */
 static bool has_left(struct late *late)
 {
-    return late_process_ended(&late->process) || (late_process_refresh(&late->process) &&
-                                                  late_module_of_kind(&late->process, LATE_RECORDER) == NULL);
+    for (unsigned looks = 0; looks < LOOKS; looks++) {
+        if (late_process_ended(&late->process))
+            return true;
+        if (!late_process_refresh(&late->process) ||
+            late_module_of_kind(&late->process, LATE_RECORDER) != NULL)
+            return false;
+        rest(10 * GLANCE_NS);
+    }
+    return true;
 }
 
 /* Slots first, so that nothing is made any more that nobody hears; then the recording's end; then the memory. */
