@@ -45,9 +45,11 @@ def words_of(pid):
 
 
 def is_cell(pid):
-    """Whether a process is `mallab cell` itself, not what it started nor the shell around it."""
+    """Whether a process is `mallab cell` itself, not what it started nor the shell around it, and in the middle: it has started
+    something, so it has looked whether there is a result already."""
     try:
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe")) == "mallab" and words_of(pid)[1:2] == [b"cell"]
+        return (os.path.basename(os.readlink(f"/proc/{pid}/exe")) == "mallab" and words_of(pid)[1:2] == [b"cell"]
+                and pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_bytes() != b"")
     except OSError:  # it has ended
         return False
 

@@ -60,7 +60,7 @@ class Templates(lab.Lab):
         workload = fleet_plan.workload_of(plan, 1)
         workload.write_bytes(workload.read_bytes()[:1000])
         ssh = self.place / "ssh"
-        ssh.write_text('#!/bin/sh\nshift 2\nexec sh -c "$*"\n')  # of: host -- command
+        ssh.write_text('#!/bin/sh\nshift 2\nSHELL=/bin/sh exec sh -c "$*"\n')  # of: host -- command; sshd sets SHELL
         ssh.chmod(0o755)
         result = self.run_template(fleet_plan.FLEET / "parallel.sh", plan, "--ssh", ssh, "-S", "1/one,1/two", status=lab.FAILED)
         self.assertEqual(len(fleet_plan.results(plan)), 2)
