@@ -195,20 +195,46 @@ static bool ends_by_stop(const struct late_process *process, const struct user_r
     }
 }
 
+/* The call that a thread is in. One that was interrupted before goes on as restart_syscall(2), which a return from a signal ends with
+ * EINTR: its own number stands in the code before it, as libc has it. -1: none, or it is not known. */
+static long call_of(const struct late_process *process, const struct user_regs_struct *registers)
+{
+    enum { MOVE = 0xb8, SYSCALL_BYTES = 2, CODE_BYTES = 7 };
+    unsigned char code[CODE_BYTES];
+    uint32_t number;
+    if ((long)registers->orig_rax != SYS_restart_syscall)
+        return (long)registers->orig_rax;
+    if (!late_process_read(process, registers->rip - CODE_BYTES, code, sizeof code) || code[0] != MOVE ||
+        memcmp(code + CODE_BYTES - SYSCALL_BYTES, "\x0f\x05", SYSCALL_BYTES) != 0)
+        return -1;
+    memcpy(&number, code + 1, sizeof number);
+    return number == SYS_nanosleep || number == SYS_clock_nanosleep || number == SYS_poll ||
+                   number == SYS_futex
+               ? (long)number
+               : -1;
+}
+
+/* Whether a call of which it is not known how to begin it anew was interrupted. */
+static bool is_lost(const struct late_process *process, const struct user_regs_struct *registers)
+{
+    return (long)registers->orig_rax == SYS_restart_syscall && call_of(process, registers) < 0;
+}
+
 /* What the registers are to be so that an interrupted system call begins anew. Returns whether they are others. */
 static bool renew_call(const struct late_process *process, const struct thread *thread,
                        struct user_regs_struct *registers)
 {
     enum { RESTARTS = 512, RESTARTS_NOT = 513, RESTARTS_WITHOUT = 514, RESTARTS_BY_BLOCK = 516 };
     const long result = (long)registers->rax;
-    if ((long)registers->orig_rax < 0)
+    const long number = call_of(process, registers);
+    if (number < 0)
         return false;
     const bool restarts = result == -RESTARTS || result == -RESTARTS_NOT || result == -RESTARTS_WITHOUT ||
                           result == -RESTARTS_BY_BLOCK;
     if (!restarts &&
         !(result == -EINTR && ends_by_stop(process, registers) && !has_signal(process, thread->id)))
         return false;
-    registers->rax = registers->orig_rax;
+    registers->rax = (unsigned long)number;
     registers->rip -= 2;
     return true;
 }
@@ -318,7 +344,8 @@ static bool begin_call(const struct late_process *process, struct thread *thread
 {
     uint64_t sp, text;
     const uint64_t all = ~UINT64_C(0);
-    if (is_in_sequence(process, thread->id) || !lay_frame(process, thread, call, restorer, &sp, &text))
+    if (is_lost(process, &thread->registers) || is_in_sequence(process, thread->id) ||
+        !lay_frame(process, thread, call, restorer, &sp, &text))
         return false;
     struct user_regs_struct registers = thread->registers;
     registers.rip = call->function;
@@ -574,12 +601,12 @@ static void let_all_go(const struct late_process *process, struct all *all)
 }
 
 /* One whose call begins anew without loss, if there is one: in a sleep it would sleep longer. */
-static struct thread *choose(struct all *all)
+static struct thread *choose(const struct late_process *process, struct all *all)
 {
     struct thread *best = NULL;
     for (size_t i = 0; i < all->count; i++) {
         struct thread *thread = &all->threads[i];
-        if (!thread->stopped)
+        if (!thread->stopped || is_lost(process, &thread->registers))
             continue;
         const bool sleeps = (long)thread->registers.orig_rax >= 0 && (long)thread->registers.rax == -516;
         if (best == NULL || !sleeps)
@@ -602,7 +629,7 @@ static bool are_clean(struct late_process *process, const struct all *all, uint6
 static bool call_one(const struct late_process *process, struct all *all, const struct late_call *call,
                      uint64_t restorer, bool (*is_done)(void *data), void *data)
 {
-    struct thread *thread = choose(all);
+    struct thread *thread = choose(process, all);
     const uint64_t begin = fp_now_ns();
     if (thread == NULL || !begin_call(process, thread, call, restorer))
         return false;

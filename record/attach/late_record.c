@@ -300,6 +300,7 @@ static void leave(struct late *late, struct rec_collector *collector, struct rec
     told->ended = told->ended || has_left(late);
     if (!told->ended)
         return;
+    told->idle = true;
     free(told->problem);
     told->problem = NULL;
 }
