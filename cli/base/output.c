@@ -16,6 +16,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "footprint/base/output_place.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 
 static const char *remedy_of(int error)
@@ -79,20 +80,6 @@ bool cli_output_check(const char *path, bool force, char **ret_problem)
     return *ret_problem == NULL;
 }
 
-static bool write_whole(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        const ssize_t count = write(fd, text, length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return false;
-        text += count;
-        length -= (size_t)count;
-    }
-    return true;
-}
-
 /* The new file takes the name only when that is free, or when it may be replaced. */
 static bool publish(const char *temporary, const char *path, bool force)
 {
@@ -122,7 +109,7 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
     const mode_t mask = umask(0);
     umask(mask);
     const int fd = mkostemp(temporary, O_CLOEXEC);
-    bool written = fd >= 0 && fchmod(fd, 0666 & ~mask) == 0 && write_whole(fd, text, length) &&
+    bool written = fd >= 0 && fchmod(fd, 0666 & ~mask) == 0 && fp_write_all(fd, text, length) &&
                    fsync(fd) == 0;
     int error = errno;
     if (fd >= 0 && close(fd) != 0 && written) {

@@ -136,21 +136,6 @@ static void hand_on(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* False when nobody reads on, or the file is full: then the rest is not for anybody. */
-static bool write_all(const char *bytes, size_t count)
-{
-    while (count > 0) {
-        const ssize_t written = write(STDERR_FILENO, bytes, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return true;
-}
-
 static bool take(void *data, int stream, const char *bytes, size_t count)
 {
     struct limiter *limiter = data;
@@ -160,7 +145,7 @@ static bool take(void *data, int stream, const char *bytes, size_t count)
     for (; pass < count && !limiter->closed; pass++)
         limiter->closed = ++limiter->passed_bytes >= FIRST_BYTES &&
                           (bytes[pass] == '\n' || limiter->passed_bytes >= FIRST_BYTES + LAST_BYTES);
-    (void)write_all(bytes, pass); /* where it cannot be written nothing can be said of that either */
+    (void)fp_write_all(STDERR_FILENO, bytes, pass); /* where nobody reads on, the rest is not for anybody */
     for (size_t i = pass; i < count; i++)
         limiter->left_lines += bytes[i] == '\n';
     limiter->left_bytes += count - pass;
@@ -186,7 +171,7 @@ static void show_rest(const struct limiter *limiter)
         cli_say(&CLI_REPLAY,
                 "... %" PRIu64 " lines of the run's messages left out here, %" PRIu64 " bytes ...",
                 limiter->left_lines - shown_lines, limiter->left_bytes - (uint64_t)(end - begin));
-    (void)write_all(begin, (size_t)(end - begin));
+    (void)fp_write_all(STDERR_FILENO, begin, (size_t)(end - begin));
 }
 
 /* Start the program with our stdin and stdout, and wait for it. Signals that ask us to end reach it; it ends when we do.

@@ -17,6 +17,7 @@
 #include "convert/base/grow.h"
 #include "convert/base/limits.h"
 #include "footprint/base/label.h"
+#include "footprint/base/process.h"
 
 #define BUFFER_BYTES 65536u
 #define MARK_BYTES   64u /* more than any version's */
@@ -236,20 +237,6 @@ static enum fp_status make_file(struct unpacking *work, const struct place *plac
     return is_new ? add_item(work, place) : FP_OK;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return true;
-}
-
 /* Whether what came out so far is in proportion to what went in, and wanted still. */
 static enum fp_status check_bounds(struct unpacking *work)
 {
@@ -281,7 +268,7 @@ static enum fp_status copy(struct unpacking *work, int fd, uint64_t size)
         done += (uint64_t)got;
         work->pack.bytes += (uint64_t)got;
         status = check_bounds(work);
-        if (status == FP_OK && !write_all(fd, buffer, (size_t)got))
+        if (status == FP_OK && !fp_write_all(fd, buffer, (size_t)got))
             return unwritten(work);
     }
     return status != FP_OK || done == size ? status : refuse(work, FP_ERR_CORRUPT, "ends early", NULL);

@@ -13,6 +13,7 @@
 #include "convert/base/limits.h"
 #include "convert/text/gunzip.h"
 #include "footprint/base/memory_bound.h"
+#include "footprint/base/process.h"
 
 #define BUFFER_BYTES     65536u
 #define LONG_PIECE_BYTES (UINT64_C(1) << 20)
@@ -382,20 +383,6 @@ static int open_nameless(void)
     return fd;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return true;
-}
-
 static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error *error)
 {
     for (;;) {
@@ -409,7 +396,7 @@ static enum fp_status copy_to(struct conv_text *text, int fd, struct conv_error 
                              "unpacks to more than the %u GiB that are put into a temporary file; unpack it "
                              "into a file of your own",
                              (unsigned)(CONV_SPOOL_BYTES_MAX >> 30));
-        if (!write_all(fd, (const uint8_t *)text->buffer + text->begin, size))
+        if (!fp_write_all(fd, (const uint8_t *)text->buffer + text->begin, size))
             return conv_fail(error, text->path, FP_ERR_WRITE, errno, text->offset,
                              "cannot be unpacked into a file in $TMPDIR or /var/tmp");
         skip(text, size);

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/base/process.h"
+
 #define PREFIX_BYTES 48
 
 /* The first in which a file can be mapped to be executed: containers often forbid it in /dev/shm, systemd in /run. */
@@ -170,9 +172,8 @@ static bool copy_bytes(int from, int to)
     char bytes[65536];
     ssize_t got;
     while ((got = read(from, bytes, sizeof bytes)) > 0)
-        for (ssize_t at = 0, written; at < got; at += written)
-            if ((written = write(to, bytes + at, (size_t)(got - at))) <= 0)
-                return false;
+        if (!fp_write_all(to, bytes, (size_t)got))
+            return false;
     return got == 0;
 }
 

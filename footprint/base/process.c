@@ -26,6 +26,22 @@ void fp_close(int *fd)
     *fd = -1;
 }
 
+bool fp_write_all(int fd, const void *bytes, size_t size)
+{
+    for (const char *at = bytes; size > 0;) {
+        const ssize_t written = write(fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written == 0)
+            errno = ENOSPC;
+        if (written <= 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
 int fp_above_standard(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)

@@ -117,6 +117,9 @@ int fp_make_pair(int ret_ends[2]);
 /* fp_close - close it if it is open, and set it to -1. */
 void fp_close(int *fd);
 
+/* fp_write_all - write(2) until all bytes are out. Returns false with errno set; where a file takes nothing more: ENOSPC. */
+bool fp_write_all(int fd, const void *bytes, size_t size);
+
 /* fp_pidfd_open - hold a process, so that its id cannot become another's. Returns -1 with errno set; ENOSYS: the kernel has none.
  * fp_pidfd_signal - pidfd_send_signal(2). */
 int fp_pidfd_open(pid_t pid);

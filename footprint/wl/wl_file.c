@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "footprint/base/output_place.h"
+#include "footprint/base/process.h"
 
 static enum fp_status fail(struct wl_file *file, enum fp_status status, int sys_errno, const char *what)
 {
@@ -114,15 +115,8 @@ void wl_file_adopt(struct wl_file *file, int descriptor)
 
 enum fp_status wl_file_append(struct wl_file *file, const void *bytes, size_t size)
 {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t written = write(file->fd, (const char *)bytes + done, size - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return fail(file, FP_ERR_WRITE, written < 0 ? errno : ENOSPC, "cannot write");
-        done += (size_t)written;
-    }
+    if (!fp_write_all(file->fd, bytes, size))
+        return fail(file, FP_ERR_WRITE, errno, "cannot write");
     file->bytes += size;
     return FP_OK;
 }

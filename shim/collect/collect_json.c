@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "footprint/base/label.h"
+#include "footprint/base/process.h"
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_reserve.h"
@@ -326,15 +327,10 @@ static bool dump(const json_t *object, int fd, size_t layout)
 {
     char *text = json_dumps(object, layout);
     const size_t length = text != NULL ? strlen(text) : 0;
-    size_t done = 0;
     bool written = text != NULL && lseek(fd, 0, SEEK_SET) == 0;
     if (written)
         text[length] = '\n'; /* in place of its end */
-    while (written && done <= length) {
-        const ssize_t now = write(fd, text + done, length + 1 - done);
-        written = now > 0 || (now < 0 && errno == EINTR);
-        done += now > 0 ? (size_t)now : 0;
-    }
+    written = written && fp_write_all(fd, text, length + 1);
     const int saved = errno; /* the reason of a failure */
     free(text);
     errno = saved;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "footprint/base/library_copy.h"
+#include "footprint/base/process.h"
 #include "shim/collect/collect_json.h"
 #include "shim/collect/collect_loop.h"
 #include "shim/collect/collect_proc.h"
@@ -197,22 +198,13 @@ static void answer(struct collector *collector, const char *word, const char *te
 {
     char line[5000];
     const int length = snprintf(line, sizeof line, "%s %s\n", word, text);
-    const char *at = line;
-    size_t rest = length > 0 && (size_t)length < sizeof line ? (size_t)length : 0;
     if (collector->options.ready_fd < 0) {
         if (strcmp(word, "error") == 0)
             (void)fprintf(stderr, "mallab-collect: %s\n", text); /* nobody else would tell */
         return;
     }
-    while (rest > 0) {
-        const ssize_t written = write(collector->options.ready_fd, at, rest);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            break; /* whoever started us is gone; the loop will find nobody */
-        at += written;
-        rest -= (size_t)written;
-    }
+    if (length > 0 && (size_t)length < sizeof line)
+        (void)fp_write_all(collector->options.ready_fd, line, (size_t)length); /* else our starter is gone */
     (void)close(collector->options.ready_fd); /* said what there was to say */
     collector->options.ready_fd = -1;
 }

@@ -408,13 +408,8 @@ static int write_requests(const struct names *names, size_t first)
         free(questions);
     }
     int fd = is_put ? memfd_create("mallab-names", MFD_CLOEXEC) : -1;
-    for (size_t done = 0; fd >= 0 && done < message.size;) {
-        const ssize_t count = write(fd, message.at + done, message.size - done);
-        if (count <= 0)
-            fp_close(&fd);
-        else
-            done += (size_t)count;
-    }
+    if (fd >= 0 && !fp_write_all(fd, message.at, message.size))
+        fp_close(&fd);
     bytes_release(&message);
     return fp_above_standard(fd);
 }

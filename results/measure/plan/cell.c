@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "footprint/wl/workload.h"
@@ -133,12 +134,8 @@ static enum res_cell_near copy_bytes(int from, int to, const char *name, char **
         count = read(from, buffer, COPY_BYTES);
         if (count < 0 && errno != EINTR)
             near = bad_copy(name, "read", errno, ret_problem);
-        for (ssize_t done = 0; done < count && near == RES_CELL_NEAR_OK;) {
-            const ssize_t written = write(to, buffer + done, (size_t)(count - done));
-            if (written < 0 && errno != EINTR)
-                near = bad_copy(name, "copy", errno, ret_problem);
-            done += written > 0 ? written : 0;
-        }
+        else if (count > 0 && !fp_write_all(to, buffer, (size_t)count))
+            near = bad_copy(name, "copy", errno, ret_problem);
     }
     free(buffer);
     return near;

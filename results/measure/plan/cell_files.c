@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 
@@ -101,20 +102,6 @@ int res_cell_open(int cells, uint64_t cell, struct fp_error *ret_error)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static bool write_whole(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        const ssize_t count = write(fd, text, length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return false;
-        text += count;
-        length -= (size_t)count;
-    }
-    return fsync(fd) == 0;
-}
-
 /* Beside its name, on the disk. Returns false, with errno, where nothing is left. */
 static bool write_temporary(int cells, const char *name, const char *text, size_t length,
                             char ret_temporary[NAME_BYTES])
@@ -127,7 +114,7 @@ static bool write_temporary(int cells, const char *name, const char *text, size_
     const int fd = openat(cells, ret_temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
         return false;
-    if (!write_whole(fd, text, length))
+    if (!fp_write_all(fd, text, length) || fsync(fd) != 0)
         error = errno;
     if (close(fd) != 0 && error == 0) /* where a network's file system tells of a full disk */
         error = errno;

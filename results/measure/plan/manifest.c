@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "footprint/base/label.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
@@ -480,27 +481,13 @@ char *res_plan_text(struct res_plan *plan)
     return text.text;
 }
 
-static bool write_whole(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        const ssize_t count = write(fd, text, length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return false;
-        text += count;
-        length -= (size_t)count;
-    }
-    return fsync(fd) == 0;
-}
-
 bool res_plan_save(int directory, struct res_plan *plan, char **ret_problem)
 {
     char *text = res_plan_text(plan);
     char *name = res_printf(RES_PLAN_MANIFEST ".%ld", (long)getpid());
     int error = 0;
     const int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd < 0 || !write_whole(fd, text, strlen(text)))
+    if (fd < 0 || !fp_write_all(fd, text, strlen(text)) || fsync(fd) != 0)
         error = errno;
     if (fd >= 0 && close(fd) != 0 && error == 0)
         error = errno;
