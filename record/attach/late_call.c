@@ -19,6 +19,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "record/attach/late_stack.h"
+#include "record/attach/late_wait.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -158,97 +159,6 @@ static void let_go(struct thread *thread)
     thread->seized = thread->stopped = false;
 }
 
-static uint64_t mask_in_status(const char *text, const char *word)
-{
-    const char *at = strstr(text, word);
-    return at != NULL ? strtoull(at + strlen(word), NULL, 16) : 0;
-}
-
-/* Whether a signal waits for the thread, for which a call that was interrupted is to end as such. */
-static bool has_signal(const struct late_process *process, pid_t thread)
-{
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)process->pid, (int)thread);
-    FILE *file = fopen(path, "re");
-    const size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    text[length] = '\0';
-    const uint64_t waits = mask_in_status(text, "\nSigPnd:") | mask_in_status(text, "\nShdPnd:");
-    return length == 0 || (waits & ~mask_in_status(text, "\nSigBlk:")) != 0;
-}
-
-/* Calls that end as interrupted when a thread was only stopped (signal(7)): nobody sees that if they begin anew. */
-static bool ends_by_stop(const struct late_process *process, const struct user_regs_struct *registers)
-{
-    unsigned frames;
-    switch ((long)registers->orig_rax) {
-    case SYS_sendto:
-    case SYS_sendmsg:
-    case SYS_semop:
-    case SYS_semtimedop:
-    case SYS_io_getevents:
-    case SYS_rt_sigtimedwait:
-        return true;
-    default:
-        return late_may_wait(process, registers, &frames);
-    }
-}
-
-/* The call that a thread is in. One that was interrupted before goes on as restart_syscall(2), which a return from a signal ends with
- * EINTR: its own number stands in the code before it, as libc has it. -1: none, or it is not known. */
-static long call_of(const struct late_process *process, const struct user_regs_struct *registers)
-{
-    enum { MOVE = 0xb8, SYSCALL_BYTES = 2, CODE_BYTES = 7 };
-    unsigned char code[CODE_BYTES];
-    uint32_t number;
-    if ((long)registers->orig_rax != SYS_restart_syscall)
-        return (long)registers->orig_rax;
-    if (!late_process_read(process, registers->rip - CODE_BYTES, code, sizeof code) || code[0] != MOVE ||
-        memcmp(code + CODE_BYTES - SYSCALL_BYTES, "\x0f\x05", SYSCALL_BYTES) != 0)
-        return -1;
-    memcpy(&number, code + 1, sizeof number);
-    return number == SYS_nanosleep || number == SYS_clock_nanosleep || number == SYS_poll ||
-                   number == SYS_futex
-               ? (long)number
-               : -1;
-}
-
-/* Whether a call of which it is not known how to begin it anew was interrupted. */
-static bool is_lost(const struct late_process *process, const struct user_regs_struct *registers)
-{
-    return (long)registers->orig_rax == SYS_restart_syscall && call_of(process, registers) < 0;
-}
-
-/* What the registers are to be so that an interrupted system call begins anew. Returns whether they are others. */
-static bool renew_call(const struct late_process *process, const struct thread *thread,
-                       struct user_regs_struct *registers)
-{
-    enum { RESTARTS = 512, RESTARTS_NOT = 513, RESTARTS_WITHOUT = 514, RESTARTS_BY_BLOCK = 516 };
-    const long result = (long)registers->rax;
-    const long number = call_of(process, registers);
-    if (number < 0)
-        return false;
-    const bool restarts = result == -RESTARTS || result == -RESTARTS_NOT || result == -RESTARTS_WITHOUT ||
-                          result == -RESTARTS_BY_BLOCK;
-    if (!restarts &&
-        !(result == -EINTR && ends_by_stop(process, registers) && !has_signal(process, thread->id)))
-        return false;
-    registers->rax = (unsigned long)number;
-    registers->rip -= 2;
-    return true;
-}
-
-/* A stop may have ended a call that nothing else has ended. Only such a one: the others the kernel begins anew itself. */
-static void mend_call(const struct late_process *process, struct thread *thread)
-{
-    struct user_regs_struct registers = thread->registers;
-    if ((long)registers.rax != -EINTR || !renew_call(process, thread, &registers))
-        return;
-    registers.orig_rax = (unsigned long)-1;
-    (void)ptrace(PTRACE_SETREGS, thread->id, NULL, &registers); /* else it ends as interrupted */
-}
-
 /* Between the begin and the end of a restartable sequence (rseq(2)) nothing may come. */
 static bool is_in_sequence(const struct late_process *process, pid_t thread)
 {
@@ -325,7 +235,7 @@ static bool lay_frame(const struct late_process *process, const struct thread *t
     if (size == 0 || ptrace(PTRACE_GETSIGMASK, thread->id, (void *)sizeof frame.mask, &frame.mask) != 0)
         return false;
     frame.stack.flags = NO_STACK; /* it keeps the one that it has for handlers */
-    (void)renew_call(process, thread, &registers);
+    (void)late_wait_renew(process, thread->id, &registers);
     snprintf(text, sizeof text, "%s", call->text);
     const uint64_t text_at = (registers.rsp - RED_ZONE - sizeof text) & ~UINT64_C(15);
     const uint64_t state_at = (text_at - size) & ~UINT64_C(63);
@@ -344,7 +254,7 @@ static bool begin_call(const struct late_process *process, struct thread *thread
 {
     uint64_t sp, text;
     const uint64_t all = ~UINT64_C(0);
-    if (is_lost(process, &thread->registers) || is_in_sequence(process, thread->id) ||
+    if (late_wait_is_lost(process, &thread->registers) || is_in_sequence(process, thread->id) ||
         !lay_frame(process, thread, call, restorer, &sp, &text))
         return false;
     struct user_regs_struct registers = thread->registers;
@@ -391,10 +301,12 @@ static enum prospect prospect_of(const struct late_process *process, pid_t threa
                        &words[2], &words[3], &words[4], &words[5], &words[6], &words[7]) != 9)
         return FAIR; /* it runs */
     registers.orig_rax = (unsigned long)number;
+    registers.rip = words[7];
+    registers.rsi = words[1];
     registers.r10 = words[3];
     registers.r8 = words[4];
     registers.r9 = words[5];
-    return late_may_wait(process, &registers, &frames) ? GOOD : BAD;
+    return late_wait_may_call(process, &registers, &frames) ? GOOD : BAD;
 }
 
 static size_t list_threads(const struct late_process *process, pid_t *ret, size_t most)
@@ -459,7 +371,7 @@ static bool try_thread(struct attempt *attempt, pid_t id)
         called = attempt->place == LATE_PLACE_SAFE && is_still_so(attempt, &thread) &&
                  begin_call(attempt->process, &thread, attempt->call, attempt->restorer);
         if (!called)
-            mend_call(attempt->process, &thread);
+            late_wait_mend(attempt->process, thread.id, &thread.registers);
     }
     let_go(&thread);
     const uint64_t ns = fp_now_ns() - begin;
@@ -592,7 +504,7 @@ static void let_all_go(const struct late_process *process, struct all *all)
         if (!all->threads[i].stopped)
             continue;
         if (all->threads[i].known)
-            mend_call(process, &all->threads[i]);
+            late_wait_mend(process, all->threads[i].id, &all->threads[i].registers);
         let_go(&all->threads[i]);
     }
     for (size_t i = 0; i < all->count; i++)
@@ -606,7 +518,7 @@ static struct thread *choose(const struct late_process *process, struct all *all
     struct thread *best = NULL;
     for (size_t i = 0; i < all->count; i++) {
         struct thread *thread = &all->threads[i];
-        if (!thread->stopped || is_lost(process, &thread->registers))
+        if (!thread->stopped || late_wait_is_lost(process, &thread->registers))
             continue;
         const bool sleeps = (long)thread->registers.orig_rax >= 0 && (long)thread->registers.rax == -516;
         if (best == NULL || !sleeps)
@@ -660,7 +572,7 @@ static bool glance_at_all(struct late_process *process, struct all *seen, uint64
         const enum stop stop = wait_stop(&thread);
         const bool is_clean = stop == STOP_DONE && late_stack_is_clean(process, &thread.registers, restorer);
         if (thread.stopped && stop == STOP_DONE)
-            mend_call(process, &thread);
+            late_wait_mend(process, thread.id, &thread.registers);
         let_go(&thread);
         cost->stopped_ns = fp_now_ns() - begin > cost->stopped_ns ? fp_now_ns() - begin : cost->stopped_ns;
         if (is_clean)

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "footprint/base/support.h"
+#include "record/attach/late_wait.h"
 
 #define FRAMES_MOST 1024u
 #define STACK_MOST  (8u << 20)  /* bytes of it that are looked at */
@@ -117,45 +118,6 @@ static struct stack take(struct walk *walk)
 
 /* ---- what a place is worth ---------------------------------------------------------------------- */
 
-bool late_may_wait(const struct late_process *process, const struct user_regs_struct *registers,
-                   unsigned *ret_frames)
-{
-    *ret_frames = 1;
-    switch ((long)registers->orig_rax) {
-    case SYS_read: /* stdio's, which hold a file's lock, lie deeper */
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-        return true;
-    case SYS_wait4:
-        *ret_frames = 2;
-        return true;
-    case SYS_poll:
-    case SYS_select:
-    case SYS_epoll_wait:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep:
-        *ret_frames = 3;
-        return true;
-    /* With a mask of signals a repeated call could miss what the first one let through. */
-    case SYS_ppoll:
-        *ret_frames = 3;
-        return registers->r10 == 0;
-    case SYS_epoll_pwait:
-        *ret_frames = 3;
-        return registers->r8 == 0;
-    case SYS_pselect6: {
-        uint64_t mask = 0;
-        *ret_frames = 3;
-        return registers->r9 == 0 ||
-               (late_process_read(process, registers->r9, &mask, sizeof mask) && mask == 0);
-    }
-    default:
-        return false;
-    }
-}
-
 /* How many of the outermost frames start a thread, or main: those of libc, at most two, and behind them the program's own start. 0: it does not begin so. */
 static unsigned starting_frames(const struct stack *stack)
 {
@@ -185,7 +147,7 @@ static enum late_place judge(const struct late_process *process, const struct st
         return LATE_PLACE_UNKNOWN;
     while (at < stack->count - start && stack->kinds[at] == LATE_LIBC)
         at++;
-    if (at > 0 && (!late_may_wait(process, registers, &waiting) || at > waiting))
+    if (at > 0 && (!late_wait_may_call(process, registers, &waiting) || at > waiting))
         return LATE_PLACE_LIBC;
     for (unsigned i = at; i < stack->count - start; i++)
         if (stack->kinds[i] == LATE_LIBC)

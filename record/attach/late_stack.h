@@ -34,9 +34,4 @@ enum late_place late_stack_place(struct late_process *process, const struct user
 bool late_stack_is_clean(struct late_process *process, const struct user_regs_struct *registers,
                          uint64_t restorer);
 
-/* late_may_wait - whether a system call is one that waits without a lock, and could be made again as it was.
- * frames   so many of libc's may lie on it. */
-bool late_may_wait(const struct late_process *process, const struct user_regs_struct *registers,
-                   unsigned *ret_frames);
-
 #endif

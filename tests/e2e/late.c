@@ -1,11 +1,14 @@
 /* late.c - a program that checks itself while somebody attaches to it and lets go.
  *
- * late [-n|-k] THREADS: each thread allocates and frees at full rate (-n: with a short sleep now and then; -k: likewise, and
+ * late [-n|-k|-w] THREADS: each thread allocates and frees at full rate (-n: with a short sleep now and then; -k: likewise, and
  * waits may be interrupted, as when who attaches is killed) and checks that what it
  * has written is still there, that errno and its floating point and vector registers are what they were, and that a sleep and an
- * epoll_wait(2) are not cut short. SIGTERM ends it: then it says how many calls it made, by its own count. */
+ * epoll_wait(2) are not cut short. -w: instead of that each thread waits for a day, in one of some ways, and is not to come back.
+ * SIGTERM ends it: then it says how many calls it made, by its own count. */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +23,7 @@
 #define THREADS_MOST 256
 
 static volatile sig_atomic_t stopped;
-static bool naps, may_interrupt;
+static bool naps, may_interrupt, only_waits;
 static unsigned long long calls;
 
 static void stop(int number)
@@ -122,6 +125,33 @@ static void *work(void *argument)
     return NULL;
 }
 
+/* Calls that are begun anew as restart_syscall(2) when they were interrupted. */
+static void *wait_for_a_day(void *argument)
+{
+    const struct timespec time = {86400, 0};
+    struct timespec until;
+    sem_t nobodys;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += time.tv_sec;
+    sem_init(&nobodys, 0, 0);
+    switch ((uintptr_t)argument % 4) {
+    case 0:
+        (void)nanosleep(&time, NULL);
+        break;
+    case 1:
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+        break;
+    case 2:
+        (void)poll(NULL, 0, 86400000);
+        break;
+    default:
+        (void)sem_timedwait(&nobodys, &until);
+        break;
+    }
+    die("a wait was cut short");
+    return NULL;
+}
+
 static int64_t now_ns(void)
 {
     struct timespec now;
@@ -150,7 +180,9 @@ static void wait_whole(int nobody)
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS_MOST];
+    int ended_by;
     may_interrupt = argc > 2 && strcmp(argv[1], "-k") == 0;
+    only_waits = argc > 2 && strcmp(argv[1], "-w") == 0;
     naps = may_interrupt || (argc > 2 && strcmp(argv[1], "-n") == 0);
     const int count = argc > 1 ? atoi(argv[argc - 1]) : 4, nobody = epoll_create1(EPOLL_CLOEXEC);
     sigset_t term;
@@ -159,14 +191,18 @@ int main(int argc, char **argv)
     signal(SIGTERM, stop);
     pthread_sigmask(SIG_BLOCK, &term, NULL);
     for (int i = 0; i < count && i < THREADS_MOST; i++)
-        if (pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(unsigned)i) != 0)
+        if (pthread_create(&threads[i], NULL, only_waits ? wait_for_a_day : work,
+                           (void *)(uintptr_t)(unsigned)i) != 0)
             die("no thread");
-    pthread_sigmask(SIG_UNBLOCK, &term, NULL);
+    if (!only_waits)
+        pthread_sigmask(SIG_UNBLOCK, &term, NULL);
     puts("ready");
     fflush(stdout);
-    while (!stopped)
+    while (only_waits && sigwait(&term, &ended_by) != 0)
+        ;
+    while (!stopped && !only_waits)
         wait_whole(nobody);
-    for (int i = 0; i < count && i < THREADS_MOST; i++)
+    for (int i = 0; i < count && i < THREADS_MOST && !only_waits; i++)
         pthread_join(threads[i], NULL);
     printf("calls %llu\n", calls);
     return 0;

@@ -93,6 +93,30 @@ class Attach(lab.Lab):
                 self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"{program.pid}.{i}"))
             self.assertGreater(self.end(program), 0)
 
+    def waiting_calls(self, program, wanted=None):
+        """The numbers of the calls that its other threads wait in, once all do; until so many wait in `wanted`."""
+        while program.poll() is None:
+            paths = [f"/proc/{program.pid}/task/{thread}/syscall" for thread in os.listdir(f"/proc/{program.pid}/task")
+                     if int(thread) != program.pid]
+            calls = [pathlib.Path(path).read_text().split()[0] for path in paths]
+            if "running" not in calls and (wanted is None or calls.count(wanted) == len(calls)):
+                return calls
+            time.sleep(0.01)
+        self.fail(program.communicate()[1])
+
+    def test_waits_interrupted_before(self):
+        """Waits that a stop has interrupted before go on as restart_syscall(2): they are not cut short either."""
+        program = self.begin(lab.PROGRAMS / "late", "-w", 4)
+        self.waiting_calls(program)
+        program.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, program.pid, os.WSTOPPED)
+        program.send_signal(signal.SIGCONT)
+        self.waiting_calls(program, "219")
+        for i in range(3):
+            self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"rec.{i}"))
+            self.waiting_calls(program)
+        self.end(program)
+
     def test_killed(self):
         """mallab is killed at random moments; the next one finds the program as it needs it, or says what to end first."""
         seed = random.randrange(1 << 32)

@@ -1,0 +1,31 @@
+/* late_wait.h - the system call that a stopped thread is in: whether it waits there, and how it begins anew.
+ *
+ * The kernel begins most calls anew that a stop has interrupted, but not behind a return from a signal's handler, as which a
+ * thread comes back from what we make it call; and some end as interrupted wherever they are (signal(7)). So the registers are
+ * set to where the call begins.
+ *
+ * registers: of a thread that stands still, as PTRACE_GETREGS has them. x86-64. */
+#ifndef MALLAB_RECORD_ATTACH_LATE_WAIT_H
+#define MALLAB_RECORD_ATTACH_LATE_WAIT_H
+
+#include <stdbool.h>
+#include <sys/user.h>
+
+#include "record/attach/late_process.h"
+
+/* late_wait_may_call - whether the call is one that waits without a lock, and could be made again as it was.
+ * ret_frames  so many of libc's may lie on the stack for it. */
+bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
+                        unsigned *ret_frames);
+
+/* late_wait_is_lost - whether a call was interrupted of which it is not known how to begin it anew behind a return from a signal. */
+bool late_wait_is_lost(const struct late_process *process, const struct user_regs_struct *registers);
+
+/* late_wait_renew - set registers so that an interrupted call begins anew. Returns whether they are others than before. */
+bool late_wait_renew(const struct late_process *process, pid_t thread, struct user_regs_struct *registers);
+
+/* late_wait_mend - the same in a thread that is let go and makes no call, where the stop would be seen; else nothing. */
+void late_wait_mend(const struct late_process *process, pid_t thread,
+                    const struct user_regs_struct *registers);
+
+#endif
