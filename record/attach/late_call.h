@@ -36,9 +36,4 @@ uint64_t late_call_restorer(const struct late_process *process);
 bool late_call_safely(struct late_process *process, const struct late_call *call, uint64_t within_ns,
                       struct late_cost *ret_cost, char **ret_problem);
 
-/* late_call_alone - stop all threads; where none is in our library let one make the call, wherever it is, while the others stay
- * stopped. For functions that make system calls only. Likewise. */
-bool late_call_alone(struct late_process *process, const struct late_call *call, bool (*is_done)(void *data),
-                     void *data, uint64_t within_ns, struct late_cost *ret_cost, char **ret_problem);
-
 #endif

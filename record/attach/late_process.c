@@ -12,14 +12,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/target.h"
+#include "record/attach/late_refuse.h"
 #include "shim/shared/late_report.h"
 
-#define STATUS_BYTES  8192
 #define MAPPINGS_MOST 200000u
 #define MODULES_MOST  8192u
 #define HEADERS_MOST  64u
@@ -28,11 +28,10 @@
 #define CODE_MOST     (64u << 20)
 #define CHAIN_MOST    4096u
 #define NAME_MOST     64u
-#define GLIBC_LEAST   34u /* 2.34: dlopen is in libc.so.6 */
 
 /* ---- /proc ------------------------------------------------------------------------------------- */
 
-static char *read_proc(pid_t pid, const char *name, size_t *ret_length)
+char *late_proc_read(pid_t pid, const char *name, size_t *ret_length)
 {
     char path[64];
     size_t room = 1 << 16, length = 0;
@@ -62,31 +61,9 @@ static char *read_proc(pid_t pid, const char *name, size_t *ret_length)
     return text;
 }
 
-/* The number behind a word at the begin of a line; -1: it is not there. */
-static long field(const char *status, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *line = status; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, word, length) == 0)
-            return strtol(line + length, NULL, 10);
-    }
-    return -1;
-}
-
-/* Whether all four of a line "Uid:\tR\tE\tS\tF" are ours. */
-static bool all_are(const char *status, const char *word, unsigned id)
-{
-    unsigned ids[4];
-    const char *line = strstr(status, word);
-    return line != NULL &&
-           sscanf(line + strlen(word), "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4 &&
-           ids[0] == id && ids[1] == id && ids[2] == id && ids[3] == id;
-}
-
 static uint64_t start_ticks_of(pid_t pid)
 {
-    char *text = read_proc(pid, "stat", NULL);
+    char *text = late_proc_read(pid, "stat", NULL);
     const char *at = text != NULL ? strrchr(text, ')') : NULL;
     uint64_t ticks = 0;
     if (at != NULL && strlen(at) > 3 && at[2] != 'Z' && at[2] != 'X') {
@@ -110,7 +87,7 @@ bool late_process_ended(const struct late_process *process)
 
 bool late_process_is_stopped(const struct late_process *process)
 {
-    char *text = read_proc(process->pid, "stat", NULL);
+    char *text = late_proc_read(process->pid, "stat", NULL);
     const char *at = text != NULL ? strrchr(text, ')') : NULL;
     const bool is_stopped = at != NULL && strncmp(at, ") T", 3) == 0;
     free(text);
@@ -134,6 +111,12 @@ bool late_process_write(const struct late_process *process, uint64_t address, co
 {
     const struct iovec from = {(void *)(uintptr_t)bytes, size}, to = {(void *)(uintptr_t)address, size};
     return process_vm_writev(process->pid, &from, 1, &to, 1, 0) == (ssize_t)size;
+}
+
+void late_rest(long ns)
+{
+    const struct timespec time = {0, ns};
+    (void)nanosleep(&time, NULL);
 }
 
 /* ---- modules ----------------------------------------------------------------------------------- */
@@ -314,7 +297,7 @@ static void take_lines(struct late_process *process, char *text, struct fresh *f
 bool late_process_refresh(struct late_process *process)
 {
     struct fresh fresh = {0};
-    char *text = read_proc(process->pid, "maps", NULL);
+    char *text = late_proc_read(process->pid, "maps", NULL);
     if (text == NULL || *text == '\0') {
         free(text);
         return false;
@@ -466,138 +449,24 @@ uint32_t late_frame_rule(struct late_process *process, int number, uint64_t addr
     return cfi_find(&module->frames, (uintptr_t)(address - module->frames_at + module->frames.start));
 }
 
-/* ---- whether ------------------------------------------------------------------------------------ */
-
-/* Why its executable cannot be one of ours. */
-static char *refuse_executable(const struct late_process *process)
-{
-    char path[64];
-    bool sure;
-    Elf64_Ehdr head;
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)process->pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return res_printf("'%s' cannot be looked at: %s", path, strerror(errno));
-    const char *obstacle = rec_target_obstacle(fd, &sure);
-    const bool is_elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
-    close(fd);
-    if (obstacle != NULL)
-        return res_printf("'%s' %s", process->name, obstacle);
-    if (!is_elf)
-        return res_printf("'%s' is no ELF program", process->name);
-    return rec_target_sanitizer(path);
-}
-
-/* getauxval(AT_SECURE) of the process. */
-static bool is_secure(pid_t pid)
-{
-    size_t length = 0;
-    char *bytes = read_proc(pid, "auxv", &length);
-    Elf64_auxv_t entry;
-    bool secure = bytes == NULL;
-    for (size_t at = 0; bytes != NULL && at + sizeof entry <= length; at += sizeof entry) {
-        memcpy(&entry, bytes + at, sizeof entry);
-        secure = secure || (entry.a_type == AT_SECURE && entry.a_un.a_val != 0);
-    }
-    free(bytes);
-    return secure;
-}
-
-static char *refuse_status(const struct late_process *process)
-{
-    char *problem = NULL, *status = read_proc(process->pid, "status", NULL);
-    const int pid = (int)process->pid;
-    if (status == NULL)
-        return res_printf("there is no process %d", pid);
-    if (!all_are(status, "\nUid:", (unsigned)geteuid()))
-        problem = res_printf(
-            "process %d belongs to another user: run 'mallab record' as that user (runuser -u USER -- "
-            "mallab record --pid %d)",
-            pid, pid);
-    else if (!all_are(status, "\nGid:", (unsigned)getegid()) || is_secure(process->pid))
-        problem = res_printf(
-            "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
-    else if (field(status, "TracerPid:") > 0)
-        problem = res_printf(
-            "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
-            field(status, "TracerPid:"));
-    else if (field(status, "Seccomp:") > 0)
-        problem = res_printf("process %d has shut itself in (seccomp): nothing is loaded into it", pid);
-    else if (strstr(status, "x86_Thread_features:\tshstk") != NULL)
-        problem = res_printf("process %d runs with shadow stacks, which a call from outside would end", pid);
-    free(status);
-    return problem;
-}
-
-/* Our library has to be the same file there. */
-static char *refuse_namespace(const struct late_process *process, const char *library)
-{
-    struct stat here, there;
-    char *path = res_printf("/proc/%d/root%s", (int)process->pid, library);
-    const bool same = stat(library, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
-                      here.st_dev == there.st_dev;
-    free(path);
-    return same ? NULL
-                : res_printf("process %d does not see '%s': it runs in another root directory or container; "
-                             "put mallab into that at the same place",
-                             (int)process->pid, library);
-}
-
-static char *refuse_modules(const struct late_process *process)
-{
-    const struct late_module *libc = late_module_of_kind(process, LATE_LIBC);
-    for (size_t i = 0; i < process->module_count; i++)
-        if (strcmp(basename(process->modules[i].path), "libmallab.so") == 0)
-            return res_printf("process %d has the recorder preloaded already: 'mallab record --control DIR' "
-                              "commands its recording",
-                              (int)process->pid);
-    if (libc == NULL || late_symbol(process, libc, "dlopen") == 0)
-        return res_printf("process %d runs on another C library than glibc 2.%u or later", (int)process->pid,
-                          GLIBC_LEAST);
-    if (process->module_count > 0 && process->modules[0].kind == LATE_NEVER)
-        return res_printf("'%s' has an allocator within itself: its calls pass no slot that could be turned",
-                          process->name);
-    return NULL;
-}
+/* ---- open and closed ---------------------------------------------------------------------------- */
 
 /* As it is called by the kernel: its file's name, or what it has named itself. */
 static void find_name(struct late_process *process)
 {
-    char *name = read_proc(process->pid, "comm", NULL);
+    char *name = late_proc_read(process->pid, "comm", NULL);
     char *plain = res_text_plain(name != NULL ? strtok(name, "/\n") != NULL ? name : "" : "");
     snprintf(process->name, sizeof process->name, "%s", plain[0] != '\0' ? plain : "program");
     free(plain);
     free(name);
 }
 
-static char *refuse(struct late_process *process, const char *library)
-{
-#if !defined(__x86_64__)
-    return res_strdup("--pid attaches to programs on x86-64 only: start the program under 'mallab record'");
-#endif
-    process->start_ticks = start_ticks_of(process->pid);
-    if (process->start_ticks == 0)
-        return res_printf("there is no process %d", (int)process->pid);
-    find_name(process);
-    char *problem = refuse_status(process);
-    if (problem == NULL)
-        problem = refuse_executable(process);
-    if (problem == NULL)
-        problem = refuse_namespace(process, library);
-    if (problem == NULL && !late_process_refresh(process))
-        problem = res_printf("the memory of process %d cannot be looked at: %s", (int)process->pid,
-                             strerror(errno));
-    if (problem == NULL)
-        problem = refuse_modules(process);
-    if (problem == NULL && late_process_ended(process))
-        problem = res_printf("process %d has just ended", (int)process->pid);
-    return problem;
-}
-
 bool late_process_open(pid_t pid, const char *library, struct late_process *ret_process, char **ret_problem)
 {
-    *ret_process = (struct late_process){.pid = pid, .pidfd = fp_pidfd_open(pid)};
-    *ret_problem = refuse(ret_process, library);
+    *ret_process = (struct late_process){
+        .pid = pid, .pidfd = fp_pidfd_open(pid), .start_ticks = start_ticks_of(pid)};
+    find_name(ret_process);
+    *ret_problem = late_refuse(ret_process, library);
     return *ret_problem == NULL;
 }
 

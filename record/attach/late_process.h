@@ -70,9 +70,15 @@ bool late_process_is_stopped(const struct late_process *process);
 /* late_process_refresh - read its mappings and modules anew. What was read of modules that stay is kept. */
 bool late_process_refresh(struct late_process *process);
 
+/* late_proc_read - a file of /proc/PID, with a zero byte behind it, the caller's; NULL: it cannot be opened. ret_length may be NULL. */
+char *late_proc_read(pid_t pid, const char *name, size_t *ret_length);
+
 /* late_process_read / _write - bytes of its memory: all of them, or false. */
 bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size);
 bool late_process_write(const struct late_process *process, uint64_t address, const void *bytes, size_t size);
+
+/* late_rest - sleep for below a second, or shorter. */
+void late_rest(long ns);
 
 /* late_mapping_of - the mapping that an address lies in; NULL: in none. */
 const struct late_mapping *late_mapping_of(const struct late_process *process, uint64_t address);

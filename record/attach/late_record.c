@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
@@ -22,6 +21,7 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
+#include "record/attach/late_alone.h"
 #include "record/attach/late_call.h"
 #include "record/attach/late_process.h"
 #include "record/control.h"
@@ -45,12 +45,6 @@ struct late {
     uint64_t within_ns, ticket;
     char library[PATH_MAX];
 };
-
-static void rest(long ns)
-{
-    const struct timespec time = {0, ns};
-    (void)nanosleep(&time, NULL); /* shorter is no harm */
-}
 
 /* ---- what the library tells ---------------------------------------------------------------------- */
 
@@ -94,7 +88,7 @@ static uint64_t function_of(struct late *late, const char *name)
         const uint64_t function = module != NULL ? late_symbol(&late->process, module, name) : 0;
         if (function != 0 || late_process_ended(&late->process) || fp_now_ns() - begin > FIND_MOST_NS)
             return function;
-        rest(10 * GLANCE_NS);
+        late_rest(10 * GLANCE_NS);
         (void)late_process_refresh(&late->process); /* else it is tried again */
     }
 }
@@ -116,7 +110,7 @@ static bool make_call(struct late *late, const char *name, const char *text, uin
         return false;
     const uint64_t begin = fp_now_ns();
     while (!is_done(&wait) && !late_process_ended(&late->process) && fp_now_ns() - begin < DONE_MOST_NS)
-        rest(GLANCE_NS);
+        late_rest(GLANCE_NS);
     note_cost(late, cost.stopped_ns + (fp_now_ns() - begin));
     if (is_done(&wait))
         return true;
@@ -147,7 +141,7 @@ static bool load(struct late *late, char **ret_problem)
         return false;
     const uint64_t begin = fp_now_ns();
     while (!is_loaded(late) && !late_process_ended(&late->process) && fp_now_ns() - begin < DONE_MOST_NS)
-        rest(10 * GLANCE_NS);
+        late_rest(10 * GLANCE_NS);
     note_cost(late, cost.stopped_ns + (fp_now_ns() - begin));
     if (is_loaded(late))
         return true;
@@ -190,7 +184,7 @@ static bool make_idle(struct late *late, char **ret_problem)
     struct late_report report;
     const uint64_t begin = fp_now_ns();
     while (read_report(late, &report) && report.state == LATE_BUSY && fp_now_ns() - begin < late->within_ns)
-        rest(10 * GLANCE_NS);
+        late_rest(10 * GLANCE_NS);
     if (!read_report(late, &report) || report.state == LATE_BUSY) {
         *ret_problem = res_printf("process %d is being attached to by another mallab",
                                   (int)late->process.pid);
@@ -283,7 +277,7 @@ static bool has_left(struct late *late)
         if (!late_process_refresh(&late->process) ||
             late_module_of_kind(&late->process, LATE_RECORDER) != NULL)
             return false;
-        rest(10 * GLANCE_NS);
+        late_rest(10 * GLANCE_NS);
     }
     return true;
 }

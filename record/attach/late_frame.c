@@ -1,0 +1,185 @@
+/* late_frame.c - the kernel's struct rt_sigframe, laid by us.
+ *
+ * Laws of this file: late_frame.h has them. */
+#include "record/attach/late_frame.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "record/attach/late_wait.h"
+
+#define XSTATE_MOST 16384u
+#define RED_ZONE    128u
+#define TRACE_BITS  0x10500u /* RF, DF, TF: of the flags */
+#define TILES       0x60000u /* of XCR0: the kernel has their room only for who asked for it */
+
+/* What the kernel lays down for a handler: its struct rt_sigframe. */
+struct kernel_context {
+    uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
+    uint16_t cs, gs, fs, ss;
+    uint64_t err, trapno, oldmask, cr2, fpstate, reserved[8];
+};
+
+struct kernel_frame {
+    uint64_t returns;
+    uint64_t flags, link;
+    struct {
+        uint64_t sp;
+        uint32_t flags, unused;
+        uint64_t size;
+    } stack;
+    struct kernel_context context;
+    uint64_t mask;
+    unsigned char info[128];
+};
+
+_Static_assert(sizeof(struct kernel_context) == 256 && sizeof(struct kernel_frame) == 440, "as the kernel's");
+
+enum {
+    HAS_XSTATE = 1,
+    HAS_SS = 2,
+    STRICT_SS = 4,
+    NO_STACK = 0x5a
+}; /* of uc_flags; the last: no valid flags of a stack */
+
+#define XSTATE_WORDS_AT 464u /* of the XSAVE area: what the kernel says of it */
+#define XSTATE_BV_AT    512u
+#define XSTATE_FIRST    UINT32_C(0x46505853)
+#define XSTATE_LAST     UINT32_C(0x46505845)
+
+struct xstate_words {
+    uint32_t first, extended_size;
+    uint64_t features;
+    uint32_t size, unused[7];
+};
+
+/* The bytes of the standard format with these features. */
+static uint32_t xstate_bytes(uint64_t features)
+{
+    uint32_t bytes = 576;
+    for (unsigned bit = 2; bit < 63; bit++) {
+        uint32_t size, offset, c, d;
+        if (!(features >> bit & 1) || !__get_cpuid_count(0xd, bit, &size, &offset, &c, &d))
+            continue;
+        bytes = offset + size > bytes ? offset + size : bytes;
+    }
+    return bytes;
+}
+
+/* Between the begin and the end of a restartable sequence (rseq(2)) nothing may come. */
+static bool is_in_sequence(const struct late_process *process, pid_t thread)
+{
+    enum { CS_AT = 8 };
+    struct __ptrace_rseq_configuration rseq = {0};
+    uint64_t sequence = 0;
+    if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, thread, (void *)sizeof rseq, &rseq) <= 0 ||
+        rseq.rseq_abi_pointer == 0)
+        return false;
+    return !late_process_read(process, rseq.rseq_abi_pointer + CS_AT, &sequence, sizeof sequence) ||
+           sequence != 0;
+}
+
+static void fill_context(struct kernel_context *to, const struct user_regs_struct *from, uint64_t fpstate)
+{
+    *to = (struct kernel_context){.r8 = from->r8,
+                                  .r9 = from->r9,
+                                  .r10 = from->r10,
+                                  .r11 = from->r11,
+                                  .r12 = from->r12,
+                                  .r13 = from->r13,
+                                  .r14 = from->r14,
+                                  .r15 = from->r15,
+                                  .rdi = from->rdi,
+                                  .rsi = from->rsi,
+                                  .rbp = from->rbp,
+                                  .rbx = from->rbx,
+                                  .rdx = from->rdx,
+                                  .rax = from->rax,
+                                  .rcx = from->rcx,
+                                  .rsp = from->rsp,
+                                  .rip = from->rip,
+                                  .eflags = from->eflags,
+                                  .cs = (uint16_t)from->cs,
+                                  .ss = (uint16_t)from->ss,
+                                  .fpstate = fpstate};
+}
+
+/* The state of SSE, AVX and what else there is, with the words that sigreturn(2) looks for. Returns its size; 0: it cannot be
+ * kept. */
+static uint32_t take_xstate(pid_t thread, unsigned char *ret, size_t room)
+{
+    struct iovec state = {ret, room - 64}; /* in whole words; behind it stands one of ours */
+    uint64_t features, used;
+    const uint32_t last = XSTATE_LAST;
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_X86_XSTATE, &state) != 0 || state.iov_len < 576)
+        return 0;
+    memcpy(&features, ret + XSTATE_WORDS_AT, sizeof features);
+    memcpy(&used, ret + XSTATE_BV_AT, sizeof used);
+    features &= ~(uint64_t)TILES;
+    const uint32_t size = xstate_bytes(features);
+    if ((used & ~features) != 0 || (features & 3) != 3 || size > state.iov_len)
+        return 0;
+    const struct xstate_words words = {.first = XSTATE_FIRST,
+                                       .extended_size = size + (uint32_t)sizeof last,
+                                       .features = features,
+                                       .size = size};
+    memcpy(ret + XSTATE_WORDS_AT, &words, sizeof words);
+    memcpy(ret + size, &last, sizeof last);
+    return size + (uint32_t)sizeof last;
+}
+
+/* Lay the frame and the text below what the thread may use. ret_sp: where the function finds its return address. */
+static bool lay_frame(const struct late_process *process, const struct late_thread *thread,
+                      const struct late_call *call, uint64_t restorer, uint64_t *ret_sp, uint64_t *ret_text)
+{
+    _Alignas(64) unsigned char state[XSTATE_MOST];
+    char text[LATE_TEXT_MOST] = "";
+    struct kernel_frame frame = {.returns = restorer, .flags = HAS_XSTATE | HAS_SS | STRICT_SS};
+    struct user_regs_struct registers = thread->registers;
+    const uint32_t size = take_xstate(thread->id, state, sizeof state);
+    if (size == 0 || ptrace(PTRACE_GETSIGMASK, thread->id, (void *)sizeof frame.mask, &frame.mask) != 0)
+        return false;
+    frame.stack.flags = NO_STACK; /* it keeps the one that it has for handlers */
+    (void)late_wait_renew(process, thread->id, &registers);
+    snprintf(text, sizeof text, "%s", call->text);
+    const uint64_t text_at = (registers.rsp - RED_ZONE - sizeof text) & ~UINT64_C(15);
+    const uint64_t state_at = (text_at - size) & ~UINT64_C(63);
+    const uint64_t frame_at = ((state_at - sizeof frame) & ~UINT64_C(15)) - 8;
+    fill_context(&frame.context, &registers, state_at);
+    *ret_sp = frame_at;
+    *ret_text = text_at;
+    return late_process_write(process, text_at, text, sizeof text) &&
+           late_process_write(process, state_at, state, size) &&
+           late_process_write(process, frame_at, &frame, sizeof frame);
+}
+
+bool late_frame_begin(const struct late_process *process, const struct late_thread *thread,
+                      const struct late_call *call, uint64_t restorer)
+{
+    uint64_t sp, text;
+    const uint64_t all = ~UINT64_C(0);
+    if (late_wait_is_lost(process, &thread->registers) || is_in_sequence(process, thread->id) ||
+        !lay_frame(process, thread, call, restorer, &sp, &text))
+        return false;
+    struct user_regs_struct registers = thread->registers;
+    registers.rip = call->function;
+    registers.rdi = text;
+    registers.rsi = call->number;
+    registers.rsp = sp;
+    registers.rax = 0;
+    registers.orig_rax = (unsigned long)-1;
+    registers.eflags &= ~(unsigned long)TRACE_BITS;
+    if (ptrace(PTRACE_SETREGS, thread->id, NULL, &registers) != 0)
+        return false;
+    (void)ptrace(PTRACE_SETSIGMASK, thread->id, (void *)sizeof all,
+                 &all); /* else handlers may run in the call */
+    return true;
+}
+
+#endif

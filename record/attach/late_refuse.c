@@ -1,0 +1,154 @@
+/* late_refuse.c - looks from outside, before anything is touched.
+ *
+ * Laws of this file: what is read of the process may change as it is read; a wrong answer lets a later step fail, and no more. */
+#include "record/attach/late_refuse.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "footprint/base/support.h"
+#include "record/target.h"
+
+#define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
+
+/* The number behind a word at the begin of a line; -1: it is not there. */
+static long field(const char *status, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *line = status; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, word, length) == 0)
+            return strtol(line + length, NULL, 10);
+    }
+    return -1;
+}
+
+/* Whether all four of a line "Uid:\tR\tE\tS\tF" are ours. */
+static bool all_are(const char *status, const char *word, unsigned id)
+{
+    unsigned ids[4];
+    const char *line = strstr(status, word);
+    return line != NULL &&
+           sscanf(line + strlen(word), "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4 &&
+           ids[0] == id && ids[1] == id && ids[2] == id && ids[3] == id;
+}
+
+/* Why its executable cannot be one of ours. */
+static char *refuse_executable(const struct late_process *process)
+{
+    char path[64];
+    bool sure;
+    Elf64_Ehdr head;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)process->pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return res_printf("'%s' cannot be looked at: %s", path, strerror(errno));
+    const char *obstacle = rec_target_obstacle(fd, &sure);
+    const bool is_elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
+    close(fd);
+    if (obstacle != NULL)
+        return res_printf("'%s' %s", process->name, obstacle);
+    if (!is_elf)
+        return res_printf("'%s' is no ELF program", process->name);
+    return rec_target_sanitizer(path);
+}
+
+/* getauxval(AT_SECURE) of the process. */
+static bool is_secure(pid_t pid)
+{
+    size_t length = 0;
+    char *bytes = late_proc_read(pid, "auxv", &length);
+    Elf64_auxv_t entry;
+    bool secure = bytes == NULL;
+    for (size_t at = 0; bytes != NULL && at + sizeof entry <= length; at += sizeof entry) {
+        memcpy(&entry, bytes + at, sizeof entry);
+        secure = secure || (entry.a_type == AT_SECURE && entry.a_un.a_val != 0);
+    }
+    free(bytes);
+    return secure;
+}
+
+static char *refuse_status(const struct late_process *process)
+{
+    char *problem = NULL, *status = late_proc_read(process->pid, "status", NULL);
+    const int pid = (int)process->pid;
+    if (status == NULL)
+        return res_printf("there is no process %d", pid);
+    if (!all_are(status, "\nUid:", (unsigned)geteuid()))
+        problem = res_printf(
+            "process %d belongs to another user: run 'mallab record' as that user (runuser -u USER -- "
+            "mallab record --pid %d)",
+            pid, pid);
+    else if (!all_are(status, "\nGid:", (unsigned)getegid()) || is_secure(process->pid))
+        problem = res_printf(
+            "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
+    else if (field(status, "TracerPid:") > 0)
+        problem = res_printf(
+            "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
+            field(status, "TracerPid:"));
+    else if (field(status, "Seccomp:") > 0)
+        problem = res_printf("process %d has shut itself in (seccomp): nothing is loaded into it", pid);
+    else if (strstr(status, "x86_Thread_features:\tshstk") != NULL)
+        problem = res_printf("process %d runs with shadow stacks, which a call from outside would end", pid);
+    free(status);
+    return problem;
+}
+
+/* Our library has to be the same file there. */
+static char *refuse_namespace(const struct late_process *process, const char *library)
+{
+    struct stat here, there;
+    char *path = res_printf("/proc/%d/root%s", (int)process->pid, library);
+    const bool same = stat(library, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
+                      here.st_dev == there.st_dev;
+    free(path);
+    return same ? NULL
+                : res_printf("process %d does not see '%s': it runs in another root directory or container; "
+                             "put mallab into that at the same place",
+                             (int)process->pid, library);
+}
+
+static char *refuse_modules(const struct late_process *process)
+{
+    const struct late_module *libc = late_module_of_kind(process, LATE_LIBC);
+    for (size_t i = 0; i < process->module_count; i++)
+        if (strcmp(basename(process->modules[i].path), "libmallab.so") == 0)
+            return res_printf("process %d has the recorder preloaded already: 'mallab record --control DIR' "
+                              "commands its recording",
+                              (int)process->pid);
+    if (libc == NULL || late_symbol(process, libc, "dlopen") == 0)
+        return res_printf("process %d runs on another C library than glibc 2.%u or later", (int)process->pid,
+                          GLIBC_LEAST);
+    if (process->module_count > 0 && process->modules[0].kind == LATE_NEVER)
+        return res_printf("'%s' has an allocator within itself: its calls pass no slot that could be turned",
+                          process->name);
+    return NULL;
+}
+
+char *late_refuse(struct late_process *process, const char *library)
+{
+#if !defined(__x86_64__)
+    return res_strdup("--pid attaches to programs on x86-64 only: start the program under 'mallab record'");
+#endif
+    if (process->start_ticks == 0)
+        return res_printf("there is no process %d", (int)process->pid);
+    char *problem = refuse_status(process);
+    if (problem == NULL)
+        problem = refuse_executable(process);
+    if (problem == NULL)
+        problem = refuse_namespace(process, library);
+    if (problem == NULL && !late_process_refresh(process))
+        problem = res_printf("the memory of process %d cannot be looked at: %s", (int)process->pid,
+                             strerror(errno));
+    if (problem == NULL)
+        problem = refuse_modules(process);
+    if (problem == NULL && late_process_ended(process))
+        problem = res_printf("process %d has just ended", (int)process->pid);
+    return problem;
+}

@@ -1,0 +1,12 @@
+/* late_refuse.h - why the recorder may not be loaded into a running program. */
+#ifndef MALLAB_RECORD_ATTACH_LATE_REFUSE_H
+#define MALLAB_RECORD_ATTACH_LATE_REFUSE_H
+
+#include "record/attach/late_process.h"
+
+/* late_refuse - look whether a process can be attached to at all; its mappings are read on the way.
+ * library  path of the library that is to be loaded.
+ * Returns  one line, the caller's; NULL: nothing is in the way. */
+char *late_refuse(struct late_process *process, const char *library);
+
+#endif
