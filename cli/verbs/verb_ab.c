@@ -30,6 +30,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/experiment/experiment.h"
+#include "results/measure/experiment/passes.h"
 #include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/result_making.h"
 #include "results/measure/experiment/until.h"

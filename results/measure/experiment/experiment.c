@@ -13,111 +13,18 @@
 #include "footprint/base/helper.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
+#include "results/measure/experiment/passes.h"
 #include "results/measure/experiment/start_costs.h"
+#include "results/measure/experiment/trial_runs.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/run/member_runs.h"
 #include "results/measure/run/trial.h"
-
-/* ---- passes ---------------------------------------------------------------------------------- */
-
-/* In the passes that count: the control would count the same. */
-static bool takes_part(const struct res_entry *entry)
-{
-    return !entry->is_control && entry->failed == NULL;
-}
-
-static void drop_latency(struct res_passes *passes)
-{
-    json_decref(passes->latency);
-    free(passes->latency_failed);
-    passes->latency = NULL;
-    passes->latency_failed = NULL;
-}
-
-/* The page shows one pass of a candidate: the cells of the others' maps, and the histograms by call, would be most of a result. */
-static void thin(const struct res_entry *entry, json_t *latency)
-{
-    size_t i;
-    json_t *call;
-    if (!takes_part(entry) || entry->is_floor || json_array_size(entry->passes.latency) > 0)
-        json_object_set_new(json_object_get(latency, "map"), "cells", json_array());
-    json_array_foreach(json_object_get(latency, "by_call"), i, call)
-        json_object_set_new(call, "histogram", json_pack("{s:[], s:[], s:[]}", "low_ns", "high_ns", "count"));
-}
-
-/* Returns false when the experiment was stopped. */
-static bool one_latency(struct res_entry *entry, const struct res_passes_runner *runner)
-{
-    struct res_passes *passes = &entry->passes;
-    char *reason = NULL;
-    if (passes->latency_failed != NULL)
-        return true;
-    const json_t *run = runner->run(runner->context, entry, "--latency", &reason);
-    if (run == NULL && reason == NULL)
-        return false;
-    json_t *latency = json_object_get(run, "latency");
-    if (reason == NULL && !json_is_object(latency))
-        reason = res_strdup("its result has no 'latency'");
-    if (passes->latency == NULL)
-        passes->latency = json_array();
-    if (reason == NULL) {
-        thin(entry, latency);
-        json_array_append(passes->latency, latency);
-    }
-    passes->latency_failed = reason;
-    return true;
-}
-
-bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,
-                        const struct res_passes_runner *runner)
-{
-    bool whole = true;
-    for (unsigned pass = 0; pass < passes && whole; pass++) {
-        size_t *order = res_shuffled(random, trial->entry_count);
-        for (size_t i = 0; i < trial->entry_count && whole; i++)
-            if (trial->entries[order[i]].failed == NULL)
-                whole = one_latency(&trial->entries[order[i]], runner);
-        free(order);
-    }
-    for (size_t i = 0; i < trial->entry_count && !whole; i++)
-        drop_latency(&trial->entries[i].passes);
-    return whole;
-}
-
-bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner)
-{
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[i];
-        char *reason = NULL;
-        if (!takes_part(entry))
-            continue;
-        const json_t *run = runner->run(runner->context, entry, "--syscalls", &reason);
-        if (run == NULL && reason == NULL)
-            return false;
-        json_t *found = json_object_get(run, "system_calls");
-        if (reason == NULL && !json_is_object(found))
-            reason = res_strdup("its result has no 'system_calls'");
-        entry->passes.system_calls = reason == NULL ? json_incref(found)
-                                                    : json_pack("{s:s}", "unavailable", reason);
-        free(reason);
-    }
-    return true;
-}
-
-void res_passes_release(struct res_passes *passes)
-{
-    drop_latency(passes);
-    json_decref(passes->system_calls);
-    passes->system_calls = NULL;
-}
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* A run after the warm-up that takes this many times as long has hung: noise on shared machines is 4-33 %. */
 #define HANGS_AFTER_TIMES 20u
 #define HANGS_AFTER_NS    UINT64_C(60000000000)
-
-#define NO_TIME_WHY "no time was left (--time-budget)"
 
 enum phase {
     PHASE_CHECK,
@@ -134,11 +41,6 @@ struct state {
     bool stopped;
 };
 
-static size_t entries_of(const struct res_options *options)
-{
-    return options->candidate_count + 1 + (options->floor != NULL ? 1 : 0);
-}
-
 static unsigned memory_rounds_of(const struct res_options *options, const struct res_workload *workload)
 {
     if (workload->duration_ns == 0)
@@ -151,43 +53,16 @@ static size_t pass_runs_of(const struct res_options *options, const struct res_w
 {
     const size_t candidates = options->candidate_count, floor = options->floor != NULL;
     const size_t of_all = (candidates + floor) * options->system_calls;
-    return workload->member_count > 0 ? of_all : of_all + entries_of(options) * options->latency_passes;
+    return workload->member_count > 0 ? of_all
+                                      : of_all + res_trial_entries(options) * options->latency_passes;
 }
 
 size_t res_experiment_runs(const struct res_options *options, const struct res_workload *workload)
 {
     const unsigned memory_rounds = memory_rounds_of(options, workload); /* the first is the warm-up */
-    return entries_of(options) * (options->rounds + 1) +
+    return res_trial_entries(options) * (options->rounds + 1) +
            (options->candidate_count + 1) * (memory_rounds > 0 ? memory_rounds - 1 : 0) +
            (options->check ? options->candidate_count : 0) + pass_runs_of(options, workload);
-}
-
-static void trial_init(struct res_trial *trial, const struct res_options *options,
-                       const struct res_workload *workload)
-{
-    *trial = (struct res_trial){
-        .workload = workload,
-        .resolve = options->until,
-        .entry_count = entries_of(options),
-        .candidate_count = options->candidate_count,
-        .entries = res_calloc(entries_of(options), sizeof *trial->entries),
-    };
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[i];
-        entry->is_control = i == options->candidate_count;
-        entry->is_floor = i > options->candidate_count;
-        entry->candidate = entry->is_floor     ? options->floor
-                           : entry->is_control ? options->candidates[0]
-                                               : options->candidates[i];
-        entry->runs = res_calloc(options->rounds, sizeof *entry->runs);
-        entry->memory_runs = res_calloc(options->rounds, sizeof *entry->memory_runs);
-    }
-}
-
-static void fail(struct res_entry *entry, char *reason)
-{
-    free(entry->failed);
-    entry->failed = reason;
 }
 
 /* A run that takes as long has hung. Before an entry's warm-up the baseline's same run has to do: no allocator that is
@@ -280,68 +155,11 @@ static enum res_run_state finish_or_fail(struct state *state, const struct res_t
     char *reason = NULL;
     const enum res_run_state outcome = finish(state, trial, job, phase, ret_run, &reason);
     if (outcome == RES_RUN_FAILED) {
-        fail(job->entry, reason);
+        res_entry_fail(job->entry, reason);
         json_decref(job->entry->failure);
         job->entry->failure = job->failure;
     }
     return outcome;
-}
-
-const char *res_digest_agreed(const char *const *digests, size_t count)
-{
-    const char *agreed = NULL;
-    size_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t votes = 0;
-        for (size_t k = 0; digests[i] != NULL && k < count; k++)
-            votes += digests[k] != NULL && strcmp(digests[i], digests[k]) == 0;
-        if (votes > most) {
-            most = votes;
-            agreed = digests[i];
-        }
-    }
-    return agreed;
-}
-
-static void check_digest(struct res_trial *trial, struct res_entry *entry, const struct res_run *run)
-{
-    if (strcmp(run->digest, trial->digest) != 0)
-        fail(entry, res_printf("it executed other ops than the others: digest %.32s instead of %.32s",
-                               run->digest, trial->digest));
-}
-
-/* The recorded times and the live bytes at samples are the workload's: every run of a kind repeats them. They are kept
- * once for the trial, and a run keeps only what it measured, or what is different. */
-static void share_samples(json_t **shared, const struct res_run *run)
-{
-    static const char *const keys[] = {"time_ns", "live_bytes"};
-    json_t *samples = json_object_get(run->json, "samples");
-    for (size_t i = 0; json_is_object(samples) && i < sizeof keys / sizeof keys[0]; i++) {
-        json_t *own = json_object_get(samples, keys[i]);
-        if (own == NULL)
-            continue;
-        if (*shared == NULL)
-            *shared = json_object();
-        if (json_object_get(*shared, keys[i]) == NULL)
-            json_object_set(*shared, keys[i], own);
-        if (json_equal(json_object_get(*shared, keys[i]), own))
-            json_object_del(samples, keys[i]);
-    }
-}
-
-/* Neither memory nor results grow with a workload's length: batches of long runs are merged, in all runs alike. Fewer would filter worse
- * what disturbs a moment: merging by 2 moved times by 0.9 % where 14 programs ran on two processors, by 15 3 %. */
-static void merge_batches(struct res_run *run)
-{
-    const size_t part = (run->batch_count + RES_BATCHES_MAX - 1) / RES_BATCHES_MAX;
-    size_t count = 0;
-    for (size_t i = 0; i < run->batch_count; i++) {
-        if (i % part == 0)
-            run->batch_ns[count++] = run->batch_ns[i];
-        else
-            run->batch_ns[count - 1] += run->batch_ns[i];
-    }
-    run->batch_count = count;
 }
 
 /* One run of each candidate that looks whether it keeps its promises; those that do not are out. */
@@ -359,7 +177,7 @@ static void check(struct state *state, struct res_trial *trial)
         res_run_release(&run);
     }
     if (trial->entries[0].failed != NULL)
-        fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
+        res_entry_fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
 }
 
 /* Those of all trials of a turn. */
@@ -421,65 +239,6 @@ static void run_each(struct state *state, const struct turn *turn, enum phase ph
         res_run_release(&ret_runs[i]);
 }
 
-static void keep_memory(struct res_trial *trial, struct res_entry *entry, struct res_run *run)
-{
-    json_object_set_new(run->json, "waste", json_null()); /* is the entry's */
-    share_samples(&trial->memory_samples, run);
-    merge_batches(run);
-    entry->memory_runs[entry->memory_count++] = *run;
-}
-
-static void keep_time(struct res_trial *trial, struct res_entry *entry, struct res_run *run)
-{
-    share_samples(&trial->samples, run);
-    merge_batches(run);
-    if (trial->memory_rounds > 0) /* whose samples are shown */
-        json_object_set_new(json_object_get(run->json, "samples"), "resident_bytes", json_array());
-    if (entry->run_count > 0 && run->batch_count != entry->runs[0].batch_count)
-        fail(entry, res_strdup("its runs were cut in different numbers of batches"));
-    entry->runs[entry->run_count++] = *run;
-}
-
-/* Its runs become the entries', or are dropped. */
-static void keep_each(struct res_trial *trial, enum phase phase, const size_t *order, struct res_run *runs,
-                      bool memory)
-{
-    const unsigned round = memory ? trial->memory_rounds : trial->rounds;
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[order[i]];
-        struct res_run *run = &runs[order[i]];
-        if (run->json == NULL)
-            continue;
-        check_digest(trial, entry, run);
-        json_object_set_new(run->json, "round", json_integer((json_int_t)round + 1));
-        json_object_set_new(run->json, "position", json_integer((json_int_t)i + 1));
-        if (memory && !entry->is_floor)
-            keep_memory(trial, entry, run);
-        else if (phase == PHASE_ROUND)
-            keep_time(trial, entry, run);
-        else
-            res_run_release(run);
-    }
-    *(memory ? &trial->memory_rounds : &trial->rounds) += memory || phase == PHASE_ROUND;
-}
-
-/* What is the same in all later runs. */
-static void learn(struct res_trial *trial, struct res_run *runs)
-{
-    const char **digests = res_calloc(trial->entry_count, sizeof *digests);
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[i];
-        entry->said = runs[i].said;
-        runs[i].said = NULL;
-        entry->waste = json_incref(json_object_get(runs[i].json, "waste"));
-        digests[i] = runs[i].digest;
-    }
-    const char *agreed = res_digest_agreed(digests, trial->entry_count);
-    if (agreed != NULL)
-        trial->digest = res_strdup(agreed);
-    free(digests);
-}
-
 /* Where there are memory passes it is the first of them. */
 static void warm_up(struct state *state, const struct turn *turn)
 {
@@ -491,9 +250,10 @@ static void warm_up(struct state *state, const struct turn *turn)
         order[i] = i;
     run_each(state, turn, PHASE_WARM_UP, 0, order, runs);
     for (size_t i = 0; i < turn->count; i++) {
-        learn(&turn->trials[i], runs + i * entries);
+        res_trial_learn(&turn->trials[i], runs + i * entries);
         if (!state->stopped)
-            keep_each(&turn->trials[i], PHASE_WARM_UP, order, runs + i * entries, memory);
+            res_trial_keep(&turn->trials[i], order, runs + i * entries,
+                           memory ? RES_KEEP_MEMORY : RES_KEEP_NOTHING);
     }
     free(order);
     free(runs);
@@ -507,7 +267,8 @@ static void run_round(struct state *state, const struct turn *turn, unsigned rou
     struct res_run *runs = res_calloc(entries * turn->count, sizeof *runs);
     run_each(state, turn, phase, round + 1, order, runs);
     for (size_t i = 0; i < turn->count && !state->stopped; i++)
-        keep_each(&turn->trials[i], phase, order, runs + i * entries, phase == PHASE_MEMORY);
+        res_trial_keep(&turn->trials[i], order, runs + i * entries,
+                       phase == PHASE_MEMORY ? RES_KEEP_MEMORY : RES_KEEP_TIME);
     free(order);
     free(runs);
 }
@@ -535,23 +296,6 @@ static const json_t *run_pass(void *context, struct res_entry *entry, const char
     return passing->run.json;
 }
 
-static void leave_out_latency(const struct res_options *options, struct res_trial *trial, const char *why)
-{
-    for (size_t i = 0; i < trial->entry_count && options->latency_passes > 0; i++) {
-        trial->entries[i].passes.latency = json_array();
-        trial->entries[i].passes.latency_failed = res_strdup(why);
-    }
-}
-
-/* What is spent is spent: passes watch, and are worth no round. */
-static void leave_out_passes(const struct res_options *options, struct res_trial *trial)
-{
-    leave_out_latency(options, trial, NO_TIME_WHY);
-    for (size_t i = 0; i < trial->entry_count && options->system_calls; i++)
-        if (takes_part(&trial->entries[i]))
-            trial->entries[i].passes.system_calls = json_pack("{s:s}", "unavailable", NO_TIME_WHY);
-}
-
 static void run_passes(struct state *state, struct res_trial *trial)
 {
     const struct res_options *options = state->options;
@@ -563,7 +307,7 @@ static void run_passes(struct state *state, struct res_trial *trial)
     if (trial->digest != NULL && alone && !state->stopped)
         (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
     if (!alone)
-        leave_out_latency(options, trial, RES_GROUP_WHY);
+        res_passes_leave_out_latency(trial, options, RES_GROUP_WHY);
     res_run_release(&passing.run);
 }
 
@@ -636,7 +380,7 @@ static bool run_rounds(struct state *state, const struct turn *turn, uint64_t sh
             passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
             run_round(state, turn, round, PHASE_MEMORY);
         elapsed_ns = fp_now_ns() - begun_ns;
-        behind_ns = timed_ns * pass_runs / (entries_of(options) * turn->count);
+        behind_ns = timed_ns * pass_runs / (res_trial_entries(options) * turn->count);
         done = !state->stopped && ended(options, turn, share, elapsed_ns, timed_ns, behind_ns);
     }
     for (size_t i = 0; i < turn->count && state->stopped; i++) {
@@ -669,7 +413,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     for (size_t i = 0; i < options->workload_count && !state.stopped; i += together) {
         const struct turn turn = {&ret_experiment->trials[i], together};
         for (size_t one = 0; one < together; one++) {
-            trial_init(&turn.trials[one], options, &options->workloads[i + one]);
+            res_trial_begin(&turn.trials[one], options, &options->workloads[i + one]);
             for (size_t k = 0; k < options->candidate_count; k++)
                 turn.trials[one].entries[k].start = starts[k];
         }
@@ -679,7 +423,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
             if (has_time)
                 run_passes(&state, &turn.trials[one]);
             else
-                leave_out_passes(options, &turn.trials[one]);
+                res_passes_leave_out(&turn.trials[one], options);
     }
     free(starts);
     ret_experiment->stopped = state.stopped;
@@ -687,27 +431,8 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
 
 void res_experiment_release(struct res_experiment *experiment)
 {
-    for (size_t i = 0; i < experiment->trial_count; i++) {
-        struct res_trial *trial = &experiment->trials[i];
-        for (size_t k = 0; k < trial->entry_count; k++) {
-            for (size_t run = 0; run < trial->entries[k].run_count; run++)
-                res_run_release(&trial->entries[k].runs[run]);
-            for (size_t run = 0; run < trial->entries[k].memory_count; run++)
-                res_run_release(&trial->entries[k].memory_runs[run]);
-            free(trial->entries[k].runs);
-            free(trial->entries[k].memory_runs);
-            free(trial->entries[k].failed);
-            free(trial->entries[k].said);
-            json_decref(trial->entries[k].failure);
-            json_decref(trial->entries[k].check);
-            json_decref(trial->entries[k].waste);
-            res_passes_release(&trial->entries[k].passes);
-        }
-        free(trial->entries);
-        free(trial->digest);
-        json_decref(trial->samples);
-        json_decref(trial->memory_samples);
-    }
+    for (size_t i = 0; i < experiment->trial_count; i++)
+        res_trial_release(&experiment->trials[i]);
     free(experiment->trials);
     *experiment = (struct res_experiment){0};
 }

@@ -50,30 +50,4 @@ void res_experiment_release(struct res_experiment *experiment);
 /* res_experiment_runs - how many replays one of its workloads takes, if all rounds are made. */
 size_t res_experiment_runs(const struct res_options *options, const struct res_workload *workload);
 
-/* res_digest_agreed - the digest that most entries' warm-ups showed; the earlier one of two equally frequent.
- * digests  NULL for those that did not run. Returns one of them, or NULL. */
-const char *res_digest_agreed(const char *const *digests, size_t count);
-
-struct res_random;
-
-#define RES_BATCHES_MAX    2048u /* of a run */
-#define RES_LATENCY_PASSES 3u    /* enough for a median */
-
-/* How a run of a pass is made. Returns the run's JSON, borrowed until the next call, or NULL with
- * ret_reason set (the caller's to free) or, when the experiment was stopped, not set. */
-struct res_passes_runner {
-    const json_t *(*run)(void *context, struct res_entry *entry, const char *option, char **ret_reason);
-    void *context;
-};
-
-/* res_passes_latency - passes latency passes of the entries that have not failed, the control among them: what it differs by is the noise of a
- *   percentile.
- * res_passes_syscalls - one syscalls pass of the same, the control left out.
- * Both return false when the experiment was stopped; what is not whole then is dropped. */
-bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_random *random,
-                        const struct res_passes_runner *runner);
-bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner);
-
-void res_passes_release(struct res_passes *passes);
-
 #endif
