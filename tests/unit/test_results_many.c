@@ -56,7 +56,7 @@ TEST(discoveries_are_those_of_the_paper)
     double p_values[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
                          0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000, NAN};
     size_t found = 0;
-    res_many_discoveries(p_values, 16);
+    res_discoveries(p_values, 16);
     for (size_t i = 0; i < 16; i++)
         found += p_values[i] <= 0.05;
     CHECK_U64(found, 4);

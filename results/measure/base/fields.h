@@ -140,6 +140,12 @@ struct res_field {
             0                                                                                                \
         }                                                                                                    \
     }
+/* Rows that many have: a ratio with the ends of its interval, and what every document of ours begins with. */
+#define RES_RATIO_ROWS(prefix, ratio, low, high, doc, low_doc)                                               \
+    RES_ROW(NUMBER, prefix "ratio", ratio, doc), RES_ROW(NUMBER, prefix "ratio_low", low, low_doc),          \
+        RES_ROW(NUMBER, prefix "ratio_high", high, "likewise")
+#define RES_HEAD_ROWS                                                                                        \
+    RES_ROW(LENT, "schema", schema, NULL), RES_ROW(LENT, "mallab_version", mallab_version, NULL)
 #define RES_LIST(kind, flag, key, member, size, of, doc)                                                     \
     {                                                                                                        \
         key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), offsetof(OWNER, size), of, NULL,   \

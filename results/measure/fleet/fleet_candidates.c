@@ -38,7 +38,7 @@ struct sample {
     struct res_fleet_host **hosts;
     struct res_fleet_difference **differences;
     double *values, *variances, *shares; /* variances NAN where there is no interval */
-    size_t count, known;                 /* known: with a variance */
+    size_t count;
     double part; /* of the process that is malloc's, on average: 1 where it is not known */
 };
 
@@ -64,7 +64,6 @@ static struct sample sample_of(const struct res_fleet *fleet, size_t candidate, 
         sample.values[sample.count] = log(difference->ratio);
         sample.variances[sample.count] = difference->error * difference->error;
         sample.shares[sample.count++] = host->share;
-        sample.known += isfinite(difference->error);
         share += host->share;
         part += host->share * (of_malloc || !isfinite(own) ? 1 : own);
     }
@@ -81,19 +80,20 @@ static void sample_release(struct sample *sample)
     free(sample->shares);
 }
 
-/* Values and variances of those that have both; the former's order stays. Returns how many. */
-static size_t known_of(const struct sample *sample, double *ret_values, double *ret_variances,
-                       double *ret_shares)
+/* Values, variances and shares of those with a variance, in the same order. */
+static struct sample known_of(const struct sample *sample)
 {
-    size_t count = 0;
+    struct sample known = {.values = res_calloc(sample->count + 1, sizeof *known.values),
+                           .variances = res_calloc(sample->count + 1, sizeof *known.variances),
+                           .shares = res_calloc(sample->count + 1, sizeof *known.shares)};
     for (size_t i = 0; i < sample->count; i++) {
         if (!isfinite(sample->variances[i]))
             continue;
-        ret_values[count] = sample->values[i];
-        ret_variances[count] = sample->variances[i];
-        ret_shares[count++] = sample->shares[i];
+        known.values[known.count] = sample->values[i];
+        known.variances[known.count] = sample->variances[i];
+        known.shares[known.count++] = sample->shares[i];
     }
-    return count;
+    return known;
 }
 
 static bool tells_spread(const struct res_fleet *fleet, double n_eff)
@@ -147,7 +147,7 @@ static double *host_p_values(const struct res_fleet *fleet, const struct sample 
                                                   : isnan(limit) ? res_logarithm_estimate(own).p_value
                                                                  : res_logarithm_tails(own, limit).above;
         }
-    res_many_discoveries(p_values, all);
+    res_discoveries(p_values, all);
     return p_values;
 }
 
@@ -187,20 +187,15 @@ static double fill_change(const struct res_fleet *fleet, const struct sample *sa
     const struct res_estimate estimate = res_logarithm_estimate(mean);
     ret_change->low = estimate.interval.low;
     ret_change->high = estimate.interval.high;
-    double *values = res_calloc(sample->count, sizeof *values);
-    double *variances = res_calloc(sample->count, sizeof *variances);
-    double *shares = res_calloc(sample->count, sizeof *shares);
-    const size_t known = known_of(sample, values, variances, shares);
-    const double tau2 = known > 1 ? res_many_spread(values, variances, known).tau2 : NAN;
+    struct sample known = known_of(sample);
+    const double tau2 = res_many_spread(known.values, known.variances, known.count).tau2;
     ret_change->tau = sqrt(tau2);
     if (!fleet->all_hosts && isfinite(tau2)) {
         const struct res_interval other = res_many_new(mean, tau2, sample->count);
         ret_change->new_host_low = exp(other.low);
         ret_change->new_host_high = exp(other.high);
     }
-    free(shares);
-    free(variances);
-    free(values);
+    sample_release(&known);
     return isfinite(estimate.interval.low) ? estimate.p_value : NAN;
 }
 
@@ -246,22 +241,18 @@ static double *loser_probabilities(const struct res_fleet *fleet, const struct s
                                    double *ret_share)
 {
     double *probabilities = res_calloc(sample->count + 1, sizeof *probabilities);
-    double *values = res_calloc(sample->count + 1, sizeof *values);
-    double *variances = res_calloc(sample->count + 1, sizeof *variances);
-    double *shares = res_calloc(sample->count + 1, sizeof *shares);
     double *found = res_calloc(sample->count + 1, sizeof *found);
-    const size_t known = known_of(sample, values, variances, shares);
+    struct sample known = known_of(sample);
     *ret_share = NAN;
-    const double n_eff = res_many_effective(shares, known);
+    const double n_eff = res_many_effective(known.shares, known.count);
     const bool tells = n_eff >= RES_FLEET_LEAST_EFFECTIVE;
     if (tells)
-        *ret_share = res_many_above(values, variances, shares, known, log(1 + fleet->loser_limit), found);
+        *ret_share = res_many_above(known.values, known.variances, known.shares, known.count,
+                                    log(1 + fleet->loser_limit), found);
     for (size_t i = 0, k = 0; i < sample->count; i++)
         probabilities[i] = tells && isfinite(sample->variances[i]) ? found[k++] : NAN;
     free(found);
-    free(shares);
-    free(variances);
-    free(values);
+    sample_release(&known);
     return probabilities;
 }
 

@@ -7,11 +7,11 @@
 static const char *const TIMED_BY[] = {"hyperfine", "wait4", "service", NULL};
 
 #define RATIOS(name)                                                                                         \
-    RES_ROW(NUMBER, #name ".ratio", name.ratio,                                                              \
-            "over the baseline's run beside it: mean of the logarithms, a fifth of them left out at each "   \
-            "end"),                                                                                          \
-        RES_ROW(NUMBER, #name ".ratio_low", name.interval.low, "its 95 % interval"),                         \
-        RES_ROW(NUMBER, #name ".ratio_high", name.interval.high, "likewise")
+    RES_RATIO_ROWS(                                                                                          \
+        #name ".", name.ratio, name.interval.low, name.interval.high,                                        \
+        "over the baseline's run beside it: mean of the logarithms, a fifth of them left out at each "       \
+        "end",                                                                                               \
+        "its 95 % interval")
 #define SAMPLES(name, unit)                                                                                  \
     RES_LIST(NUMBERS, PLAIN, #name ".baseline_samples_" unit, name.baseline, name.baseline_count, NULL,      \
              "of the baseline's runs"),                                                                      \

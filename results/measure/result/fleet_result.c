@@ -10,9 +10,8 @@ const char *const RES_FLEET_WEIGHTS[] = {"hosts", "cpu", "bytes", "file", NULL};
 const char *const RES_FLEET_OF[] = {"process", "malloc", NULL};
 
 #define HOST_CHANGE(name, member, verdicts)                                                                  \
-    RES_ROW(NUMBER, name ".ratio", member.ratio, "over the baseline's"),                                     \
-        RES_ROW(NUMBER, name ".ratio_low", member.low, "95 % interval of this host alone"),                  \
-        RES_ROW(NUMBER, name ".ratio_high", member.high, "likewise"),                                        \
+    RES_RATIO_ROWS(name ".", member.ratio, member.low, member.high, "over the baseline's",                   \
+                   "95 % interval of this host alone"),                                                      \
         RES_ROW(NUMBER, name ".error", member.error, "standard error of the logarithm"),                     \
         RES_ROW(NUMBER, name ".freedom", member.freedom, "its degrees of freedom"),                          \
         RES_WORD(name ".verdict", member.verdict, verdicts, "corrected for the number of hosts")
@@ -52,10 +51,9 @@ const struct res_described RES_FLEET_HOST = RES_DESCRIBE_WHOLLY("a host", HOST_F
 #undef OWNER
 
 #define CHANGE(name, member, verdicts, less_word, more_word)                                                 \
-    RES_ROW(NUMBER, name ".ratio", member.ratio, "share-weighted geometric mean over hosts"),                \
-        RES_ROW(NUMBER, name ".ratio_low", member.low,                                                       \
-                "95 % interval by the spread between hosts; `null` below 5 effective hosts"),                \
-        RES_ROW(NUMBER, name ".ratio_high", member.high, "likewise"),                                        \
+    RES_RATIO_ROWS(name ".", member.ratio, member.low, member.high,                                          \
+                   "share-weighted geometric mean over hosts",                                               \
+                   "95 % interval by the spread between hosts; `null` below 5 effective hosts"),             \
         RES_ROW(NUMBER, name ".p_corrected", member.p_corrected,                                             \
                 "of whether it is 1, for all candidates together (Holm)"),                                   \
         RES_ROW(NUMBER, name ".tau", member.tau,                                                             \
@@ -74,9 +72,8 @@ const struct res_described RES_FLEET_HOST = RES_DESCRIBE_WHOLLY("a host", HOST_F
 #define TOTAL(name, unit, member, doc)                                                                       \
     RES_ROW(WHOLE, name ".baseline_" unit, member.baseline, doc " under the baseline"),                      \
         RES_ROW(WHOLE, name ".saved_" unit, member.saved, "that less the same under the candidate"),         \
-        RES_ROW(NUMBER, name ".ratio", member.ratio, "of both sums"),                                        \
-        RES_ROW(NUMBER, name ".ratio_low", member.low, "95 % interval (jackknife over hosts)"),              \
-        RES_ROW(NUMBER, name ".ratio_high", member.high, "likewise"),                                        \
+        RES_RATIO_ROWS(name ".", member.ratio, member.low, member.high, "of both sums",                      \
+                       "95 % interval (jackknife over hosts)"),                                              \
         RES_ROW(COUNT, name ".workloads", member.workloads, "that are in it")
 
 #define OWNER struct res_fleet_named
@@ -84,9 +81,7 @@ static const struct res_field NAMED_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "label", label, "of the host"),
     RES_ROW(TEXT, "workload", workload, "name of the file"),
     RES_ROW(TEXT, "file_digest", file_digest, "with the label its key"),
-    RES_ROW(NUMBER, "ratio", ratio, "of time"),
-    RES_ROW(NUMBER, "ratio_low", low, "95 % interval of this host alone"),
-    RES_ROW(NUMBER, "ratio_high", high, "likewise"),
+    RES_RATIO_ROWS("", ratio, low, high, "of time", "95 % interval of this host alone"),
     RES_ROW(NUMBER, "p_value", p_value,
             "one-sided, of a ratio above the limit, corrected (Benjamini and Hochberg)"),
     RES_ROW(NUMBER, "probability", probability, "of being a loser, by the spread of the others too"),
@@ -119,9 +114,7 @@ const struct res_described RES_FLEET_CANDIDATE = RES_DESCRIBE_WHOLLY("a fleet's 
 static const struct res_field PAIR_FIELDS[] = {
     RES_ROW(TEXT, "one", one, "candidate"),
     RES_ROW(TEXT, "other", other, "candidate"),
-    RES_ROW(NUMBER, "ratio", ratio, "time of one over the other's, paired by host"),
-    RES_ROW(NUMBER, "ratio_low", low, "95 % interval"),
-    RES_ROW(NUMBER, "ratio_high", high, "likewise"),
+    RES_RATIO_ROWS("", ratio, low, high, "time of one over the other's, paired by host", "95 % interval"),
     RES_ROW(NUMBER, "p_corrected", p_corrected, "for all pairs together (Holm)"),
     RES_WORD("verdict", verdict, RES_TIME_VERDICTS, "whether `one` is `faster` or `slower`"),
 };

@@ -244,9 +244,8 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_WORD("resident.peak_verdict", figures.peak.verdict, RES_MEMORY_VERDICTS,
              "`less`, `more`, `same` or `undecided`", .csv = "peak_verdict", .heading = "verdict",
              .group = PEAK_GROUP, .as = RES_AS_VERDICT, .in_memory = true),
-    RES_ROW(NUMBER, "resident.end_ratio", figures.end.ratio, "end over the baseline's"),
-    RES_ROW(NUMBER, "resident.end_ratio_low", figures.end.interval.low, "its interval"),
-    RES_ROW(NUMBER, "resident.end_ratio_high", figures.end.interval.high, "likewise"),
+    RES_RATIO_ROWS("resident.end_", figures.end.ratio, figures.end.interval.low, figures.end.interval.high,
+                   "end over the baseline's", "its interval"),
     RES_WORD("resident.end_verdict", figures.end.verdict, RES_MEMORY_VERDICTS, "as for the peak"),
     RES_ROW(NUMBER, "resident.given_back_share", figures.given_back_share,
             "of the bytes by which the peak exceeds the live bytes at the end, the share given back at the "

@@ -15,9 +15,9 @@ static const char *const STATES[] = {
 };
 
 #define FIGURE(name, words, p_doc)                                                                           \
-    RES_ROW(NUMBER, #name ".ratio", name.difference.ratio, "to the default's; `null` of the default"),       \
-        RES_ROW(NUMBER, #name ".ratio_low", name.difference.interval.low, "its interval"),                   \
-        RES_ROW(NUMBER, #name ".ratio_high", name.difference.interval.high, "likewise"),                     \
+    RES_RATIO_ROWS(#name ".", name.difference.ratio, name.difference.interval.low,                           \
+                   name.difference.interval.high, "to the default's; `null` of the default",                 \
+                   "its interval"),                                                                          \
         RES_WORD(#name ".verdict", name.difference.verdict, words, "as of `ab`, and stricter (tuning.md)"),  \
         RES_ROW(NUMBER, #name ".p", name.p, p_doc)
 

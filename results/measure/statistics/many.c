@@ -177,34 +177,6 @@ double res_many_above(const double *values, const double *variances, const doubl
     return isfinite(spread.tau2) ? weighted(ret_probabilities, shares, count) : NAN;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const double a = **(double *const *)left, b = **(double *const *)right;
-    return (a > b) - (a < b);
-}
-
-void res_many_discoveries(double *p_values, size_t count)
-{
-    double **sorted = res_calloc(count + 1, sizeof *sorted);
-    size_t tested = 0;
-    double least = 1;
-    for (size_t i = 0; i < count; i++)
-        if (p_values[i] <= 1)
-            sorted[tested++] = &p_values[i];
-    qsort(sorted, tested, sizeof *sorted, by_value);
-    for (size_t i = tested; i > 0; i--) {
-        least = fmin(least, *sorted[i - 1] * (double)tested / (double)i);
-        *sorted[i - 1] = least;
-    }
-    free(sorted);
-}
-
-static int by_size(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The r-th sample is above the quantile unless r or more samples are: sums of the binomial distribution, by logarithms. */
 double res_many_quantile_bound(const double *samples, size_t count, double part)
 {
@@ -219,7 +191,7 @@ double res_many_quantile_bound(const double *samples, size_t count, double part)
         return NAN;
     double *sorted = res_calloc(count, sizeof *sorted);
     memcpy(sorted, samples, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_size);
+    qsort(sorted, count, sizeof *sorted, res_by_value);
     bound = sorted[r - 1];
     free(sorted);
     return bound;

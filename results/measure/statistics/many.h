@@ -14,8 +14,7 @@
  *          Journal of Research of the National Bureau of Standards 87 (1982), that the equation has one root: R. DerSimonian, R. Kacker,
  *          "Random-effects model for meta-analysis of clinical trials: an update", Contemporary Clinical Trials 28 (2007); another workload:
  *          J. Higgins, S. Thompson, D. Spiegelhalter, "A re-evaluation of random-effects meta-analysis", Journal of the Royal Statistical
- *          Society A 172 (2009); many at once: Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
- *          Statistical Society B 57 (1995); jackknife: J. Tukey, "Bias and confidence in not-quite large samples", Annals of
+ *          Society A 172 (2009); jackknife: J. Tukey, "Bias and confidence in not-quite large samples", Annals of
  *          Mathematical Statistics 29 (1958); bound of a quantile: S. Wilks, "Determination of sample sizes for setting tolerance limits",
  *          Annals of Mathematical Statistics 12 (1941); shrinking: B. Efron, C. Morris, "Stein's estimation rule and its competitors", JASA 68 (1973) */
 #ifndef MALLAB_RESULTS_MEASURE_STATISTICS_MANY_H
@@ -67,10 +66,6 @@ struct res_logarithm res_many_total_these(const double *amounts, const double *r
  * Returns the mean probability weighted by shares: the estimated share of such workloads. NAN where tau^2 is. */
 double res_many_above(const double *values, const double *variances, const double *shares, size_t count,
                       double limit, double *ret_probabilities);
-
-/* res_many_discoveries - one-sided or two-sided p-values of many tests, in place: of those below a level at most that share is chance, on average.
- * NAN is left out. */
-void res_many_discoveries(double *p_values, size_t count);
 
 /* res_many_quantile_bound - the least sample that is at or above a quantile of the population with 95 % confidence, whatever its
  * distribution; NAN where no sample is: of `part` 0.99 under 299 samples, of 0.95 under 59. */

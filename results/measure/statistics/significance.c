@@ -191,18 +191,38 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-void res_holm(double *p_values, size_t count)
+/* Those that are p-values, by size: the caller's to free. */
+static double **tested_of(double *p_values, size_t count, size_t *ret_tested)
 {
     double **sorted = res_calloc(count + 1, sizeof *sorted);
-    size_t tested = 0;
-    double most = 0;
+    *ret_tested = 0;
     for (size_t i = 0; i < count; i++)
         if (p_values[i] <= 1)
-            sorted[tested++] = &p_values[i];
-    qsort(sorted, tested, sizeof *sorted, by_value);
+            sorted[(*ret_tested)++] = &p_values[i];
+    qsort(sorted, *ret_tested, sizeof *sorted, by_value);
+    return sorted;
+}
+
+void res_holm(double *p_values, size_t count)
+{
+    size_t tested;
+    double **sorted = tested_of(p_values, count, &tested);
+    double most = 0;
     for (size_t i = 0; i < tested; i++) {
         most = fmax(most, fmin(1, *sorted[i] * (double)(tested - i)));
         *sorted[i] = most;
+    }
+    free(sorted);
+}
+
+void res_discoveries(double *p_values, size_t count)
+{
+    size_t tested;
+    double **sorted = tested_of(p_values, count, &tested);
+    double least = 1;
+    for (size_t i = tested; i > 0; i--) {
+        least = fmin(least, *sorted[i - 1] * (double)tested / (double)i);
+        *sorted[i - 1] = least;
     }
     free(sorted);
 }

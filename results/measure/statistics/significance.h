@@ -51,6 +51,10 @@ struct res_tails res_interval_tails(const struct res_estimate *estimate, size_t 
  * Source  S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979). */
 void res_holm(double *p_values, size_t count);
 
+/* res_discoveries - likewise, but of those below a level at most that share is chance, on average.
+ * Source  Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57 (1995). */
+void res_discoveries(double *p_values, size_t count);
+
 /* res_two_sample_tails - one-sided p-values of the ratio of `other` to `base`, two independent samples: rounds of two experiments, which belong
  * to no pairs. Pure; the same seed, the same p-values.
  * Test     of the mean logarithms, once the one sample is divided by the limit: t with each side's own variance, held against the same figure of

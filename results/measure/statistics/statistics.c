@@ -9,7 +9,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 
-static int by_value(const void *left, const void *right)
+int res_by_value(const void *left, const void *right)
 {
     const double a = *(const double *)left;
     const double b = *(const double *)right;
@@ -31,7 +31,7 @@ double res_quantile(const double *samples, size_t count, double part)
     assert(count > 0 && part >= 0 && part <= 1);
     double *sorted = res_calloc(count, sizeof *sorted);
     memcpy(sorted, samples, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_value);
+    qsort(sorted, count, sizeof *sorted, res_by_value);
     const double quantile = quantile_of_sorted(sorted, count, part);
     free(sorted);
     return quantile;
@@ -62,10 +62,10 @@ struct res_interval res_bootstrap_median(const double *samples, size_t count, ui
     for (size_t i = 0; i < RES_RESAMPLES; i++) {
         for (size_t k = 0; k < count; k++)
             drawn[k] = samples[res_random_below(&random, count)];
-        qsort(drawn, count, sizeof *drawn, by_value);
+        qsort(drawn, count, sizeof *drawn, res_by_value);
         medians[i] = quantile_of_sorted(drawn, count, 0.5);
     }
-    qsort(medians, RES_RESAMPLES, sizeof *medians, by_value);
+    qsort(medians, RES_RESAMPLES, sizeof *medians, res_by_value);
     const struct res_interval interval = {
         .low = quantile_of_sorted(medians, RES_RESAMPLES, 0.025),
         .high = quantile_of_sorted(medians, RES_RESAMPLES, 0.975),
@@ -130,7 +130,7 @@ struct res_estimate res_trimmed_ratio(const double *ratios, size_t count)
     double *logs = res_calloc(count, sizeof *logs);
     for (size_t i = 0; i < count; i++)
         logs[i] = log(ratios[i]);
-    qsort(logs, count, sizeof *logs, by_value);
+    qsort(logs, count, sizeof *logs, res_by_value);
     for (size_t i = cut; i < count - cut; i++)
         sum += logs[i];
     const double mean = sum / (double)kept;

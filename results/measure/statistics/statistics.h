@@ -58,6 +58,9 @@ enum res_verdict {
 /* The words of the JSON by verdict, NULL at the end: "undecided", "same", "faster", "slower"; of memory "less" and "more". */
 extern const char *const RES_TIME_VERDICTS[], *const RES_MEMORY_VERDICTS[];
 
+/* res_by_value - for qsort, of doubles. */
+int res_by_value(const void *left, const void *right);
+
 /* res_quantile - the value below which a part of the samples lies, 0 <= part <= 1, count > 0.
  * Source  R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),
  *         definition 7: linear between the order statistics around (count - 1) * part. */

@@ -28,12 +28,6 @@ struct sides {
     struct side by[PART_COUNT];
 };
 
-static int by_value(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* A batch more. sorted: its times in all rounds. Returns how much of them the part has. */
 static double add_batch(struct side *side, double part, const struct res_batches *batches, size_t batch,
                         const double *sorted, size_t rounds)
@@ -60,7 +54,7 @@ static struct sides sides_of(const struct res_batches *batches, size_t rounds)
     for (size_t batch = 0; batch < batches->batch_count; batch++) {
         for (size_t round = 0; round < rounds; round++)
             sorted[round] = (double)batches->rounds[round][batch];
-        qsort(sorted, rounds, sizeof *sorted, by_value);
+        qsort(sorted, rounds, sizeof *sorted, res_by_value);
         for (size_t part = 0; part < PART_COUNT; part++)
             taken[part] += add_batch(&sides.by[part], PARTS[part], batches, batch, sorted, rounds);
     }

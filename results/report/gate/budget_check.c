@@ -50,8 +50,7 @@ static const struct res_described FINDING = RES_DESCRIBE_WHOLLY("a finding", FIN
 
 #define OWNER struct res_check
 static const struct res_field CHECK_FIELDS[] = {
-    RES_ROW(LENT, "schema", schema, NULL),
-    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_HEAD_ROWS,
     RES_WORD("outcome", outcome, OUTCOMES, NULL),
     RES_ROW(COUNT, "exit_code", exit_code, NULL),
     RES_ROW(LENT, "baseline", baseline, NULL),

@@ -21,9 +21,7 @@ static const struct res_field METRIC_FIELDS[] = {
     RES_WORD("bridge", bridge, RES_BRIDGE_WORDS, NULL),
     RES_ROW(NUMBER, "bridge_ratio", bridge_ratio, NULL),
     RES_ROW(TRUTH, "is_yardstick", is_yardstick, NULL),
-    RES_ROW(NUMBER, "ratio", ratio, NULL),
-    RES_ROW(NUMBER, "ratio_low", interval.low, NULL),
-    RES_ROW(NUMBER, "ratio_high", interval.high, NULL),
+    RES_RATIO_ROWS("", ratio, interval.low, interval.high, NULL, NULL),
     RES_ROW(NUMBER, "noise_low", noise.low, NULL),
     RES_ROW(NUMBER, "noise_high", noise.high, NULL),
     RES_ROW(NUMBER, "resolves", resolves, NULL),
@@ -70,8 +68,7 @@ static const struct res_described DIFFERENCE = RES_DESCRIBE_WHOLLY("a difference
 
 #define OWNER struct res_compare
 static const struct res_field COMPARE_FIELDS[] = {
-    RES_ROW(LENT, "schema", schema, NULL),
-    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_HEAD_ROWS,
     RES_ROW(LENT, "baseline", baseline, NULL),
     RES_ROW_AS(TEXTS, OMITTED, "changed_libraries", changed_libraries, NULL),
     RES_LIST(LIST, PLAIN, "differences", differences, difference_count, &DIFFERENCE, NULL),

@@ -17,9 +17,7 @@
 
 #define MOVE(name, member, verdicts)                                                                         \
     RES_ROW(NUMBER, name ".then", member.then, NULL), RES_ROW(NUMBER, name ".now", member.now, NULL),        \
-        RES_ROW(NUMBER, name ".ratio", member.ratio, NULL),                                                  \
-        RES_ROW(NUMBER, name ".ratio_low", member.low, NULL),                                                \
-        RES_ROW(NUMBER, name ".ratio_high", member.high, NULL),                                              \
+        RES_RATIO_ROWS(name ".", member.ratio, member.low, member.high, NULL, NULL),                         \
         RES_ROW(NUMBER, name ".n_eff", member.n_eff, NULL),                                                  \
         RES_WORD(name ".verdict", member.verdict, verdicts, NULL),                                           \
         RES_ROW(COUNT, name ".pairs", member.pairs, NULL)
@@ -35,8 +33,7 @@ static const struct res_described COMPARED = RES_DESCRIBE_WHOLLY("a candidate", 
 
 #define OWNER struct res_fleet_compare
 static const struct res_field COMPARE_FIELDS[] = {
-    RES_ROW(LENT, "schema", schema, NULL),
-    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_HEAD_ROWS,
     RES_ROW(LENT, "baseline", baseline, NULL),
     RES_ROW(COUNT, "workloads_old", workloads_old, NULL),
     RES_ROW(COUNT, "workloads_new", workloads_new, NULL),

@@ -77,9 +77,7 @@ char *res_history_name(const struct res_result *result, unsigned number)
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 #define RATIO(prefix, member)                                                                                \
-    RES_ROW(NUMBER, prefix "ratio", member.ratio, NULL),                                                     \
-        RES_ROW(NUMBER, prefix "ratio_low", member.interval.low, NULL),                                      \
-        RES_ROW(NUMBER, prefix "ratio_high", member.interval.high, NULL)
+    RES_RATIO_ROWS(prefix, member.ratio, member.interval.low, member.interval.high, NULL, NULL)
 
 #define OWNER struct res_history_point
 static const struct res_field POINT_FIELDS[] = {
@@ -161,8 +159,7 @@ static const struct res_described LEFT_OUT = RES_DESCRIBE_WHOLLY("a file", LEFT_
 
 #define OWNER struct res_history
 static const struct res_field HISTORY_FIELDS[] = {
-    RES_ROW(LENT, "schema", schema, NULL),
-    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
+    RES_HEAD_ROWS,
     RES_ROW(COUNT, "results", results, NULL),
     RES_LIST(LIST, PLAIN, "left_out", left_out, left_out_count, &LEFT_OUT, NULL),
     RES_LIST(LIST, PLAIN, "series", series, series_count, &SERIES, NULL),
