@@ -13,24 +13,18 @@
 
 /* ---- one candidate's figures of all hosts ----------------------------------------------------- */
 
-typedef bool uses_fn(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate);
-
-static bool is_usable(const struct res_fleet_host *host, size_t candidate)
+const struct res_fleet_difference *res_fleet_used(const struct res_fleet *fleet,
+                                                  const struct res_fleet_host *host, size_t candidate,
+                                                  bool memory)
 {
-    return host->share > 0 && host->entries[candidate].failed == NULL && host->entries[0].failed == NULL;
-}
-
-bool res_fleet_uses_time(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate)
-{
-    return is_usable(host, candidate) && host->of_time == fleet->of_time && host->no_trust_time == NULL &&
-           host->entries[candidate].time.ratio > 0 && isfinite(host->entries[candidate].time.ratio);
-}
-
-bool res_fleet_uses_memory(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate)
-{
-    return is_usable(host, candidate) && host->of_memory == fleet->of_memory &&
-           host->no_trust_memory == NULL && host->entries[candidate].peak.ratio > 0 &&
-           isfinite(host->entries[candidate].peak.ratio);
+    const struct res_fleet_entry *entry = &host->entries[candidate];
+    const struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
+    const bool common = memory ? host->of_memory == fleet->of_memory && host->no_trust_memory == NULL
+                               : host->of_time == fleet->of_time && host->no_trust_time == NULL;
+    return common && host->share > 0 && entry->failed == NULL && host->entries[0].failed == NULL &&
+                   difference->ratio > 0 && isfinite(difference->ratio)
+               ? difference
+               : NULL;
 }
 
 /* Those that are in the common figures, in the order of the hosts. */
@@ -44,7 +38,6 @@ struct sample {
 
 static struct sample sample_of(const struct res_fleet *fleet, size_t candidate, bool memory)
 {
-    uses_fn *uses = memory ? res_fleet_uses_memory : res_fleet_uses_time;
     const bool of_malloc = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_MALLOC;
     struct sample sample = {.hosts = res_calloc(fleet->host_count + 1, sizeof *sample.hosts),
                             .differences = res_calloc(fleet->host_count + 1, sizeof *sample.differences),
@@ -54,7 +47,7 @@ static struct sample sample_of(const struct res_fleet *fleet, size_t candidate, 
     double share = 0, part = 0;
     for (size_t i = 0; i < fleet->host_count; i++) {
         struct res_fleet_host *host = &fleet->hosts[i];
-        if (!uses(fleet, host, candidate))
+        if (res_fleet_used(fleet, host, candidate, memory) == NULL)
             continue;
         struct res_fleet_entry *entry = &host->entries[candidate];
         struct res_fleet_difference *difference = memory ? &entry->peak : &entry->time;
@@ -428,8 +421,8 @@ static double fill_pair(const struct res_fleet *fleet, size_t one, size_t other,
     struct sample sample = sample_of(fleet, one, false);
     size_t count = 0;
     for (size_t i = 0; i < sample.count; i++) {
-        const struct res_fleet_difference *against = &sample.hosts[i]->entries[other].time;
-        if (!res_fleet_uses_time(fleet, sample.hosts[i], other))
+        const struct res_fleet_difference *against = res_fleet_used(fleet, sample.hosts[i], other, false);
+        if (against == NULL)
             continue;
         sample.values[count] = sample.values[i] - log(against->ratio);
         sample.variances[count] = sample.variances[i] + against->error * against->error;

@@ -10,6 +10,9 @@
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_CANDIDATES_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_CANDIDATES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "results/measure/result/fleet_result.h"
 
 #define RES_FLEET_NAMED_FALSE  0.025 /* of those that are named */
@@ -22,9 +25,9 @@
  * fleet  names of candidates, hosts with entries, shares, weights, of_time, of_memory, loser_limit and all_hosts are set. */
 void res_fleet_candidates_fill(struct res_fleet *fleet);
 
-/* res_fleet_uses_time / res_fleet_uses_memory - whether a host's figures of a candidate are in the common ones. */
-bool res_fleet_uses_time(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate);
-bool res_fleet_uses_memory(const struct res_fleet *fleet, const struct res_fleet_host *host,
-                           size_t candidate);
+/* res_fleet_used - a host's figure of a candidate, where it is in the common ones; else NULL. */
+const struct res_fleet_difference *res_fleet_used(const struct res_fleet *fleet,
+                                                  const struct res_fleet_host *host, size_t candidate,
+                                                  bool memory);
 
 #endif

@@ -19,6 +19,7 @@
 #include "results/measure/base/fields.h"
 #include "results/measure/result/confirmed.h"
 #include "results/measure/result/fleet_result.h"
+#include "results/measure/result/removed.h"
 #include "results/measure/result/validated.h"
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
@@ -219,25 +220,6 @@ struct res_sites {
     json_t *profile; /* all stacks (sites/show/profile_json.h) */
 };
 
-/* What a candidate saves without some call sites (results/measure/figures/removal.h); NAN: not known. */
-struct res_removed {
-    char *name, *failed;
-    double with_bytes, without_bytes, saved_bytes, spread_bytes;                  /* resident at the peak */
-    double held_bytes;                                                            /* by those sites then */
-    double with_ns, without_ns, saved_ns, saved_low_ns, saved_high_ns, spread_ns; /* in all calls */
-    double ns_per_op, of_calls, of_process;
-    bool peak_shown, time_shown;
-};
-
-struct res_removal {
-    char *words;            /* names by which the sites were chosen */
-    char *time_unavailable; /* NULL: it was measured */
-    char *held_unavailable; /* likewise */
-    uint64_t ops;           /* fewer without them */
-    struct res_removed *candidates;
-    size_t candidate_count;
-};
-
 enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };
 
 /* What was live when the recording began and ended: whether memory figures are what they seem. */
@@ -363,9 +345,7 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT, RES_REMOVAL, RES_REMOVED, RES_SITES;
-extern const struct res_described
-    RES_RESULT_WORKLOAD_HEAD; /* what tells of a workload before it is measured */
+    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT, RES_SITES;
 
 /* res_result_load - the result that a file holds, "-" being standard input: read within bounds, and checked.
  * res_result_load_fd - likewise of a descriptor, which stays open. ret_is_other: set to whether it is JSON and no result, as may

@@ -119,7 +119,8 @@ double res_student_p(const double *ratios, size_t count)
     return fmax(0, 1 - within(fabs(mean.value) / mean.error, count - 1));
 }
 
-double res_student_tail(double t, size_t freedom)
+/* The share that lies above t; freedom > 0. */
+static double student_tail(double t, size_t freedom)
 {
     const double outside = fmax(0, 1 - within(fabs(t), freedom)) / 2;
     return t > 0 ? outside : 1 - outside;
@@ -133,8 +134,8 @@ static struct res_tails tails_of(double distance, bool certain, double error, si
     if (certain)
         return distance > 1e-12 ? (struct res_tails){.above = 0, .below = 1}
                                 : (struct res_tails){.above = 1, .below = 0};
-    return (struct res_tails){.above = res_student_tail(distance / error, freedom),
-                              .below = res_student_tail(-distance / error, freedom)};
+    return (struct res_tails){.above = student_tail(distance / error, freedom),
+                              .below = student_tail(-distance / error, freedom)};
 }
 
 struct res_tails res_student_tails(const double *samples, size_t count, double limit)
@@ -281,7 +282,7 @@ struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limi
     if (logarithm.error <= CERTAIN)
         return distance > CERTAIN ? (struct res_tails){.above = 0, .below = 1}
                                   : (struct res_tails){.above = 1, .below = 0};
-    const double above = res_student_tail(distance / logarithm.error, (size_t)logarithm.freedom);
+    const double above = student_tail(distance / logarithm.error, (size_t)logarithm.freedom);
     return (struct res_tails){.above = above, .below = 1 - above};
 }
 

@@ -29,9 +29,6 @@ double res_signed_rank_p(const double *ratios, size_t count);
  *           I. Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4. */
 double res_student_p(const double *ratios, size_t count);
 
-/* res_student_tail - the share of Student's t that lies above `t`; freedom > 0. Source: the same. */
-double res_student_tail(double t, size_t freedom);
-
 /* res_student_tails - whether the mean logarithm is above that of the limit: for passes, of which there are few with little noise. Samples that are
  * all the same leave no doubt. Both 1 under 2 samples. */
 struct res_tails res_student_tails(const double *samples, size_t count, double limit);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/fleet/fleet_candidates.h"
 #include "results/measure/statistics/many.h"
 #include "results/measure/statistics/significance.h"
 #include "results/report/grid/cells.h"
@@ -105,38 +106,25 @@ struct both {
     size_t then, now;
 };
 
-/* Of one host; NAN where it is in no common figure. */
-static double ratio_of(const struct res_fleet *fleet, const struct res_fleet_host *host, size_t candidate,
-                       bool of_time)
-{
-    const struct res_fleet_entry *entry = &host->entries[candidate];
-    const bool common = of_time ? host->of_time == fleet->of_time && host->no_trust_time == NULL
-                                : host->of_memory == fleet->of_memory && host->no_trust_memory == NULL;
-    const double ratio = of_time ? entry->time.ratio : entry->peak.ratio;
-    return common && entry->failed == NULL && ratio > 0 ? ratio : NAN;
-}
-
 static int verdict_of(const struct res_fleet_move *move)
 {
     return move->high < 1 ? RES_LESS : move->low > 1 ? RES_MORE : RES_UNDECIDED;
 }
 
 static struct res_fleet_move move_of(const struct res_fleet *earlier, const struct res_fleet *fleet,
-                                     const struct pair *pairs, size_t count, struct both both, bool of_time)
+                                     const struct pair *pairs, size_t count, struct both both, bool memory)
 {
     struct res_fleet_move move = {NAN, NAN, NAN, NAN, NAN, NAN, RES_UNDECIDED, 0};
     double *then = res_calloc(4 * count + 1, sizeof *then);
     double *now = then + count, *change = now + count, *shares = change + count;
     for (size_t i = 0; i < count; i++) {
-        const double old_ratio = ratio_of(earlier, pairs[i].then, both.then, of_time);
-        const double new_ratio = ratio_of(fleet, pairs[i].now, both.now, of_time);
-        const bool counts = isfinite(old_ratio) && isfinite(new_ratio) && pairs[i].now->share > 0 &&
-                            pairs[i].now->share <= 1;
-        if (!counts)
+        const struct res_fleet_difference *old = res_fleet_used(earlier, pairs[i].then, both.then, memory);
+        const struct res_fleet_difference *new = res_fleet_used(fleet, pairs[i].now, both.now, memory);
+        if (old == NULL || new == NULL || pairs[i].now->share > 1)
             continue;
-        then[move.pairs] = log(old_ratio);
-        now[move.pairs] = log(new_ratio);
-        change[move.pairs] = log(new_ratio) - log(old_ratio);
+        then[move.pairs] = log(old->ratio);
+        now[move.pairs] = log(new->ratio);
+        change[move.pairs] = now[move.pairs] - then[move.pairs];
         shares[move.pairs++] = pairs[i].now->share;
     }
     if (move.pairs > 0) {
@@ -211,8 +199,8 @@ static void add_candidates(const struct res_fleet *earlier, const struct res_fle
             const struct both both = {i, k};
             comparison->candidates[comparison->candidate_count++] = (struct res_fleet_compared){
                 .name = fleet->candidates[k].name,
-                .time = move_of(earlier, fleet, pairs, count, both, true),
-                .peak = move_of(earlier, fleet, pairs, count, both, false),
+                .time = move_of(earlier, fleet, pairs, count, both, false),
+                .peak = move_of(earlier, fleet, pairs, count, both, true),
             };
             break;
         }
