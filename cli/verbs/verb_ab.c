@@ -16,6 +16,7 @@
 #include "cli/options/measure_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
+#include "cli/verbs/confirm_plan.h"
 #include "cli/verbs/confirm_step.h"
 #include "cli/verbs/experiment_step.h"
 #include "cli/verbs/record_step.h"
@@ -41,8 +42,7 @@
 
 #define DEFAULT_BUDGET_NS UINT64_C(60000000000)
 #define IDLE_NS           UINT64_C(60000000000)
-#define OVERSPENT         1.25                  /* of the default, and it is told */
-#define CONFIRM_LEAST_NS  UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
+#define OVERSPENT         1.25 /* of the default, and it is told */
 
 struct confirm {
     bool wanted;
@@ -298,88 +298,17 @@ static int check_input(const struct settings *settings)
     return CLI_FAILED;
 }
 
-static bool is_among(const struct res_candidate *const *candidates, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(candidates[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
-/* The baseline, and each candidate that is advised. Returns how many. */
-static size_t advised_of(const struct cli_choice *choice, const struct res_result *result,
-                         const struct res_candidate **ret_candidates)
-{
-    size_t count = 0;
-    ret_candidates[count++] = choice->candidates[0];
-    for (size_t i = 0; i < result->workload_count; i++) {
-        const struct res_result_entry *tried[RES_TRIED_MAX];
-        const size_t tried_count = res_notes_tried(result, &result->workloads[i], tried);
-        for (size_t k = 0; k < tried_count; k++)
-            for (size_t n = 1; n < choice->candidate_count; n++)
-                if (strcmp(choice->candidates[n]->name, tried[k]->name) == 0 && count <= RES_TRIED_MAX &&
-                    !is_among(ret_candidates, count, tried[k]->name))
-                    ret_candidates[count++] = choice->candidates[n];
-    }
-    return count;
-}
-
-/* How many of the candidates, those that save most time first, have the pairs that a verdict takes in time; with the baseline. */
-static size_t fit(size_t count, uint64_t run_ns, uint64_t most_ns)
-{
-    while (count > 1 && res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * run_ns > most_ns)
-        count--;
-    return count;
-}
-
-/* For how long: as said, else at most as long as the replays took, and were to take, or RES_CONFIRM_BUDGET_NS. */
-static uint64_t confirm_most_ns(const struct settings *settings, uint64_t replays_ns)
-{
-    const uint64_t budget_ns = settings->time_budget_ns, usual_ns = RES_CONFIRM_BUDGET_NS;
-    const uint64_t like_ns = budget_ns > 0 && budget_ns < replays_ns ? budget_ns : replays_ns;
-    return settings->confirm.budget_ns > 0 ? settings->confirm.budget_ns
-           : like_ns > usual_ns            ? like_ns
-                                           : usual_ns;
-}
-
-/* What is run, and for how long. A recorded run takes longer than
- * others: where it is too long, another one tells. */
-static void plan_confirmation(struct ab *ab, uint64_t replays_ns, struct cli_confirm_step *step)
-{
-    const uint64_t said_ns = ab->settings.confirm.budget_ns;
-    const uint64_t usual_ns = confirm_most_ns(&ab->settings, replays_ns);
-    const uint64_t most_ns = said_ns > 0 ? usual_ns : usual_ns + usual_ns / 4; /* a little more is taken */
-    if (fit(step->runs.candidate_count, ab->command_ns, most_ns) < step->runs.candidate_count) {
-        const uint64_t once_ns = cli_confirm_once(&CLI_AB, step, ab->settings.command,
-                                                  fp_status_code(ab->status));
-        if (once_ns > 0 && once_ns < ab->command_ns)
-            ab->command_ns = once_ns;
-    }
-    size_t count = fit(step->runs.candidate_count, ab->command_ns, most_ns);
-    if (count < 2 && said_ns > 0)
-        count = 2; /* as far as that time goes */
-    for (size_t i = count; count > 1 && i < step->runs.candidate_count; i++)
-        cli_say(&CLI_AB, "--confirm: no time for %s: 8 pairs of its runs too would take %s",
-                step->runs.candidates[i]->name,
-                RES_DURATION((double)res_confirm_runs(i, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns));
-    const uint64_t needed_ns = res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * ab->command_ns;
-    const uint64_t least_ns = replays_ns < CONFIRM_LEAST_NS ? CONFIRM_LEAST_NS : replays_ns;
-    step->runs.candidate_count = count;
-    step->runs.run_ns = ab->command_ns;
-    /* Runs differ: what barely fits may take longer. */
-    step->runs.budget_ns = said_ns > 0                                      ? said_ns
-                           : needed_ns > least_ns / 2 || least_ns > most_ns ? most_ns
-                                                                            : least_ns;
-}
-
 /* replays_ns: what they took. Returns an exit code. */
 static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result)
 {
     const struct settings *settings = &ab->settings;
+    const struct cli_confirm_times times = {.said_ns = settings->confirm.budget_ns,
+                                            .budget_ns = settings->time_budget_ns,
+                                            .replays_ns = replays_ns};
     const struct res_candidate *candidates[RES_TRIED_MAX + 1];
     struct cli_confirm_step step = {
         .runs = {.candidates = candidates,
-                 .candidate_count = advised_of(&ab->choice, result, candidates),
+                 .candidate_count = cli_confirm_advised(&ab->choice, result, candidates),
                  .seed = settings->measure.seed},
         .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
                                                    : NULL, /* COMMAND's comes first */
@@ -395,13 +324,13 @@ static int confirm(struct ab *ab, uint64_t replays_ns, struct res_result *result
         result->asked.not_confirmed = "it ends by Ctrl-C only";
         return CLI_DONE;
     }
-    plan_confirmation(ab, replays_ns, &step);
+    cli_confirm_fit(&CLI_AB, &times, settings->command, fp_status_code(ab->status), &ab->command_ns, &step);
     result->asked.run_ns = (double)ab->command_ns;
     if (step.runs.candidate_count < 2) {
         const double needed_ns = (double)res_confirm_runs(1, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns;
         ab->not_confirmed = res_printf(
             "8 pairs take %s, a confirmation may take %s; --confirm=%.0fs", RES_DURATION(needed_ns),
-            RES_DURATION((double)confirm_most_ns(settings, replays_ns)), 10 * ceil(needed_ns / 10e9));
+            RES_DURATION((double)cli_confirm_most_ns(&times)), 10 * ceil(needed_ns / 10e9));
         result->asked.not_confirmed = ab->not_confirmed;
         return CLI_DONE;
     }
@@ -443,9 +372,11 @@ static void tell_estimate(struct ab *ab, size_t runs_done, size_t runs_all)
                         100 * settings->until);
     else if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, "as --time-budget has");
+    const struct cli_confirm_times times = {settings->confirm.budget_ns, settings->time_budget_ns,
+                                            (uint64_t)least_ns};
     if (settings->confirm.wanted)
         res_text_printf(&words, "; then the program itself, up to %s",
-                        RES_DURATION((double)confirm_most_ns(settings, (uint64_t)least_ns)));
+                        RES_DURATION((double)cli_confirm_most_ns(&times)));
     cli_progress_end(&ab->progress);
     cli_say(&CLI_AB, "%s", words.text);
     free(words.text);

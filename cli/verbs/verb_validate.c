@@ -115,7 +115,7 @@ static int record(struct validate *validate, const char *directory, char **ret_r
 {
     const struct cli_record_step step = {.directory = directory, .quiet = validate->settings.answer.quiet};
     const char *before = getenv("LD_PRELOAD");
-    char *const kept = before != NULL ? res_strdup(before) : NULL;
+    char *const kept = res_strdup(before);
     /* Where it cannot be set the program is recorded as it is. */
     (void)setenv("LD_PRELOAD", validate->choice.candidates[0]->path, 1);
     const uint64_t begin_ns = fp_now_ns();

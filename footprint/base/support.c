@@ -41,7 +41,7 @@ void *res_realloc(void *memory, size_t count, size_t size)
 
 char *res_strdup(const char *text)
 {
-    return res_strndup(text, strlen(text));
+    return text != NULL ? res_strndup(text, strlen(text)) : NULL;
 }
 
 char *res_strndup(const char *text, size_t length_max)

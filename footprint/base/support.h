@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* res_calloc / res_realloc / res_strdup - as in libc, but they do not return NULL.
+/* res_calloc / res_realloc / res_strdup - as in libc, but they do not return NULL; res_strdup of NULL is NULL.
  * count, size  their product must not overflow: checked, and treated as no memory. */
 void *res_calloc(size_t count, size_t size);
 void *res_realloc(void *memory, size_t count, size_t size);

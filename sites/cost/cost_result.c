@@ -133,7 +133,7 @@ static void fill_candidate(const struct site_cost_entry *entry, size_t count, co
                            struct res_site_candidate *ret)
 {
     *ret = (struct res_site_candidate){.name = res_strdup(name),
-                                       .failed = entry->failed != NULL ? res_strdup(entry->failed) : NULL,
+                                       .failed = res_strdup(entry->failed),
                                        .resident_bytes = NAN,
                                        .held_bytes = NAN,
                                        .pages_bytes = NAN,

@@ -219,7 +219,7 @@ static void entry_make(struct site_cost_entry *cost, const struct res_entry *ent
     cost->held = res_calloc(count + 1, sizeof *cost->held);
     for (unsigned i = 0; i < SITE_HELD_RUNS; i++)
         cost->run_held[i] = res_calloc(count + 1, sizeof *cost->run_held[i]);
-    cost->failed = entry->failed != NULL ? res_strdup(entry->failed) : NULL;
+    cost->failed = res_strdup(entry->failed);
 }
 
 static void make_costs(struct measuring *measuring)

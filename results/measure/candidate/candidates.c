@@ -340,23 +340,18 @@ struct res_candidate *res_registry_add_path(struct res_registry *registry, const
     return insert(registry, &candidate);
 }
 
-static char *copy_of(const char *text)
-{
-    return text != NULL ? res_strdup(text) : NULL;
-}
-
 struct res_candidate *res_registry_copy(struct res_registry *registry, const struct res_candidate *base,
                                         const char *name, char **ret_problem)
 {
     const struct res_candidate candidate = {
         .name = res_strdup(name),
         .replay = res_strdup(base->replay),
-        .preload = copy_of(base->preload),
-        .library = copy_of(base->library),
-        .proof = copy_of(base->proof),
-        .package = copy_of(base->package),
-        .clock = copy_of(base->clock),
-        .settings = copy_of(base->settings),
+        .preload = res_strdup(base->preload),
+        .library = res_strdup(base->library),
+        .proof = res_strdup(base->proof),
+        .package = res_strdup(base->package),
+        .clock = res_strdup(base->clock),
+        .settings = res_strdup(base->settings),
         .environment = res_variables_copy(base->environment, base->variable_count),
         .variable_count = base->variable_count,
         .expected = res_variables_copy(base->expected, base->expected_count),

@@ -249,7 +249,7 @@ static void fill_list(const struct passes *passes, const struct passes *floors, 
     for (size_t i = 0; i < *first.count; i++) {
         const struct res_call_figures *like = &(*first.items)[i];
         (*made.items)[i] = (struct res_call_figures){
-            .call = like->call != NULL ? res_strdup(like->call) : NULL,
+            .call = res_strdup(like->call),
             .size_max_bytes = like->size_max_bytes,
         };
         fill(passes, floors, list, like, &(*made.items)[i]);

@@ -149,7 +149,7 @@ void res_removal_fill(const struct res_trial *trials, const char *words, struct 
         const char *failed = one->failed != NULL ? one->failed : both[WITHOUT].candidates[i].failed;
         res_described_init(&RES_REMOVED, removed);
         removed->name = res_strdup(one->name);
-        removed->failed = failed != NULL ? res_strdup(failed) : NULL;
+        removed->failed = res_strdup(failed);
         if (failed != NULL)
             continue;
         fill_peak(result, i, removed);

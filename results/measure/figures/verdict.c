@@ -461,8 +461,7 @@ static void fill(const struct res_result *result, struct res_result_workload *wo
 
 static struct res_saving copy_of(const struct res_saving *saving)
 {
-    return (struct res_saving){saving->candidate != NULL ? res_strdup(saving->candidate) : NULL,
-                               saving->saved, saving->of_process};
+    return (struct res_saving){res_strdup(saving->candidate), saving->saved, saving->of_process};
 }
 
 void res_verdicts_fill(struct res_result *result)

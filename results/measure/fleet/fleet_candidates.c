@@ -208,7 +208,7 @@ static struct res_fleet_named named_of(const struct res_fleet_host *host,
                                        double probability)
 {
     return (struct res_fleet_named){.label = res_strdup(host->label),
-                                    .workload = host->workload != NULL ? res_strdup(host->workload) : NULL,
+                                    .workload = res_strdup(host->workload),
                                     .file_digest = res_strdup(host->file_digest),
                                     .ratio = difference->ratio,
                                     .low = difference->low,

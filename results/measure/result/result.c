@@ -163,7 +163,7 @@ void res_result_of_fleet(struct res_fleet *fleet, struct res_result *ret_result)
 {
     res_described_init(&RES_RESULT, ret_result);
     ret_result->schema = res_strdup(RES_SCHEMA);
-    ret_result->mallab_version = fleet->mallab_version != NULL ? res_strdup(fleet->mallab_version) : NULL;
+    ret_result->mallab_version = res_strdup(fleet->mallab_version);
     ret_result->baseline = res_strdup(fleet->baseline);
     ret_result->fleet = fleet;
 }

@@ -433,7 +433,7 @@ static void take_row(const struct res_tune_search *search, size_t index, struct 
     ret_row->paste = paste.text != NULL ? paste.text : res_strdup("");
     /* Debian's programs have the C library's malloc: any other must be loaded first. */
     if (candidate->preload != NULL || strcmp(candidate->replay, "glibc") != 0)
-        ret_row->library = candidate->path != NULL ? res_strdup(candidate->path) : NULL;
+        ret_row->library = res_strdup(candidate->path);
     take_figures(search, index, point, ret_row);
 }
 

@@ -282,7 +282,7 @@ static void fill_candidate(const struct res_reality *reality, const struct res_t
     const char *failed = one->failed != NULL ? one->failed : trial->entries[place].failed;
     res_validation_figures(reality, trial, place, seed, ret);
     ret->name = res_strdup(reality->options.candidates[place]->name);
-    ret->failed = failed != NULL ? res_strdup(failed) : NULL;
+    ret->failed = res_strdup(failed);
     take_time(one, reality->options.is_part, predicted_ns(trial, place, seed), ret);
     ret->real.sampled = real_runs(sampled_runs(real), &ret->real.sampled_count);
     ret->real.mapped = real_runs(mapped_runs(real), &ret->real.mapped_count);

@@ -213,7 +213,7 @@ static struct res_history_point point_of(const char *file, const struct res_resu
     const bool limited = result->limit_bytes > 0;
     return (struct res_history_point){
         .workload = res_strdup(workload->name),
-        .host = workload->label != NULL ? res_strdup(workload->label) : NULL,
+        .host = res_strdup(workload->label),
         .machine = machine_name(&result->machine),
         .baseline = res_strdup(result->baseline),
         .candidate = res_strdup(entry->name),
@@ -229,8 +229,8 @@ static struct res_history_point point_of(const char *file, const struct res_resu
         .limit_by = limited ? copy_of(result->limit_by, "RLIMIT_DATA") : NULL,
         /* One thread of a workload that has one is what it always was. */
         .one_thread = result->one_thread && workload->threads > 1,
-        .label = result->label != NULL ? res_strdup(result->label) : NULL,
-        .commit = result->commit != NULL ? res_strdup(result->commit) : NULL,
+        .label = res_strdup(result->label),
+        .commit = res_strdup(result->commit),
         .version = copy_of(entry->version, "-"),
         .library = copy_of(entry->library, entry->name),
         .build = res_build_copy(&entry->build),
@@ -463,7 +463,7 @@ static struct res_history_series series_of(const struct res_history_point *point
 {
     struct res_history_series series = {
         .workload = res_strdup(points[count - 1].workload),
-        .host = points[0].host != NULL ? res_strdup(points[0].host) : NULL,
+        .host = res_strdup(points[0].host),
         .workload_digest = res_strdup(points[0].workload_digest),
         .machine = res_strdup(points[0].machine),
         .machine_text = res_strdup(points[count - 1].machine_text),

@@ -224,7 +224,7 @@ static char *fill_in(const char *words, const struct table *table)
 {
     const char *mark = words != NULL ? strchr(words, '{') : NULL;
     if (mark == NULL)
-        return words != NULL ? res_strdup(words) : NULL;
+        return res_strdup(words);
     return res_printf("%.*s%s%s", (int)(mark - words), words,
                       strncmp(mark, "{unit}", 6) == 0 ? table->unit.name : table->baseline,
                       strchr(mark, '}') + 1);
