@@ -13,8 +13,7 @@ struct cli_plan_losers {
 /* cli_plan_losers_add - one more. digest: of its file, in hexadecimal; NULL: any of that label. */
 void cli_plan_losers_add(struct cli_plan_losers *losers, const char *label, const char *digest);
 
-/* cli_plan_losers_read - those that a file of `mallab collect -o`, or a result with a fleet, names as losers of a candidate, or as
- * nearest to that. Returns CLI_DONE; CLI_UNREADABLE, or CLI_FAILED where none is named, told. */
+/* cli_plan_losers_read - those that what cli_result_load reads names as losers of a candidate, or as nearest to that. Returns CLI_DONE; CLI_UNREADABLE, or CLI_FAILED where none is named, told. */
 int cli_plan_losers_read(const struct cli_verb *verb, const char *path, struct cli_plan_losers *losers);
 
 void cli_plan_losers_release(struct cli_plan_losers *losers);

@@ -58,12 +58,12 @@ def total(hosts, at, key, unit):
 
 def candidate(hosts, at, names):
     if at == 0:
-        return {"name": names[0], "time": {"ratio": None}, "peak": {"ratio": None}, "peaks": total(hosts, 0, "peak_bytes", "bytes"),
+        return {"name": names[0], "ratio": None, "peak": {"ratio": None}, "peaks": total(hosts, 0, "peak_bytes", "bytes"),
                 "means": total(hosts, 0, "mean_bytes", "bytes"), "largest_bytes": 50_000_000, "p99_bytes": 50_000_000}
     losers = [{"label": one["label"], "workload": one["workload"], "file_digest": one["file_digest"], "ratio": one["entries"][at]["time"]["ratio"],
                "ratio_low": one["entries"][at]["time"]["ratio_low"], "ratio_high": one["entries"][at]["time"]["ratio_high"], "p_value": .001, "probability": .99}
               for one in hosts if one["entries"][at]["time"]["ratio"] > 1.2]
-    return {"name": names[at], "time": change(hosts, at, "time", ("faster", "slower")), "peak": change(hosts, at, "peak", ("less", "more")),
+    return {"name": names[at], **change(hosts, at, "time", ("faster", "slower")), "peak": change(hosts, at, "peak", ("less", "more")),
             "cpu": total(hosts, at, "cpu_ns", "ns"), "peaks": total(hosts, at, "peak_bytes", "bytes"), "means": total(hosts, at, "mean_bytes", "bytes"),
             "largest_bytes": 60_000_000, "p99_bytes": 59_000_000, "p99_bound_bytes": 60_000_000 if len(hosts) >= 299 else None,
             "losers_share": .05 if losers else .001, "losers": losers}
@@ -72,10 +72,15 @@ def candidate(hosts, at, names):
 def fleet(count, names=NAMES, shift=1.0, first=0):
     """Hosts `first` to first + count - 1."""
     hosts = [host(number, count, names, shift) for number in range(first, first + count)]
-    return {"schema": "mallab-fleet/1", "mallab_version": "0.1.0", "baseline": names[0], "machines": ["Test CPU, 2 cpus, x86_64"],
+    return {"baseline": names[0], "machines": ["Test CPU, 2 cpus, x86_64"],
             "weights": "hosts", "all_hosts": False, "of": {"time": "process", "memory": "process"}, "loser_limit": .01, "workloads": count,
             "n_eff": float(count), "candidates": [candidate(hosts, at, names) for at in range(len(names))], "against": [], "hosts": hosts}
 
 
+def document(inside, missing=()):
+    """As `mallab collect --json` has it."""
+    return {"schema": "mallab-fleet/1", "mallab_version": "0.1.0", "fleet": inside, "missing": list(missing)}
+
+
 if __name__ == "__main__":
-    print(json.dumps(fleet(int(sys.argv[1]), shift=float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)))
+    print(json.dumps(document(fleet(int(sys.argv[1]), shift=float(sys.argv[2]) if len(sys.argv) > 2 else 1.0))))

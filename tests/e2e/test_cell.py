@@ -288,8 +288,8 @@ class Plan(Planned):
         self.mallab("cell", "plan", "3")
         digests = {json.loads((self.place / "plan" / "cells" / f"{i}.json").read_text())["cell"]["plan"] for i in (1, 3)}
         self.assertEqual(len(digests), 1)  # the plan is the same one
-        fleet = {"schema": "mallab-fleet/1", "candidates": [
-            {"name": "x", "losers": [{"label": "h1", "file_digest": rows[0]["file_digest"]}], "nearest": []}]}
+        fleet = {"schema": "mallab-fleet/1", "missing": [], "fleet": {"baseline": "x", "hosts": [], "candidates": [
+            {"name": "x", "losers": [{"label": "h1", "file_digest": rows[0]["file_digest"]}], "nearest": []}]}}
         (self.place / "fleet.json").write_text(json.dumps(fleet))
         self.mallab("plan", "--again", "plan", "--losers", "fleet.json", "--blocks", "1")
         self.assertEqual([(row["label"], row["block"]) for row in self.rows()[4:]], [("h1", "1")])

@@ -35,10 +35,13 @@ class Collect(test_cell.Planned):
         for cell in (2, 1):
             self.mallab("cell", "plan", cell)
         self.assertEqual(self.collected("--missing"), "")
-        fleet = json.loads(self.collected("--json"))
+        document = json.loads(self.collected("--json"))
+        fleet = document["fleet"]
         self.assertEqual([host["label"] for host in fleet["hosts"]], HOSTS)
         self.assertEqual(len({host["file_digest"] for host in fleet["hosts"]}), 3)
-        self.assertNotIn("missing", fleet)
+        self.assertEqual([document["missing"], fleet["workloads"]], [[], 5])
+        for key in ("name", "ratio", "ratio_low", "ratio_high", "new_host_low", "new_host_high", "faster", "slower"):
+            self.assertIn(key, fleet["candidates"][1])
 
         # The same files elsewhere, in another order of coming: the same bytes.
         shutil.copytree(self.place / "plan", self.place / "other")
@@ -47,7 +50,7 @@ class Collect(test_cell.Planned):
         cells.mkdir(mode=0o755)
         for name in ("4.json", "1.json", "0.json", "3.json", "2.json"):
             shutil.copy(self.place / "came" / name, cells)
-        self.assertEqual(json.loads(self.mallab("collect", "--json", "other").stdout), fleet)
+        self.assertEqual(json.loads(self.mallab("collect", "--json", "other").stdout), document)
         self.mallab("collect", "-o", "fleet.json", "plan")
         self.assertEqual((self.place / "fleet.json").read_bytes(), self.collected("--json").encode())
 
@@ -58,7 +61,7 @@ class Collect(test_cell.Planned):
         self.assertIn("within", self.mallab("check", "--budget", "fleet:time<=+900%", "fleet.json").stdout.decode())
         self.mallab("check", "--budget", "fleet:time<=-90%", "plan", status=4)
         self.assertIn("5 in both", self.mallab("compare", "fleet.json", "plan").stdout.decode())
-        self.assertEqual(json.loads(self.mallab("report", "--json", "plan").stdout), fleet)
+        self.assertEqual(json.loads(self.mallab("report", "--json", "plan").stdout), document)
         one = json.loads(self.mallab("report", "--json", "plan/cells/3.json").stdout)
         self.assertEqual(one["cell"]["label"], self.rows()[3]["label"])
 

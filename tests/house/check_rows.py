@@ -41,6 +41,12 @@ def merged(rows, published, whole):
     return {**made, "required": required} if required else made
 
 
+def document_of(fleet):
+    """What `mallab collect` prints: some of a fleet's keys stand beside it."""
+    beside = {key: fleet["properties"].pop(key) for key in ("schema", "mallab_version", "missing", "left")}
+    return {"properties": {**beside, "fleet": fleet}, "required": ["schema", "mallab_version", "fleet", "missing"]}
+
+
 def dumped(schema):
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
@@ -56,7 +62,7 @@ def main():
     run = json.loads(RUN.read_text())
     run["$defs"] = {name: whole["$defs"][name] for name in run["$defs"]}
     fleet = json.loads(FLEET.read_text())
-    fleet.update(merged(rows["fleet"], fleet, fleet))
+    fleet.update(merged(document_of(rows["fleet"]), fleet, fleet))
     made = {SCHEMA: dumped(whole), RUN: dumped(run), FLEET: dumped(fleet), RESULTS: RESULTS.read_text(), NOTES: NOTES.read_text()}
     for path in (RESULTS, NOTES):
         for name, table in rows["tables"].items():

@@ -1,10 +1,13 @@
 /* fleet_result.c - the rows of a fleet. */
 #include "results/measure/result/fleet_result.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/result/result.h"
+
+#define CANDIDATES_MAX 1000u
 
 const char *const RES_FLEET_WEIGHTS[] = {"hosts", "cpu", "bytes", "file", NULL};
 const char *const RES_FLEET_OF[] = {"process", "malloc", NULL};
@@ -50,24 +53,24 @@ static const struct res_field HOST_FIELDS[] = {
 const struct res_described RES_FLEET_HOST = RES_DESCRIBE_WHOLLY("a host", HOST_FIELDS);
 #undef OWNER
 
-#define CHANGE(name, member, verdicts, less_word, more_word)                                                 \
-    RES_RATIO_ROWS(name ".", member.ratio, member.low, member.high,                                          \
+#define CHANGE(prefix, member, verdicts, less_word, more_word)                                               \
+    RES_RATIO_ROWS(prefix, member.ratio, member.low, member.high,                                            \
                    "share-weighted geometric mean over hosts",                                               \
                    "95 % interval by the spread between hosts; `null` below 5 effective hosts"),             \
-        RES_ROW(NUMBER, name ".p_corrected", member.p_corrected,                                             \
+        RES_ROW(NUMBER, prefix "p_corrected", member.p_corrected,                                            \
                 "of whether it is 1, for all candidates together (Holm)"),                                   \
-        RES_ROW(NUMBER, name ".tau", member.tau,                                                             \
+        RES_ROW(NUMBER, prefix "tau", member.tau,                                                            \
                 "spread between hosts, of the logarithm (Paule and Mandel)"),                                \
-        RES_ROW(NUMBER, name ".new_host_low", member.new_host_low,                                           \
+        RES_ROW(NUMBER, prefix "new_host_low", member.new_host_low,                                          \
                 "where another host typically lies: 95 % prediction interval"),                              \
-        RES_ROW(NUMBER, name ".new_host_high", member.new_host_high, "likewise"),                            \
-        RES_ROW(NUMBER, name ".n_eff", member.n_eff, "hosts of equal share that say as much (Kish)"),        \
-        RES_WORD(name ".verdict", member.verdict, verdicts, "of the mean"),                                  \
-        RES_ROW(COUNT, name ".workloads", member.workloads, "that it is of"),                                \
-        RES_ROW(COUNT, name "." less_word, member.less, "hosts by verdict"),                                 \
-        RES_ROW(COUNT, name "." more_word, member.more, "likewise"),                                         \
-        RES_ROW(COUNT, name ".same", member.same, "likewise"),                                               \
-        RES_ROW(COUNT, name ".undecided", member.undecided, "likewise")
+        RES_ROW(NUMBER, prefix "new_host_high", member.new_host_high, "likewise"),                           \
+        RES_ROW(NUMBER, prefix "n_eff", member.n_eff, "hosts of equal share that say as much (Kish)"),       \
+        RES_WORD(prefix "verdict", member.verdict, verdicts, "of the mean"),                                 \
+        RES_ROW(COUNT, prefix "workloads", member.workloads, "that it is of"),                               \
+        RES_ROW(COUNT, prefix less_word, member.less, "hosts by verdict"),                                   \
+        RES_ROW(COUNT, prefix more_word, member.more, "likewise"),                                           \
+        RES_ROW(COUNT, prefix "same", member.same, "likewise"),                                              \
+        RES_ROW(COUNT, prefix "undecided", member.undecided, "likewise")
 
 #define TOTAL(name, unit, member, doc)                                                                       \
     RES_ROW(WHOLE, name ".baseline_" unit, member.baseline, doc " under the baseline"),                      \
@@ -92,8 +95,8 @@ static const struct res_described NAMED = RES_DESCRIBE_WHOLLY("a named host", NA
 #define OWNER struct res_fleet_candidate
 static const struct res_field CANDIDATE_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate"),
-    CHANGE("time", time, RES_TIME_VERDICTS, "faster", "slower"),
-    CHANGE("peak", peak, RES_MEMORY_VERDICTS, "less", "more"),
+    CHANGE("", time, RES_TIME_VERDICTS, "faster", "slower"),
+    CHANGE("peak.", peak, RES_MEMORY_VERDICTS, "less", "more"),
     TOTAL("cpu", "ns", cpu, "sum of CPU time"),
     TOTAL("peaks", "bytes", peaks, "sum of peaks"),
     TOTAL("means", "bytes", means, "sum of means"),
@@ -133,8 +136,8 @@ static const struct res_described MISSING = RES_DESCRIBE_WHOLLY("a missing cell"
 
 #define OWNER struct res_fleet
 static const struct res_field FLEET_FIELDS[] = {
-    RES_ROW_AS(TEXT, OMITTED, "schema", schema, "`mallab-fleet/1`, where it is a document of its own"),
-    RES_ROW_AS(TEXT, OMITTED, "mallab_version", mallab_version, "what wrote that"),
+    RES_ROW_AS(TEXT, OMITTED, "schema", schema, "`mallab-fleet/1`, beside `fleet`"),
+    RES_ROW_AS(TEXT, OMITTED, "mallab_version", mallab_version, "what wrote that, beside `fleet`"),
     RES_ROW_AS(TEXT, REQUIRED, "baseline", baseline, "the candidate that the others are compared with"),
     RES_ROW(TEXTS, "machines", machines, "kinds that cells ran on"),
     RES_WORD("weights", weights, RES_FLEET_WEIGHTS, "what shares are by: `hosts`, `cpu`, `bytes` or `file`"),
@@ -150,10 +153,13 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_LIST(LIST, PLAIN, "against", against, against_count, &PAIR, "candidates with one another"),
     RES_LIST(LIST, REQUIRED, "hosts", hosts, host_count, &RES_FLEET_HOST, "by label, then digest"),
     RES_LIST(LIST, OMITTED, "missing", missing, missing_count, &MISSING,
-             "cells of the plan that are not in it"),
-    RES_ROW_AS(COUNT, OMITTED, "left.torn", left.torn, "files of the plan that hold no whole result"),
-    RES_ROW_AS(COUNT, OMITTED, "left.doubled", left.doubled, "results of a cell that is there already"),
-    RES_ROW_AS(COUNT, OMITTED, "left.temporary", left.temporary, "temporaries of cells that were ended"),
+             "cells of the plan that are not in it, beside `fleet`"),
+    RES_ROW_AS(COUNT, OMITTED, "left.torn", left.torn,
+               "files of the plan that hold no whole result, beside `fleet`"),
+    RES_ROW_AS(COUNT, OMITTED, "left.doubled", left.doubled,
+               "results of a cell that is there already, likewise"),
+    RES_ROW_AS(COUNT, OMITTED, "left.temporary", left.temporary,
+               "temporaries of cells that were ended, likewise"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on it for people"),
 };
 const struct res_described RES_FLEET = RES_DESCRIBE("a fleet", FLEET_FIELDS);
@@ -170,21 +176,55 @@ static const char *defect_of(const struct res_fleet *fleet)
     return NULL;
 }
 
+/* What stands in a document beside the fleet. */
+static const char *const BESIDE[] = {"schema", "mallab_version", "missing", "left"};
+
+/* Of unreleased versions: the fleet was the document, and of each candidate what is of time was `time`. */
+static json_t *as_now(const json_t *json)
+{
+    json_t *fleet = json_copy((json_t *)(uintptr_t)json), *candidates = json_array(), *value;
+    size_t index;
+    json_array_foreach(json_object_get(json, "candidates"), index, value)
+    {
+        json_t *candidate = json_copy(value);
+        (void)json_object_update_missing(candidate, json_object_get(value, "time")); /* or it has none */
+        json_array_append_new(candidates, candidate);
+    }
+    json_object_set_new(fleet, "candidates", candidates);
+    return fleet;
+}
+
 bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem)
 {
-    if (!res_described_read(&RES_FLEET, json, ret_fleet, ret_problem))
-        return false;
-    const char *defect = defect_of(ret_fleet);
-    if (defect == NULL)
-        return true;
-    *ret_problem = res_strdup(defect);
-    res_fleet_release(ret_fleet);
-    return false;
+    json_t *inside = json_object_get(json, "fleet");
+    json_t *fleet = json_is_object(inside) ? json_copy(inside) : as_now(json);
+    for (size_t i = 0; i < sizeof BESIDE / sizeof BESIDE[0]; i++)
+        json_object_set(fleet, BESIDE[i], json_object_get(json, BESIDE[i]));
+    const char *defect = json_array_size(json_object_get(fleet, "candidates")) > CANDIDATES_MAX
+                             ? "candidates is no array of a sensible size"
+                             : NULL;
+    bool read = defect == NULL && res_described_read(&RES_FLEET, fleet, ret_fleet, ret_problem);
+    json_decref(fleet);
+    if (read && (defect = defect_of(ret_fleet)) != NULL)
+        res_fleet_release(ret_fleet);
+    if (defect != NULL)
+        *ret_problem = res_strdup(defect);
+    return read && defect == NULL;
 }
 
 json_t *res_fleet_write(const struct res_fleet *fleet)
 {
-    return res_described_write(&RES_FLEET, fleet);
+    json_t *document = json_object(), *inside = res_described_write(&RES_FLEET, fleet);
+    for (size_t i = 0; i < sizeof BESIDE / sizeof BESIDE[0]; i++) {
+        if (i == 2)
+            json_object_set(document, "fleet", inside);
+        json_object_set(document, BESIDE[i], json_object_get(inside, BESIDE[i]));
+        (void)json_object_del(inside, BESIDE[i]); /* or it is not there */
+    }
+    if (fleet->missing_count == 0)
+        json_object_set_new(document, "missing", json_array());
+    json_decref(inside);
+    return document;
 }
 
 void res_fleet_release(struct res_fleet *fleet)

@@ -145,7 +145,8 @@ struct res_fleet {
 
 extern const struct res_described RES_FLEET, RES_FLEET_HOST, RES_FLEET_ENTRY, RES_FLEET_CANDIDATE;
 
-/* res_fleet_read - a fleet's document, checked: every host has an entry for each candidate.
+/* res_fleet_read - a fleet's document, checked: every host has an entry for each candidate. It has the fleet as `fleet`, beside schema, version,
+ * what is missing and what is left out.
  * ret_problem  one line, the caller's to free, where false is returned. */
 bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem);
 

@@ -19,8 +19,7 @@
 #define FLEET_NAME   "mallab-fleet/"
 #define SCHEMA_MAJOR 1 /* a higher one is refused; more keys are no new number */
 
-#define WORKLOADS_MAX        4096u
-#define FLEET_CANDIDATES_MAX 1000u
+#define WORKLOADS_MAX 4096u
 
 /* ---- what a JSON of ours is ------------------------------------------------------------------ */
 
@@ -146,9 +145,7 @@ static bool is_schema_of_fleet(const char *schema)
 static bool read_fleet(const json_t *json, struct res_result *ret_result, char **ret_problem)
 {
     struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
-    if (json_array_size(json_object_get(json, "candidates")) > FLEET_CANDIDATES_MAX)
-        *ret_problem = res_strdup("candidates is no array of a sensible size");
-    else if (atoi(json_string_value(json_object_get(json, "schema")) + strlen(FLEET_NAME)) > SCHEMA_MAJOR)
+    if (atoi(json_string_value(json_object_get(json, "schema")) + strlen(FLEET_NAME)) > SCHEMA_MAJOR)
         *ret_problem = res_strdup("it is newer than " RES_FLEET_SCHEMA
                                   ": read it with the mallab that wrote it");
     else if (res_fleet_read(json, fleet, ret_problem)) {

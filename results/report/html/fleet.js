@@ -21,13 +21,13 @@ function losersCell(candidate) {
 // The common line: a row for each candidate.
 function commonTable(fleet) {
   const rows = listOf(fleet.candidates).map(objectOf).slice(1).map((candidate) => {
-    const time = objectOf(candidate.time), known = isNumber(time.ratio_low) && isNumber(time.ratio_high);
+    const {ratio, ratio_low: low, ratio_high: high} = candidate, known = isNumber(low) && isNumber(high);
     return [element("strong", {}, String(candidate.name)),
-      isNumber(time.ratio) ? [element("span", {class: "change"}, percentText(time.ratio)), " ",
-        known ? verdictMark(shownWord(time.verdict, time.ratio_low, time.ratio_high), time.ratio) : element("span", {class: "verdict open"}, "spread not known"),
-        element("span", {class: "small below-it"}, rangeText(time.ratio_low, time.ratio_high))] : DASH,
-      rangeText(time.new_host_low, time.new_host_high) || DASH,
-      [["▼", time.faster, "faster"], ["▲", time.slower, "slower"], ["=", time.same, "same"], ["?", time.undecided, "not told apart"]].map(([sign, count, words]) =>
+      isNumber(ratio) ? [element("span", {class: "change"}, percentText(ratio)), " ",
+        known ? verdictMark(shownWord(candidate.verdict, low, high), ratio) : element("span", {class: "verdict open"}, "spread not known"),
+        element("span", {class: "small below-it"}, rangeText(low, high))] : DASH,
+      rangeText(candidate.new_host_low, candidate.new_host_high) || DASH,
+      [["▼", candidate.faster, "faster"], ["▲", candidate.slower, "slower"], ["=", candidate.same, "same"], ["?", candidate.undecided, "not told apart"]].map(([sign, count, words]) =>
         element("span", {class: "below-it", title: words}, `${sign} ${wholeText(count)}`)),
       totalCell(candidate.cpu, "ns", timeText), totalCell(candidate.peaks, "bytes", bytesText),
       isNumber(candidate.p99_bound_bytes) ? `at most ${bytesText(candidate.p99_bound_bytes)}` : `largest ${bytesText(candidate.largest_bytes)}`, losersCell(candidate)];
