@@ -71,9 +71,12 @@ static void ask_names(const struct fp_sites *sites, const char *executable, stru
     uint32_t *modules = site_modules_add(sites, executable != NULL ? executable : "", counts->names);
     counts->questions = res_realloc(counts->questions, counts->question_count + sites->node_end,
                                     sizeof *counts->questions);
+    struct fp_module_map map;
+    if (!fp_module_map_make(sites, &map))
+        res_no_memory();
     for (uint32_t i = FP_SITE_FIRST; i < sites->node_end; i++) {
         const struct fp_site_node *node = &sites->nodes[i];
-        const struct fp_module *module = fp_site_module(sites, node);
+        const struct fp_module *module = fp_module_map_find(&map, node);
         counts->frames += node->address != 0;
         if (node->address == 0 || module == NULL)
             continue;
@@ -82,6 +85,7 @@ static void ask_names(const struct fp_sites *sites, const char *executable, stru
             res_no_memory();
         counts->question_count++;
     }
+    fp_module_map_release(&map);
     free(modules);
 }
 

@@ -40,21 +40,30 @@ static bool cut_deep(struct conv_stacks *stacks)
     return true;
 }
 
-static bool has_module(const struct fp_sites *sites, const struct fp_module *module)
+static bool has_module(const struct conv_stacks *stacks, const struct fp_module *module, uint64_t hash)
 {
-    for (uint32_t i = 0; i < sites->module_count; i++)
-        if (sites->modules[i].start == module->start && sites->modules[i].epoch == module->epoch &&
-            strcmp(sites->modules[i].path, module->path) == 0)
+    size_t step = 0;
+    for (uint32_t i; (i = fp_index_next(&stacks->index, hash, &step)) != FP_INDEX_END;)
+        if (stacks->modules[i].start == module->start && stacks->modules[i].epoch == module->epoch &&
+            strcmp(stacks->modules[i].path, module->path) == 0)
             return true;
     return false;
 }
 
+/* Unless it is there. Returns false: no memory. */
 static bool take_module(const struct fp_module *module, struct conv_stacks *to)
 {
     const uint32_t number = to->sites.module_count;
+    const uint64_t place[] = {module->start, module->epoch};
+    const uint64_t hash = fp_index_hash(place, sizeof place,
+                                        fp_index_hash(module->path, strlen(module->path), 0));
+    if (has_module(to, module, hash))
+        return true;
     to->paths[number] = strdup(module->path);
-    if (to->paths[number] == NULL)
+    if (to->paths[number] == NULL || !fp_index_add(&to->index, hash, number)) {
+        free(to->paths[number]);
         return false;
+    }
     to->modules[number] = *module;
     to->modules[number].path = to->paths[number];
     to->sites.module_count++;
@@ -72,7 +81,7 @@ bool conv_stacks_add(struct conv_stacks *stacks, const struct fp_sites *from)
     if (modules == NULL || paths == NULL || !take_nodes(from, stacks) || !cut_deep(stacks))
         return false;
     for (uint32_t i = 0; i < from->module_count; i++)
-        if (!has_module(&stacks->sites, &from->modules[i]) && !take_module(&from->modules[i], stacks))
+        if (!take_module(&from->modules[i], stacks))
             return false;
     return true;
 }
@@ -81,6 +90,7 @@ void conv_stacks_release(struct conv_stacks *stacks)
 {
     for (uint32_t i = 0; i < stacks->sites.module_count; i++)
         free(stacks->paths[i]);
+    fp_index_release(&stacks->index);
     free(stacks->paths);
     free(stacks->modules);
     free(stacks->nodes);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "footprint/base/hash_index.h"
 #include "footprint/fp/fp_sites.h"
 
 /* Zeroes are none. */
@@ -12,6 +13,7 @@ struct conv_stacks {
     struct fp_site_node *nodes;
     struct fp_module *modules;
     char **paths;          /* of the modules */
+    struct fp_index index; /* of the modules */
     char *executable;      /* the program's path; "": not known */
     uint64_t sample_bytes; /* one allocation for so many bytes has its stack (site_sample.h); 0: all have */
 };

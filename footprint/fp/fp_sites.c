@@ -1,6 +1,8 @@
 /* fp_sites.c - stacks and modules looked up. */
 #include "footprint/fp/fp_sites.h"
 
+#include <stdlib.h>
+
 static const char *const CUTS[FP_CUT_COUNT] = {
     [FP_CUT_LOST] = "lost",           [FP_CUT_FULL] = "full",
     [FP_CUT_STACK] = "stack",         [FP_CUT_CFI] = "cfi",
@@ -36,4 +38,92 @@ const struct fp_module *fp_site_module(const struct fp_sites *sites, const struc
             return module;
     }
     return NULL;
+}
+
+/* ---- many nodes -------------------------------------------------------------------------------- */
+
+/* From one begin or end of a module up to the next. */
+struct fp_module_span {
+    uint64_t begin;
+    uint32_t epoch, next;           /* the first at or behind this one that has no module yet */
+    const struct fp_module *module; /* NULL: none */
+};
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct fp_module_span *one = left, *other = right;
+    if (one->epoch != other->epoch)
+        return one->epoch < other->epoch ? -1 : 1;
+    return (one->begin > other->begin) - (one->begin < other->begin);
+}
+
+/* The number of spans that begin at the address or before it. */
+static size_t spans_before(const struct fp_module_map *map, uint32_t epoch, uint64_t address)
+{
+    const struct fp_module_span aim = {.begin = address, .epoch = epoch};
+    size_t low = 0, high = map->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_spans(&map->spans[middle], &aim) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first span from `at` on without a module; the way there is shorter the next time. */
+static size_t first_free(struct fp_module_span *spans, size_t at)
+{
+    size_t found = at;
+    while (spans[found].next != found)
+        found = spans[found].next;
+    for (size_t next; at != found; at = next) {
+        next = spans[at].next;
+        spans[at].next = (uint32_t)found;
+    }
+    return found;
+}
+
+bool fp_module_map_make(const struct fp_sites *sites, struct fp_module_map *ret_map)
+{
+    struct fp_module_map map = {.spans = calloc(2 * (size_t)sites->module_count + 1, sizeof *map.spans)};
+    size_t ends = 0;
+    *ret_map = map;
+    if (map.spans == NULL)
+        return false;
+    for (uint32_t i = 0; i < sites->module_count; i++) {
+        const struct fp_module *module = &sites->modules[i];
+        map.spans[ends++] = (struct fp_module_span){.begin = module->start, .epoch = module->epoch};
+        map.spans[ends++] = (struct fp_module_span){.begin = module->end, .epoch = module->epoch};
+    }
+    qsort(map.spans, ends, sizeof *map.spans, compare_spans);
+    for (size_t i = 0; i < ends; i++)
+        if (map.count == 0 || compare_spans(&map.spans[i], &map.spans[map.count - 1]) != 0)
+            map.spans[map.count++] = map.spans[i];
+    for (size_t i = 0; i <= map.count; i++)
+        map.spans[i].next = (uint32_t)i;
+    for (uint32_t i = sites->module_count; i-- > 0;) {
+        const struct fp_module *module = &sites->modules[i];
+        const size_t end = spans_before(&map, module->epoch, module->end) - 1;
+        for (size_t at = spans_before(&map, module->epoch, module->start) - 1;
+             (at = first_free(map.spans, at)) < end;) {
+            map.spans[at].module = module;
+            map.spans[at].next = (uint32_t)at + 1;
+        }
+    }
+    *ret_map = map;
+    return true;
+}
+
+const struct fp_module *fp_module_map_find(const struct fp_module_map *map, const struct fp_site_node *node)
+{
+    const size_t before = node->address > 0 ? spans_before(map, node->epoch, node->address - 1) : 0;
+    return before > 0 && map->spans[before - 1].epoch == node->epoch ? map->spans[before - 1].module : NULL;
+}
+
+void fp_module_map_release(struct fp_module_map *map)
+{
+    free(map->spans);
+    *map = (struct fp_module_map){0};
 }

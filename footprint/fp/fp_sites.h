@@ -13,6 +13,7 @@
 #ifndef MALLAB_FOOTPRINT_FP_FP_SITES_H
 #define MALLAB_FOOTPRINT_FP_FP_SITES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -80,6 +81,17 @@ enum fp_cut fp_site_cut(const struct fp_sites *sites, uint32_t site);
 /* fp_site_module - the module that a node's address (the byte before it) lies in; NULL: none that was told.
  * Of several the last that was told counts. */
 const struct fp_module *fp_site_module(const struct fp_sites *sites, const struct fp_site_node *node);
+
+/* fp_module_map - the same for many nodes, without looking at each module for each of them.
+ * sites       borrowed until the map is released.
+ * Returns     false: no memory; the map is empty. */
+struct fp_module_map {
+    struct fp_module_span *spans; /* by epoch and address */
+    size_t count;
+};
+bool fp_module_map_make(const struct fp_sites *sites, struct fp_module_map *ret_map);
+const struct fp_module *fp_module_map_find(const struct fp_module_map *map, const struct fp_site_node *node);
+void fp_module_map_release(struct fp_module_map *map);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 

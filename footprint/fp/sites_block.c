@@ -263,9 +263,10 @@ static enum fp_status get_module(struct cursor *cursor, struct fp_module *ret_mo
 }
 
 /* Whether it was told before: a collector that takes over from one that was killed may tell it again. */
-static bool is_known(const struct sites_store *store, const struct fp_module *module)
+static bool is_known(const struct sites_store *store, const struct fp_module *module, uint64_t hash)
 {
-    for (uint32_t i = 0; i < store->sites.module_count; i++)
+    size_t step = 0;
+    for (uint32_t i; (i = fp_index_next(&store->index, hash, &step)) != FP_INDEX_END;)
         if (store->modules[i].start == module->start && store->modules[i].end == module->end &&
             store->modules[i].epoch == module->epoch)
             return true;
@@ -290,10 +291,14 @@ static enum fp_status add_module(struct sites_store *store, struct cursor *curso
         store->module_capacity = capacity;
         store->sites.modules = modules;
     }
-    if (is_known(store, &module))
+    const uint64_t place[] = {module.start, module.end, module.epoch},
+                   hash = fp_index_hash(place, sizeof place, 0);
+    const bool known = is_known(store, &module, hash);
+    if (known || !fp_index_add(&store->index, hash, store->sites.module_count)) {
         free((char *)(uintptr_t)module.path);
-    else
-        store->modules[store->sites.module_count++] = module;
+        return known ? FP_OK : FP_ERR_MEMORY;
+    }
+    store->modules[store->sites.module_count++] = module;
     return FP_OK;
 }
 
@@ -322,6 +327,7 @@ void sites_release(struct sites_store *store)
 {
     for (uint32_t i = 0; i < store->sites.module_count; i++)
         free((char *)(uintptr_t)store->modules[i].path);
+    fp_index_release(&store->index);
     free(store->modules);
     free(store->nodes);
     *store = (struct sites_store){0};

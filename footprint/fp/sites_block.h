@@ -5,6 +5,7 @@
 #define MALLAB_FOOTPRINT_FP_SITES_BLOCK_H
 
 #include "footprint/base/blockio.h"
+#include "footprint/base/hash_index.h"
 #include "footprint/fp/fp_sites.h"
 
 enum sites_column { SITES_NUMBERS = 0, SITES_PARENTS, SITES_ADDRESSES, SITES_PLACES, SITES_COLUMNS };
@@ -16,6 +17,7 @@ struct sites_store {
     struct fp_sites sites;
     struct fp_site_node *nodes;
     struct fp_module *modules;
+    struct fp_index index; /* of the modules */
     size_t node_capacity, module_capacity, text_bytes;
 };
 

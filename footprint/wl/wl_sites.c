@@ -83,9 +83,13 @@ void wl_sites_encode(struct wl_writer *writer)
 /* Modules that nodes lie in. */
 struct module_list {
     struct fp_module *modules;
-    uint16_t *of_source; /* by number of the source's: 1 + the number here; 0: none yet */
-    size_t count, text_bytes;
-    uint64_t *places; /* addresses in no module, ascending */
+    uint32_t *of_source; /* by number of the source's: 1 + the number here, or WL_MODULE_NONE; 0: none yet */
+    struct fp_index index; /* of the modules */
+    bool failed;           /* no memory for that */
+    uint32_t count;
+    size_t text_bytes;
+    struct fp_module_map map; /* of the source's */
+    uint64_t *places;         /* addresses in no module, ascending */
     size_t place_count;
 };
 
@@ -107,9 +111,10 @@ static bool is_same_file(const struct fp_module *one, const struct fp_module *ot
 static uint16_t module_number(struct module_list *list, const struct wl_site_numbers *numbers,
                               const struct fp_module *from)
 {
-    uint16_t *known = &list->of_source[from - numbers->stacks->modules];
+    uint32_t *known = &list->of_source[from - numbers->stacks->modules];
     struct fp_module module = *from;
-    size_t number = 0, bytes;
+    uint32_t number;
+    size_t step = 0, bytes;
     if (*known != 0)
         return (uint16_t)(*known - 1);
     module.path = name_of(numbers, from);
@@ -117,17 +122,25 @@ static uint16_t module_number(struct module_list *list, const struct wl_site_num
     module.end -= from->base;
     module.base = 0;
     bytes = MODULE_BYTES_MAX - FP_PATH_MAX + strlen(module.path);
-    while (number < list->count && !is_same_file(&list->modules[number], &module))
-        number++;
-    if (number == list->count) {
+    const uint64_t hash = fp_index_hash(
+        module.path, strlen(module.path),
+        fp_index_hash(module.build_id, module.build_id_bytes, module.start ^ module.end << 16));
+    while ((number = fp_index_next(&list->index, hash, &step)) != FP_INDEX_END)
+        if (is_same_file(&list->modules[number], &module))
+            break;
+    if (number == FP_INDEX_END) {
+        number = list->count;
         if (module.start >= module.end || module.end >= ADDRESSES_END || number == FP_MODULES_MAX ||
-            bytes > FP_MODULES_TEXT_MAX - list->text_bytes)
+            bytes > FP_MODULES_TEXT_MAX - list->text_bytes) {
+            *known = 1 + WL_MODULE_NONE;
             return WL_MODULE_NONE;
+        }
+        list->failed |= !fp_index_add(&list->index, hash, number);
         module.epoch = (uint16_t)number;
         list->modules[list->count++] = module;
         list->text_bytes += bytes;
     }
-    *known = (uint16_t)(number + 1);
+    *known = number + 1;
     return (uint16_t)number;
 }
 
@@ -162,7 +175,7 @@ static void place_nodes(struct module_list *list, const struct wl_site_numbers *
 {
     for (uint32_t i = 0; i < numbers->count; i++) {
         const struct fp_site_node node = numbers->stacks->nodes[numbers->given[i]];
-        const struct fp_module *module = fp_site_module(numbers->stacks, &node);
+        const struct fp_module *module = fp_module_map_find(&list->map, &node);
         const uint16_t number = module != NULL ? module_number(list, numbers, module) : WL_MODULE_NONE;
         const uint64_t offset = number != WL_MODULE_NONE ? node.address - module->base : node.address;
         entries[i] = (struct fp_site_entry){
@@ -231,15 +244,20 @@ enum fp_status wl_sites_put(struct wl_writer *writer)
     list.places = malloc(numbers->count * sizeof *list.places);
     list.modules = calloc((size_t)numbers->stacks->module_count + 1, sizeof *list.modules);
     list.of_source = calloc((size_t)numbers->stacks->module_count + 1, sizeof *list.of_source);
-    if (entries == NULL || list.places == NULL || list.modules == NULL || list.of_source == NULL) {
+    const bool has_map = fp_module_map_make(numbers->stacks, &list.map);
+    if (!has_map || entries == NULL || list.places == NULL || list.modules == NULL ||
+        list.of_source == NULL) {
         status = wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for call stacks");
     } else {
         place_nodes(&list, numbers, entries);
-        status = put_nodes(writer, entries, numbers->count, &memory);
+        status = list.failed ? wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for modules of call stacks")
+                             : put_nodes(writer, entries, numbers->count, &memory);
         if (status == FP_OK && list.count > 0)
             status = put_modules(writer, &list, &memory);
     }
     bytes_release(&memory);
+    fp_module_map_release(&list.map);
+    fp_index_release(&list.index);
     free(list.of_source);
     free(list.modules);
     free(list.places);
@@ -315,6 +333,7 @@ enum fp_status wl_reader_stacks(struct wl_reader *reader, struct wl_stacks *ret_
     }
     if (store.sites.node_end == 0)
         store.sites.node_end = reader->decoder.site_end;
+    fp_index_release(&store.index);
     *ret_stacks = (struct wl_stacks){store.sites, store.nodes, store.modules};
     return FP_OK;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
+#include "footprint/base/hash_index.h"
 #include "footprint/base/process.h"
 #include "footprint/base/words.h"
 #include "sites/names/debian_packages.h"
@@ -45,8 +46,7 @@ struct names {
     size_t module_count, module_capacity;
     struct question *questions;
     size_t question_count, question_capacity;
-    uint32_t *table; /* question + 1 by module and address; 0: free */
-    size_t table_size;
+    struct fp_index by_path, by_place; /* modules; questions */
     struct names_frame *frames, unknown;
     size_t frame_count, frame_capacity;
     struct texts *texts;
@@ -163,16 +163,25 @@ static bool copy_module(const struct names_module *from, struct module *ret)
 
 enum fp_status names_add_module(struct names *names, const struct names_module *module, uint32_t *ret_module)
 {
-    for (size_t i = 0; i < names->module_count; i++)
-        if (is_same(&names->modules[i].told, module)) {
-            *ret_module = (uint32_t)i;
-            return FP_OK;
-        }
-    if (!grow((void **)&names->modules, names->module_count, &names->module_capacity,
-              sizeof *names->modules) ||
-        !copy_module(module, &names->modules[names->module_count]))
-        return FP_ERR_MEMORY;
-    *ret_module = (uint32_t)names->module_count++;
+    const char *path = module->path != NULL ? module->path : "";
+    const uint64_t hash = fp_index_hash(module->build_id, module->build_id_bytes,
+                                        fp_index_hash(path, strlen(path), 0));
+    uint32_t number;
+    size_t step = 0;
+    while ((number = fp_index_next(&names->by_path, hash, &step)) != FP_INDEX_END)
+        if (is_same(&names->modules[number].told, module))
+            break;
+    if (number == FP_INDEX_END) {
+        number = (uint32_t)names->module_count;
+        if (!grow((void **)&names->modules, names->module_count, &names->module_capacity,
+                  sizeof *names->modules) ||
+            !copy_module(module, &names->modules[number]))
+            return FP_ERR_MEMORY;
+        names->module_count++; /* released with the others */
+        if (!fp_index_add(&names->by_path, hash, number))
+            return FP_ERR_MEMORY;
+    }
+    *ret_module = number;
     return FP_OK;
 }
 
@@ -217,60 +226,37 @@ void names_free(struct names *names)
     }
     free(names->modules);
     free(names->questions);
-    free(names->table);
+    fp_index_release(&names->by_path);
+    fp_index_release(&names->by_place);
     free(names->frames);
     free(names);
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */
 
-/* Where the question is in the table, or would be. */
-static uint32_t *place_of(const struct names *names, uint32_t module, uint64_t address)
-{
-    size_t at = (size_t)((address + module) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (names->table_size - 1);
-    for (; names->table[at] != 0; at = (at + 1) & (names->table_size - 1)) {
-        const struct question *question = &names->questions[names->table[at] - 1];
-        if (question->address == address && question->module == module)
-            break;
-    }
-    return &names->table[at];
-}
-
-/* At most half of it is taken. */
-static bool grow_table(struct names *names)
-{
-    const size_t size = names->table_size == 0 ? 256 : 2 * names->table_size;
-    uint32_t *table;
-    if (names->question_count < names->table_size / 2)
-        return true;
-    table = calloc(size, sizeof *table);
-    if (table == NULL)
-        return false;
-    free(names->table);
-    names->table = table;
-    names->table_size = size;
-    for (size_t i = 0; i < names->question_count; i++)
-        *place_of(names, names->questions[i].module, names->questions[i].address) = (uint32_t)i + 1;
-    return true;
-}
-
 enum fp_status names_ask(struct names *names, uint32_t module, uint64_t address, bool with_lines,
                          uint32_t *ret_question)
 {
-    if (!grow_table(names) || !grow((void **)&names->questions, names->question_count,
-                                    &names->question_capacity, sizeof *names->questions))
-        return FP_ERR_MEMORY;
-    uint32_t *place = place_of(names, module, address);
-    if (*place == 0) {
-        names->questions[names->question_count] = (struct question){
+    const uint64_t place[] = {module, address}, hash = fp_index_hash(place, sizeof place, 0);
+    uint32_t number;
+    size_t step = 0;
+    while ((number = fp_index_next(&names->by_place, hash, &step)) != FP_INDEX_END)
+        if (names->questions[number].address == address && names->questions[number].module == module)
+            break;
+    if (number == FP_INDEX_END) {
+        number = (uint32_t)names->question_count;
+        if (!grow((void **)&names->questions, names->question_count, &names->question_capacity,
+                  sizeof *names->questions) ||
+            !fp_index_add(&names->by_place, hash, number))
+            return FP_ERR_MEMORY;
+        names->questions[names->question_count++] = (struct question){
             .address = address, .module = module, .is_pending = true};
-        *place = (uint32_t)++names->question_count;
     }
-    struct question *question = &names->questions[*place - 1];
+    struct question *question = &names->questions[number];
     question->is_pending |= with_lines && !question->wants_lines;
     question->wants_lines |= with_lines;
     names->modules[module].wants_lines |= with_lines;
-    *ret_question = *place - 1;
+    *ret_question = number;
     return FP_OK;
 }
 

@@ -77,7 +77,7 @@ static uint64_t address_of(const struct site_stacks *stacks, uint32_t node, uint
 {
     const struct fp_sites *all = &stacks->sites->stacks;
     const struct fp_site_node *at = &all->nodes[node];
-    const struct fp_module *module = fp_site_module(all, at);
+    const struct fp_module *module = fp_module_map_find(&stacks->map, at);
     *ret_module = module != NULL ? (uint32_t)(module - all->modules) : all->module_count;
     return at->address - 1 - (module != NULL ? module->base : 0);
 }
@@ -100,7 +100,7 @@ struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct
         .questions = res_calloc(end + 1, sizeof *stacks.questions),
         .modules = res_calloc(end + 1, sizeof *stacks.modules),
     };
-    if (stacks.names == NULL)
+    if (stacks.names == NULL || !fp_module_map_make(&sites->stacks, &stacks.map))
         res_no_memory();
     uint32_t *numbers = site_modules_add(&sites->stacks, sites->executable, stacks.names);
     numbers[sites->stacks.module_count] = add_jit(stacks.names, sites, options);
@@ -130,6 +130,7 @@ struct site_stacks site_stacks_make(const struct conv_sites *sites, const struct
 void site_stacks_release(struct site_stacks *stacks)
 {
     names_free(stacks->names);
+    fp_module_map_release(&stacks->map);
     free(stacks->questions);
     free(stacks->modules);
     free(stacks->wrappers);

@@ -19,6 +19,7 @@
 struct site_stacks {
     const struct conv_sites *sites; /* borrowed */
     struct names *names;
+    struct fp_module_map map;
     uint32_t *questions; /* by number of node: its question; NO_QUESTION: it is on no site's stack */
     uint32_t *modules;   /* by number of node: its module among those of names */
     uint32_t module_count;
