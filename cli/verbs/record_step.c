@@ -1,4 +1,4 @@
-/* record_step.c - record a command for `ab` and `validate`. */
+/* record_step.c - record a command for `ab` and `validate`, a program that runs for `record` and `ab`. */
 #include "cli/verbs/record_step.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "cli/base/say.h"
 #include "convert/base/error.h"
 #include "footprint/base/support.h"
+#include "record/attach/late_record.h"
 #include "record/record_report.h"
 #include "record/relay.h"
 #include "record/target.h"
@@ -85,4 +86,50 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     }
     *ret_recording = recording;
     return CLI_DONE;
+}
+
+int cli_record_attached(const struct cli_verb *verb, const struct rec_settings *record, pid_t pid,
+                        uint64_t within_ns, int *ret_ended_by)
+{
+    struct rec_recorded recorded;
+    struct late_told told;
+    char stop[32];
+    late_record(record, pid, within_ns, &recorded, &told);
+    if (recorded.code != 0) {
+        cli_say(verb, "%s", recorded.problem);
+    } else {
+        rec_report(verb->name, &recorded, record->quiet);
+        if (!told.idle)
+            cli_say(verb,
+                    "%s; the recorder stays in it and passes all calls on; 'mallab record --pid' tidies up",
+                    told.problem != NULL ? told.problem : "the program could not be left");
+        else if (!record->quiet && !told.ended)
+            cli_say(verb, "the program is as it was; the longest that a thread of it stood still was %s",
+                    res_text_duration((double)told.longest_stop_ns, stop));
+    }
+    rec_messages_report(&recorded.watch.messages);
+    const int code = recorded.code != 0 ? recorded.code : told.idle ? CLI_DONE : CLI_FAILED;
+    *ret_ended_by = told.asked_to_end;
+    free(told.problem);
+    rec_recorded_release(&recorded);
+    return code;
+}
+
+int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns,
+                    const struct cli_record_step *step, int *ret_ended_by, char **ret_recording)
+{
+    char *name = res_printf("pid-%d", (int)pid), *recording = res_path_join(step->directory, name);
+    const struct rec_settings record = {
+        .directory = recording, .verb = verb->name, .quiet = step->quiet, .duration_ns = duration_ns};
+    const int code = cli_record_attached(verb, &record, pid, 0, ret_ended_by);
+    const struct rec_totals totals = rec_totals_read(recording);
+    if (code != REC_FAILED && totals.events == 0)
+        cli_say(verb, "process %d called no malloc meanwhile: there is nothing to replay", (int)pid);
+    free(name);
+    if (code != REC_FAILED && totals.events > 0) {
+        *ret_recording = recording;
+        return CLI_DONE;
+    }
+    free(recording);
+    return CLI_FAILED;
 }

@@ -1,10 +1,11 @@
-/* record_step.h - a command recorded as a step on the way to something else. */
+/* record_step.h - a command, or a program that runs, recorded as a step on the way to something else. */
 #ifndef MALLAB_CLI_VERBS_RECORD_STEP_H
 #define MALLAB_CLI_VERBS_RECORD_STEP_H
 
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
+#include "record/recorder.h"
 
 /* How it is recorded. */
 struct cli_record_step {
@@ -22,5 +23,16 @@ struct cli_record_step {
  * Returns        CLI_DONE when there is something to replay; else CLI_FAILED, told on stderr. */
 int cli_record_step(const struct cli_verb *verb, char **command, const struct cli_record_step *step,
                     int *ret_status, char **ret_recording);
+
+/* cli_record_attached - record a process that runs already (record/attach/late_record.h), and tell of it in the name of `verb`.
+ * ret_ended_by  the signal that ended the recording; 0: none.
+ * Returns       CLI_DONE; CLI_FAILED where the process could not be left, its recording is whole all the same; REC_FAILED
+ *               where nothing was recorded. */
+int cli_record_attached(const struct cli_verb *verb, const struct rec_settings *record, pid_t pid,
+                        uint64_t within_ns, int *ret_ended_by);
+
+/* cli_attach_step - the same as a step: the recording is `step`'s DIRECTORY/pid-PID. Otherwise as cli_record_step. */
+int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns,
+                    const struct cli_record_step *step, int *ret_ended_by, char **ret_recording);
 
 #endif

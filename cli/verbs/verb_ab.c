@@ -60,7 +60,8 @@ struct settings {
     bool check, latency, no_syscalls, sites;
     char **inputs;
     size_t input_count;
-    char **command; /* NULL: none */
+    char **command;            /* NULL: none */
+    uint64_t pid, duration_ns; /* 0: none */
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -98,6 +99,13 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "what is compared"},
     {.group = cli_measure_allocators, .at = AT(measure)},
     {.group = cli_measure_baseline, .at = AT(measure)},
+
+    {.name = "pid", .argument = "PID", .how = CLI_COUNT, .at = AT(pid), .least = 1, .most = INT32_MAX,
+     .takes = "a process id",
+     .help = "instead of COMMAND a program that runs already (x86-64), recorded as by 'mallab record --pid' until "
+             "Ctrl-C or for --duration"},
+    {.name = "duration", .argument = "T", .how = CLI_DURATION, .at = AT(duration_ns),
+     .help = "record --pid for T: 60s, 5m"},
 
     {.heading = "how"},
     {.group = cli_measure_rounds, .at = AT(measure),
@@ -184,9 +192,13 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         code = cli_select_check(&CLI_AB, &ret_settings->convert);
     if (code >= 0)
         return code;
-    if (operands.count == 0 && operands.command == NULL)
+    if (operands.count == 0 && operands.command == NULL && ret_settings->pid == 0)
         return cli_misuse(&CLI_AB,
                           "nothing to replay: name a workload or a recording, or a command behind '--'");
+    if (ret_settings->pid != 0 && (operands.command != NULL || ret_settings->sites))
+        return cli_misuse(&CLI_AB, "--pid takes a program that runs: no command beside it, and no --sites");
+    if (ret_settings->duration_ns != 0 && ret_settings->pid == 0)
+        return cli_misuse(&CLI_AB, "--duration goes with --pid");
     ret_settings->inputs = operands.words;
     ret_settings->input_count = (size_t)operands.count;
     ret_settings->command = operands.command;
@@ -267,6 +279,19 @@ static int record_command(struct ab *ab, char **ret_recording)
     return code;
 }
 
+/* Ctrl-C ends the recording, and what was recorded is compared. */
+static int record_process(struct ab *ab, char **ret_recording)
+{
+    const struct settings *settings = &ab->settings;
+    const struct cli_record_step step = {.directory = ab->directory, .quiet = settings->answer.quiet};
+    int ended_by;
+    const int code = cli_attach_step(&CLI_AB, (pid_t)settings->pid, settings->duration_ns, &step, &ended_by,
+                                     ret_recording);
+    if (ended_by != 0 && ended_by != SIGINT)
+        cli_stopped_by = ended_by;
+    return code;
+}
+
 static int prepare_workloads(struct ab *ab)
 {
     const struct settings *settings = &ab->settings;
@@ -274,8 +299,10 @@ static int prepare_workloads(struct ab *ab)
     int code = cli_work_directory(&CLI_AB, settings->answer.keep, &ab->directory);
     if (code == CLI_DONE && settings->command != NULL)
         code = record_command(ab, &recording);
+    if (code == CLI_DONE && settings->pid != 0)
+        code = record_process(ab, &recording);
     if (code == CLI_DONE && recording != NULL && cli_stopped_by == 0)
-        code = add_workload(ab, recording, settings->command[0]);
+        code = add_workload(ab, recording, settings->command != NULL ? settings->command[0] : recording);
     free(recording);
     for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
         code = add_workload(ab, settings->inputs[i], settings->inputs[i]);
@@ -513,7 +540,8 @@ const struct cli_verb CLI_AB = {
     .name = "ab",
     .summary = "compare allocators on a recorded program: the main job",
     .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT...\n"
-             "[OPTION...] -- COMMAND [ARG...]",
+             "[OPTION...] -- COMMAND [ARG...]\n"
+             "[OPTION...] --pid PID",
     .purpose =
         "Compare allocators: replay a workload on each of them, interleaved and repeated, and print time "
         "and memory against a baseline, with intervals and a verdict. Recordings and footprints are "
@@ -525,7 +553,8 @@ const struct cli_verb CLI_AB = {
     .notes = "Ctrl-C ends the experiment; the rounds finished before are printed and kept. While COMMAND is "
              "recorded "
              "it ends COMMAND.",
-    .examples = "mallab ab -o result.json -- sqlite3 :memory: 'SELECT 1'",
+    .examples = "mallab ab -o result.json -- sqlite3 :memory: 'SELECT 1'\n"
+                "mallab ab --pid 4711 --duration 60s",
     .exit_codes =
         "0 done, 1 failed, also when one candidate did, 2 misuse, 3 input unreadable, damaged or too "
         "new; after Ctrl-C what is finished is printed and kept, then the signal ends mallab (130 in a "

@@ -12,13 +12,13 @@
 #include "cli/base/say.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
+#include "cli/verbs/record_step.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/label.h"
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/fp/site_sample.h"
-#include "record/attach/late_record.h"
 #include "record/control.h"
 #include "record/record_report.h"
 #include "record/target.h"
@@ -28,7 +28,6 @@
 #define SIZE_LIMIT_LEAST (UINT64_C(512) << 10)
 #define MEMORY_LEAST     (UINT64_C(256) << 10) /* some chunks of shim/shared/segment.h's, and their most */
 #define MEMORY_MOST      (UINT64_C(64) << 30)
-#define WITHIN_NS        UINT64_C(5000000000)
 #define WINDOW_LEAST_NS  UINT64_C(1000000000)
 
 struct settings {
@@ -275,33 +274,6 @@ static int record_command(const struct settings *settings, char **command)
     return code;
 }
 
-static int record_pid(const struct settings *settings)
-{
-    struct rec_recorded recorded;
-    struct late_told told;
-    char stop[32];
-    late_record(&settings->record, (pid_t)settings->pid,
-                settings->within_ns != 0 ? settings->within_ns : WITHIN_NS, &recorded, &told);
-    if (recorded.code != 0) {
-        cli_say(&CLI_RECORD, "%s", recorded.problem);
-    } else {
-        rec_report(CLI_RECORD.name, &recorded, settings->record.quiet);
-        if (!told.idle)
-            cli_say(&CLI_RECORD,
-                    "%s; the recorder stays in it and passes all calls on; 'mallab record --pid' tidies up",
-                    told.problem != NULL ? told.problem : "the program could not be left");
-        else if (!settings->record.quiet && !told.ended)
-            cli_say(&CLI_RECORD,
-                    "the program is as it was; the longest that a thread of it stood still was %s",
-                    res_text_duration((double)told.longest_stop_ns, stop));
-    }
-    rec_messages_report(&recorded.watch.messages);
-    const int code = recorded.code != 0 ? recorded.code : told.idle ? CLI_DONE : CLI_FAILED;
-    free(told.problem);
-    rec_recorded_release(&recorded);
-    return code;
-}
-
 static int print_status(const struct rec_control *control, bool json)
 {
     if (json)
@@ -334,6 +306,7 @@ static int control_recording(const struct settings *settings)
 static int run_record(int argc, char **argv)
 {
     struct settings settings;
+    int ended_by; /* as every end is the one asked for */
     const int misuse = take_options(argc, argv, &settings);
     if (misuse >= 0)
         return misuse;
@@ -360,7 +333,8 @@ static int run_record(int argc, char **argv)
     settings.record.verb = CLI_RECORD.name;
     settings.record.numbered = true;
     if (settings.pid != 0)
-        return record_pid(&settings);
+        return cli_record_attached(&CLI_RECORD, &settings.record, (pid_t)settings.pid, settings.within_ns,
+                                   &ended_by);
     return record_command(&settings, settings.command);
 }
 

@@ -24,7 +24,7 @@
 #define MODULES_MOST  8192u
 #define HEADERS_MOST  64u
 #define DYNAMIC_MOST  1024u
-#define FRAMES_MOST   (512u << 20) /* of the segments that have the frames' tables, in all */
+#define FRAMES_MOST   (512u << 20) /* of the frames' tables, in all */
 #define CODE_MOST     (64u << 20)
 #define CHAIN_MOST    4096u
 #define NAME_MOST     64u
@@ -405,6 +405,22 @@ uint64_t late_code_bytes(const struct late_process *process, const struct late_m
 
 /* ---- frames' tables ----------------------------------------------------------------------------- */
 
+/* Where the tables begin: that which is searched, or the frames it leads to; behind both the segment goes on for less than before
+ * them. */
+static uint64_t first_of_tables(const struct late_process *process, const struct late_module *module,
+                                const Elf64_Phdr *segment, uint64_t table)
+{
+    enum { HEAD_BYTES = 8, DISTANCE_AT = 4, BY_DISTANCE = 0x1b };
+    unsigned char head[HEAD_BYTES];
+    int32_t distance;
+    if (!late_process_read(process, module->bias + table, head, sizeof head) || head[1] != BY_DISTANCE)
+        return segment->p_vaddr;
+    memcpy(&distance, head + DISTANCE_AT, sizeof distance);
+    const uint64_t frames = table + DISTANCE_AT + (uint64_t)(int64_t)distance;
+    const uint64_t first = frames < table ? frames : table;
+    return first > segment->p_vaddr ? first : segment->p_vaddr;
+}
+
 static void read_frames(struct late_process *process, struct late_module *module)
 {
     Elf64_Phdr headers[HEADERS_MOST];
@@ -419,19 +435,22 @@ static void read_frames(struct late_process *process, struct late_module *module
     for (size_t i = 0; table != 0 && i < count; i++) {
         const Elf64_Phdr *segment = &headers[i];
         if (segment->p_type != PT_LOAD || table < segment->p_vaddr ||
-            table - segment->p_vaddr >= segment->p_filesz ||
-            segment->p_filesz > FRAMES_MOST - process->frames_bytes)
+            table - segment->p_vaddr >= segment->p_filesz)
             continue;
-        char *copy = res_calloc(1, segment->p_filesz);
-        if (!late_process_read(process, module->bias + segment->p_vaddr, copy, segment->p_filesz)) {
+        const uint64_t first = first_of_tables(process, module, segment, table);
+        const uint64_t size = segment->p_filesz - (first - segment->p_vaddr);
+        if (size > FRAMES_MOST - process->frames_bytes)
+            return;
+        char *copy = res_calloc(1, size);
+        if (!late_process_read(process, module->bias + first, copy, size)) {
             free(copy);
             return;
         }
-        process->frames_bytes += segment->p_filesz;
+        process->frames_bytes += size;
         module->frames_copy = copy;
-        module->frames_at = module->bias + segment->p_vaddr;
-        module->frames = (struct cfi_segment){(uintptr_t)copy, (uintptr_t)copy + segment->p_filesz,
-                                              (uintptr_t)copy + (table - segment->p_vaddr)};
+        module->frames_at = module->bias + first;
+        module->frames = (struct cfi_segment){(uintptr_t)copy, (uintptr_t)copy + size,
+                                              (uintptr_t)copy + (table - first)};
         return;
     }
 }

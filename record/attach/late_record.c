@@ -385,10 +385,13 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
     struct sigaction former[FP_ENDING_COUNT];
     struct rec_recorded recorded = {.code = REC_FAILED};
     struct rec_collector collector = {.process = FP_PROCESS_NONE, .control = -1};
-    struct late late = {.told = ret_told, .within_ns = within_ns, .ticket = (uint64_t)fp_now_ns()};
+    struct late late = {.told = ret_told,
+                        .within_ns = within_ns != 0 ? within_ns : LATE_WITHIN_NS,
+                        .ticket = (uint64_t)fp_now_ns()};
     const struct rec_settings ours = with_ours(settings);
     char *library = res_own_library("libmallab-late.so"), *program = res_own_program("mallab-collect");
     *ret_told = (struct late_told){0};
+    asked_to_end = 0;
     fp_signals_take(ENDING, FP_ENDING_COUNT, &action, former);
     if (library == NULL || realpath(library, late.library) == NULL)
         recorded.problem = res_strdup(
@@ -408,6 +411,7 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
         }
     }
     fp_signals_restore(ENDING, FP_ENDING_COUNT, former);
+    ret_told->asked_to_end = asked_to_end;
     late_process_close(&late.process);
     rec_collector_release(&collector);
     free(library);

@@ -11,16 +11,19 @@
 
 #include "record/recorder.h"
 
+#define LATE_WITHIN_NS UINT64_C(5000000000) /* for so long a safe place is looked for, where nobody said */
+
 struct late_told {
     uint64_t slots, slots_left, modules;
     uint64_t longest_stop_ns; /* for which one thread, or at the end all, did nothing of its own */
+    int asked_to_end;         /* the signal that ended the recording; 0: none */
     bool ended;               /* the program ended before we let go of it */
     bool idle;                /* the library is idle, and holds nothing; else problem says why not */
     char *problem;            /* the caller's; NULL: none */
 };
 
 /* late_record - record a process until its end, --duration, the recording's end, or a signal that ends us.
- * within_ns   for so long a safe place is looked for.
+ * within_ns   for so long a safe place is looked for; 0: LATE_WITHIN_NS.
  * ret         as rec_run has it; code is REC_FAILED with problem set where nothing was begun.
  * ret_told    likewise the caller's. */
 void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within_ns, struct rec_recorded *ret,

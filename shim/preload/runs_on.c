@@ -190,7 +190,8 @@ void runs_on_ask(void)
     const int saved = errno;
     if (shim_process == NULL || get_acquire(&shim_process->state) != PROCESS_ON || !confine_may_call())
         return;
-    const enum fp_runs_on how = look();
+    const uint32_t known = get_relaxed(&found.how); /* by a former recording of the same program */
+    const uint32_t how = known != FP_RUNS_ON_UNKNOWN ? known : look();
     confine_called();
     put_relaxed(&found.how, how);
     runs_on_put(shim_process->slot);

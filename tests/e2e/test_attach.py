@@ -134,6 +134,21 @@ class Attach(lab.Lab):
                 self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"after.{i}"))
         self.end(program)
 
+    def test_ab(self):
+        """The whole way; what the program runs on is found once, also where it was recorded before."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        self.attach(program, "--duration", "20ms")
+        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "--memory-rounds", 0, "-a", "glibc",
+                             "--head", "1000", "--json", "--keep", "kept")
+        self.end(program)
+        [workload] = result["workloads"]
+        self.assertEqual(workload["program"], "late")
+        self.assertGreater(workload["ops"], 0)
+        self.assertEqual(self.answer("info", "--json", f"kept/pid-{program.pid}")["runs_on"]["name"], "glibc")
+        for misuse in (["--pid", "1", "--", "true"], ["--pid", "1", "--sites"], ["--duration", "1s", "x.wl"]):
+            self.mallab("ab", *misuse, status=lab.MISUSE)
+        self.mallab("ab", "--pid", program.pid, "-a", "glibc", status=lab.FAILED)
+
     def test_ended_from_outside(self):
         """--control DIR --end, and Ctrl-C."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
