@@ -6,7 +6,8 @@
  *   drop COUNT         free the oldest kept ones
  *   churn COUNT SIZE   allocate and free, one after the other
  *   thread COUNT SIZE  the same as take, in a thread that then sleeps to the end
- *   storm COUNT SIZE   churn in four threads that hand each other every eighth object, until `calm`
+ *   storm COUNT SIZE   churn in four threads that hand each other every eighth object, until `calm`; some 0.3 us of work between
+ *                      two pairs, so that what is recorded while requests are answered is few enough to replay it often
  *   calm               end the storm; answers with the pairs that it made
  *
  * No call of its own besides: lines are read with read(2), the list is static. */
@@ -20,6 +21,7 @@
 
 #define KEPT_MAX 100000u
 #define THREADS  4u
+#define WORK     150u
 
 static void *kept[KEPT_MAX];
 static size_t first, last;
@@ -68,6 +70,8 @@ static void *stormer(void *data)
         if (++made % 8 == 0)
             object = atomic_exchange(&shelf[made / 8 % THREADS], object);
         free(object);
+        for (volatile unsigned i = 0; i < WORK; i++)
+            ;
     }
     atomic_fetch_add(&pairs, made);
     return NULL;
