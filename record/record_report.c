@@ -90,6 +90,7 @@ static void take_totals(const struct conv_recording *recording, struct rec_total
         .windows = recording->windows,
         .windows_removed = recording->windows_removed,
         .events_removed = recording->events_removed,
+        .duration_ns = recording->duration_ns,
     };
     json_array_foreach(json_object_get(recording->json, "programs_not_asked_for"), i, name)
         add_name(totals->other_names, json_is_string(name) ? json_string_value(name) : "");
@@ -213,6 +214,7 @@ static void report_choices(const char *verb, const struct rec_totals *totals)
 void rec_report(const char *verb, const struct rec_recorded *recorded, bool quiet)
 {
     const char *shown = recorded->shown;
+    char forecast[REC_FORECAST_BYTES] = "";
     const bool recovered = recorded->collector_status != 0 && rec_recover(verb, recorded->directory);
     const struct rec_totals totals = rec_totals_read(recorded->directory);
     if (recorded->still_running != 0) {
@@ -227,10 +229,12 @@ void rec_report(const char *verb, const struct rec_recorded *recorded, bool quie
         report_collector(verb, recorded, &totals, shown);
         return;
     }
+    if (totals.windows_removed == 0) /* else the disk holds what --keep says */
+        (void)rec_forecast(totals.bytes, totals.duration_ns, forecast);
     if (!quiet && totals.known)
-        res_say(verb, "%s events of %s process%s, %.2f bytes each, written to %s; lost %s",
+        res_say(verb, "%s events of %s process%s, %.2f bytes each%s, written to %s; lost %s",
                 FP_GROUPED(totals.events), FP_GROUPED(totals.processes), totals.processes == 1 ? "" : "es",
-                totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0.0, shown,
+                totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0.0, forecast, shown,
                 FP_GROUPED(totals.lost));
     if (!quiet)
         report_choices(verb, &totals);

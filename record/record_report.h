@@ -21,7 +21,7 @@ struct rec_totals {
     uint64_t pauses, paused_ns;
     char stopped_by[16]; /* as rec_stop has it; "": nothing stopped it before the command's end */
     uint64_t stopped_ns; /* since recording began */
-    uint64_t windows, windows_removed, events_removed;
+    uint64_t windows, windows_removed, events_removed, duration_ns;
     char silent[REC_NAMES_BYTES]; /* "'a', 'b'": programs that loaded the recorder and made no call */
 };
 

@@ -1,11 +1,16 @@
 /* recording_words.c - read recording.json, and put some of it in words. */
 #include "record/recording_words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "convert/recording/recording_json.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
+
+#define FORECAST_AFTER_NS UINT64_C(10000000000)
+#define DAY_NS            86400e9
 
 json_t *rec_recording_read(const char *directory)
 {
@@ -91,4 +96,13 @@ char *rec_unrecorded_words(const json_t *object)
     free(name);
     free(why);
     return words;
+}
+
+const char *rec_forecast(uint64_t bytes, uint64_t within_ns, char ret_words[REC_FORECAST_BYTES])
+{
+    ret_words[0] = '\0';
+    if (within_ns >= FORECAST_AFTER_NS)
+        snprintf(ret_words, REC_FORECAST_BYTES, ", at this rate %s a day",
+                 FP_BYTES((double)bytes / (double)within_ns * DAY_NS));
+    return ret_words;
 }

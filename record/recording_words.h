@@ -34,4 +34,10 @@ json_t *rec_unrecorded_load(const char *path);
  * to free. */
 char *rec_unrecorded_words(const json_t *object);
 
+#define REC_FORECAST_BYTES 48
+
+/* rec_forecast - what so many bytes, written within so long, come to: ", at this rate 3.1 GB a day"; "" where it is too early to
+ * say, before ten seconds. Returns ret_words. */
+const char *rec_forecast(uint64_t bytes, uint64_t within_ns, char ret_words[REC_FORECAST_BYTES]);
+
 #endif

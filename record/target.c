@@ -14,12 +14,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
 #include "footprint/base/support.h"
 
-#define INTERPRETERS_MAX    5   /* as many scripts as the kernel follows (fs/exec.c, exec_binprm) */
-#define SCRIPT_HEAD_BYTES   256 /* BINPRM_BUF_SIZE: what the kernel reads of a '#!' line */
-#define PROGRAM_HEADERS_MAX 4096
+#define INTERPRETERS_MAX  5   /* as many scripts as the kernel follows (fs/exec.c, exec_binprm) */
+#define SCRIPT_HEAD_BYTES 256 /* BINPRM_BUF_SIZE: what the kernel reads of a '#!' line */
 
 #define NATIVE_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 
@@ -86,26 +86,14 @@ static const struct obstacle OTHER_MACHINE = {"is built for another machine type
                                               ": record it with a mallab built for that type", true},
                              STATIC = {"is statically linked: no library can be preloaded into it",
                                        "; link it dynamically and record that", true},
+                             MUSL = {LOADER_MUSL_OBSTACLE, "; build it for glibc and record that", true},
                              SETUID = {"is setuid: " NOT_TAKEN, NULL, false},
                              SETGID = {"is setgid: " NOT_TAKEN, NULL, false},
                              CAPABLE = {"has file capabilities: " NOT_TAKEN, NULL, false};
 
-/* Whether the program headers name an interpreter, which is the dynamic loader. */
-static bool has_loader(int fd, const ElfW(Ehdr) * head)
+static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
-    if (head->e_phentsize != sizeof(ElfW(Phdr)) || head->e_phnum > PROGRAM_HEADERS_MAX)
-        return false;
-    for (size_t i = 0; i < head->e_phnum; i++) {
-        ElfW(Phdr) program;
-        if (head->e_phoff > INT64_MAX - i * sizeof program)
-            return false;
-        if (pread(fd, &program, sizeof program, (off_t)(head->e_phoff + i * sizeof program)) !=
-            (ssize_t)sizeof program)
-            return false;
-        if (program.p_type == PT_INTERP)
-            return true;
-    }
-    return false;
+    return offset <= INT64_MAX ? (long)pread(fd, bytes, size, (off_t)offset) : -1;
 }
 
 static const struct obstacle *find_obstacle(int fd, const ElfW(Ehdr) * head)
@@ -115,8 +103,10 @@ static const struct obstacle *find_obstacle(int fd, const ElfW(Ehdr) * head)
     if (head->e_ident[EI_CLASS] != NATIVE_CLASS ||
         (NATIVE_MACHINE != EM_NONE && head->e_machine != NATIVE_MACHINE))
         return &OTHER_MACHINE;
-    if (!has_loader(fd, head))
-        return &STATIC;
+    const enum loader loader = head->e_phentsize == sizeof(ElfW(Phdr)) ? loader_of(fd, head, read_at)
+                                                                       : LOADER_NONE;
+    if (loader != LOADER_OTHER)
+        return loader == LOADER_MUSL ? &MUSL : &STATIC;
     if ((facts.st_mode & S_ISUID) != 0)
         return &SETUID;
     /* Without group execution the bit means mandatory locking, not a change of group. */
@@ -139,11 +129,6 @@ static void check_elf(struct rec_target *target, const char *path, int fd, const
     else if (obstacle != NULL)
         refuse(target, REC_FAILED,
                res_printf("'%s' %s; record a copy of it: cp '%s' /tmp/", path, obstacle->words, path));
-}
-
-static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
-{
-    return offset <= INT64_MAX ? (long)pread(fd, bytes, size, (off_t)offset) : -1;
 }
 
 char *rec_target_sanitizer(const char *path)

@@ -186,15 +186,20 @@ static void add_calls(struct res_text *out, const struct conv_view *view, const 
 }
 
 /* Both peaks are maxima, each of its own moment. */
-static void add_memory(struct res_text *out, const struct conv_view *view)
+static void add_memory(struct res_text *out, const struct conv_view *view,
+                       const struct cli_top_moment *moment)
 {
+    char forecast[REC_FORECAST_BYTES] = "";
     const struct conv_live_sum *live = &view->sum.live;
     res_text_printf(out, "%-12s%s in %s objects; peaks %s, %s objects\n", "live", FP_BYTES(live->bytes),
                     FP_GROUPED(live->objects), FP_BYTES(live->bytes_peak), FP_GROUPED(live->objects_peak));
     if (view->left.objects > 0)
         res_text_printf(out, "%-12s%s in %s objects, live when their processes ended\n", "left",
                         FP_BYTES(view->left.bytes), FP_GROUPED(view->left.objects));
-    res_text_printf(out, "%-12s%s, %.2f B a call\n", "on disk", FP_BYTES(view->bytes), bytes_per_event(view));
+    if (view->bytes == view->bytes_written) /* else old windows go, and the disk holds what --keep says */
+        (void)rec_forecast(view->bytes, moment->duration_ns, forecast);
+    res_text_printf(out, "%-12s%s, %.2f B a call%s\n", "on disk", FP_BYTES(view->bytes),
+                    bytes_per_event(view), forecast);
 }
 
 static void add_lost(struct res_text *out, const struct conv_view *view, const struct cli_top_moment *moment)
@@ -256,7 +261,7 @@ char *cli_top_text(const struct conv_view *view, const struct cli_top_moment *mo
     add_title(&out, view, moment, &sums);
     add_notes(&out, view, moment);
     add_calls(&out, view, moment);
-    add_memory(&out, view);
+    add_memory(&out, view, moment);
     add_lost(&out, view, moment);
     add_processes(&out, view, moment, sort);
     return out.text;

@@ -6,7 +6,7 @@
  *
  * Laws of this file: it runs in children that share their parent's memory (vfork) and in signal handlers. System
  * calls only, no allocation, a small stack, errno as it was; and whatever is found, the call goes on unchanged, but for
- * programs of sanitizers (footprint/base/sanitizer.h): with us they would not run, so they get an LD_PRELOAD without us.
+ * programs of sanitizers and of musl (footprint/base/): with us they would not run, so they get an LD_PRELOAD without us.
  * Not wrapped: fexecve, execveat, whose programs are seen from outside if they live. */
 #include <dlfcn.h>
 #include <elf.h>
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/note.h"
@@ -25,7 +26,6 @@
 #include "shim/shared/raw.h"
 
 #define PATH_BYTES    1024u
-#define HEADERS_MOST  64u
 #define ALONE_ENTRIES 1024u /* of an environment that is passed on without us */
 #define ALONE_BYTES   2048u /* of its LD_PRELOAD */
 
@@ -52,20 +52,14 @@ __attribute__((constructor)) static void resolve(void)
 
 /* ---- what stands in its way ------------------------------------------------------------------------- */
 
-static bool names_loader(int fd, const ElfW(Ehdr) * head)
+static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
-    for (unsigned i = 0; i < head->e_phnum && i < HEADERS_MOST; i++) {
-        ElfW(Phdr) header;
-        if (raw_call(SYS_pread64, fd, (long)&header, sizeof header, (long)(head->e_phoff + i * sizeof header),
-                     0, 0) != (long)sizeof header)
-            return true; /* the kernel will say what is wrong with it */
-        if (header.p_type == PT_INTERP)
-            return true;
-    }
-    return head->e_phnum > HEADERS_MOST;
+    return raw_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
 }
 
 /* The words are those of record/target.c and record/tree_watch.c, so that one program is named once. */
+static const char MUSL[] = LOADER_MUSL_OBSTACLE;
+
 static const char *obstacle_in_file(int fd)
 {
     ElfW(Ehdr) head;
@@ -80,7 +74,10 @@ static const char *obstacle_in_file(int fd)
         return "is built for another machine type than this mallab";
     if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
         return NULL;
-    if (!names_loader(fd, &head))
+    const enum loader loader = loader_of(fd, &head, read_at);
+    if (loader == LOADER_MUSL)
+        return MUSL;
+    if (loader == LOADER_NONE)
         return "is statically linked: no library can be preloaded into it";
     if (raw_call(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 &&
         (((status.st_mode & S_ISUID) != 0 && status.st_uid != user) ||
@@ -104,11 +101,6 @@ static void tell(const char *name, const char *obstacle, bool of_child)
 {
     if (!note_send(name, obstacle, of_child) && shim_segment.header != NULL)
         add_relaxed(&shim_segment.shared->unattached, 1);
-}
-
-static long read_at(int fd, void *bytes, size_t size, uint64_t offset)
-{
-    return raw_call(SYS_pread64, fd, (long)bytes, (long)size, (long)offset, 0, 0);
 }
 
 /* Tell what stands in our way in a program. Returns whether it has to be executed without us, or it would not run. */
@@ -135,7 +127,7 @@ static bool look(const char *path, char *const *environment, bool of_child)
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
     if (obstacle != NULL && raw_may_execute(path) && strncmp(name, "mallab", 6) != 0)
         tell(name, obstacle, of_child);
-    return sanitizer != NULL;
+    return sanitizer != NULL || obstacle == MUSL;
 }
 
 /* Look at the program that execvp would find: the first in PATH that may be executed. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs built with sanitizers run to their end under the recorder, as children too: recorded where the sanitizer leaves the
-allocator alone, else without the recorder, and it is told why."""
+"""Programs built with sanitizers or for musl run to their end under the recorder, as children too: recorded where the sanitizer
+leaves the allocator alone, else without the recorder, and it is told why."""
 
 import json
 import os
@@ -72,6 +72,26 @@ class Sanitized(lab.Lab):
         run = self.mallab("record", "-o", "out", "--", program)
         self.assertEqual(run.stdout, b"ran\n")
         self.assertGreaterEqual(self.info(self.place / "out")["events_by_call"]["malloc"], 1000)
+
+    @lab.needs("musl-gcc")
+    def test_musl(self):
+        """Refused before it starts; run where --best-effort asks for it; as a child it runs as ever."""
+        program, why = self.place / "of-musl", "is built for musl"
+        subprocess.run(["musl-gcc", "-o", program, lab.SOURCE / "tests" / "e2e" / "sanitized.c"], check=True)
+        for verb in (("record", "-o", "refused", "--"), ("record", "-q", "-o", "refused", "--"), ("ab", "--")):
+            run = self.mallab(*verb, program, status=lab.FAILED if verb[0] == "ab" else 125)
+            self.assertEqual(run.stdout, b"")
+            self.assert_one_line(run, why, "build it for glibc")
+        run = self.mallab("record", "--best-effort", "-o", "refused", "--", program)
+        self.assertEqual(run.stdout, b"ran\n")
+        self.assert_one_line(run, why, "--best-effort")
+        self.assertFalse((self.place / "refused").exists())
+        for i, parent in enumerate((["sh", "-c", f"{program}; exit 0"], ["env", program], ["nice", program])):
+            run = self.mallab("record", "-o", f"out{i}", "--", *parent)
+            self.assertEqual(run.stdout, b"ran\n")
+            self.assertEqual(run.stderr.decode().count(why), 1, run.stderr)
+            self.assertIn("'of-musl'", run.stderr.decode())
+            self.assertIs(json.loads((self.place / f"out{i}" / "recording.json").read_text())["complete"], False)
 
 
 if __name__ == "__main__":

@@ -265,6 +265,12 @@ class Top(lab.Lab):
         self.mallab("record", "--control", "recording", "--start")
         self.assertIn("live is inexact", self.mallab("top", "--once", "recording").stdout.decode())
 
+    def test_what_a_day_would_come_to(self):
+        """After ten seconds."""
+        said = self.mallab("record", "-o", "out", "--", "sleep", "10").stderr
+        self.assertRegex(said, rb"bytes each, at this rate [0-9.]+ .B a day, written to out; lost 0")
+        self.assertRegex(self.mallab("top", "out").stdout, rb"B a call, at this rate [0-9.]+ .B a day\n")
+
     def test_what_is_no_directory(self):
         program = Recorded(self)
         program.keep(1)

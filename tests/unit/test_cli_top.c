@@ -227,6 +227,30 @@ TEST(what_is_not_known_is_said)
     end();
 }
 
+TEST(what_a_day_would_come_to)
+{
+    struct cli_top_moment moment = {.duration_ns = 10000000000, .interval_ns = 2000000000};
+    char *text;
+    begin();
+    view.bytes = view.bytes_written = 360000;
+    text = text_of(&moment);
+    check_holds(text, "on disk     360 kB, 0.00 B a call, at this rate 3.1 GB a day\n");
+    free(text);
+    view.bytes_written++; /* of windows that are gone */
+    text = text_of(&moment);
+    check_holds(text, "on disk     360 kB, 0.00 B a call\n");
+    free(text);
+    view.bytes = view.bytes_written = UINT64_MAX; /* no recording: whatever the files say */
+    text = text_of(&moment);
+    check_holds(text, "a day\n");
+    free(text);
+    moment.duration_ns--;
+    text = text_of(&moment);
+    check_holds(text, " B a call\n");
+    free(text);
+    end();
+}
+
 TEST(live_is_called_inexact_where_it_is)
 {
     const struct cli_top_moment moment = {.duration_ns = 5, .interval_ns = 5};
@@ -290,5 +314,5 @@ TEST(json_tells_rates_and_classes)
 }
 
 RUN_TESTS(T(every_frame_is_plain_lines), T(nothing_yet_is_a_frame_too), T(those_with_most_come_first),
-          T(what_is_not_known_is_said), T(live_is_called_inexact_where_it_is),
+          T(what_is_not_known_is_said), T(what_a_day_would_come_to), T(live_is_called_inexact_where_it_is),
           T(an_empty_recording_that_has_ended), T(json_tells_rates_and_classes))

@@ -1,8 +1,9 @@
-/* Shows: the sanitizer of a program is told by the names that its dynamic linker is told, wherever in the table they stand; and a
- * file with any of its bytes changed, or cut anywhere, is read within its bounds. */
+/* Shows: the sanitizer of a program is told by the names that its dynamic linker is told, wherever in the table they stand, and
+ * which loader it asks for; and a file with any of its bytes changed, or cut anywhere, is read within its bounds. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
 #include "unit/harness.h"
 
@@ -80,4 +81,34 @@ TEST(changed_bytes_are_read_within_bounds)
     }
 }
 
-RUN_TESTS(T(a_name_is_found_wherever_it_stands), T(changed_bytes_are_read_within_bounds))
+static enum loader loader_named(const char *path, uint64_t size)
+{
+    make(path, 100);
+    image.headers[1] = (ElfW(Phdr)){
+        .p_type = PT_INTERP, .p_offset = offsetof(struct image, strings) + 101, .p_filesz = size};
+    return loader_of(3, &image.head, read_image);
+}
+
+TEST(the_loader_that_is_asked_for)
+{
+    const char musl[] = "/lib/ld-musl-x86_64.so.1", glibc[] = "/lib64/ld-linux-x86-64.so.2";
+    const uint64_t sizes[] = {0, 1, 8, LOADER_PATH_BYTES - 1, LOADER_PATH_BYTES, UINT64_MAX};
+    CHECK(loader_named(musl, sizeof musl) == LOADER_MUSL);
+    CHECK(loader_named(glibc, sizeof glibc) == LOADER_OTHER);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        CHECK(loader_named(musl, sizes[i]) ==
+              (sizes[i] == LOADER_PATH_BYTES - 1 ? LOADER_MUSL : LOADER_OTHER));
+    for (size_t at = 0; at < offsetof(struct image, dynamic); at++)
+        for (unsigned value = 0; value < 256; value += 15) {
+            (void)loader_named(musl, sizeof musl);
+            ((unsigned char *)&image)[at] = (unsigned char)value;
+            (void)loader_of(3, &image.head, read_image);
+        }
+    make(musl, 100); /* a program without an interpreter; and one whose headers are not there */
+    CHECK(loader_of(3, &image.head, read_image) == LOADER_NONE);
+    image.head.e_phoff = UINT64_MAX;
+    CHECK(loader_of(3, &image.head, read_image) == LOADER_OTHER);
+}
+
+RUN_TESTS(T(the_loader_that_is_asked_for), T(a_name_is_found_wherever_it_stands),
+          T(changed_bytes_are_read_within_bounds))
