@@ -20,6 +20,7 @@
 /* Of the first lane: compilers have thousands of stacks, and one thread. */
 #define FIRST_NODES_BITS   15u
 #define FIRST_GUESSES_BITS 16u
+#define FIRST_SEEN_BITS    10u
 
 /* 26 MiB, of which come into use what the program's stacks need. */
 struct sites_process {
@@ -27,6 +28,7 @@ struct sites_process {
     struct nodes nodes;
     struct lane_node first_nodes[1u << FIRST_NODES_BITS];
     uint32_t first_guesses[1u << FIRST_GUESSES_BITS];
+    struct seen first_seen[1u << FIRST_SEEN_BITS];
 };
 
 /* Ordinary memory: a child inherits what holds for it, too. */
@@ -104,6 +106,8 @@ void lane_sites_begin(struct lane *lane)
     own->node_bits = lane->number == 0 ? FIRST_NODES_BITS : LANE_NODES_BITS;
     own->guesses = lane->number == 0 ? own->process->first_guesses : own->own_guesses;
     own->guess_bits = lane->number == 0 ? FIRST_GUESSES_BITS : LANE_GUESSES_BITS;
+    own->walk.seen = lane->number == 0 ? own->process->first_seen : own->own_seen;
+    own->walk.seen_bits = lane->number == 0 ? FIRST_SEEN_BITS : LANE_SEEN_BITS;
     walk_begin(&own->walk, &own->process->modules, &own->process->nodes);
     fp_site_begin(&own->predictor);
 }
@@ -262,7 +266,8 @@ static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lan
     uint32_t *guess = guess_site(own, sp, size);
     __builtin_prefetch(&own->walk.items[*guess]);
     const struct walk_region region = region_of(sp);
-    if (likely(region.known && walk_again(&own->walk, *guess, sp, fp, region.high, call)))
+    if (likely(region.known && (walk_seen(&own->walk, *guess, sp, fp, region.high, call) ||
+                                walk_again(&own->walk, *guess, sp, fp, region.high, call))))
         return *guess;
     const struct walk_start start = {address, sp, fp, call};
     *guess = walk_anew(lane, &start);
@@ -278,14 +283,10 @@ static bool is_sampled(struct lane *lane, unsigned call, uint64_t size, uint64_t
     return sample_takes(&lane->sample, (uintptr_t)lane->cursor, bytes);
 }
 
-void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+/* Of a call that allocates. */
+static __attribute__((noinline)) void put_allocation(struct lane *lane, unsigned call, uintptr_t address,
+                                                     uint64_t size, uint64_t extra)
 {
-    const bool samples = lane->sample.mean != 0;
-    if (!fp_call_has_site(call) || (samples && !is_sampled(lane, call, size, extra))) {
-        if (!lane_put_short(lane, call, address, size, extra))
-            lane_put(lane, call, address, size, extra);
-        return;
-    }
     if (unlikely(lane->sites == NULL)) {
         /* Without memory for walks a lane samples all the same: its share of the whole is known then. */
         lane_put_sited(lane, call, address, size, extra, FP_CUT_MEMORY);
@@ -299,6 +300,14 @@ void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_
         fp_site_settle(predictor, guess, site);
     else
         lane_put_sited(lane, call, address, size, extra, site);
+}
+
+void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
+{
+    if (fp_call_has_site(call) && (lane->sample.mean == 0 || unlikely(is_sampled(lane, call, size, extra))))
+        put_allocation(lane, call, address, size, extra);
+    else if (!lane_put_short(lane, call, address, size, extra))
+        lane_put(lane, call, address, size, extra);
 }
 
 /* ---- modules that go ------------------------------------------------------------------------------------------ */

@@ -12,7 +12,8 @@
 #include "shim/sites/walk.h"
 
 #define LANE_NODES_BITS   9u
-#define LANE_GUESSES_BITS 12u
+#define LANE_GUESSES_BITS 11u
+#define LANE_SEEN_BITS    5u
 
 /* A node that a lane has asked for: of the process' table each would be two lines in pages of their own. They never change.
  * key 0: none. */
@@ -31,6 +32,7 @@ struct lane_sites {
     struct walk walk;
     struct lane_node own_nodes[1u << LANE_NODES_BITS];
     uint32_t own_guesses[1u << LANE_GUESSES_BITS];
+    struct seen own_seen[1u << LANE_SEEN_BITS];
 };
 
 #pragma GCC visibility push(hidden)

@@ -458,6 +458,32 @@ static __attribute__((noinline)) bool along(struct walk *walk, uint32_t node, ui
     return true;
 }
 
+/* The stack, which is the kept frames and the way to them, is come to at once next time. */
+static __attribute__((noinline)) void see(struct walk *walk, uint32_t site, uint64_t sp, uint64_t fp,
+                                          uint32_t way_at)
+{
+    struct seen *seen = seen_at(walk->seen, walk->seen_bits, site, sp);
+    const struct walk_way *way = &walk->ways[way_at];
+    const struct walk_frame *innermost = &walk->frames[walk->kept - 1];
+    const bool needs_fp = (innermost->rule & WALK_NEEDS_FP) != 0;
+    uint32_t count = 0;
+    if (checks_of(innermost) + way->count >= SEEN_WORDS || !seen_begin(seen, sp))
+        return;
+    for (uint32_t i = 0; i < way->count; i++)
+        count = seen_add(seen, count, sp + way->places[i], word_at(sp + way->places[i]));
+    if (needs_fp && way->fp != 0)
+        count = seen_add(seen, count, sp + way->fp, word_at(sp + way->fp));
+    for (uint32_t i = 0; i < checks_of(innermost); i++)
+        count = seen_add(seen, count, walk->checks[i].place, walk->checks[i].word);
+    seen->high = walk->high;
+    seen->fp = fp;
+    seen->fp_mask = needs_fp && way->fp == 0 ? UINT64_MAX : 0;
+    seen->site = site;
+    seen->generation = walk->generation;
+    seen->way = way_at;
+    seen_end(seen, count);
+}
+
 bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high, uint32_t way_at)
 {
     const struct walk_way *way = &walk->ways[way_at];
@@ -467,8 +493,11 @@ bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uin
         return false;
     const uint64_t slot = sp + way->bytes;
     const enum again again = along_sp(walk, guess, slot, sp + way->sp);
-    return again == AGAIN || (again == AGAIN_PERHAPS && along(walk, guess, unchanged(walk, sp), slot,
-                                                              sp + way->sp, way_fp(way, sp, fp)));
+    if (again != AGAIN && (again == AGAIN_NOT ||
+                           !along(walk, guess, unchanged(walk, sp), slot, sp + way->sp, way_fp(way, sp, fp))))
+        return false;
+    see(walk, guess, sp, fp, way_at);
+    return true;
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------------- */

@@ -24,10 +24,11 @@
 #include "footprint/fp/fp_sites.h"
 #include "shim/sites/modules.h"
 #include "shim/sites/nodes.h"
+#include "shim/sites/seen.h"
 
-#define WALK_MOST   512u             /* frames of a stack */
-#define WALK_DEEP   64u              /* innermost frames that are told of one that has more */
-#define WALK_CHECKS (2u * WALK_MOST) /* of the kept frames; those that have no room are not kept */
+#define WALK_MOST   512u                 /* frames of a stack */
+#define WALK_DEEP   64u                  /* innermost frames that are told of one that has more */
+#define WALK_CHECKS (3u * WALK_MOST / 2) /* of the kept frames; those that have no room are not kept */
 
 #define WALK_NEEDS_FP (1u << 31) /* of a kept frame: some outer frame is found by the fp of this one */
 
@@ -56,6 +57,8 @@ struct walk {
     uint32_t generation;      /* likewise */
     uint32_t kept;
     uint32_t spare; /* nodes.h */
+    uint32_t seen_bits;
+    struct seen *seen; /* 2^seen_bits stacks */
     struct walk_way ways[WALK_WAYS];
     struct walk_check checks[WALK_CHECKS]; /* of the kept frames, outermost first */
     struct walk_frame frames[WALK_MOST];   /* likewise; fresh ones from the end on: walk_fresh */
@@ -94,10 +97,18 @@ static inline void walk_begin(struct walk *walk, struct modules *modules, const 
     walk->kept = 0;
 }
 
-/* walk_again - whether the stack is one that was seen before; its frames then are the kept ones.
+/* walk_seen - whether the stack is one that was seen several times before. Its frames then need not be the kept ones.
  * guess    the node of its innermost frame, if it is; any number below NODES_MOST.
  * sp, fp, way  as of walk_start; the address is the same function's as whenever the way was found.
  * high     of a region that is known. */
+static inline bool walk_seen(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high,
+                             uint32_t way)
+{
+    const uint32_t generation = atomic_load_explicit(&walk->modules->generation, memory_order_acquire);
+    return seen_is(seen_at(walk->seen, walk->seen_bits, guess, sp), guess, sp, fp, high, generation, way);
+}
+
+/* walk_again - whether the stack is one that was seen before; its frames then are the kept ones. Arguments of walk_seen. */
 bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high, uint32_t way);
 
 /* walk_take - the stack now, whichever it is. */

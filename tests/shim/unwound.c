@@ -18,6 +18,7 @@
 #define FRAMES_MOST 600
 #define NEXT        256u
 #define OWN         3 /* compare, look, and the hook */
+#define SEEN_BITS   6
 #define MAIN_MOST   (UINT64_C(128) << 20)
 
 extern void *__libc_malloc(size_t);
@@ -78,11 +79,11 @@ static bool is_same(uint64_t address, const void *truth)
 }
 
 /* As the recorder does, so that stacks that come again are taken for what they were. */
-static void keep(const struct walk_result *result, bool known, uint32_t generation, uintptr_t high)
+static void keep(const struct walk_result *result, uint32_t known, uint32_t generation, uintptr_t high)
 {
-    uint32_t node = result->kept > 0 ? mine.walk->frames[result->kept - 1].node : 0;
+    uint32_t node = result->kept > 0 ? mine.walk->frames[result->kept - 1].node : known;
     bool made;
-    if (!known) {
+    if (known == 0) {
         for (uint32_t i = result->fresh; i-- > 0;) {
             struct walk_frame *frame = walk_fresh(mine.walk, i);
             frame->node = node = nodes_take(&nodes, frame->address, node, &mine.walk->spare, &made);
@@ -91,9 +92,20 @@ static void keep(const struct walk_result *result, bool known, uint32_t generati
         }
         walk_keep(mine.walk, result, generation, high);
     }
-    again += known;
+    again += known != 0;
     mine.next[mine.last % NEXT] = node;
     mine.last = node;
+}
+
+/* The frames of one that is known, from its nodes: the walk may not have come to them. */
+static struct walk_result recall(uint32_t node)
+{
+    struct walk_result result = {0};
+    for (; node != 0 && result.fresh < WALK_MOST; node = nodes.items[node].parent)
+        walk_fresh(mine.walk, result.fresh++)->address = nodes.items[node].key;
+    if (mine.walk->kept > WALK_MOST - result.fresh)
+        mine.walk->kept = WALK_MOST - result.fresh;
+    return result;
 }
 
 /* Both begin in here; the walk passes over the hooks' frames. */
@@ -111,11 +123,10 @@ static __attribute__((noinline)) void compare(void)
         region = (struct walk_region){(start.sp | 4095) + 1, false};
     const uint32_t generation = modules.generation;
     const uint32_t guess = mine.next[mine.last % NEXT];
-    const bool known = region.known && walk_again(mine.walk, guess, start.sp, start.fp, region.high, 0);
+    const bool known = region.known && (walk_seen(mine.walk, guess, start.sp, start.fp, region.high, 0) ||
+                                        walk_again(mine.walk, guess, start.sp, start.fp, region.high, 0));
     start.way = 0;
-    struct walk_result result = {.kept = mine.walk->kept};
-    if (!known)
-        result = walk_take(mine.walk, &start, &region);
+    struct walk_result result = known ? recall(guess) : walk_take(mine.walk, &start, &region);
     const int count = unw_backtrace(truth, FRAMES_MOST);
     bool same = (uint32_t)count - OWN == result.kept + result.fresh;
     compared++;
@@ -139,7 +150,7 @@ static __attribute__((noinline)) void compare(void)
     else
         tell(&result, truth + OWN, count - OWN);
     if (!result.passing)
-        keep(&result, known, generation, region.high);
+        keep(&result, known ? guess : 0, generation, region.high);
 }
 
 static __attribute__((noinline)) void begin(void)
@@ -152,6 +163,9 @@ static __attribute__((noinline)) void begin(void)
     if (mine.walk != NULL)
         return;
     mine.walk = mmap(NULL, sizeof *mine.walk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mine.walk->seen = mmap(NULL, sizeof *mine.walk->seen << SEEN_BITS, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mine.walk->seen_bits = SEEN_BITS;
     walk_begin(mine.walk, &modules, &nodes);
     if (main_stack - (uintptr_t)__builtin_frame_address(0) >= MAIN_MOST &&
         pthread_getattr_np(pthread_self(), &attributes) == 0) {
