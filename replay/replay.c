@@ -175,9 +175,7 @@ static int open_workload(struct run *run)
         return status == FP_ERR_MEMORY ? EXIT_FAILED : code;
     }
     run->summary = wl_reader_summary(run->reader);
-    const char *objects = wl_reader_meta(run->reader, "inherited_objects");
-    run->inherited_ops = objects != NULL ? strtoull(objects, NULL, 10)
-                                         : 0; /* any number: windows are whole */
+    run->inherited_ops = wl_reader_meta_number(run->reader, "inherited_objects"); /* windows are whole */
     return EXIT_DONE;
 }
 

@@ -11,12 +11,6 @@
 #include "convert/open/usage_notes.h"
 #include "footprint/wl/workload.h"
 
-static uint64_t meta_number(const struct wl_reader *reader, const char *key)
-{
-    const char *value = wl_reader_meta(reader, key);
-    return value != NULL ? strtoull(value, NULL, 10) : 0;
-}
-
 static void copy_meta(const struct wl_reader *reader, const char *key, const char *otherwise, char *ret_text,
                       size_t size)
 {
@@ -49,7 +43,7 @@ static void take_process(const struct wl_reader *reader, struct res_workload *re
     else if (usage.ended != FP_ENDED_UNKNOWN)
         snprintf(ret_workload->process.ended, sizeof ret_workload->process.ended, "%s",
                  fp_ended_name(usage.ended));
-    ret_workload->unseen_frees = meta_number(reader, "irregular_lost_free");
+    ret_workload->unseen_frees = wl_reader_meta_number(reader, "irregular_lost_free");
     if (usage.runs_on == FP_RUNS_ON_UNKNOWN)
         return;
     snprintf(ret_workload->runs_on.name, sizeof ret_workload->runs_on.name, "%s", usage.allocator);
@@ -100,7 +94,7 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
         .duration_ns = summary->duration_ns,
         .live_peak_bytes = summary->live_bytes_peak,
         .threads = summary->thread_count,
-        .processes = meta_number(reader, "recording_processes"),
+        .processes = wl_reader_meta_number(reader, "recording_processes"),
     };
     copy_meta(reader, "program", "", ret_workload->program, sizeof ret_workload->program);
     const char *label = wl_reader_meta(reader, FP_LABEL_META);
@@ -114,16 +108,17 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
     const char *complete = wl_reader_meta(reader, "complete");
     ret_workload->complete = complete == NULL || strcmp(complete, "yes") == 0;
     ret_workload->lost_known = wl_reader_meta(reader, "lost_known") == NULL;
-    ret_workload->lost_calls = meta_number(reader, "lost_calls");
-    ret_workload->left_out_calls = meta_number(reader, "irregular_unrecorded_objects");
-    ret_workload->removed_calls = meta_number(reader, "events_removed");
+    ret_workload->lost_calls = wl_reader_meta_number(reader, "lost_calls");
+    ret_workload->left_out_calls = wl_reader_meta_number(reader, "irregular_unrecorded_objects");
+    ret_workload->removed_calls = wl_reader_meta_number(reader, "events_removed");
     take_process(reader, ret_workload);
     ret_workload->process.brief_calls = brief_calls_of(summary, &ret_workload->process);
-    const uint64_t all_events = meta_number(reader, "recording_events");
+    const uint64_t all_events = wl_reader_meta_number(reader, "recording_events");
     if (all_events == 0)
         ret_workload->processes = 0;
     else
-        ret_workload->events_share = (double)meta_number(reader, "process_events") / (double)all_events;
+        ret_workload->events_share = (double)wl_reader_meta_number(reader, "process_events") /
+                                     (double)all_events;
     wl_reader_close(reader);
     if (ret_workload->ops == 0) {
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", input);

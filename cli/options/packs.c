@@ -42,35 +42,41 @@ static bool go_on(void *data, uint64_t done, uint64_t total)
     return cli_stopped_by == 0;
 }
 
+int cli_pack_open(const struct cli_verb *verb, const char *path, const char *directory,
+                  struct cli_progress *progress, struct conv_pack *ret_pack)
+{
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    const struct conv_pack_watch watch = {go_on, progress};
+    char text[CONV_PATH_BYTES + 512];
+    int code = CLI_DONE;
+    if (mkdir(directory, 0700) != 0) {
+        cli_say(verb, "cannot make directory '%s': %s", directory, strerror(errno));
+        code = CLI_FAILED;
+    } else if (conv_pack_open(path, directory, &watch, ret_pack, error) != FP_OK) {
+        cli_progress_end(progress);
+        code = conv_error_exit_code(error);
+        if (cli_stopped_by == 0)
+            cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
+    }
+    free(error);
+    return code;
+}
+
 /* A pack's items instead of it. Returns an exit code, the cause being told. */
 static int unpack(const struct cli_verb *verb, const char *path, size_t number, struct line *line)
 {
     const char *temporary = cli_temporary_directory(verb);
-    char *directory = res_printf("%s/%zu", temporary != NULL ? temporary : "", number);
-    struct conv_error *error = res_calloc(1, sizeof *error);
     struct conv_pack pack = {0};
     struct cli_progress progress;
-    const struct conv_pack_watch watch = {go_on, &progress};
-    char text[CONV_PATH_BYTES + 512];
-    int code = CLI_FAILED;
+    if (temporary == NULL)
+        return CLI_FAILED;
+    char *directory = res_printf("%s/%zu", temporary, number);
     cli_progress_begin(&progress, CLI_PROGRESS_AUTO);
-    if (temporary == NULL) {
-        ; /* told */
-    } else if (mkdir(directory, 0700) != 0) {
-        cli_say(verb, "cannot make directory '%s': %s", directory, strerror(errno));
-    } else if (conv_pack_open(path, directory, &watch, &pack, error) != FP_OK) {
-        cli_progress_end(&progress);
-        code = conv_error_exit_code(error);
-        if (cli_stopped_by == 0)
-            cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
-    } else {
-        code = CLI_DONE;
-    }
+    const int code = cli_pack_open(verb, path, directory, &progress, &pack);
     cli_progress_end(&progress);
     for (size_t i = 0; i < pack.count; i++)
         add_word(line, pack.items[i]);
     conv_pack_release(&pack);
-    free(error);
     free(directory);
     return code;
 }

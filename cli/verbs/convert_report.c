@@ -310,12 +310,9 @@ char *cli_output_name(const char *input, const char *new_ending)
     while (length > 1 && name[length - 1] == '/')
         name[--length] = '\0';
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t ending = strlen(endings[i]);
-        if (length > ending && strcmp(name + length - ending, endings[i]) == 0 &&
-            name[length - ending - 1] != '/') {
-            length -= ending;
-            name[length] = '\0';
-        }
+        const size_t shorter = length - strlen(endings[i]);
+        if (fp_has_ending(name, endings[i]) && name[shorter - 1] != '/')
+            name[length = shorter] = '\0';
     }
     char *output = res_printf("%s%s", strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? "recording" : name,
                               new_ending);

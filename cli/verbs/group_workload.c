@@ -13,6 +13,7 @@
 #include "convert/convert.h"
 #include "convert/recording/group.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 #include "results/measure/base/lives.h"
 
@@ -20,8 +21,7 @@
 
 static int is_workload_name(const struct dirent *entry)
 {
-    const size_t length = strlen(entry->d_name), ending = strlen(ENDING);
-    return entry->d_name[0] != '.' && length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
+    return entry->d_name[0] != '.' && fp_has_ending(entry->d_name, ENDING);
 }
 
 static int by_bytes(const struct dirent **a, const struct dirent **b)
@@ -97,12 +97,6 @@ struct part {
     struct res_life live;
 };
 
-static uint64_t meta_number(const struct wl_reader *reader, const char *key)
-{
-    const char *value = wl_reader_meta(reader, key);
-    return value != NULL ? strtoull(value, NULL, 10) : 0;
-}
-
 static void add_moment(struct res_life *life, uint64_t time_ns, uint64_t bytes)
 {
     const size_t last = life->count > 0 ? life->count - 1 : 0;
@@ -119,9 +113,9 @@ static void add_moment(struct res_life *life, uint64_t time_ns, uint64_t bytes)
  * and is no moment of it. Returns false where the file is damaged, which its replay tells. */
 static bool read_windows(struct wl_reader *reader, struct part *part)
 {
-    const uint64_t inherited = meta_number(reader, "inherited_objects");
+    const uint64_t inherited = wl_reader_meta_number(reader, "inherited_objects");
     struct wl_window window;
-    uint64_t live_bytes = meta_number(reader, "inherited_bytes");
+    uint64_t live_bytes = wl_reader_meta_number(reader, "inherited_bytes");
     enum fp_status status;
     while ((status = wl_reader_next(reader, &window)) == FP_OK) {
         const struct wl_facts *facts = &window.facts;
@@ -147,9 +141,9 @@ static bool read_live(const char *path, struct part *part)
     struct wl_reader *reader;
     if (wl_reader_open(path, &error, &reader) != FP_OK)
         return false;
-    part->begin_unix_ns = meta_number(reader, "recorded_unix_ns");
-    part->events = meta_number(reader, "process_events");
-    part->all_events = meta_number(reader, "recording_events");
+    part->begin_unix_ns = wl_reader_meta_number(reader, "recorded_unix_ns");
+    part->events = wl_reader_meta_number(reader, "process_events");
+    part->all_events = wl_reader_meta_number(reader, "recording_events");
     const bool read = read_windows(reader, part);
     wl_reader_close(reader);
     return read;

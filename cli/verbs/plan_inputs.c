@@ -12,6 +12,7 @@
 
 #include "cli/base/interrupt.h"
 #include "cli/base/say.h"
+#include "cli/options/packs.h"
 #include "cli/verbs/group_workload.h"
 #include "convert/convert.h"
 #include "convert/import/formats.h"
@@ -252,29 +253,12 @@ static int bring_in(struct cli_plan_inputs *inputs, const char *path, const stru
 
 /* ---- packs ------------------------------------------------------------------------------------ */
 
-static bool go_on(void *data, uint64_t done, uint64_t total)
-{
-    cli_progress_show(data, "unpack", NULL, 0, done, total);
-    return cli_stopped_by == 0;
-}
-
 /* One at a time, and gone when its workloads are in the plan: packs of a fleet may be more than a disk holds unpacked. */
 static int take_pack(struct cli_plan_inputs *inputs, const char *path, const struct way *way)
 {
-    const struct conv_pack_watch watch = {go_on, &inputs->progress};
     char *directory = res_printf("%s/" RES_PLAN_WORKLOADS "/.pack", inputs->directory);
-    struct conv_error *error = res_calloc(1, sizeof *error);
     struct conv_pack pack = {0};
-    char words[CONV_PATH_BYTES + 512];
-    int code = CLI_DONE;
-    if (mkdir(directory, 0700) != 0) {
-        cli_say(inputs->verb, "cannot make '%s': %s", directory, strerror(errno));
-        code = CLI_FAILED;
-    } else if (conv_pack_open(path, directory, &watch, &pack, error) != FP_OK) {
-        code = conv_error_exit_code(error);
-        if (cli_stopped_by == 0)
-            cli_say(inputs->verb, "%s", conv_error_text(error, words, sizeof words));
-    }
+    int code = cli_pack_open(inputs->verb, path, directory, &inputs->progress, &pack);
     for (size_t i = 0; i < pack.count && code == CLI_DONE; i++) {
         char *label = res_strdup(pack.items[i] + strlen(directory) + 1);
         struct stat facts;
@@ -288,7 +272,6 @@ static int take_pack(struct cli_plan_inputs *inputs, const char *path, const str
     }
     conv_pack_release(&pack);
     cli_tree_remove(directory);
-    free(error);
     free(directory);
     return code;
 }

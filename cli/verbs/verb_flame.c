@@ -10,6 +10,7 @@
 #include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "sites/show/flame_page.h"
 #include "sites/show/folded.h"
 #include "sites/show/pprof.h"
@@ -54,17 +55,11 @@ static const struct cli_option OPTIONS[] = {
 
 enum form { FOLDED, PPROF, PAGE, NO_FORM };
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), of_ending = strlen(ending);
-    return length > of_ending && strcmp(path + length - of_ending, ending) == 0;
-}
-
 static enum form form_of(const char *path)
 {
-    if (path == NULL || strcmp(path, "-") == 0 || ends_in(path, ".folded"))
+    if (path == NULL || strcmp(path, "-") == 0 || fp_has_ending(path, ".folded"))
         return FOLDED;
-    return ends_in(path, ".pb.gz") ? PPROF : ends_in(path, ".html") ? PAGE : NO_FORM;
+    return fp_has_ending(path, ".pb.gz") ? PPROF : fp_has_ending(path, ".html") ? PAGE : NO_FORM;
 }
 
 /* A line of the table's notes: "label   words"; what begins with a blank belongs to the line before. */
@@ -163,8 +158,8 @@ static int read_result(const struct settings *settings, const char *path, struct
 
 static int read_profile(const struct settings *settings, const char *path, struct site_profile *ret_profile)
 {
-    return ends_in(path, ".json") ? read_result(settings, path, ret_profile)
-                                  : read_sites(settings, path, ret_profile);
+    return fp_has_ending(path, ".json") ? read_result(settings, path, ret_profile)
+                                        : read_sites(settings, path, ret_profile);
 }
 
 /* The metric to begin with: of held that of the allocator that is named first, else of the baseline. */

@@ -17,6 +17,7 @@
 #include "cli/verbs/verbs.h"
 #include "convert/base/error.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "results/measure/plan/collecting.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
@@ -205,8 +206,7 @@ static void add_file(struct gathering *gathering, const char *path, const char *
 
 static int is_json(const struct dirent *entry)
 {
-    const size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+    return fp_has_ending(entry->d_name, ".json");
 }
 
 static int add_path(struct gathering *gathering, const char *path)

@@ -59,12 +59,6 @@ static void take_summary(const struct wl_reader *reader, struct conv_survey *sur
     survey->digest = wl_reader_digest(reader);
 }
 
-static uint64_t meta_number(const struct wl_reader *reader, const char *key)
-{
-    const char *value = wl_reader_meta(reader, key);
-    return value != NULL ? strtoull(value, NULL, 10) : 0;
-}
-
 /* A name that only a later version knows is no promise that all is known. */
 static enum conv_liveness live_from(const char *name)
 {
@@ -151,27 +145,27 @@ void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *surve
     snprintf(survey->program, sizeof survey->program, "%s", program != NULL ? program : "");
     conv_survey_label(survey, wl_reader_meta(reader, FP_LABEL_META));
     snprintf(survey->lacks, sizeof survey->lacks, "%s", lacks != NULL ? lacks : "");
-    survey->start_unix_ns = meta_number(reader, "recorded_unix_ns");
+    survey->start_unix_ns = wl_reader_meta_number(reader, "recorded_unix_ns");
     survey->complete = complete == NULL || strcmp(complete, "yes") == 0;
     if (!survey->complete)
         conv_incomplete(survey, "%s", why != NULL ? why : "it was converted from an incomplete recording");
     for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++) {
         char key[64];
         snprintf(key, sizeof key, "irregular_%s", conv_irregularity_name(i));
-        survey->irregular[i] = meta_number(reader, key);
+        survey->irregular[i] = wl_reader_meta_number(reader, key);
     }
     conv_plan_read(reader, &survey->selected);
     survey->live = live_from(wl_reader_meta(reader, "live"));
     for (size_t i = 0; i < NOTES_LENGTH; i++)
-        *(uint64_t *)(void *)((char *)survey + NOTES[i].at) = meta_number(reader, NOTES[i].key);
+        *(uint64_t *)(void *)((char *)survey + NOTES[i].at) = wl_reader_meta_number(reader, NOTES[i].key);
     struct fp_usage usage;
     conv_usage_set(&survey->usage, conv_usage_read(reader, &usage) ? &usage : NULL);
     survey->uncounted = wl_reader_meta(reader, "lost_known") != NULL;
-    survey->lost_marks = meta_number(reader, "lost_calls");
+    survey->lost_marks = wl_reader_meta_number(reader, "lost_calls");
     for (unsigned i = 0; i < FP_LOSS_COUNT; i++) {
         char key[64];
         snprintf(key, sizeof key, "lost_%s", fp_loss_name(i));
-        survey->lost[i] = meta_number(reader, key);
+        survey->lost[i] = wl_reader_meta_number(reader, key);
         survey->lost_marks -= survey->lost[i] < survey->lost_marks ? survey->lost[i] : survey->lost_marks;
     }
 }

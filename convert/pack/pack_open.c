@@ -18,6 +18,7 @@
 #include "convert/base/limits.h"
 #include "footprint/base/label.h"
 #include "footprint/base/process.h"
+#include "footprint/base/words.h"
 
 #define BUFFER_BYTES 65536u
 #define MARK_BYTES   64u /* more than any version's */
@@ -141,12 +142,6 @@ static enum fp_status check_mark(struct unpacking *work)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static bool has_ending(const char *name, const char *ending)
-{
-    const size_t length = strlen(name), end = strlen(ending);
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
 /* One part up to the slash or the end. Returns what is behind it; NULL: no pack has such a part. */
 static const char *take_part(const char *at, struct place *place)
 {
@@ -174,9 +169,9 @@ static bool take_name(const char *name, struct place *ret_place)
     const bool is_labelled = strcmp(place.parts[0], CONV_PACK_NO_LABEL) == 0 ||
                              fp_label_is_valid(place.parts[0]);
     *ret_place = place;
-    if (!is_labelled || has_ending(last, ".wl"))
+    if (!is_labelled || fp_has_ending(last, ".wl"))
         return is_labelled;
-    return place.count == PARTS && (has_ending(last, ".fp") || strcmp(last, "recording.json") == 0);
+    return place.count == PARTS && (fp_has_ending(last, ".fp") || strcmp(last, "recording.json") == 0);
 }
 
 /* ---- one file --------------------------------------------------------------------------------- */

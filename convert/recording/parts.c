@@ -5,6 +5,7 @@
 #include "convert/recording/recording_json.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/part_name.h"
+#include "footprint/base/words.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,8 +19,7 @@
 
 int conv_is_footprint(const struct dirent *entry)
 {
-    const size_t length = strlen(entry->d_name);
-    return length > 3 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 3, ".fp") == 0;
+    return entry->d_name[0] != '.' && fp_has_ending(entry->d_name, ".fp");
 }
 
 static int by_window(const void *a, const void *b)

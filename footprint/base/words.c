@@ -103,3 +103,9 @@ size_t fp_text_plain(const char *text, char *ret_text, size_t size)
     ret_text[at] = '\0';
     return at;
 }
+
+bool fp_has_ending(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), of_ending = strlen(ending);
+    return length > of_ending && strcmp(text + length - of_ending, ending) == 0;
+}

@@ -16,6 +16,9 @@
 
 #define FP_TEXT_BYTES 32u /* room that ret_text needs */
 
+/* fp_has_ending - whether a text ends so, with something before it. */
+bool fp_has_ending(const char *text, const char *ending);
+
 /* fp_text_grouped - digits in groups of three: 1012345 becomes "1,012,345". Returns ret_text. */
 char *fp_text_grouped(uint64_t number, char *ret_text);
 

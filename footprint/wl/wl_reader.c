@@ -1,4 +1,5 @@
 /* wl_reader.c - what an open workload says of itself, and its windows, one after the other. */
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "footprint/base/bytes.h"
@@ -14,6 +15,12 @@ const struct wl_summary *wl_reader_summary(const struct wl_reader *reader)
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key)
 {
     return meta_find(reader->meta, reader->meta_count, key);
+}
+
+uint64_t wl_reader_meta_number(const struct wl_reader *reader, const char *key)
+{
+    const char *value = wl_reader_meta(reader, key);
+    return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
 size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta)

@@ -242,6 +242,9 @@ const struct wl_summary *wl_reader_summary(const struct wl_reader *reader);
 const char *wl_reader_meta(const struct wl_reader *reader, const char *key);
 size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta **ret_meta);
 
+/* wl_reader_meta_number - the same as a number, any that the file says; 0: it is not there. */
+uint64_t wl_reader_meta_number(const struct wl_reader *reader, const char *key);
+
 /* wl_reader_touched - all shares, by rising op; the reader's, from version 2 on. Returns how many. */
 size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched);
 

@@ -246,8 +246,7 @@ static char *open_workload(struct measuring *measuring, const char *path)
     if (wl_reader_open_sites(path, &error, &measuring->reader) != FP_OK)
         return res_strdup(fp_error_text(&error, path, words, sizeof words));
     measuring->summary = wl_reader_summary(measuring->reader);
-    const char *inherited = wl_reader_meta(measuring->reader, "inherited_objects");
-    measuring->inherited = inherited != NULL ? strtoull(inherited, NULL, 10) : 0;
+    measuring->inherited = wl_reader_meta_number(measuring->reader, "inherited_objects");
     if (measuring->inherited > measuring->summary->ops)
         measuring->inherited = measuring->summary->ops;
     const size_t ids = (size_t)measuring->summary->id_max + 1;

@@ -50,6 +50,14 @@ static unsigned harness_failures;
                          actual_ != NULL ? actual_ : "(null)", expected_);                                   \
     } while (0)
 
+/* Of doubles; takes the header of fabs. */
+#define CHECK_NEAR(actual, expected, tolerance)                                                              \
+    do {                                                                                                     \
+        const double near_actual = (actual), near_expected = (expected);                                     \
+        if (!(fabs(near_actual - near_expected) <= (tolerance)))                                             \
+            HARNESS_FAIL("%s: %s is %.12g, expected %.12g", __func__, #actual, near_actual, near_expected);  \
+    } while (0)
+
 #define SKIP(reason)                                                                                         \
     do {                                                                                                     \
         printf("skipped: %s\n", reason);                                                                     \

@@ -11,10 +11,13 @@
 
 static char root[512];
 
-/* First of all: the root, with nothing in it. */
+/* First of all: the root, with nothing in it; each time another. */
 static inline void machine_begin(void)
 {
-    snprintf(root, sizeof root, "%s", scratch_path("machine"));
+    static int number;
+    char name[32];
+    snprintf(name, sizeof name, "machine.%d", number++);
+    snprintf(root, sizeof root, "%s", scratch_path(name));
     if (mkdir(root, 0700) != 0) {
         perror(root);
         exit(1);

@@ -9,8 +9,6 @@
 #include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
-#define CHECK_NEAR(actual, expected, tolerance) CHECK(fabs((actual) - (expected)) <= (tolerance))
-
 #define RUNS_MAX 4096u
 #define MS       1e6
 

@@ -13,21 +13,16 @@
 #include "results/measure/watch/smaps.h"
 #include "unit/harness.h"
 
-#define CHECK_NEAR(actual, expected)                                                                         \
-    do {                                                                                                     \
-        const double near_actual = (actual), near_expected = (expected);                                     \
-        if (!(fabs(near_actual - near_expected) <= 1e-9))                                                    \
-            HARNESS_FAIL("%s: %s is %.9g, expected %.9g", __func__, #actual, near_actual, near_expected);    \
-    } while (0)
+#define CHECK_SAME(actual, expected) CHECK_NEAR(actual, expected, 1e-9)
 
 TEST(runs_that_were_alike_have_one_peak)
 {
     const double alike[] = {1000, 1009, 1004}, apart[] = {1000, 1011, 1004}, unknown[] = {1000, NAN, 1004};
     const double samples[] = {65, 60, 81};
-    CHECK_NEAR(res_fidelity_sampled_peak(alike, samples, 3), 81);
-    CHECK_NEAR(res_fidelity_sampled_peak(apart, samples, 3), 65);
-    CHECK_NEAR(res_fidelity_sampled_peak(unknown, samples, 3), 65);
-    CHECK_NEAR(res_fidelity_sampled_peak(alike, samples, 1), 65);
+    CHECK_SAME(res_fidelity_sampled_peak(alike, samples, 3), 81);
+    CHECK_SAME(res_fidelity_sampled_peak(apart, samples, 3), 65);
+    CHECK_SAME(res_fidelity_sampled_peak(unknown, samples, 3), 65);
+    CHECK_SAME(res_fidelity_sampled_peak(alike, samples, 1), 65);
     CHECK(isnan(res_fidelity_sampled_peak(alike, samples, 0)));
 }
 
@@ -35,17 +30,17 @@ TEST(runs_that_were_alike_have_one_peak)
 TEST(reading_that_changes_what_a_program_holds_is_told)
 {
     const double sampled[] = {34.9, 35.7, 35.7, 35.8, 37.7}, mapped[] = {36.6, 39.0, 36.9};
-    CHECK_NEAR(res_disturbed_by(sampled, 5, mapped, 3, 30), 36.9 / 35.7 - 1);
+    CHECK_SAME(res_disturbed_by(sampled, 5, mapped, 3, 30), 36.9 / 35.7 - 1);
     const double within[] = {35.9, 36.0, 37.0}, below[] = {30.0, 31.0, 32.0};
-    CHECK_NEAR(res_disturbed_by(sampled, 5, within, 3, 0.2), 0); /* by less than 1 % */
-    CHECK_NEAR(res_disturbed_by(sampled, 5, below, 3, 0.2), 31 / 35.7 - 1);
-    CHECK_NEAR(res_disturbed_by(sampled, 5, below, 3, 5),
+    CHECK_SAME(res_disturbed_by(sampled, 5, within, 3, 0.2), 0); /* by less than 1 % */
+    CHECK_SAME(res_disturbed_by(sampled, 5, below, 3, 0.2), 31 / 35.7 - 1);
+    CHECK_SAME(res_disturbed_by(sampled, 5, below, 3, 5),
                0); /* that what is apart lies in a file may be why */
     const double wide[] = {30, 33, 35, 37, 40}, more[] = {36, 38.9, 41}, most[] = {36, 39.1, 41};
-    CHECK_NEAR(res_disturbed_by(wide, 5, more, 3, 0.2), 0); /* median distance 2 */
-    CHECK_NEAR(res_disturbed_by(wide, 5, most, 3, 0.2), 39.1 / 35 - 1);
-    CHECK_NEAR(res_disturbed_by(sampled, 5, mapped, 2, 0.2), 0); /* of so few runs it is not known */
-    CHECK_NEAR(res_disturbed_by(sampled, 2, mapped, 3, 0.2), 0);
+    CHECK_SAME(res_disturbed_by(wide, 5, more, 3, 0.2), 0); /* median distance 2 */
+    CHECK_SAME(res_disturbed_by(wide, 5, most, 3, 0.2), 39.1 / 35 - 1);
+    CHECK_SAME(res_disturbed_by(sampled, 5, mapped, 2, 0.2), 0); /* of so few runs it is not known */
+    CHECK_SAME(res_disturbed_by(sampled, 2, mapped, 3, 0.2), 0);
 }
 
 TEST(prediction_is_rest_and_startup_and_replay)
@@ -57,10 +52,10 @@ TEST(prediction_is_rest_and_startup_and_replay)
                                                .startup_heap = 60,
                                                .missed = 50};
     const struct res_fidelity fidelity = res_fidelity_of(1000, &sample);
-    CHECK_NEAR(fidelity.predicted_total, 1000 + 200 + 1700 - 50);
-    CHECK_NEAR(fidelity.predicted_heap, 1760);
-    CHECK_NEAR(fidelity.error_total, 2850.0 / 3000 - 1);
-    CHECK_NEAR(fidelity.error_heap, 1760.0 / 1600 - 1);
+    CHECK_SAME(fidelity.predicted_total, 1000 + 200 + 1700 - 50);
+    CHECK_SAME(fidelity.predicted_heap, 1760);
+    CHECK_SAME(fidelity.error_total, 2850.0 / 3000 - 1);
+    CHECK_SAME(fidelity.error_heap, 1760.0 / 1600 - 1);
 }
 
 TEST(no_real_figure_no_error)
@@ -87,14 +82,14 @@ TEST(peaks_that_do_not_fall_together_are_not_added)
     const struct res_course rest = {at, early, 3}, replayed = {recorded, late, 3}, alike = {at, late, 3};
     const struct res_course nothing = {0};
     /* Highest alone 10 and 20; together at most 2 + 20: the clock of the other run does not matter. */
-    CHECK_NEAR(res_fidelity_missed(&rest, &replayed), 8);
-    CHECK_NEAR(res_fidelity_missed(&alike, &replayed), 0);
-    CHECK_NEAR(res_fidelity_missed(&rest, &nothing), 0);
+    CHECK_SAME(res_fidelity_missed(&rest, &replayed), 8);
+    CHECK_SAME(res_fidelity_missed(&alike, &replayed), 0);
+    CHECK_SAME(res_fidelity_missed(&rest, &nothing), 0);
     /* When rest fell between its last two samples is not known: it may have met what was replayed there. */
     const double sparse[] = {0, 90, 100}, falls[] = {1, 10, 2}, dense[] = {0, 95, 100};
     const struct res_course seldom = {sparse, falls, 3}, often = {dense, late, 3};
-    CHECK_NEAR(res_fidelity_missed(&seldom, &often), 0);
-    CHECK_NEAR(res_fidelity_missed(&nothing, &replayed), 0);
+    CHECK_SAME(res_fidelity_missed(&seldom, &often), 0);
+    CHECK_SAME(res_fidelity_missed(&nothing, &replayed), 0);
 }
 
 /* The program lets go of its heap and then touches files, early in the recorded run and late in the real one. By shares of the
@@ -107,14 +102,14 @@ TEST(moments_of_two_runs_are_matched_by_the_heap)
     const double other_bytes[] = {3, 7, 7, 7, 7, 7, 6};
     const struct res_course rest = {real_at, rest_bytes, 5}, heap = {real_at, heap_bytes, 5};
     const struct res_course replayed = {at, replay_bytes, 7}, other = {at, other_bytes, 7}, none = {0};
-    CHECK_NEAR(res_fidelity_missed(&rest, &replayed), 0); /* 9 and 8 together: never seen */
+    CHECK_SAME(res_fidelity_missed(&rest, &replayed), 0); /* 9 and 8 together: never seen */
     struct res_course retimed = res_fidelity_retimed(&rest, &heap, &replayed);
     CHECK_U64(retimed.count >= 7, 1);
-    CHECK_NEAR(retimed.at[0], 1);
-    CHECK_NEAR(retimed.at[retimed.count - 1], 100);
-    CHECK_NEAR(retimed.bytes[retimed.count - 1], 9);
-    CHECK_NEAR(res_fidelity_missed(&retimed, &replayed), 9 + 8 - (5 + 8)); /* of 9 + 1 and 5 + 8 the latter */
-    CHECK_NEAR(res_fidelity_missed(&retimed, &other),
+    CHECK_SAME(retimed.at[0], 1);
+    CHECK_SAME(retimed.at[retimed.count - 1], 100);
+    CHECK_SAME(retimed.bytes[retimed.count - 1], 9);
+    CHECK_SAME(res_fidelity_missed(&retimed, &replayed), 9 + 8 - (5 + 8)); /* of 9 + 1 and 5 + 8 the latter */
+    CHECK_SAME(res_fidelity_missed(&retimed, &other),
                9 + 7 - (9 + 6)); /* this allocator keeps what is freed */
     res_course_release(&retimed);
     CHECK_U64(res_fidelity_retimed(&rest, &heap, &none).count, 0);
@@ -171,19 +166,19 @@ TEST(a_group_holds_what_its_processes_hold_together)
     add_moment(&images[1], 5, 30, 10);
     add_moment(&images[1], 100, 60, 40); /* at 250: the first is gone at 200 */
     CHECK(res_sampled_group(&sampled, "worker", group));
-    CHECK_NEAR(group->peak_bytes,
+    CHECK_SAME(group->peak_bytes,
                90); /* what one held between two samples is more than the sums of 62 and 60 */
     CHECK_U64(group->together, 2);
-    CHECK_NEAR(group->heap_peak_bytes, 40);
-    CHECK_NEAR(group->apart_most_bytes, 6);
-    CHECK_NEAR(group->cpu_ns, 14);
+    CHECK_SAME(group->heap_peak_bytes, 40);
+    CHECK_SAME(group->apart_most_bytes, 6);
+    CHECK_SAME(group->cpu_ns, 14);
     CHECK_U64(group->series_count, 4);
     CHECK_U64(group->series[2].resident_bytes, 32 + 12 + 18); /* files, of which both have 18, once */
     CHECK_U64(group->series[3].resident_bytes, 42 + 18);
     CHECK(group->has_library);
     images[1].exact = false;
     CHECK(res_sampled_group(&sampled, "worker", group)); /* of one it is that one */
-    CHECK_NEAR(group->peak_bytes, 60);
+    CHECK_SAME(group->peak_bytes, 60);
     CHECK(!res_sampled_group(&sampled, "other", group));
     free(images);
     free(group);
@@ -266,21 +261,21 @@ TEST(a_library_that_the_program_has_by_itself_is_not_brought)
     res_files_add(&startup, 3, 600, 70); /* the allocator */
     res_files_add(&base, 4, 1000, 0);    /* libc, of which less is read here */
     res_files_add(&startup, 4, 900, 0);
-    CHECK_NEAR(res_files_brought(&startup, &base, &program), 20 + 3000 + 600);
+    CHECK_SAME(res_files_brought(&startup, &base, &program), 20 + 3000 + 600);
     res_files_add(&program, 2, 1000, 0);
     res_files_add(&program, 2, 1800, 0); /* its second mapping */
-    CHECK_NEAR(res_files_brought(&startup, &base, &program), 20 + 200 + 600);
+    CHECK_SAME(res_files_brought(&startup, &base, &program), 20 + 200 + 600);
     res_files_add(&later, 2, 4000, 0);
     res_files_add(&later, 1, 490, 0);
     res_files_raise(&program, &later);
-    CHECK_NEAR(res_files_brought(&startup, &base, &program), 10 + 600);
+    CHECK_SAME(res_files_brought(&startup, &base, &program), 10 + 600);
     /* With the allocator as the baseline it goes. */
-    CHECK_NEAR(res_files_brought(&base, &startup, &later), 100 - 3000 - 600);
+    CHECK_SAME(res_files_brought(&base, &startup, &later), 100 - 3000 - 600);
     /* A fork has only what it wrote for itself. */
     startup.walk_stacks = true;
     res_files_keep_written(&startup);
     res_files_keep_written(&base);
-    CHECK_NEAR(res_files_brought(&startup, &base, &program), 70);
+    CHECK_SAME(res_files_brought(&startup, &base, &program), 70);
 }
 
 TEST(more_names_than_room_do_no_harm)
@@ -339,11 +334,11 @@ TEST(who_walks_stacks_reads_tables_of_the_program)
     const struct res_files startup = res_smaps_parse(walking, sizeof walking - 1, NULL).files, base = {0};
     struct res_files program = {0};
     const struct res_files sample = res_smaps_parse(text, (size_t)length, NULL).files;
-    CHECK_NEAR(res_files_brought(&startup, &base, &program), 9999 * 1024); /* the library itself */
+    CHECK_SAME(res_files_brought(&startup, &base, &program), 9999 * 1024); /* the library itself */
     res_files_raise(&program, &sample);
-    CHECK_NEAR(res_files_brought(&startup, &base, &program), 9999 * 1024 + 123 * 1024 * 7 * 8 / whole);
-    CHECK_NEAR(res_files_brought(&base, &base, &program), 0);
-    CHECK_NEAR(res_files_brought(&startup, &startup, &program), 0); /* the baseline's program has read them */
+    CHECK_SAME(res_files_brought(&startup, &base, &program), 9999 * 1024 + 123 * 1024 * 7 * 8 / whole);
+    CHECK_SAME(res_files_brought(&base, &base, &program), 0);
+    CHECK_SAME(res_files_brought(&startup, &startup, &program), 0); /* the baseline's program has read them */
     unlink(path);
 }
 
@@ -407,8 +402,8 @@ TEST(hyperfine_is_believed_when_it_makes_sense)
     struct res_timed timed = {0};
     CHECK(parses("{\"results\":[{\"times\":[0.5],\"user\":0.25,\"system\":0.125,\"exit_codes\":[3]}]}",
                  &timed));
-    CHECK_NEAR(timed.wall_ns, 5e8);
-    CHECK_NEAR(timed.user_ns + timed.system_ns, 3.75e8);
+    CHECK_SAME(timed.wall_ns, 5e8);
+    CHECK_SAME(timed.user_ns + timed.system_ns, 3.75e8);
     CHECK_U64(timed.exit_code, 3);
     CHECK(parses("{\"results\":[{\"times\":[1],\"user\":1,\"system\":0,\"exit_codes\":[null]}]}", &timed));
     CHECK_U64(timed.exit_code, RES_SOME_SIGNAL);

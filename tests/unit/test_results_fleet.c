@@ -11,13 +11,6 @@
 #include "unit/typed.h"
 
 #define ROUNDS 8
-#define CHECK_NEAR(actual, expected, tolerance)                                                              \
-    do {                                                                                                     \
-        const double near_actual = (actual), near_expected = (expected);                                     \
-        if (!(fabs(near_actual - near_expected) <= (tolerance)))                                             \
-            HARNESS_FAIL("%s: %s is %.12g, expected %.12g", __func__, #actual, near_actual, near_expected);  \
-    } while (0)
-
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* One workload of a million calls of 100 ns, 100 MB of heap: beside glibc one candidate, new. */

@@ -7,35 +7,7 @@
 #include "harness.h"
 #include "replay/system/group_counts.h"
 #include "results/measure/run/control_group.h"
-#include "scratch.h"
-
-static char root[4096];
-
-static void put(const char *path, const char *text)
-{
-    char full[8192];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
-        perror(full);
-        exit(1);
-    }
-}
-
-/* A machine with nothing in it yet, each time another. */
-static void begin(void)
-{
-    static int number;
-    char name[32];
-    snprintf(name, sizeof name, "machine.%d", number++);
-    snprintf(root, sizeof root, "%s", scratch_path(name));
-    CHECK(mkdir(root, 0700) == 0);
-}
+#include "unit/machine_files.h"
 
 #define V1_MOUNT                                                                                             \
     "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n35 31 0:32 / /sys/fs/cgroup/memory rw shared:9 - "     \
@@ -145,7 +117,7 @@ static void put_group(const char *directory, const char *controllers, const char
 
 TEST(version_1_takes_the_own_group)
 {
-    begin();
+    machine_begin();
     put("/proc/self/cgroup", "4:memory:/a\n0::/\n");
     put("/proc/self/mountinfo", V1_MOUNT V2_MOUNT);
     put("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1\n");
@@ -154,7 +126,7 @@ TEST(version_1_takes_the_own_group)
 
 TEST(version_2_takes_the_group_above_where_the_own_has_members)
 {
-    begin();
+    machine_begin();
     put("/proc/self/cgroup", "0::/slice/scope\n");
     put("/proc/self/mountinfo", V2_MOUNT);
     put_group("/sys/fs/cgroup", "cpu memory\n", "memory\n");
@@ -168,7 +140,7 @@ TEST(version_2_takes_the_group_above_where_the_own_has_members)
 
 TEST(reasons_name_the_remedy)
 {
-    begin();
+    machine_begin();
     CHECK(strstr(place(NULL), "/sys/fs/cgroup is not mounted") != NULL);
     put("/proc/self/cgroup", "0::/slice/scope\n");
     put("/proc/self/mountinfo", V2_MOUNT);
@@ -199,7 +171,7 @@ TEST(both_versions_count_the_same)
 {
     struct rep_group_counts counts;
     char path[8192];
-    begin();
+    machine_begin();
     put("/one/memory.limit_in_bytes", "1\n");
     put("/one/memory.usage_in_bytes", "5000000\n");
     put("/one/memory.max_usage_in_bytes", "6000000\n");

@@ -6,13 +6,6 @@
 #include "results/measure/statistics/significance.h"
 #include "unit/harness.h"
 
-#define CHECK_NEAR(actual, expected, tolerance)                                                              \
-    do {                                                                                                     \
-        const double near_actual = (actual), near_expected = (expected);                                     \
-        if (!(fabs(near_actual - near_expected) <= (tolerance)))                                             \
-            HARNESS_FAIL("%s: %s is %.12g, expected %.12g", __func__, #actual, near_actual, near_expected);  \
-    } while (0)
-
 /* Nine laboratories: R. Kacker, "Combining information from interlaboratory evaluations using a random effects model", Metrologia 41
  * (2004), table 1, whose Paule-Mandel tau is 0.8399; with more digits what R's metafor says of it (rma, method PM), as the tests of
  * statsmodels have it. */

@@ -6,13 +6,6 @@
 #include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
-#define CHECK_NEAR(actual, expected, tolerance)                                                              \
-    do {                                                                                                     \
-        const double near_actual = (actual), near_expected = (expected);                                     \
-        if (!(fabs(near_actual - near_expected) <= (tolerance)))                                             \
-            HARNESS_FAIL("%s: %s is %.9g, expected %.9g", __func__, #actual, near_actual, near_expected);    \
-    } while (0)
-
 TEST(quantiles_are_those_of_definition_7)
 {
     /* R: quantile(c(9, 1, 4, 16), c(0, .25, .5, .9, 1)) gives 1 3.25 6.5 13.9 16. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "results/measure/candidate/library.h"
 #include "results/measure/candidate/variables.h"
 
@@ -265,8 +266,7 @@ static void load_file(struct res_registry *registry, const char *path)
 
 static int is_ini(const struct dirent *entry)
 {
-    const size_t length = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".ini") == 0;
+    return entry->d_name[0] != '.' && fp_has_ending(entry->d_name, ".ini");
 }
 
 static int by_bytes(const struct dirent **left, const struct dirent **right)

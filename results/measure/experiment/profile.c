@@ -239,11 +239,10 @@ json_t *res_profile_of(const char *path)
     if (wl_reader_open(path, &error, &reader) != FP_OK)
         return unavailable(fp_error_text(&error, path, words, sizeof words));
     const struct wl_summary *summary = wl_reader_summary(reader);
-    const char *inherited = wl_reader_meta(reader, "inherited_objects");
     struct profile *profile = res_calloc(1, sizeof *profile);
     json_t *object;
     profile->summary = summary;
-    profile->inherited = inherited != NULL ? strtoull(inherited, NULL, 10) : 0;
+    profile->inherited = wl_reader_meta_number(reader, "inherited_objects");
     if (profile->inherited > summary->ops)
         profile->inherited = summary->ops;
     profile->by_time = summary->duration_ns > 0;

@@ -14,6 +14,7 @@
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
+#include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/machine/disturbances.h"
@@ -206,9 +207,7 @@ static enum res_cell_near copy_group(int directory, const char *near, char **ret
         return state;
     }
     while (state == RES_CELL_NEAR_OK && (entry = readdir(list)) != NULL) {
-        const size_t length = strlen(entry->d_name);
-        if (entry->d_name[0] == '.' || length <= strlen(ENDING) ||
-            strcmp(entry->d_name + length - strlen(ENDING), ENDING) != 0)
+        if (entry->d_name[0] == '.' || !fp_has_ending(entry->d_name, ENDING))
             continue;
         if (++count > MEMBERS_MAX) {
             *ret_problem = res_strdup("the group has too many members");

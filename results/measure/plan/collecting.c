@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/fleet/fleet.h"
@@ -39,12 +40,6 @@ bool res_is_plan(const char *path)
 
 /* ---- what is no cell's result ----------------------------------------------------------------- */
 
-static bool ends_in_json(const char *name)
-{
-    const size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".json") == 0;
-}
-
 /* Of names only: what is in a cell's own file is seen when it is taken. */
 static void count_left(struct res_collecting *collecting)
 {
@@ -59,7 +54,7 @@ static void count_left(struct res_collecting *collecting)
         uint64_t cell = 0;
         const enum res_cell_file kind = res_cell_file_of(entry->d_name, &cell);
         collecting->left.temporary += kind == RES_CELL_TEMPORARY;
-        collecting->left.doubled += (kind == RES_CELL_OTHER && ends_in_json(entry->d_name)) ||
+        collecting->left.doubled += (kind == RES_CELL_OTHER && fp_has_ending(entry->d_name, ".json")) ||
                                     (kind == RES_CELL_RESULT && cell >= collecting->plan.row_count);
     }
     (void)closedir(directory); /* only read from */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "results/measure/base/names_apart.h"
 #include "results/measure/figures/verdict.h"
 
@@ -61,9 +62,8 @@ char *res_history_name(const struct res_result *result, unsigned number)
     if (number > 1)
         snprintf(again, sizeof again, "-%u", number);
     char *plain = res_strdup(first);
-    const size_t length = strlen(plain);
-    if (length > 3 && strcmp(plain + length - 3, ".wl") == 0)
-        plain[length - 3] = '\0';
+    if (fp_has_ending(plain, ".wl"))
+        plain[strlen(plain) - strlen(".wl")] = '\0';
     char *workload = fit_for_name(plain, "workload");
     char *called = machine_name(&result->machine), *machine = fit_for_name(called, "machine");
     char *name = res_printf("%s%s.%s.%s%s.json", workload, more, machine, date, again);
