@@ -3,15 +3,17 @@ import json
 import os
 import random
 import shutil
+import statistics
 import subprocess
 
 from programs import MALLAB, run
 from recorders import Heaptrack
 
-SQL = ("create table t(a, b); insert into t with recursive c(x) as (select 1 union all select x + 1 from c where x < 200000)"
-       " select x, hex(x * 7919) from c; create index i on t(b); select count(*) from t x join t y on x.b = y.b;")
-PERL = "my %h; for my $r (1 .. 6) { $h{\"k$_\"} = [$_, \"v$_\"] for 1 .. 60000; %h = () }"
-PYTHON = "import json\nfor i in range(6):\n  json.loads(json.dumps([{'a': i, 'b': [str(i), str(i + 1)]} for i in range(30000)]))\n"
+# Each takes a second or so: of a short run what it takes to begin is a large part, and an unlucky moment is more than a sample costs.
+SQL = 5 * ("create table t(a, b); insert into t with recursive c(x) as (select 1 union all select x + 1 from c where x < 200000)"
+       " select x, hex(x * 7919) from c; create index i on t(b); select count(*) from t x join t y on x.b = y.b; drop table t;")
+PERL = "my %h; for my $r (1 .. 8) { $h{\"k$_\"} = [$_, \"v$_\"] for 1 .. 60000; %h = () }"
+PYTHON = "import json\nfor i in range(10):\n  json.loads(json.dumps([{'a': i, 'b': [str(i), str(i + 1)]} for i in range(30000)]))\n"
 CXX = """#include <map>
 #include <memory>
 #include <string>
@@ -24,13 +26,25 @@ static std::unique_ptr<node> build(int depth) {
     return made;
 }
 int main() {
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 30; round++) {
         auto tree = build(7);
         std::map<std::string, int> map;
         for (int i = 0; i < 30000; i++) map[std::to_string(i * 7919 % 100003) + "abcdefghijklmnop"] = i;
     }
 }
 """
+
+def compiled():
+    """A program in C for a compiler: functions that are not each other's copies."""
+    yield "extern unsigned long strlen(const char *);\nstruct s { int a, b; double d; char t[16]; struct s *next; };"
+    yield "int f0(struct s *p, int n) { return n + p->a; }"
+    for i in range(1, 60):
+        yield (f"int f{i}(struct s *p, int n) {{\n" + "\n".join(f"    int x{k} = n * {i * 7 % 40 + k} + {k};" for k in range(2 + i % 7)) +
+               f"\n    for (int i = 0; i < n % {i % 90 + 2}; i++) {{ x0 += x{i % (2 + i % 7)} ^ i; if (x0 % {i + 3} == 1) p->d *= 1.{i}; else p->t[i & 15] ^= (char)x1; }}\n"
+               + (f"    switch (n % {i % 8 + 3}) {{ case 0: x0 += 3; break; case 1: x1 ^= x0; break; default: x0--; }}\n" if i % 2 else
+                  f"    while (p->next != 0 && p->a < {i}) {{ p->a += (int)strlen(p->t); p = p->next; }}\n")
+               + f"    return x0 > x1 ? f{i * 5 % i if i < 6 else i - 1 - i % 5}(p, x0 / 2) : x0;\n}}")
+
 
 FUNCTIONS, LEVELS = 400, 16
 
@@ -51,6 +65,9 @@ def many_stacks():
 # How each is recorded.
 MODES = {"without": [], "sampled": ["--sites=512K"], "with": ["--sites"]}
 
+# In each round: a sample costs so little that the least of several runs are compared.
+RUNS = ["none", "with", "heaptrack"] + 3 * ["without", "sampled"]
+
 
 class Sites:
     def __init__(self, report, workshop, rounds):
@@ -60,10 +77,16 @@ class Sites:
         source, program = self.workshop.fresh("objects.cc"), self.workshop.fresh("objects")
         source.write_text(CXX)
         run(["c++", "-O2", "-o", program, source])
-        yield "sqlite3", ["sqlite3", ":memory:", SQL]
-        yield "perl", ["perl", "-e", PERL]
-        yield "python3", ["/usr/bin/python3", "-c", PYTHON]
-        yield "c++", [program]
+        yield "sqlite3", 60, ["sqlite3", ":memory:", SQL]
+        yield "perl", 60, ["perl", "-e", PERL]
+        yield "python3", 60, ["/usr/bin/python3", "-c", PYTHON]
+        yield "c++", 60, [program]
+        source, made = self.workshop.fresh("compiled.c"), self.workshop.fresh("made")
+        source.write_text("\n".join(compiled()) + "\n")
+        proper = subprocess.run(["gcc", "-print-prog-name=cc1"], check=False, capture_output=True, text=True).stdout.strip()
+        for name, word, command in [("cc1", proper, [proper, "-quiet", "-O2", source, "-o", made]), ("clang", "clang", ["clang", "-O2", "-c", source, "-o", made])]:
+            if word and shutil.which(word):
+                yield name, 250, command
 
     @staticmethod
     def cpu_s(argv, env):
@@ -86,29 +109,32 @@ class Sites:
         heaptrack = Heaptrack(self.workshop)
         self.report.say(f"\nstacks of all allocations, {self.rounds} rounds interleaved (load {os.getloadavg()[0]:.1f})\n"
                         f"  {'':10} {'ns of CPU an allocation':>24} {'bytes a call':>13} {'stacks':>8} {'cut':>7} {'a sample':>9}  slow-down, times; heaptrack's")
-        for name, command in self.programs():
-            samples = {"none": [], "without": [], "sampled": [], "with": [], "heaptrack": []}
+        for name, target, command in self.programs():
+            samples, over = {mode: [] for mode in RUNS}, []
             infos = {}
             for _ in range(self.rounds):
-                for mode in random.sample(list(samples), len(samples)):
+                took = {mode: [] for mode in RUNS}
+                for mode in random.sample(RUNS, len(RUNS)):
                     if mode == "none":
-                        samples[mode].append(self.cpu_s(command, env))
+                        took[mode].append(self.cpu_s(command, env))
                     elif mode == "heaptrack" and not heaptrack.missing: # its library alone, as its text is written
                         place = self.workshop.fresh("heaptrack")
                         more = {"LD_PRELOAD": str(heaptrack.library), "DUMP_HEAPTRACK_OUTPUT": str(place)}
-                        samples[mode].append(self.cpu_s(command, {**env, **more}))
+                        took[mode].append(self.cpu_s(command, {**env, **more}))
                         place.unlink()
                     elif mode in MODES:
                         infos[mode] = self.recorded(command, env, *MODES[mode])
-                        samples[mode].append(sum(infos[mode]["cpu_ns"].values()) / 1e9)
+                        took[mode].append(sum(infos[mode]["cpu_ns"].values()) / 1e9)
+                over.append(100 * (min(took["sampled"]) / min(took["without"]) - 1))
+                for mode, times in took.items():
+                    samples[mode] += [statistics.median(times)] if times else []
             calls = infos["with"]["events_by_call"]
             allocations = sum(n for call, n in calls.items() if "free" not in call and "delete" not in call)
             added = [1e9 * (one - other) / allocations for one, other in zip(sorted(samples["with"]), sorted(samples["without"]))]
             bytes_added = infos["with"]["bytes_per_event"] - infos["without"]["bytes_per_event"]
-            over = [100 * (one / other - 1) for one, other in zip(sorted(samples["sampled"]), sorted(samples["without"]))]
             cut = sum(infos["with"]["cut"].values())
             slow = {mode: sorted(times)[len(times) // 2] / sorted(samples["none"])[self.rounds // 2] for mode, times in samples.items() if times}
-            self.report.keep(f"sites/{name}/ns", added, "ns", 60)
+            self.report.keep(f"sites/{name}/ns", added, "ns", target)
             self.report.keep(f"sites/{name}/sampled", over, "%", 1)
             self.report.keep(f"sites/{name}/bytes", [bytes_added], "bytes", 0.15)
             self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,} {sorted(over)[len(over) // 2]:+7.1f} %"

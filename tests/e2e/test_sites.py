@@ -259,6 +259,14 @@ class Names(lab.Lab):
         path.symlink_to(self.place / path.name)  # links are not followed to it
         self.assertEqual(self.frames()[:2], unnamed)
 
+    def test_a_perf_map_names_code_without_a_frame_pointer(self):
+        ran = lab.run([lab.BUILD / "mallab", "record", "--quiet", "--sites", "-o", "rec", lab.PROGRAMS / "jitted", "bare"], cwd=self.place)
+        if ran.returncode == 77:
+            self.skipTest("no code of this machine's")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.addCleanup(pathlib.Path(ran.stdout.decode().strip()).unlink)
+        self.assertEqual(self.frames()[:2], ["allocates", "LazyCompile:hot script.js:7"])
+
     @unittest.skipUnless(ctypes.util.find_library("debuginfod"), "not installed: libdebuginfod1")
     @lab.needs("objcopy", "strip", "readelf")
     def test_servers_are_asked_for_names_only_when_told_to(self):
