@@ -22,7 +22,7 @@
 #define FIRST_GUESSES_BITS 16u
 #define FIRST_SEEN_BITS    10u
 
-/* 26 MiB, of which come into use what the program's stacks need. */
+/* 27 MiB, of which come into use what the program's stacks need. */
 struct sites_process {
     struct modules modules;
     struct nodes nodes;
