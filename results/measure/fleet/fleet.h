@@ -11,6 +11,7 @@
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
 
+#include "results/measure/fleet/fleet_blocks.h"
 #include "results/measure/result/result.h"
 
 #define RES_FLEET_LOSES                                                                                      \
@@ -19,40 +20,6 @@
 
 #define RES_FLEET_CANDIDATES_MOST                                                                            \
     256u /* of a result: a file with more is none of ours, and would take minutes */
-
-/* What was asked of a fleet. */
-struct res_fleet_asked {
-    const char *const *candidates; /* names, the baseline first; borrowed for res_fleet_begin */
-    size_t candidate_count;        /* 1 at least */
-    int weights;                   /* enum res_fleet_weights */
-    bool all_hosts;
-};
-
-/* One cell of it; strings borrowed. */
-struct res_fleet_cell {
-    const char *label;
-    double share;   /* of its host; NAN: by `weights`, of all hosts that come */
-    uint64_t block; /* cells of one host have different ones */
-};
-
-enum res_fleet_taken {
-    RES_FLEET_TAKEN = 0,
-    RES_FLEET_DOUBLED, /* that block of that host is there already; the first one stays */
-    RES_FLEET_REFUSED, /* another baseline, or no digest: ret_problem says so */
-};
-
-struct res_fleet_input;
-
-/* res_fleet_begin - a fleet without cells. res_fleet_input_free - drop it; NULL is none. */
-struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked);
-void res_fleet_input_free(struct res_fleet_input *input);
-
-/* res_fleet_take - one workload of a result, which may be released then. A candidate that the result has not counts as failed there, one that the
- * fleet has not is left out. The result has its verdicts (res_verdicts_fill).
- * ret_problem  one line, the caller's to free, where the cell is refused; untouched otherwise. */
-enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct res_fleet_cell *cell,
-                                    const struct res_result *result,
-                                    const struct res_result_workload *workload, char **ret_problem);
 
 /* res_fleet_finish - what they say together. The input stays, and can take more.
  * ret_fleet  without schema, version, missing and left, which are the caller's to add. Release with res_fleet_release. */

@@ -1,4 +1,4 @@
-/* fleet_blocks.h - cells as a fleet keeps them until it is finished: fleet.h takes them, fleet.c joins them to hosts. */
+/* fleet_blocks.h - cells are taken, and kept until the fleet is finished (fleet.h), which joins them to hosts. */
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_BLOCKS_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_BLOCKS_H
 
@@ -6,8 +6,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "results/measure/fleet/fleet.h"
+#include "results/measure/result/result.h"
 #include "results/measure/statistics/statistics.h"
+
+/* What was asked of a fleet. */
+struct res_fleet_asked {
+    const char *const *candidates; /* names, the baseline first; borrowed for res_fleet_begin */
+    size_t candidate_count;        /* 1 at least */
+    int weights;                   /* enum res_fleet_weights */
+    bool all_hosts;
+};
+
+/* One cell of it; strings borrowed. */
+struct res_fleet_cell {
+    const char *label;
+    double share;   /* of its host; NAN: by `weights`, of all hosts that come */
+    uint64_t block; /* cells of one host have different ones */
+};
+
+enum res_fleet_taken {
+    RES_FLEET_TAKEN = 0,
+    RES_FLEET_DOUBLED, /* that block of that host is there already; the first one stays */
+    RES_FLEET_REFUSED, /* another baseline, or no digest: ret_problem says so */
+};
+
+/* res_fleet_begin - a fleet without cells. res_fleet_input_free - drop it; NULL is none. */
+struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked);
+void res_fleet_input_free(struct res_fleet_input *input);
+
+/* res_fleet_take - one workload of a result, which may be released then. A candidate that the result has not counts as failed there, one that the
+ * fleet has not is left out. The result has its verdicts (res_verdicts_fill).
+ * ret_problem  one line, the caller's to free, where the cell is refused; untouched otherwise. */
+enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct res_fleet_cell *cell,
+                                    const struct res_result *result,
+                                    const struct res_result_workload *workload, char **ret_problem);
+
+/* ---- of cells that were taken ----------------------------------------------------------------- */
 
 /* One candidate: ratios are of the time in malloc and of the heap. */
 struct res_fleet_side {

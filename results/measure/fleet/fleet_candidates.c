@@ -7,7 +7,6 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/verdict.h"
-#include "results/measure/fleet/fleet.h"
 #include "results/measure/statistics/many.h"
 #include "results/measure/statistics/significance.h"
 
