@@ -84,6 +84,11 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
         cli_say(verb, "cannot read %s", fp_error_text(&error, path, text, sizeof text));
         return CLI_UNREADABLE;
     }
+    if (wl_reader_check(reader) != FP_OK) { /* told once, not by each run */
+        cli_say(verb, "cannot read %s", fp_error_text(wl_reader_error(reader), path, text, sizeof text));
+        wl_reader_close(reader);
+        return CLI_UNREADABLE;
+    }
     const struct wl_summary *summary = wl_reader_summary(reader);
     const char *slash = strrchr(path, '/');
     *ret_workload = (struct res_workload){

@@ -122,13 +122,18 @@ enum fp_status block_pack(struct block_header *header, const struct column *colu
     return FP_OK;
 }
 
+bool block_payload_is_whole(const struct block_header *header, const uint8_t *payload)
+{
+    return XXH64(payload, header->payload_bytes, 0) == header->payload_hash;
+}
+
 enum fp_status block_unpack(const struct block_header *header, const uint8_t *payload, unsigned column_count,
                             ZSTD_DCtx *context, uint8_t *scratch, size_t scratch_bytes,
                             struct column *ret_columns, size_t *ret_offset, const char **ret_what)
 {
     size_t at = column_count * TABLE_ENTRY_BYTES;
     *ret_offset = 0;
-    if (XXH64(payload, header->payload_bytes, 0) != header->payload_hash) {
+    if (!block_payload_is_whole(header, payload)) {
         *ret_what = "checksum of a block differs";
         return FP_ERR_CHECKSUM;
     }

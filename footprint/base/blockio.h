@@ -80,6 +80,9 @@ enum fp_status block_pack(struct block_header *header, const struct column *colu
 enum fp_status block_header_parse(const uint8_t bytes[BLOCK_HEADER_BYTES], struct block_header *ret_header,
                                   const char **ret_what);
 
+/* block_payload_is_whole - whether header->payload_bytes at payload have the header's checksum. */
+bool block_payload_is_whole(const struct block_header *header, const uint8_t *payload);
+
 /* block_unpack - check a payload and decompress its columns one after the other into scratch.
  * payload       header->payload_bytes bytes.
  * scratch       scratch_bytes of room. Columns that do not fit are FP_ERR_CORRUPT: the room is the

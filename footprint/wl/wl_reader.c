@@ -121,6 +121,23 @@ enum fp_status wl_arena_unpack(struct wl_reader *reader, size_t offset, const st
     return FP_OK;
 }
 
+enum fp_status wl_reader_check(struct wl_reader *reader)
+{
+    const size_t end = reader->file_bytes - WORKLOAD_FOOTER_BYTES;
+    size_t at = reader->first_window;
+    struct block_header header;
+    while (at < end) {
+        const enum fp_status status = wl_scan_block(reader->file, at, end, &header, &reader->error);
+        if (status != FP_OK)
+            return status;
+        at += BLOCK_HEADER_BYTES;
+        if (!block_payload_is_whole(&header, reader->file + at))
+            return wl_fail(&reader->error, FP_ERR_CHECKSUM, at, "checksum of a block differs");
+        at += header.payload_bytes;
+    }
+    return FP_OK;
+}
+
 enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_window)
 {
     struct column columns[WINDOW_COLUMNS];

@@ -258,6 +258,10 @@ size_t wl_reader_meta_first(const struct wl_reader *reader);
  * open from the windows' checksums. Not the digest of executed ops that a run prints. */
 uint64_t wl_reader_digest(const struct wl_reader *reader);
 
+/* wl_reader_check - hold every window, part of call stacks and shares as stored against its checksum, decoding nothing; reads the
+ * whole file once. FP_OK, or FP_ERR_CHECKSUM or FP_ERR_CORRUPT with wl_reader_error. */
+enum fp_status wl_reader_check(struct wl_reader *reader);
+
 /* wl_reader_bytes - the whole file as it is mapped; the reader's, valid until it is closed. */
 const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size);
 

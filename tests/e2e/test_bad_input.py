@@ -96,6 +96,7 @@ class BadInput(lab.Lab):
             path.write_bytes(flipped)
             with self.subTest(position=position, seed=SEED):
                 self.refused(path, "replay", "-a", "glibc", "--json")
+                self.refused(path, "ab", "-n", "1")
         data = self.footprint.read_bytes()
         for position in chance.sample(range(len(data)), 60):
             flipped = bytearray(data)
