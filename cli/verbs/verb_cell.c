@@ -289,10 +289,9 @@ static int open_plan(const char *path, const char *number, struct cell *cell)
         free(problem);
         return CLI_UNREADABLE;
     }
-    if (!cli_parse_count(number, 0, cell->plan.row_count - 1, &cell->id)) {
-        cli_say(&CLI_CELL, "'%s' is none of its cells: these are 0 to %zu", number, cell->plan.row_count - 1);
-        return CLI_UNREADABLE;
-    }
+    if (!cli_parse_count(number, 0, cell->plan.row_count - 1, &cell->id))
+        return cli_misuse(&CLI_CELL, "'%s' is none of its cells: these are 0 to %zu", number,
+                          cell->plan.row_count - 1);
     cell->row = &cell->plan.rows[cell->id];
     cell->cells = res_cells_open(cell->directory, true, &problem);
     return cell->cells >= 0 ? CLI_DONE : cli_say_problem(&CLI_CELL, problem);

@@ -192,7 +192,7 @@ class Cell(Planned):
                 self.edit(before, after)
                 self.assert_one_line(self.mallab("cell", "plan", "0", status=lab.BAD_INPUT), "cannot read the plan")
                 self.edit(after, before)
-        self.mallab("cell", "plan", "4", status=lab.BAD_INPUT)
+        self.mallab("cell", "plan", "4", status=lab.MISUSE)
         self.mallab("cell", "plan", "-1", status=lab.MISUSE)
         self.mallab("cell", "plan", status=lab.MISUSE)
         self.mallab("cell", "absent", "0", status=ELSEWHERE)  # not mounted

@@ -174,7 +174,20 @@ TEST(a_library_by_its_path_is_a_candidate)
     free(problem);
     const char *const nowhere[] = {"/nonexistent", NULL};
     CHECK(!res_candidate_resolve(candidate, nowhere));
-    CHECK(candidate->missing != NULL && strstr(candidate->missing, "cannot be loaded") != NULL);
+    CHECK(candidate->missing != NULL && strstr(candidate->missing, "cannot be used") != NULL);
+    res_registry_release(&registry);
+}
+
+/* libm is there wherever a C library is, and is none that could serve a call. */
+TEST(a_library_without_malloc_is_refused_before_any_run)
+{
+    char *problem = NULL;
+    struct res_registry registry = {0};
+    const char *const nowhere[] = {"/nonexistent", NULL};
+    struct res_candidate *candidate = res_registry_add_path(&registry, "libm.so.6", &problem);
+    CHECK(candidate != NULL);
+    CHECK(!res_candidate_resolve(candidate, nowhere));
+    CHECK_STR(candidate->missing, "cannot be used: it has no malloc of its own");
     res_registry_release(&registry);
 }
 
@@ -308,6 +321,7 @@ RUN_TESTS(T(a_whole_file_is_read), T(a_preloaded_library_runs_on_the_plain_binar
           T(more_variables_than_any_candidate_needs_are_refused),
           T(control_characters_do_not_reach_the_terminal), T(names_are_unique_and_candidates_sorted),
           T(a_library_by_its_path_is_a_candidate), T(a_missing_library_names_its_package),
+          T(a_library_without_malloc_is_refused_before_any_run),
           T(a_library_is_probed_without_being_loaded_here),
           T(a_build_id_is_found_in_a_file_that_nobody_vouches_for),
           T(a_file_changed_under_its_name_is_another_build),

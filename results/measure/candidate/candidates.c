@@ -411,7 +411,7 @@ bool res_candidate_resolve(struct res_candidate *candidate, const char *const *p
         candidate->missing = candidate->package != NULL
                                  ? res_printf("%s not found: apt install %s", candidate->library,
                                               candidate->package)
-                                 : res_printf("cannot be loaded: %s", library.problem); /* names it */
+                                 : res_printf("cannot be used: %s", library.problem); /* names it */
     } else if (candidate->program == NULL) {
         candidate->missing = res_printf(
             "the program %s is not there: build mallab again with the library installed", binary);

@@ -85,7 +85,8 @@ static void answer_version(void *handle, char *ret_text, size_t size)
     }
 }
 
-/* Writes "+PATH\0VERSION\0". Returns false, having written nothing, when the library cannot be loaded so. */
+/* Writes "+PATH\0VERSION\0", or "-" and why it is no allocator. Returns false, having written nothing, when the library cannot be
+ * loaded so. */
 static bool answer(const char *name, int flags, FILE *out)
 {
     char version[64] = "";
@@ -93,6 +94,10 @@ static bool answer(const char *name, int flags, FILE *out)
     void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | flags);
     if (handle == NULL || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
         return false;
+    if (own_symbol(handle, "malloc") == NULL) {
+        fprintf(out, "-it has no malloc of its own%c", '\0');
+        return fflush(out) == 0;
+    }
     char *path = realpath(map->l_name, NULL);
     if (path == NULL)
         return false;

@@ -9,16 +9,16 @@
 
 /* Strings belong to the caller. */
 struct res_library {
-    char *path; /* the file, symbolic links resolved; NULL when it cannot be loaded */
+    char *path; /* the file, symbolic links resolved; NULL when it cannot be loaded, or has no malloc */
     char *
         version; /* what the library says of itself, else the digits behind ".so." of its file; may be NULL */
-    char *problem; /* the loader's words when it cannot be loaded */
+    char *problem; /* why not, the loader's words where they are */
 };
 
 /* res_library_probe - find a library as the loader would.
  * name         "libjemalloc.so.2" or a path.
  * ret_library  all three fields are set, unused ones to NULL.
- * Returns      true when it can be loaded. Not for processes with threads: it forks and goes on in the child. */
+ * Returns      true when it can be loaded and has a malloc of its own: another's would not be called before the C library's. Not for processes with threads: it forks and goes on in the child. */
 bool res_library_probe(const char *name, struct res_library *ret_library);
 
 /* res_is_c_library - whether the path is of the C library, libc.so.6 wherever that lies: a candidate with its malloc preloads nothing. */
