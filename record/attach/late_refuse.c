@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "footprint/base/support.h"
+#include "footprint/base/trusted.h"
 #include "record/target.h"
 
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
@@ -59,13 +60,14 @@ static char *refuse_executable(const struct late_process *process)
     return rec_target_sanitizer(path);
 }
 
-/* getauxval(AT_SECURE) of the process. */
-static bool is_secure(pid_t pid)
+/* getauxval(AT_SECURE) of the process. ret_hidden: we may not read it. */
+static bool is_secure(pid_t pid, bool *ret_hidden)
 {
     size_t length = 0;
     char *bytes = late_proc_read(pid, "auxv", &length);
     Elf64_auxv_t entry;
-    bool secure = bytes == NULL;
+    bool secure = false;
+    *ret_hidden = bytes == NULL || length < sizeof entry;
     for (size_t at = 0; bytes != NULL && at + sizeof entry <= length; at += sizeof entry) {
         memcpy(&entry, bytes + at, sizeof entry);
         secure = secure || (entry.a_type == AT_SECURE && entry.a_un.a_val != 0);
@@ -74,20 +76,34 @@ static bool is_secure(pid_t pid)
     return secure;
 }
 
+/* Its recording is to be its user's, who alone can map the shared memory. */
+static char *refuse_user(pid_t pid, const char *status)
+{
+    char user[64];
+    (void)fp_trusted_user((uid_t)field(status, "Uid:"), user, sizeof user);
+    return res_printf(
+        "process %d belongs to user %s: as root 'runuser -u %s -- mallab record --pid %d -o DIR' "
+        "does it, where DIR may be made by %s",
+        (int)pid, user, user, (int)pid, user);
+}
+
 static char *refuse_status(const struct late_process *process)
 {
     char *problem = NULL, *status = late_proc_read(process->pid, "status", NULL);
     const int pid = (int)process->pid;
+    bool is_hidden = false;
     if (status == NULL)
         return res_printf("there is no process %d", pid);
     if (!all_are(status, "\nUid:", (unsigned)geteuid()))
-        problem = res_printf(
-            "process %d belongs to another user: run 'mallab record' as that user (runuser -u USER -- "
-            "mallab record --pid %d)",
-            pid, pid);
-    else if (!all_are(status, "\nGid:", (unsigned)getegid()) || is_secure(process->pid))
+        problem = refuse_user(pid, status);
+    else if (!all_are(status, "\nGid:", (unsigned)getegid()) || is_secure(process->pid, &is_hidden))
         problem = res_printf(
             "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
+    else if (is_hidden)
+        problem = res_printf(
+            "process %d lets its own user not look into it (PR_SET_DUMPABLE), as workers that have changed "
+            "their user may: start it under 'mallab record'",
+            pid);
     else if (field(status, "TracerPid:") > 0)
         problem = res_printf(
             "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,

@@ -71,7 +71,7 @@ def reachable(path):
         COPIES.append(pathlib.Path(tempfile.mkdtemp(prefix="mallab-build-", dir="/tmp")))
         atexit.register(shutil.rmtree, COPIES[0], ignore_errors=True)
         COPIES[0].chmod(0o755)
-        for name in ("mallab", "mallab-collect", "libmallab.so"):
+        for name in ("mallab", "mallab-collect", "libmallab.so", "libmallab-late.so"):
             shutil.copy(BUILD / name, COPIES[0])
     copy = COPIES[0] / path.name
     if not copy.exists():

@@ -5,8 +5,10 @@ import json
 import os
 import pathlib
 import platform
+import pwd
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -132,6 +134,18 @@ class Attach(lab.Lab):
                 if directory.exists():
                     lab.run([lab.BUILD / "mallab", "record", "--control", directory, "--end"])
                 self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"after.{i}"))
+        self.end(program)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("runuser"), "needs root and runuser")
+    def test_another_user(self):
+        """Refused, and the command that does it works."""
+        self.place.chmod(0o777)
+        program = self.begin(lab.reachable(lab.PROGRAMS / "late"), "-n", 2, user=65534, group=65534, extra_groups=[])
+        user = pwd.getpwuid(65534).pw_name
+        self.assertIn(f"runuser -u {user} -- mallab record --pid {program.pid}", self.attach(program, status=125))
+        mallab = lab.reachable(lab.BUILD / "mallab")
+        result = lab.run(["runuser", "-u", user, "--", mallab, "record", "--pid", program.pid, "-o", self.place / "rec", "--duration", "20ms"])
+        self.assertIn(b"as it was", result.stderr)
         self.end(program)
 
     def test_ab(self):
