@@ -188,8 +188,10 @@ static bool is_hopeless(const struct conv_import *import, uint64_t offset)
            offset >= CONV_SALVAGE_BYTES;
 }
 
-enum fp_status conv_import_skip(struct conv_import *import, enum conv_irregularity why, uint64_t offset,
-                                uint64_t line, const char *wrong)
+/* With options.salvage: leave out what cannot be understood, and count it. What is wrong with the first of it is kept for the
+ * message. line: its number, 0 of a binary trace. */
+static enum fp_status skip(struct conv_import *import, enum conv_irregularity why, uint64_t offset,
+                           uint64_t line, const char *wrong)
 {
     import->survey->irregular[why]++;
     import->survey->lost_marks++;
@@ -264,7 +266,7 @@ static enum fp_status take_line(struct conv_import *import, const struct conv_li
     if (parsed.refusal != FP_OK || (line->has_end && !import->options.salvage))
         return line_failed(import, line, &parsed, wrong);
     if (line->has_end)
-        return conv_import_skip(import, CONV_BAD_LINES, line->offset, line->number, wrong);
+        return skip(import, CONV_BAD_LINES, line->offset, line->number, wrong);
     /* The recorder was stopped while it wrote. A cut number could still look whole, but then the line parses, and its
      * call did happen. */
     conv_import_cut(import, "line");
@@ -280,8 +282,7 @@ static enum fp_status run_lines(struct conv_import *import)
         if (status == FP_OK && line.goes_on)
             status = is_hopeless(import, line.offset) ? give_up(import) : FP_OK;
         else if (status == FP_OK && line.is_long)
-            status = conv_import_skip(import, CONV_LONG_LINES, line.offset, line.number,
-                                      "longer than 32 KiB");
+            status = skip(import, CONV_LONG_LINES, line.offset, line.number, "longer than 32 KiB");
         else if (status == FP_OK && line.length > 0)
             status = take_line(import, &line);
     }

@@ -113,13 +113,6 @@ void conv_import_lacks(struct conv_import *import, const char *word);
 void conv_import_incomplete(struct conv_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* conv_import_skip - with options.salvage: leave out what cannot be understood, and count it. What is wrong with
- * the first of it is kept for the message.
- * offset    where it stands; line: its number, 0 of a binary trace.
- * Returns   FP_OK: go on; FP_ERR_CORRUPT, with the error filled, where so little has a meaning that it is no use. */
-enum fp_status conv_import_skip(struct conv_import *import, enum conv_irregularity why, uint64_t offset,
-                                uint64_t line, const char *wrong);
-
 /* conv_import_tail - with options.salvage: a rest of unknown length, from offset on, cannot be read. */
 void conv_import_tail(struct conv_import *import, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

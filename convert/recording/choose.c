@@ -25,7 +25,8 @@ bool conv_process_is_file(const struct conv_process *process, const char *name)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size)
+/* " 4711 nginx, 4712 nginx", and how many more. */
+static void list_processes(const struct conv_survey *survey, char *ret_text, size_t size)
 {
     size_t used = 0;
     ret_text[0] = '\0';
@@ -107,7 +108,7 @@ static enum fp_status fail_none(const char *directory, const struct conv_options
                                 const struct conv_survey *survey, struct conv_error *error)
 {
     char names[200];
-    conv_processes_name(survey, names, sizeof names);
+    list_processes(survey, names, sizeof names);
     if (options->process_file != NULL)
         return conv_fail(error, directory, FP_ERR_ARGUMENT, 0, 0,
                          "holds no footprint and no program '%.60s', only those of%s", options->process_file,

@@ -39,7 +39,4 @@ bool conv_process_is_file(const struct conv_process *process, const char *name);
 enum fp_status conv_recording_choose_all(const char *directory, struct conv_survey *survey,
                                          struct conv_error *error);
 
-/* conv_processes_name - " 4711 nginx, 4712 nginx", and how many more, for messages that one is not there. */
-void conv_processes_name(const struct conv_survey *survey, char *ret_text, size_t size);
-
 #endif

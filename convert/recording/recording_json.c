@@ -29,7 +29,7 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-int conv_recording_open(const char *directory, struct conv_error *error)
+static int open_directory(const char *directory, struct conv_error *error)
 {
     struct fp_error cause;
     const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_READ, &cause);
@@ -68,7 +68,7 @@ enum fp_status conv_recording_load(const char *directory, json_t **ret_root, str
     struct fp_error cause;
     enum fp_status status = FP_OK;
     int fd;
-    const int directory_fd = conv_recording_open(directory, error);
+    const int directory_fd = open_directory(directory, error);
     *ret_root = NULL;
     if (directory_fd < 0)
         return error->cause.status;

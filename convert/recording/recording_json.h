@@ -59,11 +59,7 @@ struct conv_recording {
 /* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
 void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);
 
-/* conv_recording_open - a recording's directory, through the door (footprint/base/trusted.h), to be read.
- * Returns  a descriptor, the caller's to close; -1 with the reason in error. */
-int conv_recording_open(const char *directory, struct conv_error *error);
-
-/* conv_recording_load - recording.json of a directory, both through the door, whatever JSON it holds.
+/* conv_recording_load - recording.json of a directory, both through the door (footprint/base/trusted.h), whatever JSON it holds.
  * ret_root  NULL, with FP_OK, when there is none. The caller's reference.
  * Returns   FP_OK; FP_ERR_OPEN, FP_ERR_UNTRUSTED, FP_ERR_FOREIGN, FP_ERR_CORRUPT (no JSON), in error. */
 enum fp_status conv_recording_load(const char *directory, json_t **ret_root, struct conv_error *error);

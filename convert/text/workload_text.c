@@ -489,8 +489,8 @@ static enum fp_status read_lines(struct reading *reading)
     return status;
 }
 
-enum fp_status conv_workload_text_read(const char *path, int descriptor, const struct conv_options *options,
-                                       struct conv_error *error)
+static enum fp_status read_text(const char *path, int descriptor, const struct conv_options *options,
+                                struct conv_error *error)
 {
     struct reading reading = {.path = path, .descriptor = descriptor, .options = options, .error = error};
     enum fp_status status = conv_text_open(path, error, &reading.text);
@@ -529,7 +529,7 @@ enum fp_status conv_temporary_text(const char *in_path, const char *beside,
     enum fp_status status = conv_temporary_open(beside, ret_temporary, error);
     if (status != FP_OK)
         return status;
-    status = conv_workload_text_read(in_path, ret_temporary->descriptor, options, error);
+    status = read_text(in_path, ret_temporary->descriptor, options, error);
     conv_temporary_name(ret_temporary, error);
     if (status != FP_OK)
         (void)close(ret_temporary->descriptor); /* nothing is to be kept */

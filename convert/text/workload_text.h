@@ -12,18 +12,12 @@
 /* conv_workload_text_detect - whether a text begins as one; "-" is looked at without taking anything from it. */
 bool conv_workload_text_detect(const char *path);
 
-/* conv_workload_text_read - make a workload of a text.
- * path        "-" for standard input; may be compressed (convert/text/text_input.h).
- * descriptor  where the workload goes, sequentially; stays open.
- * options     window_ops and zstd_level go before those of the text; progress counts bytes.
- * Returns     FP_OK; FP_ERR_VERSION (of the text), FP_ERR_TRUNCATED (no line `end`), FP_ERR_CORRUPT with the line, and
- *             those of conv_text_line and the writer; error is filled. Memory: 16 bytes for the highest object. */
-enum fp_status conv_workload_text_read(const char *path, int descriptor, const struct conv_options *options,
-                                       struct conv_error *error);
-
-/* conv_temporary_text - make one of the workload text at in_path.
+/* conv_temporary_text - make one of the workload text at in_path ("-": standard input; it may be compressed).
  * beside   in its directory, see conv_temporary_file.
- * Returns  FP_OK: close the descriptor after use; else a status with error filled. */
+ * options  window_ops and zstd_level go before those of the text; progress counts bytes.
+ * Returns  FP_OK: close the descriptor after use; else FP_ERR_VERSION (of the text), FP_ERR_TRUNCATED (no line `end`),
+ *          FP_ERR_CORRUPT with the line, those of conv_text_line and the writer, with error filled. Memory: 16 bytes for the
+ *          highest object. */
 enum fp_status conv_temporary_text(const char *in_path, const char *beside,
                                    const struct conv_options *options, struct conv_temporary *ret_temporary,
                                    struct conv_error *error);

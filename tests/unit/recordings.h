@@ -31,6 +31,30 @@ static inline void add_footprint(const char *directory, const char *name, uint32
     history_release(&history);
 }
 
+/* One of a single lane, with its end and what the process used (NULL: not known) as they are told. */
+static inline void add_ended(const char *directory, const char *name, uint32_t process_id,
+                             struct fp_trailer trailer, const struct fp_usage *usage)
+{
+    static const struct fp_writer_options options = {0};
+    const struct fp_lane lane = {.thread_id = process_id, .is_main = true};
+    struct fp_writer *writer = NULL;
+    struct fp_reader *reader = NULL;
+    uint64_t whole_bytes = 0;
+    add_footprint(directory, name, process_id, 1000, false);
+    CHECK_U64(fp_reader_open(in(directory, name), NULL, &reader), FP_OK);
+    if (reader != NULL)
+        whole_bytes = fp_reader_info(reader)->tail_error.offset;
+    fp_reader_close(reader);
+    trailer.lane_count = 1;
+    trailer.lanes = &lane;
+    CHECK_U64(fp_writer_resume(AT_FDCWD, in(directory, name), &options, whole_bytes, NULL, &writer), FP_OK);
+    if (writer == NULL)
+        return;
+    if (usage != NULL)
+        CHECK_U64(fp_writer_usage(writer, usage), FP_OK);
+    CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
+}
+
 static inline const char *new_directory(void)
 {
     static unsigned number;

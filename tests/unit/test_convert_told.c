@@ -2,26 +2,6 @@
  * each of its footprints, and by the workload that comes of them. */
 #include "unit/recordings.h"
 
-/* A footprint of one lane whose trailer says what it is told. */
-static void add_ended(const char *directory, const char *name, uint32_t process_id, struct fp_trailer trailer)
-{
-    static const struct fp_writer_options options = {0};
-    const struct fp_lane lane = {.thread_id = process_id, .is_main = true};
-    struct fp_writer *writer = NULL;
-    struct fp_reader *reader = NULL;
-    uint64_t whole_bytes = 0;
-    add_footprint(directory, name, process_id, 1000, false);
-    CHECK_U64(fp_reader_open(in(directory, name), NULL, &reader), FP_OK);
-    if (reader != NULL)
-        whole_bytes = fp_reader_info(reader)->tail_error.offset;
-    fp_reader_close(reader);
-    trailer.lane_count = 1;
-    trailer.lanes = &lane;
-    CHECK_U64(fp_writer_resume(AT_FDCWD, in(directory, name), &options, whole_bytes, NULL, &writer), FP_OK);
-    if (writer != NULL)
-        CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
-}
-
 static struct conv_report converted(const char *path)
 {
     const struct conv_options options = {.overwrite = true};
@@ -67,7 +47,7 @@ TEST(losses_of_windows_without_trailers_are_told_everywhere)
     struct conv_survey survey;
     own_directory(directory, sizeof directory);
     add_ended(directory, "a.1.w0001.fp", 1,
-              (struct fp_trailer){.end_time_ns = 18000000000, .lost[FP_LOSS_DISK_FULL] = 9233042});
+              (struct fp_trailer){.end_time_ns = 18000000000, .lost[FP_LOSS_DISK_FULL] = 9233042}, NULL);
     write_json(
         directory,
         "{\"schema\": \"mallab-recording/1\", \"complete\": false, \"duration_ns\": 26600000000,"
@@ -89,7 +69,7 @@ TEST(a_process_that_ran_on_is_told)
     char directory[600], text[512];
     own_directory(directory, sizeof directory);
     /* The list alone says it, as written before trailers did. */
-    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000});
+    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000}, NULL);
     snprintf(text, sizeof text, list, "");
     write_json(directory, text);
     check_told(directory, true, 0, "recording ended after 2.500 s and process 1 ran on");
@@ -104,13 +84,13 @@ TEST(a_process_that_ran_on_is_told)
     check_told(directory, false, 0, "its collector was killed after 2.500 s and process 1 ran on");
     /* The footprint by itself, wherever it is copied to. */
     CHECK(unlink(in(directory, "a.1.fp")) == 0);
-    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000, .ran_on = true});
+    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.end_time_ns = 2500000000, .ran_on = true}, NULL);
     check_told(in(directory, "a.1.fp"), true, 0, "recording ended after 2.500 s and process 1 ran on");
     CHECK(unlink(in(directory, "a.1.fp")) == 0);
-    add_ended(
-        directory, "a.1.fp", 1,
-        (struct fp_trailer){
-            .end_time_ns = 2500000000, .ran_on = true, .uncounted = true, .lost[FP_LOSS_COLLECTOR] = 7});
+    add_ended(directory, "a.1.fp", 1,
+              (struct fp_trailer){
+                  .end_time_ns = 2500000000, .ran_on = true, .uncounted = true, .lost[FP_LOSS_COLLECTOR] = 7},
+              NULL);
     check_told(in(directory, "a.1.fp"), false, 7, "more were lost when its collector had been killed");
 }
 
@@ -142,8 +122,8 @@ TEST(losses_beyond_all_counting_stay_losses)
     char directory[600];
     struct conv_survey survey;
     own_directory(directory, sizeof directory);
-    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half});
-    add_ended(directory, "b.2.fp", 2, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half});
+    add_ended(directory, "a.1.fp", 1, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half}, NULL);
+    add_ended(directory, "b.2.fp", 2, (struct fp_trailer){.lost[FP_LOSS_DISK_FULL] = half}, NULL);
     survey = survey_of(directory);
     CHECK_U64(survey.process_count, 2);
     CHECK_U64(survey.lost[FP_LOSS_DISK_FULL], UINT64_MAX);

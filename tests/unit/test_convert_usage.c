@@ -29,22 +29,7 @@ static struct fp_usage made_up(uint64_t scale)
 static void add_used(const char *directory, const char *name, uint32_t process_id,
                      const struct fp_usage *usage)
 {
-    static const struct fp_writer_options options = {0};
-    const struct fp_lane lane = {.thread_id = process_id, .is_main = true};
-    const struct fp_trailer trailer = {.end_time_ns = 9000000, .lane_count = 1, .lanes = &lane};
-    struct fp_writer *writer = NULL;
-    struct fp_reader *reader = NULL;
-    uint64_t whole_bytes = 0;
-    add_footprint(directory, name, process_id, 1000, false);
-    CHECK_U64(fp_reader_open(in(directory, name), NULL, &reader), FP_OK);
-    if (reader != NULL)
-        whole_bytes = fp_reader_info(reader)->tail_error.offset;
-    fp_reader_close(reader);
-    CHECK_U64(fp_writer_resume(AT_FDCWD, in(directory, name), &options, whole_bytes, NULL, &writer), FP_OK);
-    if (writer == NULL)
-        return;
-    CHECK_U64(fp_writer_usage(writer, usage), FP_OK);
-    CHECK_U64(fp_writer_finish(writer, &trailer, NULL), FP_OK);
+    add_ended(directory, name, process_id, (struct fp_trailer){.end_time_ns = 9000000}, usage);
 }
 
 static void check_same(const struct fp_usage *told, const struct fp_usage *usage)
