@@ -229,20 +229,18 @@ static char *place_library(const struct rec_settings *settings, char *shim, int 
     return res_strdup(path);
 }
 
-/* Another directory than was named is told even if we are to be quiet: the one that was named is
- * there too, and holds something else. */
-static void take_place(const struct rec_settings *settings, struct rec_collector *collector,
-                       struct rec_recorded *recorded)
+void rec_recorded_take_place(const struct rec_settings *settings, const struct rec_collector *collector,
+                             struct rec_recorded *recorded)
 {
     const char *number = collector->directory != NULL ? strrchr(collector->directory, '.') : NULL;
-    if (number != NULL) {
-        char *asked = recorded->shown;
-        recorded->shown = res_printf("%s%s", asked, number);
-        free(recorded->directory);
-        recorded->directory = collector->directory;
-        res_say(settings->verb, "'%s' holds something already: recording into '%s'", asked, recorded->shown);
-        free(asked);
-    }
+    if (number == NULL)
+        return;
+    char *asked = recorded->shown;
+    recorded->shown = res_printf("%s%s", asked, number);
+    free(recorded->directory);
+    recorded->directory = collector->directory;
+    res_say(settings->verb, "'%s' holds something already: recording into '%s'", asked, recorded->shown);
+    free(asked);
 }
 
 /* The directory as the user would write it: what was given, or the default name in this directory. */
@@ -305,7 +303,7 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
     if (rec_collector_start(settings, program, recorded.directory, command.process.pid, copy, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.process.pid;
-        take_place(settings, &collector, &recorded);
+        rec_recorded_take_place(settings, &collector, &recorded);
         if (without_us != NULL)
             rec_watch_tell(command.process.pid, path, without_us, collector.segment);
         run_both(settings, &command, &collector, &recorded);

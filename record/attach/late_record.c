@@ -314,20 +314,6 @@ static void take_directory(const struct rec_settings *settings, const struct lat
                                                     : res_path_join(here, recorded->shown);
 }
 
-static void take_place(const struct rec_settings *settings, struct rec_collector *collector,
-                       struct rec_recorded *recorded)
-{
-    const char *number = collector->directory != NULL ? strrchr(collector->directory, '.') : NULL;
-    if (number == NULL)
-        return;
-    char *asked = recorded->shown;
-    recorded->shown = res_printf("%s%s", asked, number);
-    free(recorded->directory);
-    recorded->directory = collector->directory;
-    res_say(settings->verb, "'%s' holds something already: recording into '%s'", asked, recorded->shown);
-    free(asked);
-}
-
 static void say_begun(const struct rec_settings *settings, const struct late *late,
                       const struct rec_recorded *recorded)
 {
@@ -403,7 +389,7 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
              (is_loaded(&late) ? make_idle(&late, &recorded.problem) : load(&late, &recorded.problem))) {
         take_directory(settings, &late, &recorded);
         if (rec_collector_start(&ours, program, recorded.directory, pid, -1, &collector)) {
-            take_place(settings, &collector, &recorded);
+            rec_recorded_take_place(settings, &collector, &recorded);
             recorded.collector = collector.process.pid;
             recorded.code = record(settings, &late, &collector, &recorded) ? 0 : REC_FAILED;
         } else {
