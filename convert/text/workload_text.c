@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "convert/base/source.h"
 #include "convert/ops/rewrite.h"

@@ -284,10 +284,11 @@ char *res_allocators_directory(void)
 
 char *res_data_directory(const char *in_source, const char *installed)
 {
-    /* Installed, mallab-collect is in libexec; beside us it is only in a build tree. */
-    char *beside = own_directory() != NULL ? res_path_join(own_directory(), "mallab-collect") : NULL;
-    const bool in_build_tree = beside != NULL && access(beside, X_OK) == 0;
-    free(beside);
-    return in_build_tree ? res_path_join(MALLAB_SOURCE_DATADIR, in_source)
-                         : res_path_join(MALLAB_DATADIR, installed);
+    char *source = own_directory() != NULL ? res_path_join(own_directory(), "mallab-source") : NULL;
+    char *path = source != NULL ? res_path_join(source, in_source) : NULL;
+    free(source);
+    if (path != NULL && access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return res_path_join(MALLAB_DATADIR, installed);
 }

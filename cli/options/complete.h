@@ -1,0 +1,26 @@
+/* complete.h - what may stand where on a command line, for the shells' completions (completion/). */
+#ifndef MALLAB_CLI_OPTIONS_COMPLETE_H
+#define MALLAB_CLI_OPTIONS_COMPLETE_H
+
+#include "cli/options/option_table.h"
+#include "cli/options/program.h"
+
+/* cli_program_verb - a verb by its name. NULL: it has none of that name. */
+const struct cli_verb *cli_program_verb(const struct cli_program *program, const char *name);
+
+/* cli_offer - print a word, if it begins as `typed` does.
+ * before       what of the word on the command line is no part of it, "--format="
+ * description  NULL: none */
+void cli_offer(const char *typed, const char *before, const char *word, const char *description);
+
+/* cli_complete - print what the last of these words may become, on a line each: the whole word, and after a tab what it is;
+ * and directives, which begin with a colon:
+ *   :files EXT...   files of these endings (all, where there are none) and directories
+ *   :directories    directories
+ *   :nospace        more may follow the word at once
+ *   :command        a command line of its own begins behind the word '--'
+ * words    behind `mallab`, one at least.
+ * Returns  an exit code; nothing to offer is no failure. */
+int cli_complete(const struct cli_program *program, int count, char **words);
+
+#endif
