@@ -16,6 +16,6 @@ struct cli_program {
     void (*offer)(enum cli_offer kind, const char *before, const char *typed);
 };
 
-extern const struct cli_program CLI_PROGRAM; /* whole.c or recorder.c, whichever is linked */
+extern const struct cli_program CLI_PROGRAM; /* whole_program.c or recorder_program.c, whichever is linked */
 
 #endif

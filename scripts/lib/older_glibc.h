@@ -1,5 +1,5 @@
 /* older_glibc.h - what headers of glibc 2.31 lack; scripts/package puts it before every source of the recorder that is
- * built for it. Values are the kernel's (linux/ptrace.h, asm-generic/unistd.h), the same on all machines. */
+ * built for it. Values are the kernel's, the same on all machines. */
 #ifndef MALLAB_SCRIPTS_LIB_OLDER_GLIBC_H
 #define MALLAB_SCRIPTS_LIB_OLDER_GLIBC_H
 

@@ -1,4 +1,4 @@
-/* whole.c - `mallab` with all of its verbs. */
+/* whole_program.c - `mallab` with all of its verbs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* recorder.c - `mallab` as the package mallab-record has it: it records, and looks at what was recorded.
+/* recorder_program.c - `mallab` as the package mallab-record has it: it records, and looks at what was recorded.
  *
  * Where the package mallab is installed too, that one's `mallab` takes the place of this process, whatever the verb. Other
  * tools' traces and packs, which need libarchive and zlib, are left out: the functions at the end stand in place of
