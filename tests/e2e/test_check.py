@@ -42,6 +42,17 @@ class Check(lab.Lab):
             if metric["ratio"] is not None:
                 self.assertLessEqual(metric["ratio_low"], metric["ratio_high"])
 
+    def test_what_is_shown_is_what_the_report_shows(self):
+        reported = lab.SOURCE / "docs/published/quickstart.json"
+        (workload,) = self.answer("report", "--format", "json", reported)["workloads"]
+        times = {entry["name"]: entry["time"] for entry in workload["candidates"]}
+        for finding in self.answer("check", "--json", "--budget", "time<=+30%", reported)["findings"]:
+            self.assertEqual(finding["value"], times[finding["candidate"]]["steady_ns_per_op"])
+            self.assertEqual([finding["noise_low"], finding["noise_high"]],
+                             [workload["control"]["time"][key] for key in ("ratio_low", "ratio_high")])
+        limits = self.answer("check", "--json", "--budget", "time<=1s", reported)["findings"]
+        self.assertEqual([one["value"] for one in limits], [one["measured"] for one in limits])  # the median is judged
+
     def shifted(self, name, factors, **changes):
         """gate-then.json with times so many times as long, by candidate; the floor and the control by ''."""
         result = json.loads((DATA / "gate-then.json").read_text())

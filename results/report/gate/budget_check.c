@@ -111,6 +111,16 @@ static struct res_partners partners_of(const struct scene *scene)
                                  .seed = scene->result->seed};
 }
 
+/* The figure of what is judged: of a ratio of times the steady time, which the report has beside it. */
+static double value_of(const struct scene *scene, const struct res_result_entry *entry,
+                       const struct res_rule *rule)
+{
+    const double steady = entry->figures.steady_ns_per_op;
+    return rule->relative && rule->metric == RES_METRIC_TIME && isfinite(steady)
+               ? steady
+               : res_series_median(scene->workload, entry, rule->metric);
+}
+
 /* Fills estimate, noise, tails and rounds of the finding; returns how many rounds it needs. */
 static size_t estimate_across(const struct scene *scene, struct res_finding *finding)
 {
@@ -146,8 +156,9 @@ static size_t estimate(const struct scene *scene, const struct res_result_entry 
         finding->estimate = res_estimate_paired(&own, &other, seed);
         finding->tails = res_limit_paired(&own, &other, rule->limit);
     }
-    finding->noise = rule->metric == RES_METRIC_TIME /* its interval has the control in it */
-                         ? (struct res_interval){1, 1}
+    const struct res_interval of_time = scene->workload->control.figures.time.interval; /* as reported */
+    finding->noise = rule->metric == RES_METRIC_TIME && isfinite(of_time.low) && isfinite(of_time.high)
+                         ? of_time
                          : res_compare_control_noise(scene->workload, scene->result->baseline, rule->metric,
                                                      seed);
     finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
@@ -182,7 +193,7 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
                                   .bridge_ratio = NAN,
                                   .round_ns = scene->workload->stopped_elapsed_ns /
                                               (double)scene->workload->rounds,
-                                  .value = res_series_median(scene->workload, entry, rule->metric)};
+                                  .value = value_of(scene, entry, rule)};
     const struct res_result_entry *other = yardstick(scene, entry);
     const bool across = rule->relative && scene->earlier_workload != NULL;
     const size_t needed = across ? estimate_across(scene, &finding) : estimate(scene, entry, &finding);
@@ -271,6 +282,14 @@ static char *reason_of(const struct res_check *check, const struct res_finding *
                       finding->rounds);
 }
 
+/* What the figure has to differ from the limit by. Within a result the interval of a time has the control in it. */
+static struct res_interval noise_at_limit(const struct res_check *check, const struct res_finding *finding)
+{
+    const bool is_in_interval = finding->rule.metric == RES_METRIC_TIME &&
+                                !(check->earlier && finding->rule.relative);
+    return is_in_interval ? (struct res_interval){1, 1} : finding->noise;
+}
+
 /* Outcomes from the figures, once all are there. */
 static void judge_all(struct res_check *check)
 {
@@ -288,9 +307,10 @@ static void judge_all(struct res_check *check)
             finding->above_corrected = chances[i];
             const struct res_tails corrected = {.above = chances[i], .below = finding->tails.below};
             const double limit = finding->rule.limit;
-            const enum res_outcome alone = res_judge_limit(&finding->estimate, limit, finding->noise,
-                                                           finding->tails, &why);
-            finding->outcome = res_judge_limit(&finding->estimate, limit, finding->noise, corrected, &why);
+            const struct res_interval noise = noise_at_limit(check, finding);
+            const enum res_outcome alone = res_judge_limit(&finding->estimate, limit, noise, finding->tails,
+                                                           &why);
+            finding->outcome = res_judge_limit(&finding->estimate, limit, noise, corrected, &why);
             finding->reason = reason_of(check, finding, why, alone == RES_OVER, tested);
         }
         check->counts[finding->outcome]++;
