@@ -1,4 +1,6 @@
 /* test_results_tune_words.c - what a search advises: nothing for less memory that is more in all, and a price where there is one. */
+#include <math.h>
+
 #include "footprint/base/support.h"
 #include "results/report/table/tune_report.h"
 #include "unit/harness.h"
@@ -84,6 +86,26 @@ TEST(a_time_that_is_not_known_is_nothing_to_deploy)
     }
 }
 
+TEST(saved_time_is_told_as_part_of_the_program)
+{
+    bool bounded;
+    char *unknown = advice_of_time("faster", 0.98, 0.99, &bounded);
+    CHECK(strstr(unknown, "of the program") == NULL); /* nothing is known of its CPU time */
+    free(unknown);
+    json_t *result = result_of(6e6, "faster");
+    json_t *row = json_array_get(json_object_get(json_object_get(result, "tune"), "front"), 0);
+    json_object_set_new(json_object_get(row, "time"), "ratio", json_real(0.71));
+    struct res_result read = *typed(result);
+    struct res_result_workload workload = read.workloads[0];
+    workload.share_time = 0.07;
+    workload.share_time_low = workload.share_time_high = NAN;
+    read.workloads = &workload;
+    char *advice = res_tune_advice(&read);
+    CHECK(strstr(advice, "29 % less time in allocator calls (about 2 % of the program), 10 % less") != NULL);
+    free(advice);
+    json_decref(result);
+}
+
 /* In seconds: whether a budget of 100 s is said to be passed. */
 static bool says_passed(int search, int confirmation, const char *words)
 {
@@ -110,4 +132,5 @@ TEST(a_budget_that_was_passed_is_told)
 
 RUN_TESTS(T(a_time_that_is_not_known_is_nothing_to_deploy),
           T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(a_trade_is_called_one),
+          T(saved_time_is_told_as_part_of_the_program),
           T(a_budget_that_was_passed_is_told))

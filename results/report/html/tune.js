@@ -43,7 +43,10 @@ function tuneRows(tune) {
   return rows;
 }
 
-function tuneTable(tune, rows, memoryName) {
+function tuneTable(result, rows, memoryName) {
+  const tune = result.tune, confirmed = listOf(objectOf(listOf(result.workloads)[0]).candidates).map(objectOf);
+  // What is shown of a time is what is judged: the confirmation's steady time.
+  const timeOf = (one) => objectOf(objectOf(confirmed.find(({name}) => name === one.name)).time).steady_ns_per_op ?? one.time.typical_ns_per_op;
   const front = () => element("span", {class: "front", title: "Not shown to be beaten: better in time or memory, or the default"}, "on the front");
   const [unit, bytes] = oneUnit(rows.map((one) => one.memory.bytes), BYTE_UNITS);
   const heads = ["Settings", "Time change", `Change of ${memoryName}`, "ns a call", `${memoryName}, ${unit}`];
@@ -54,7 +57,7 @@ function tuneTable(tune, rows, memoryName) {
         element("span", {class: "small"}, `${one.number}. `), element("span", {class: "name"}, one.name),
         one.isFront && tune.confirmed === true ? front() : null),
       ["time", "memory"].map((part) => element("td", {class: "changes"}, changeCell(one[part], "", one.group === "default"))),
-      element("td", {class: "figure"}, significant(one.time.typical_ns_per_op)),
+      element("td", {class: "figure"}, significant(timeOf(one))),
       element("td", {class: "figure"}, bytes(one.memory.bytes)))))));
 }
 
@@ -101,7 +104,7 @@ function tuneSection(result) {
     isNamed(tune.advice_words) ? element("p", {class: "advice"}, element("strong", {}, "Advice. "), tune.advice_words) : null,
     scatter(`Time and ${memoryName} against ${tune.default}`, chartWords, rows, groups, {hasTags: true,
       told: (one) => `${one.number}. ${pointWords(one.name, one.time, one.memory, memoryName)}${confirmed && one.row.is_bounded === true && pasteOf(one.row) ? ` · ${pasteOf(one.row)}` : ""}`}),
-    element("div", {class: "below"}, tuneTable(tune, rows, memoryName)),
+    element("div", {class: "below"}, tuneTable(result, rows, memoryName)),
     [tune.tried_words, tune.basis_words].filter(isNamed).map((words) => element("p", {class: "noise-line"}, words)),
     tunePaste(rows, confirmed), tuneTried(tune, memoryName));
 }

@@ -103,10 +103,26 @@ static void add_figure(struct res_text *text, const struct res_difference *figur
     res_text_printf(text, " %s", words);
 }
 
-static void add_choice(struct res_text *text, const struct res_tuned_row *row, const struct res_tuned *tune)
+/* " (about 2 % of the program)" of what differs, where the program's CPU time is known and to be relied on. */
+static void add_program_share(struct res_text *text, const struct res_result *result,
+                              const struct res_difference *time)
 {
+    const struct res_result_workload *workload = result->workload_count > 0 ? &result->workloads[0] : NULL;
+    if (workload == NULL || !isfinite(workload->share_time) || workload->no_trust_time != NULL ||
+        (time->verdict != RES_LESS && time->verdict != RES_MORE))
+        return;
+    res_text_printf(text, " (");
+    res_notes_add_time_share(text, workload, fabs(time->ratio - 1) * workload->share_time);
+    res_text_printf(text, " of the program)");
+}
+
+static void add_choice(struct res_text *text, const struct res_tuned_row *row,
+                       const struct res_result *result)
+{
+    const struct res_tuned *tune = result->tune;
     res_text_printf(text, "%s: ", row->name);
     add_figure(text, &row->time.difference, "time in allocator calls");
+    add_program_share(text, result, &row->time.difference);
     char *memory = res_printf("%s memory", res_tuned_memory(tune));
     res_text_printf(text, ", ");
     add_figure(text, &row->memory.difference, memory);
@@ -181,10 +197,10 @@ char *res_tune_advice(const struct res_result *result)
         res_text_printf(&text, !dearer           ? "Try "
                                : fastest != NULL ? "Where time matters more than memory try "
                                                  : "Where memory matters more than time try ");
-        add_choice(&text, first, tune);
+        add_choice(&text, first, result);
         if (smallest != NULL && smallest != first) {
             res_text_printf(&text, "; or for memory ");
-            add_choice(&text, smallest, tune);
+            add_choice(&text, smallest, result);
         }
         if (unbounded != NULL) {
             res_text_printf(&text, "; ");
