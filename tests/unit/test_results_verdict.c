@@ -398,6 +398,7 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, d
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     const bool told = strstr(verdict_words(known), "rest: ") != NULL;
     CHECK(told == (known->verdict->idle.candidate != NULL));
+    CHECK(res_rest_is_passed_over(known) == !told); /* the screen has the figure: it says why that is no advice */
     json_decref(workload);
     return told;
 }

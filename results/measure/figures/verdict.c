@@ -188,15 +188,30 @@ static struct extremes idle_of(const struct res_result_entry *entry)
     return entry->memory_count < RES_ROUNDS_FOR_MEMORY ? (struct extremes){NAN, NAN} : found;
 }
 
-double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry)
+/* NAN: not shown. */
+static double rest_less(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     const struct res_result_entry *baseline = baseline_of(workload);
-    if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted ||
-        !goes_on(workload))
+    if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted)
         return NAN;
     const struct extremes own = idle_of(entry), base = idle_of(baseline);
     const bool differs = own.most < IDLE_LESS * base.least || IDLE_LESS * own.least > base.most;
     return differs ? baseline->figures.idle_bytes - entry->figures.idle_bytes : NAN;
+}
+
+double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    return goes_on(workload) ? rest_less(workload, entry) : NAN;
+}
+
+bool res_rest_is_passed_over(const struct res_result_workload *workload)
+{
+    bool is_less = false;
+    for (size_t i = 1; i < workload->candidate_count; i++) {
+        const double less = rest_less(workload, &workload->candidates[i]);
+        is_less |= less > 0 && !res_is_little_memory(workload, less);
+    }
+    return is_less && !goes_on(workload);
 }
 
 /* ---- trust ----------------------------------------------------------------------------------- */

@@ -66,4 +66,7 @@ bool res_is_torn_down(const struct res_result_workload *workload);
  * program is never at rest. */
 double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry);
 
+/* res_rest_is_passed_over - whether a candidate holds less at rest, which does not count: the program is never at rest. */
+bool res_rest_is_passed_over(const struct res_result_workload *workload);
+
 #endif

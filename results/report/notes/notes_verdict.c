@@ -284,7 +284,8 @@ static void note_memory(struct res_noting *to)
         say(to, "memory: no verdict from %s round%s, it takes %u", FP_GROUPED(rounds), rounds == 1 ? "" : "s",
             needed);
     } else if (verdict->peak.candidate == NULL && !has_rest) {
-        say(to, "memory: stay with %s, none is shown to need less", to->result->baseline);
+        say(to, "memory: stay with %s, none is shown to need less%s", to->result->baseline,
+            res_rest_is_passed_over(workload) ? " (it never rests)" : "");
     } else {
         say_saver(to, &verdict->peak, "peak");
         res_note_end(to);
