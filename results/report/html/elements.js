@@ -55,8 +55,8 @@ function oneUnit(values, units) {
 function percentText(ratio) {
   if (!isNumber(ratio)) return DASH;
   const percent = (ratio - 1) * 100;
-  const sign = percent < 0 ? MINUS : "+";
   const size = Math.abs(percent);
+  const sign = percent < 0 && size >= 0.05 ? MINUS : "+"; // zero has one sign, as on the screen
   return `${sign}${size.toFixed(size < 99.95 ? 1 : 0)} %`;
 }
 
