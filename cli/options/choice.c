@@ -65,12 +65,21 @@ static bool is_known(const char *names, const char *name, struct cli_similar *si
     return false;
 }
 
-/* "a, b, c" of the lines. */
+/* "a, b, c" of the lines, each once: an allocator's library may have two of a name. */
 static char *list_of(const char *names)
 {
     struct res_text list = {0};
-    for (const char *line = names; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n')
-        res_text_printf(&list, "%s%.*s", list.length > 0 ? ", " : "", (int)strcspn(line, "\n"), line);
+    for (const char *line = names; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        struct cli_similar unused = {0};
+        char *nearest = NULL;
+        char *before = res_strndup(names, (size_t)(line - names));
+        char *name = res_strndup(line, strcspn(line, "\n"));
+        if (!is_known(before, name, &unused, &nearest))
+            res_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", name);
+        free(nearest);
+        free(before);
+        free(name);
+    }
     return list.text;
 }
 
@@ -160,19 +169,17 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
                                               : res_registry_find(registry, name);
         if (candidate == NULL) {
             struct cli_similar similar = {0};
-            char *names = res_registry_names(registry);
             char *plain = res_text_plain(name);
             for (size_t i = 0; i < registry->candidate_count; i++)
                 cli_similar_offer(&similar, name, registry->candidates[i]->name);
             if (similar.word != NULL)
-                cli_say(verb,
-                        "unknown allocator '%s': did you mean '%s'? known are %s, or the path of a library",
-                        plain, similar.word, names);
+                cli_say(verb, "unknown allocator '%s': did you mean '%s'? 'mallab allocators' lists all",
+                        plain, similar.word);
             else
-                cli_say(verb, "unknown allocator '%s': known are %s, or the path of a library", plain, names);
+                cli_say(verb, "unknown allocator '%s': 'mallab allocators' lists all; or the path of a library",
+                        plain);
             *ret_code = CLI_MISUSE;
             free(plain);
-            free(names);
         }
     }
     if (candidate == NULL || candidate->resolved)

@@ -83,6 +83,9 @@ class Settings(lab.Lab):
                          {"opt.narenas": "1", "opt.dirty_decay_ms": "-1", "opt.thp": "always", "opt.tcache": "false"})
         self.refused("jemalloc+narens=1", "no setting 'narens'", "did you mean 'narenas'?")
         self.refused("jemalloc+xyz=1", "no setting 'xyz'", "known are", "narenas, ")
+        listed = self.mallab("replay", "-a", "jemalloc+xyz=1", self.workload, status=lab.MISUSE).stderr.decode().split("known are ")[1]
+        names = listed.strip().split(", ")
+        self.assertEqual(sorted(names), sorted(set(names)))  # its library has stats_print twice
         self.refused("jemalloc+narenas=many", "opt.narenas", "'many'", "mallctl")
         # Asked for and echoed by opt.*, but not what came of it.
         self.refused("jemalloc+narenas=100000", "opt.narenas", "'100000'", "'4094'")
