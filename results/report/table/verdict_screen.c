@@ -88,7 +88,7 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
     if (!has_time && !has_memory)
         return res_strdup(
             workload->process != NULL && res_whole_process(workload) == NULL
-                ? "calls of it are lacking, and so malloc's share: per cent are of its time and heap"
+                ? "only a part of the run is recorded: per cent are of malloc's time and its heap"
             : workload->runs_on != NULL /* it was recorded by a collector that reads it */
                 ? "its end came too fast to read malloc's share: per cent are of its time and heap"
                 : "malloc's share is not recorded: per cent are of its time and of the heap");
