@@ -176,7 +176,8 @@ struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct re
                 cli_say(verb, "unknown allocator '%s': did you mean '%s'? 'mallab allocators' lists all",
                         plain, similar.word);
             else
-                cli_say(verb, "unknown allocator '%s': 'mallab allocators' lists all; or the path of a library",
+                cli_say(verb,
+                        "unknown allocator '%s': 'mallab allocators' lists all; or the path of a library",
                         plain);
             *ret_code = CLI_MISUSE;
             free(plain);

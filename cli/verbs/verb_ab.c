@@ -385,8 +385,8 @@ static void tell_estimate(struct ab *ab, size_t runs_done, size_t runs_all)
     const double budget_ns = settings->time_budget_ns > 0 ? (double)settings->time_budget_ns : INFINITY;
     struct res_text words = {0};
     res_text_printf(&words, "%s: %u rounds%s of %zu replays%s, some %s by the warm-up",
-                    ab->warm_up.workload->name, plan.least,
-                    plan.most_ns > plan.least_ns ? " or more" : "", entries, more_ns > 0 ? " and passes" : "", RES_DURATION(least_ns));
+                    ab->warm_up.workload->name, plan.least, plan.most_ns > plan.least_ns ? " or more" : "",
+                    entries, more_ns > 0 ? " and passes" : "", RES_DURATION(least_ns));
     if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns + more_ns));
     else if (least_ns > (settings->is_bound ? 1 : OVERSPENT) * budget_ns)

@@ -132,5 +132,4 @@ TEST(a_budget_that_was_passed_is_told)
 
 RUN_TESTS(T(a_time_that_is_not_known_is_nothing_to_deploy),
           T(less_memory_is_no_advice_where_more_is_held_from_the_start), T(a_trade_is_called_one),
-          T(saved_time_is_told_as_part_of_the_program),
-          T(a_budget_that_was_passed_is_told))
+          T(saved_time_is_told_as_part_of_the_program), T(a_budget_that_was_passed_is_told))

@@ -398,7 +398,8 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, d
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     const bool told = strstr(verdict_words(known), "rest: ") != NULL;
     CHECK(told == (known->verdict->idle.candidate != NULL));
-    CHECK(res_rest_is_passed_over(known) == !told); /* the screen has the figure: it says why that is no advice */
+    CHECK(res_rest_is_passed_over(known) ==
+          !told); /* the screen has the figure: it says why that is no advice */
     json_decref(workload);
     return told;
 }
@@ -483,6 +484,22 @@ TEST(a_heap_that_cannot_be_is_no_share)
     const struct res_result result = {.confirmed_count = 0};
     char *share = res_verdict_share(&result, known);
     CHECK(strstr(share, "heap 100.0 MB (not trustworthy)") != NULL && strstr(share, " of 90") == NULL);
+    free(share);
+}
+
+/* As of a process that was attached to while it ran. */
+TEST(a_part_of_a_run_has_no_share)
+{
+    struct res_process process = {0};
+    const struct res_result_workload part = {.process = &process,
+                                             .lost_known = true,
+                                             .lost_calls = 500,
+                                             .ops = 1000,
+                                             .share_time = NAN,
+                                             .share_memory = NAN};
+    const struct res_result result = {.confirmed_count = 0};
+    char *share = res_verdict_share(&result, &part);
+    CHECK(strncmp(share, "only a part of the run is recorded: ", 36) == 0);
     free(share);
 }
 
@@ -586,7 +603,8 @@ TEST(what_is_held_from_the_start_weighs)
                                     {"fast", 0.5, 0.2, 1, 0.002, 1e7, 0.3, -1, 1}};
     CHECK_STR(LEADER(early), "fast");
 }
-RUN_TESTS(T(figures_stand_beside_the_whole_process), T(without_the_process_per_cent_are_of_calls_and_heap),
+RUN_TESTS(T(a_part_of_a_run_has_no_share), T(figures_stand_beside_the_whole_process),
+          T(without_the_process_per_cent_are_of_calls_and_heap),
           T(a_small_share_does_not_matter_whatever_is_shown),
           T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
           T(what_the_noise_may_hide_is_told_of_the_program),

@@ -35,10 +35,10 @@ struct res_finding {
     const char *workload, *candidate; /* the result's */
     enum res_outcome outcome;
     struct res_estimate estimate; /* ratio of a relative rule, else the figure */
-    double value;                 /* the figure itself, base units: median, or steady time of a relative rule */
-    struct res_interval noise;    /* around 1; within a result the interval of a time has it in itself */
-    struct res_tails tails;       /* of tests at the limit; 1 where there was none */
-    double above_corrected;       /* tails.above for all findings together */
+    double value;              /* the figure itself, base units: median, or steady time of a relative rule */
+    struct res_interval noise; /* around 1; within a result the interval of a time has it in itself */
+    struct res_tails tails;    /* of tests at the limit; 1 where there was none */
+    double above_corrected;    /* tails.above for all findings together */
     uint64_t rounds;
     double round_ns;        /* that one takes; NAN: not known */
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
