@@ -189,12 +189,14 @@ static void report_losses(const char *verb, const struct rec_totals *totals)
                     : "raise --max-size");
 }
 
-static void report_choices(const char *verb, const struct rec_totals *totals)
+static void report_choices(const char *verb, const struct rec_totals *totals, const char *ended_by)
 {
     char since[32];
     if (totals->stopped_by[0] != '\0' && !stop_lost_calls(totals))
         res_say(verb, "recording stopped after %s, %s", res_text_duration((double)totals->stopped_ns, since),
-                rec_stop_words(totals->stopped_by));
+                ended_by != NULL && strcmp(totals->stopped_by, "end") == 0
+                    ? ended_by
+                    : rec_stop_words(totals->stopped_by));
     if (totals->others > 0 && totals->processes > 0)
         res_say(verb, "%s process%s not asked for (--only): %s", FP_GROUPED(totals->others),
                 totals->others == 1 ? " was" : "es were", totals->other_names);
@@ -237,7 +239,7 @@ void rec_report(const char *verb, const struct rec_recorded *recorded, bool quie
                 totals.events > 0 ? (double)totals.bytes / (double)totals.events : 0.0, forecast, shown,
                 FP_GROUPED(totals.lost));
     if (!quiet)
-        report_choices(verb, &totals);
+        report_choices(verb, &totals, recorded->ended_by);
     if (totals.lost > 0)
         report_losses(verb, &totals);
     if (totals.unattached > 0)

@@ -23,7 +23,9 @@ struct rec_recorded {
     pid_t still_running; /* another process of the tree that still runs, and the collector with it; 0: none */
     pid_t collector;
     struct rec_watch watch; /* what was seen not to be recorded */
-    int collector_status;   /* as from waitpid; 0 when it ended as it should, and while it runs on */
+    const char *
+        ended_by; /* what ended it, where we did and the recording can only say --end; static; NULL: it says it itself */
+    int collector_status; /* as from waitpid; 0 when it ended as it should, and while it runs on */
 };
 
 /* rec_run - record a command to its end.

@@ -229,9 +229,9 @@ static void on_signal(int number)
     asked_to_end = number;
 }
 
-/* Until the program has ended, the recording is over, or we are asked to end. */
-static void watch(struct late *late, struct rec_collector *collector, struct rec_messages *messages,
-                  uint64_t duration_ns)
+/* Until the program has ended, the recording is over, or we are asked to end. Returns what ended it, where it was we. */
+static const char *watch(struct late *late, struct rec_collector *collector, struct rec_messages *messages,
+                         uint64_t duration_ns)
 {
     const uint64_t until = duration_ns != 0 ? fp_now_ns() + duration_ns : UINT64_MAX;
     while (!asked_to_end && !messages->over && !late_process_ended(&late->process) && fp_now_ns() < until &&
@@ -241,6 +241,7 @@ static void watch(struct late *late, struct rec_collector *collector, struct rec
         (void)poll(ready, 2, left_ms < WATCH_MS ? (int)left_ms : WATCH_MS); /* whatever woke us, we look */
         rec_messages_take(messages);
     }
+    return asked_to_end ? "as asked by a signal" : fp_now_ns() >= until ? "as --duration asked" : NULL;
 }
 
 /* What the collector is asked for by others' verbs, too. */
@@ -345,7 +346,7 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
         res_say(settings->verb, "%s", problem);
     free(problem);
     say_begun(settings, late, recorded);
-    watch(late, collector, &recorded->watch.messages, settings->duration_ns);
+    recorded->ended_by = watch(late, collector, &recorded->watch.messages, settings->duration_ns);
     leave(late, collector, recorded);
     return true;
 }

@@ -359,6 +359,10 @@ static void find_program(void)
     }
     if (strlen(called) == sizeof called - 1) /* cut: its last part is not the name */
         called[0] = '\0';
+    if (SHIM_IS_LATE) { /* by now it may be a title, which begins with the name: `redis-server *:6379`, `nginx: worker process` */
+        char *base = called + (text_base_name(called) - called);
+        base[strcspn(base, " :")] = '\0';
+    }
     text_called_name(program, sizeof program, called, executable);
 }
 

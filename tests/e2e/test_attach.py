@@ -77,6 +77,7 @@ class Attach(lab.Lab):
         program = self.begin(lab.PROGRAMS / "late", 4)
         told = self.attach(program, "--duration", "300ms")
         self.assertIn("the program is as it was", told)
+        self.assertIn("as --duration asked", told)
         self.assertNotIn("not whole", told)
         self.assertNotIn("/dev/shm/mallab", pathlib.Path(f"/proc/{program.pid}/maps").read_text())
         events = sum(process["events"] for process in self.recording()["processes"])
