@@ -1,6 +1,7 @@
 /* view.c - follow the footprints of a recording while they grow. */
 #include "convert/view/view.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,12 +115,18 @@ enum fp_status conv_view_open(const char *path, uint32_t process_id, struct conv
     return FP_OK;
 }
 
+/* Processes are in the list, too. */
+static void leave_process(void *process)
+{
+}
+
 void conv_view_free(struct conv_view *view)
 {
     if (view == NULL)
         return;
     for (size_t i = 0; i < view->part_count; i++)
         conv_view_part_free(view->parts[i]);
+    tdestroy(view->in_windows, leave_process);
     for (size_t i = 0; i < view->process_count; i++) {
         conv_tally_release(&view->processes[i]->tally);
         free(view->processes[i]);

@@ -78,6 +78,7 @@ struct conv_view {
     struct conv_live_sum left; /* live in processes when they ended; without peaks */
     struct conv_view_process **processes;
     size_t process_count, process_capacity;
+    void *in_windows;              /* those that are, as a tree by stem (tsearch) */
     struct conv_view_part **parts; /* by name */
     size_t part_count;
     uint64_t bytes;                  /* on disk now */

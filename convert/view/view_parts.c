@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,12 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-static struct conv_view_process *add_process(struct conv_view *view, const char *stem)
+static int by_stem(const void *a, const void *b)
+{
+    return strcmp(((const struct conv_view_process *)a)->stem, ((const struct conv_view_process *)b)->stem);
+}
+
+static struct conv_view_process *add_process(struct conv_view *view, const char *stem, bool in_windows)
 {
     struct conv_view_process *process;
     if (!CONV_RESERVE(view->processes, view->process_capacity, view->process_count + 1))
@@ -43,28 +49,23 @@ static struct conv_view_process *add_process(struct conv_view *view, const char 
         free(process);
         return NULL;
     }
+    process->in_windows = in_windows;
     snprintf(process->stem, sizeof process->stem, "%s", stem);
     view->processes[view->process_count++] = process;
-    return process;
+    return in_windows && tsearch(process, &view->in_windows, by_stem) == NULL ? NULL : process;
 }
 
 /* The process of a part: its own, or that of the windows before. */
 static bool find_process(struct conv_view *view, struct conv_view_part *part)
 {
-    char stem[CONV_STEM_BYTES] = "";
+    struct conv_view_process sought = {0}, *const *found = NULL;
     uint32_t window = 0;
-    struct conv_view_process *process = NULL;
-    (void)fp_part_name(part->name, CONV_STEM_BYTES, stem, &window); /* conv_is_footprint has seen to that */
-    for (size_t i = 0; window != 0 && process == NULL && i < view->process_count; i++)
-        if (view->processes[i]->in_windows && strcmp(view->processes[i]->stem, stem) == 0)
-            process = view->processes[i];
-    if (process == NULL)
-        process = add_process(view, stem);
-    if (process == NULL)
-        return false;
-    process->in_windows = window != 0;
-    part->process = process;
-    return true;
+    /* conv_is_footprint has seen to the name */
+    (void)fp_part_name(part->name, CONV_STEM_BYTES, sought.stem, &window);
+    if (window != 0)
+        found = tfind(&sought, &view->in_windows, by_stem);
+    part->process = found != NULL ? *found : add_process(view, sought.stem, window != 0);
+    return part->process != NULL;
 }
 
 static void describe_process(struct conv_view_process *process, const struct fp_reader *reader)
