@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/parse.h"
@@ -34,6 +35,17 @@ static bool parse_percent(const char *text, uint64_t *ret_millionths)
     return value <= CONV_SHARE_WHOLE;
 }
 
+/* "03:00" or "03:00:30" to seconds of the day. */
+static bool parse_clock(const char *text, uint64_t *ret_seconds)
+{
+    struct tm clock = {0};
+    const char *end = strptime(text, "%H:%M", &clock);
+    if (end != NULL && *end == ':')
+        end = strptime(end, ":%S", &clock);
+    *ret_seconds = (uint64_t)(clock.tm_hour * 3600 + clock.tm_min * 60 + clock.tm_sec);
+    return end != NULL && *end == '\0' && clock.tm_sec < 60;
+}
+
 bool cli_select_parse_when(const char *text, struct conv_when *ret_when)
 {
     struct conv_when when = {.kind = CONV_WHEN_TIME};
@@ -41,6 +53,8 @@ bool cli_select_parse_when(const char *text, struct conv_when *ret_when)
         when = (struct conv_when){.kind = CONV_WHEN_SHARE, .value = CONV_SHARE_WHOLE};
     else if (parse_percent(text, &when.value))
         when.kind = CONV_WHEN_SHARE;
+    else if (parse_clock(text, &when.value))
+        when.kind = CONV_WHEN_CLOCK;
     else if (strcmp(text, "0") == 0 || strcmp(text, "0s") == 0)
         when.value = 0; /* no duration, but a time */
     else if (!cli_parse_duration(text, &when.value))
@@ -95,7 +109,9 @@ static int take_to_time(const struct cli_verb *verb, const struct cli_option *ro
                         void *at)
 {
     struct conv_when *to = at;
-    return cli_select_parse_when(value, to) && to->value != 0 ? -1 : cli_option_refuse(verb, row, value);
+    return cli_select_parse_when(value, to) && (to->value != 0 || to->kind == CONV_WHEN_CLOCK)
+               ? -1
+               : cli_option_refuse(verb, row, value);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -116,11 +132,11 @@ const struct cli_option cli_select[] = {
              "group of all that have it [of a recording the command's own, with the workers that it forked, "
              "or the group that made most calls]"},
     {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = AT(select.from), .take = take_from_time,
-     .takes = "a time such as 90s or 5m, or a share such as 25%",
-     .help = "begin at that time of the recording: 90s, 5m, 25%; what is alive then is created first"},
+     .takes = "a time such as 90s or 5m, one of the day such as 03:00, or a share such as 25%",
+     .help = "begin at that time of the recording: 90s, 25%, 03:00; what is alive then is created first"},
     {.name = "to-time", .argument = "T", .how = CLI_CALL, .at = AT(select.to), .take = take_to_time,
-     .takes = "a time such as 90s or 5m, a share such as 25%, or 'end'",
-     .help = "end at that time of the recording: 90s, 5m, 25%, end"},
+     .takes = "a time such as 90s or 5m, one of the day such as 03:00, a share such as 25%, or 'end'",
+     .help = "end at that time of the recording: 90s, 25%, 03:00, end"},
     {.name = "head", .argument = "N", .how = CLI_COUNT, .at = AT(select.head), .least = 1,
      .help = "only the first N calls of what is left by the others"},
     {.group = cli_select_trust_owner},

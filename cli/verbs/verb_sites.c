@@ -27,7 +27,7 @@ struct settings {
     uint64_t most, budget_bytes, watch_ns, time_budget_ns;
     struct cli_without without;
     struct cli_measure measure;
-    bool stacks, mark, no_mark, is_marked;
+    bool stacks, mark, no_mark, is_marked, exit_code;
     unsigned looks; /* that were taken */
 };
 
@@ -88,10 +88,10 @@ static const struct cli_option SITES_OPTIONS[] = {
 static const struct cli_option LEAKS_OPTIONS[] = {
     {.heading = "what is shown"},
     {.name = "at", .argument = "T", .how = CLI_CALL, .at = AT(reading.convert.select.to), .take = take_moment,
-     .takes = "a time such as 90s or 5m, a share such as 80%, or 'end'",
-     .help = "what was live at that time of the recording: 90s, 80% [end]"},
+     .takes = "a time such as 90s or 5m, one of the day such as 03:00, a share such as 80%, or 'end'",
+     .help = "what was live at that time of the recording: 90s, 80%, 03:00 [end]"},
     {.name = "since", .argument = "T", .how = CLI_CALL, .at = AT(reading.ages.since), .take = take_moment,
-     .takes = "a time such as 90s or 5m, or a share such as 25%",
+     .takes = "a time such as 90s or 5m, one of the day such as 03:00, or a share such as 25%",
      .help = "only what was allocated from that time on: two moments are compared so [0]"},
     {.name = "older", .argument = "T", .how = CLI_DURATION, .at = AT(reading.ages.older_ns),
      .help = "only what is so old at least: 90s, 5m [0; with --watch its time]"},
@@ -103,7 +103,8 @@ static const struct cli_option LEAKS_OPTIONS[] = {
      .help = "of a recording that goes on: from now on leave out what is allocated by now, also when it is asked for again"},
     {.name = "no-mark", .how = CLI_FLAG, .at = AT(no_mark), .help = "take --mark back"},
     {.name = "budget", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
-     .help = "exit with 4 when more than this is live of a site; --since leaves out what was made at the start"},
+     .help = "name each site of which more than this is live, and exit with 4; --since leaves out what was made at the start"},
+    {.name = "exit-code", .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live, or more than --budget"},
     {.group = SHARED},
     {0},
 };
@@ -220,14 +221,16 @@ static int show(const struct cli_verb *verb, const struct settings *settings, st
                      ? site_table_csv(stacks, groups, count, &request)
                      : text_of(settings, stacks, groups, count, &request);
     int code = cli_answer_write(verb, &settings->reading.answer, text);
-    for (size_t i = 0; i < count && settings->budget_bytes > 0; i++) {
+    for (size_t i = 0; i < count && (settings->budget_bytes > 0 || settings->exit_code); i++) {
         const struct conv_site_counts *counts = &groups[i].counts;
         if (conv_site_range(counts->live_bytes, counts->live.samples, counts->live.bytes_variance).low <=
             (double)settings->budget_bytes)
             continue;
-        char *words = site_group_words(stacks, &groups[i], request.by);
-        cli_say(verb, "over its budget: %s live at %s", FP_BYTES(counts->live_bytes), words);
-        free(words);
+        if (settings->budget_bytes > 0) {
+            char *words = site_group_words(stacks, &groups[i], request.by);
+            cli_say(verb, "over its budget: %s live at %s", FP_BYTES(counts->live_bytes), words);
+            free(words);
+        }
         code = code == CLI_DONE ? CLI_CHECK_OVER : code;
     }
     free(text);

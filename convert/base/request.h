@@ -16,6 +16,7 @@ struct conv_when {
         CONV_WHEN_NONE = 0, /* the beginning, or the end */
         CONV_WHEN_TIME,     /* value: nanoseconds since the recording began */
         CONV_WHEN_SHARE,    /* value: millionths of its duration */
+        CONV_WHEN_CLOCK,    /* value: seconds of the day, local time; the first such after it began */
     } kind;
     uint64_t value;
 };

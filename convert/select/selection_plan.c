@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool conv_plan_any_calls(const struct conv_selection *select)
 {
@@ -36,13 +37,51 @@ static void settle_when(struct conv_when *moment, uint64_t duration_ns)
 bool conv_plan_wants_duration(const struct conv_selection *select)
 {
     return (is_share(&select->from) && select->from.value != 0) ||
-           (is_share(&select->to) && select->to.value < CONV_SHARE_WHOLE);
+           (is_share(&select->to) && select->to.value < CONV_SHARE_WHOLE) ||
+           select->from.kind == CONV_WHEN_CLOCK || select->to.kind == CONV_WHEN_CLOCK;
+}
+
+enum fp_status conv_plan_clock(const char *path, uint64_t start_unix_ns, uint64_t duration_ns,
+                               struct conv_when *when, struct conv_error *error)
+{
+    const time_t start = (time_t)(start_unix_ns / 1000000000u);
+    const uint64_t sought = when->value;
+    struct tm day, then;
+    time_t moment;
+    if (when->kind != CONV_WHEN_CLOCK)
+        return FP_OK;
+    if (start_unix_ns == 0 || localtime_r(&start, &day) == NULL)
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0, "does not say at what time it began");
+    for (int days = 0; days < 2; days++) {
+        then = (struct tm){.tm_year = day.tm_year,
+                           .tm_mon = day.tm_mon,
+                           .tm_mday = day.tm_mday + days,
+                           .tm_hour = (int)(sought / 3600),
+                           .tm_min = (int)(sought / 60 % 60),
+                           .tm_sec = (int)(sought % 60),
+                           .tm_isdst = -1};
+        moment = mktime(&then);
+        if (moment > start)
+            break;
+    }
+    *when = (struct conv_when){.kind = CONV_WHEN_TIME,
+                               .value = (uint64_t)moment * 1000000000u - start_unix_ns};
+    if (moment <= start || (duration_ns != 0 && when->value > duration_ns))
+        return conv_fail(error, path, FP_ERR_ARGUMENT, 0, 0,
+                         "was not recorded at %02d:%02d:%02d: it began at %02d:%02d:%02d", then.tm_hour,
+                         then.tm_min, then.tm_sec, day.tm_hour, day.tm_min, day.tm_sec);
+    return FP_OK;
 }
 
 static enum fp_status settle_times(const char *path, uint64_t duration_ns, struct conv_options *options,
-                                   struct conv_error *error)
+                                   uint64_t start_unix_ns, struct conv_error *error)
 {
     struct conv_when *from = &options->select.from, *to = &options->select.to;
+    enum fp_status status = conv_plan_clock(path, start_unix_ns, duration_ns, from, error);
+    if (status == FP_OK)
+        status = conv_plan_clock(path, start_unix_ns, duration_ns, to, error);
+    if (status != FP_OK)
+        return status;
     if (to->kind == CONV_WHEN_SHARE && to->value >= CONV_SHARE_WHOLE)
         to->kind = CONV_WHEN_NONE;
     if (from->kind != CONV_WHEN_NONE && from->value == 0)
@@ -107,7 +146,7 @@ enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct c
     struct conv_selection *select = &options->select;
     struct conv_selected *selected = &survey->selected;
     enum fp_status status;
-    status = settle_times(path, duration_ns, options, error);
+    status = settle_times(path, duration_ns, options, survey->start_unix_ns, error);
     if (status != FP_OK)
         return status;
     if (conv_plan_any_calls(select)) { /* else there may be that of a workload */

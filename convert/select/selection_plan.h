@@ -7,7 +7,7 @@
 #include "convert/base/survey_counts.h"
 #include "footprint/wl/workload.h"
 
-/* conv_plan_wants_duration - whether a share of the input's time is asked for, so that its duration must be known. */
+/* conv_plan_wants_duration - whether a share of the input's time, or one by the clock, is asked for, so that its duration must be known. */
 bool conv_plan_wants_duration(const struct conv_selection *select);
 
 /* conv_plan_settle - after opening, before the pass. Fills survey->selected and moves survey->start_unix_ns to where
@@ -18,6 +18,12 @@ bool conv_plan_wants_duration(const struct conv_selection *select);
  * Returns       FP_OK; FP_ERR_ARGUMENT for what cannot be meant, in error. */
 enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct conv_options *options,
                                 struct conv_survey *survey, struct conv_error *error);
+
+/* conv_plan_clock - turn a time by the clock into one since the recording began; others stay as they are.
+ * start_unix_ns, duration_ns   of the input; 0: not known.
+ * Returns  FP_OK; FP_ERR_ARGUMENT where the begin is not known, or the recording ended before that time, in error. */
+enum fp_status conv_plan_clock(const char *path, uint64_t start_unix_ns, uint64_t duration_ns,
+                               struct conv_when *when, struct conv_error *error);
 
 /* conv_plan_any_calls - whether calls are selected by when they came. conv_plan_any - whether something is selected by a filter (not counting processes). Of settled options. */
 bool conv_plan_any_calls(const struct conv_selection *select);

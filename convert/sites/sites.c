@@ -11,6 +11,7 @@
 #include "convert/open/pass.h"
 #include "convert/open/workload_input.h"
 #include "convert/recording/recording.h"
+#include "convert/select/selection_plan.h"
 #include "convert/sites/site_tally.h"
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
@@ -120,6 +121,7 @@ static enum fp_status run(const char *path, enum conv_kind kind, const struct co
                           struct conv_error *error)
 {
     struct conv_options settled = *options;
+    struct conv_sites_ages settled_ages = *ages;
     struct conv_site_tally tally;
     struct conv_input input;
     enum fp_status status = kind == CONV_KIND_WORKLOAD
@@ -130,6 +132,8 @@ static enum fp_status run(const char *path, enum conv_kind kind, const struct co
     status = take_stacks(&input, path, sites, error);
     if (status == FP_OK)
         status = conv_input_settle(path, &input, &settled, &sites->survey, error);
+    if (status == FP_OK)
+        status = conv_plan_clock(path, sites->survey.start_unix_ns, input.end_ns, &settled_ages.since, error);
     if (!conv_site_tally_init(&tally) && status == FP_OK)
         status = conv_fail_memory(error, path, "its sites");
     if (status == FP_OK)
@@ -143,8 +147,8 @@ static enum fp_status run(const char *path, enum conv_kind kind, const struct co
     }
     if (status == FP_OK) {
         conv_recording_judge(&sites->survey, true);
-        const struct span span = span_of(&input, sites->survey.begin_ns, &settled.select, ages);
-        status = conclude(&tally, ages, &span, path, sites, error);
+        const struct span span = span_of(&input, sites->survey.begin_ns, &settled.select, &settled_ages);
+        status = conclude(&tally, &settled_ages, &span, path, sites, error);
     }
     conv_site_tally_release(&tally);
     input.close(input.data);

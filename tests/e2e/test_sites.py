@@ -69,6 +69,8 @@ class Sites(lab.Lab):
         self.mallab("leaks", "--budget", "1M", self.record_path)
         said = self.mallab("leaks", "--budget", "1k", "--by", "function", self.record_path, status=4).stderr.decode()
         self.assertIn("over its budget: 19.2 kB live at keeps", said)
+        said = self.mallab("leaks", "--exit-code", self.record_path, status=4).stderr.decode()
+        self.assertNotIn("budget", said)
 
     def counts(self, verb, path):
         figures = ("allocations", "bytes", "live_bytes", "live_objects", "peak_bytes", "freed_share", "elsewhere_share")

@@ -21,8 +21,8 @@ static void check_when(const char *text, unsigned kind, uint64_t value)
 
 TEST(times)
 {
-    static const char *const wrong[] = {"",    "x", "-1s", "5%%", "101%", "1e3",
-                                        "0x1", "%", "1.%", "1 s", "50 %"};
+    static const char *const wrong[] = {"",    "x",   "-1s",  "5%%",   "101%", "1e3",     "0x1",   "%",
+                                        "1.%", "1 s", "50 %", "24:00", "3:60", "3:00:60", "3:00x", ":30"};
     struct conv_when when;
     check_when("0", CONV_WHEN_TIME, 0);
     check_when("90s", CONV_WHEN_TIME, UINT64_C(90000000000));
@@ -32,6 +32,8 @@ TEST(times)
     check_when("0.0001%", CONV_WHEN_SHARE, 1);
     check_when("12.5%", CONV_WHEN_SHARE, 125000);
     check_when("100%", CONV_WHEN_SHARE, CONV_SHARE_WHOLE);
+    check_when("03:00", CONV_WHEN_CLOCK, 3 * 3600);
+    check_when("23:59:58", CONV_WHEN_CLOCK, 86398);
     check_when("end", CONV_WHEN_SHARE, CONV_SHARE_WHOLE);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         CHECK(!cli_select_parse_when(wrong[i], &when));

@@ -1,5 +1,7 @@
 /* test_convert_select.c - the filters between order and pairing, on events made by hand and on simulated programs:
  * what is alive where a section begins, reallocs across its beginning, the first calls. */
+#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "convert/open/pass.h"
@@ -314,6 +316,30 @@ TEST(objects_that_were_there_before_go_too)
 
 /* ---- words --------------------------------------------------------------------------------- */
 
+/* Of a recording from half past eleven in the evening, for ten hours. */
+static enum fp_status by_clock(uint64_t start_unix_ns, uint64_t seconds_of_day, uint64_t *ret_seconds)
+{
+    struct conv_when when = {.kind = CONV_WHEN_CLOCK, .value = seconds_of_day};
+    const enum fp_status status = conv_plan_clock("r", start_unix_ns, UINT64_C(36000000000000), &when,
+                                                  &error);
+    *ret_seconds = when.value / 1000000000u;
+    return status;
+}
+
+TEST(by_the_clock)
+{
+    const uint64_t start = UINT64_C(1795390200000000000); /* 2026-11-22 23:30:00 UTC */
+    uint64_t seconds;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    CHECK_U64(by_clock(start, 3 * 3600, &seconds), FP_OK); /* next day */
+    CHECK_U64(seconds, 12600);
+    CHECK_U64(by_clock(start + 500000000, 23 * 3600 + 1801, &seconds), FP_OK);
+    CHECK_U64(seconds, 0);                                            /* half a second */
+    CHECK_U64(by_clock(start, 20 * 3600, &seconds), FP_ERR_ARGUMENT); /* it had ended */
+    CHECK_U64(by_clock(0, 3 * 3600, &seconds), FP_ERR_ARGUMENT);
+}
+
 TEST(a_selection_is_read_back_from_the_workload)
 {
     const struct conv_selection select = {.from = {.kind = CONV_WHEN_TIME, .value = 10},
@@ -338,4 +364,4 @@ RUN_TESTS(T(what_is_alive_is_created_first_in_its_order), T(reallocs_under_way_w
           T(empty_and_backward_sections_are_refused), T(head_counts_calls_of_all_threads),
           T(objects_of_a_site_are_left_out), T(a_resize_is_of_its_own_site),
           T(an_object_that_goes_takes_the_place_of_one_that_stays), T(objects_that_were_there_before_go_too),
-          T(a_selection_is_read_back_from_the_workload))
+          T(by_the_clock), T(a_selection_is_read_back_from_the_workload))
