@@ -69,6 +69,7 @@ static void fill_command_line(struct command_line *line, const struct rec_settin
     add_switch(line, "--no-residency", settings->no_residency);
     add_number(line, "--sites", settings->sites_bytes != 0 ? settings->sites_bytes : 1, settings->sites);
     add_switch(line, "--paused", settings->paused);
+    add_switch(line, "--attached", settings->attached);
     add_text(line, "--out", directory);
     add_text(line, "--only", settings->only);
     add_text(line, "--label", settings->label);

@@ -19,6 +19,7 @@ struct rec_settings {
     const char *label;  /* of this host (footprint/base/label.h); NULL: none */
     const char *only;   /* names of the programs to record, patterns between commas; NULL: all */
     bool paused;        /* begin without recording */
+    bool attached;      /* to a program that ran already: end the recording when we end */
     bool no_follow;
     bool no_residency;     /* do not note how much of large objects is in memory */
     bool sites;            /* record the call stack of each allocation */

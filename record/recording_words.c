@@ -55,6 +55,7 @@ const char *rec_stop_words(const char *stop)
         {"size_limit", "as it has the size that --max-size allows"},
         {"duration", "as --duration asked"},
         {"end", "as --end asked"},
+        {"recorder_killed", "as 'mallab record --pid' was killed"},
     };
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
         if (strcmp(WORDS[i].stop, stop) == 0)

@@ -120,7 +120,8 @@ static const char *stop_words_of(const json_t *root)
     } stops[] = {{"disk_full", "the disk is full"},
                  {"size_limit", "--max-size is reached"},
                  {"duration", "--duration is over"},
-                 {"end", "as asked"}};
+                 {"end", "as asked"},
+                 {"recorder_killed", "'mallab record --pid' was killed"}};
     const char *by = json_string_value(json_object_get(json_object_get(root, "stopped"), "by"));
     for (size_t i = 0; by != NULL && i < sizeof stops / sizeof stops[0]; i++)
         if (strcmp(by, stops[i].by) == 0)

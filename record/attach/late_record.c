@@ -28,16 +28,15 @@
 #include "record/target.h"
 #include "shim/shared/late_report.h"
 
-#define DONE_MOST_NS       UINT64_C(10000000000) /* for a call that a thread has begun */
-#define LEAVE_MOST_NS      UINT64_C(30000000000) /* for a safe place at the end */
-#define LOOKS              20u
-#define FIND_MOST_NS       UINT64_C(2000000000)
-#define FORGET_MOST_NS     UINT64_C(20000000000)
-#define COLLECTOR_NS       UINT64_C(120000000000) /* to drain a full segment to a slow disk */
-#define CHILDREN_NS        UINT64_C(2000000000)   /* for children to end that ended with their parent */
-#define COLLECTOR_LATER_NS UINT64_C(5000000000)
-#define GLANCE_NS          100000
-#define WATCH_MS           50
+#define DONE_MOST_NS   UINT64_C(10000000000) /* for a call that a thread has begun */
+#define LEAVE_MOST_NS  UINT64_C(30000000000) /* for a safe place at the end */
+#define LOOKS          20u
+#define FIND_MOST_NS   UINT64_C(2000000000)
+#define FORGET_MOST_NS UINT64_C(20000000000)
+#define COLLECTOR_NS   UINT64_C(120000000000) /* to drain a full segment to a slow disk */
+#define CHILDREN_NS    UINT64_C(2000000000)   /* for children to end that ended with their parent */
+#define GLANCE_NS      100000
+#define WATCH_MS       50
 
 struct late {
     struct late_process process;
@@ -192,8 +191,8 @@ static bool make_idle(struct late *late, char **ret_problem)
     }
     if (report.state == LATE_ON && is_collected(report.segment)) {
         *ret_problem = res_printf(
-            "process %d is being recorded by another 'mallab record --pid', or by its collector "
-            "alone: end that with 'mallab record --control DIR --end'",
+            "process %d is being recorded by another 'mallab record --pid': end that with 'mallab record "
+            "--control DIR --end'",
             (int)late->process.pid);
         return false;
     }
@@ -257,7 +256,7 @@ static bool ask(const char *directory, enum rec_request request, char **ret_prob
 static void finish_collector(struct rec_collector *collector, struct rec_recorded *recorded, bool running)
 {
     char *problem = NULL;
-    (void)shutdown(collector->control, SHUT_WR);
+    (void)!send(collector->control, "e", 1, MSG_NOSIGNAL); /* else it has ended */
     if (!fp_process_ends_within(&collector->process, running ? 0 : CHILDREN_NS)) {
         (void)ask(recorded->directory, REC_REQUEST_END, &problem); /* it is seen below whether it has ended */
         free(problem);
@@ -358,8 +357,9 @@ static struct rec_settings with_ours(const struct rec_settings *settings)
     ours.paused = true;
     ours.no_residency = true;
     ours.numbered = true;
-    /* We end it, slots first, so that nothing is lost; the collector only where we are gone by then. */
-    ours.duration_ns += settings->duration_ns != 0 ? COLLECTOR_LATER_NS : 0;
+    ours.attached = true;
+    ours.duration_ns =
+        0; /* we end it, slots first, so that nothing is lost; the collector where we are gone */
     return ours;
 }
 

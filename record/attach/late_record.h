@@ -5,7 +5,8 @@
  *   let go   the slots are as they were; the recording ends; when no thread is in the library any more its shared memory goes.
  *            The library stays loaded, idle
  *
- * At any moment we may be killed: the program goes on. What is left undone then is done by the next one who attaches. */
+ * At any moment we may be killed: the program goes on, and the collector ends the recording, after which a call through the
+ * library costs little. What is left undone then is done by the next one who attaches. */
 #ifndef MALLAB_RECORD_ATTACH_LATE_RECORD_H
 #define MALLAB_RECORD_ATTACH_LATE_RECORD_H
 

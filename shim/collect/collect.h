@@ -143,7 +143,8 @@ enum collect_stop {
     STOP_DISK_FULL,  /* a footprint cannot be written: no room, a quota, a limit of file sizes */
     STOP_SIZE_LIMIT, /* --max-size */
     STOP_DURATION,   /* --duration; for good, as is the next */
-    STOP_ASKED,      /* --end */
+    STOP_ASKED,      /* --end; likewise */
+    STOP_ALONE,      /* of a program that was attached to: who had attached was killed */
 };
 
 #define COLLECT_UNRECORDED_MAX 32
@@ -210,6 +211,7 @@ struct collector {
     uint32_t execed_pid; /* whose newest image may be about to join */
     uint64_t execed_ns;
     bool control_open;
+    bool alone;     /* of options.attached: who started us has ended */
     bool seen_told; /* tell_seen */
     struct collect_notes notes;
 };

@@ -152,6 +152,8 @@ static void judge_choices(const struct collector *collector, struct causes *caus
     if ((collector->stopped_by == STOP_DURATION || collector->stopped_by == STOP_ASKED) &&
         collector->control_open)
         add(causes, "recording ended before the command, as asked");
+    if (collector->stopped_by == STOP_ALONE)
+        add(causes, "'mallab record --pid' was killed");
 }
 
 bool complete_judge(const struct collector *collector, bool final, char *ret_why, size_t size)

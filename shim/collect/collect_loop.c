@@ -278,16 +278,19 @@ static bool heed(struct collector *collector)
 
 /* ---- rounds ------------------------------------------------------------------------------------------- */
 
-/* CMD has ended, says `mallab record`: nobody new will come. Without a control descriptor that is always so. */
+/* CMD has ended, says `mallab record`: nobody new will come. Without a control descriptor that is always so. Whoever attaches to a
+ * program says it by a byte, and waits for our end: nobody else could turn the program's slots back. */
 static void watch_control(struct collector *collector)
 {
     struct pollfd control = {collector->options.control_fd, POLLIN, 0};
     char byte;
-    if (!collector->control_open || poll(&control, 1, 0) <= 0)
+    if ((!collector->control_open && !collector->options.attached) || poll(&control, 1, 0) <= 0)
         return;
     ssize_t got = read(collector->options.control_fd, &byte, 1);
-    if (got == 0 || (got == 1 && byte == 'e') || (got < 0 && errno != EINTR && errno != EAGAIN))
-        collector->control_open = false;
+    if (got == 1 ? byte != 'e' : got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    collector->control_open = false;
+    collector->alone = collector->options.attached && got <= 0;
 }
 
 /* An image that will join us is nobody's between its exec and its first call. */
@@ -430,6 +433,10 @@ static bool is_over(struct collector *collector, uint64_t now, struct pace *pace
     const uint64_t duration_ns = collector->options.duration_ns;
     if (heed(collector)) {
         stop_recording(collector, STOP_ASKED);
+        return true;
+    }
+    if (collector->alone) {
+        stop_recording(collector, STOP_ALONE);
         return true;
     }
     if (duration_ns != 0 && now - collector->started_ns >= duration_ns) {

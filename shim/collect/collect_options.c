@@ -18,7 +18,8 @@ const char COLLECT_USAGE[] =
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
-    "                      [--library-fd N] [--command-pid PID] [--sites 1|BYTES] [--label HOST]\n"
+    "                      [--library-fd N] [--command-pid PID] [--attached] [--sites 1|BYTES] [--label "
+    "HOST]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
@@ -44,6 +45,7 @@ static const struct row {
     {"on-full", CHOICE, FIELD(drop), 0, {"wait", "drop"}},
     {"ready-fd", DESCRIPTOR, FIELD(ready_fd), INT_MAX, {0}},
     {"control-fd", DESCRIPTOR, FIELD(control_fd), INT_MAX, {0}},
+    {"attached", FLAG, FIELD(attached), 0, {0}},
     {"library-fd", DESCRIPTOR, FIELD(library_fd), INT_MAX, {0}},
     {"command-pid", NUMBER, FIELD(command_pid), INT_MAX, {0}},
     {"leader", NUMBER, FIELD(leader_pid), INT_MAX, {0}},

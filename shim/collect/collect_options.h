@@ -15,6 +15,7 @@ struct collect_options {
     int ready_fd;            /* -1: none */
     int control_fd;          /* -1: none */
     int library_fd;    /* of the directory of a copy of the shim (footprint/base/library_copy.h); -1: none */
+    bool attached;     /* to a program that ran already: the control descriptor's end is our starter's */
     bool no_follow;    /* SEG_FLAG_NO_FOLLOW */
     bool stamps;       /* SEG_FLAG_STAMPS */
     bool drop;         /* SEG_FLAG_DROP */

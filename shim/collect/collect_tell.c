@@ -43,11 +43,9 @@ bool tell_changed(struct collector *collector)
 
 const char *stop_name(enum collect_stop cause)
 {
-    static const char *const NAMES[] = {[STOP_NONE] = NULL,
-                                        [STOP_DISK_FULL] = "disk_full",
-                                        [STOP_SIZE_LIMIT] = "size_limit",
-                                        [STOP_DURATION] = "duration",
-                                        [STOP_ASKED] = "end"};
+    static const char *const NAMES[] = {
+        [STOP_NONE] = NULL,           [STOP_DISK_FULL] = "disk_full", [STOP_SIZE_LIMIT] = "size_limit",
+        [STOP_DURATION] = "duration", [STOP_ASKED] = "end",           [STOP_ALONE] = "recorder_killed"};
     return NAMES[cause];
 }
 

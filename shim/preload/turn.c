@@ -207,6 +207,11 @@ __attribute__((constructor)) static void attach_at_start(void)
 __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address,
                                                         uint64_t size, uint64_t extra)
 {
+    if (unlikely(lane->cursor == NULL && get_relaxed(&lane->state) == LANE_LIVE &&
+                 get_relaxed(&shim_segment.header->stopped))) {
+        lane_set_gate(lane, GATE_RECORD); /* for good: the program is to notice it as little as can be */
+        return lane;
+    }
     large_made(call, address, size, extra);
     if (unlikely(get_relaxed(&lane->state) == LANE_FREE)) {
         /* Wiped: this is a forked child's first record. */

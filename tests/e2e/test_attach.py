@@ -72,6 +72,16 @@ class Attach(lab.Lab):
     def recording(self, name="rec"):
         return json.loads((self.place / name / "recording.json").read_text())
 
+    def wait_for_end(self, name):
+        """Until its collector has ended, whose last word is a recording.json that names none."""
+        def over():
+            try:
+                return "collector" not in self.recording(name)
+            except OSError:
+                return False
+        lab.wait_for(over, "the recording to end")
+        return self.recording(name)
+
     def test_counts(self):
         """Four threads: nothing lost, less than the program counts in all; no slot and no shared memory of ours is left."""
         program = self.begin(lab.PROGRAMS / "late", 4)
@@ -133,9 +143,28 @@ class Attach(lab.Lab):
                 victim.kill()
                 victim.wait()
                 if directory.exists():
-                    lab.run([lab.BUILD / "mallab", "record", "--control", directory, "--end"])
+                    self.wait_for_end(directory.name)
                 self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"after.{i}"))
         self.end(program)
+
+    def test_recorder_killed(self):
+        """The recording ends by itself, whole so far, and says so; the program goes on unrecorded, until the next one attaches."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"],
+                                    stderr=subprocess.PIPE)
+        self.addCleanup(recorder.stderr.close)
+        self.assertIn(b"recording process", recorder.stderr.readline())
+        self.mallab("record", "--control", "rec", "--status")
+        recorder.kill()
+        recorder.wait()
+        told = self.wait_for_end("rec")
+        self.assertEqual((told["stopped"]["by"], sum(told["lost"].values())), ("recorder_killed", 0))
+        self.assertIn("'mallab record --pid' was killed", told["incomplete_why"])
+        events = sum(process["events"] for process in told["processes"])
+        self.assertGreater(events, 0)
+        self.assertIn(b"'mallab record --pid' was killed", self.mallab("info", "rec").stdout)
+        self.assertIn("as it was", self.attach(program, "--duration", "20ms", name="after"))
+        self.assertGreater(self.end(program), events)
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("runuser"), "needs root and runuser")
     def test_another_user(self):
