@@ -119,8 +119,11 @@ int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns
                     const struct cli_record_step *step, int *ret_ended_by, char **ret_recording)
 {
     char *name = res_printf("pid-%d", (int)pid), *recording = res_path_join(step->directory, name);
-    const struct rec_settings record = {
-        .directory = recording, .verb = verb->name, .quiet = step->quiet, .duration_ns = duration_ns};
+    const struct rec_settings record = {.directory = recording,
+                                        .verb = verb->name,
+                                        .quiet = step->quiet,
+                                        .sites = step->sites,
+                                        .duration_ns = duration_ns};
     const int code = cli_record_attached(verb, &record, pid, 0, ret_ended_by);
     const struct rec_totals totals = rec_totals_read(recording);
     if (code != REC_FAILED && totals.events == 0)

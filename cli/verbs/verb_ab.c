@@ -195,8 +195,8 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (operands.count == 0 && operands.command == NULL && ret_settings->pid == 0)
         return cli_misuse(&CLI_AB,
                           "nothing to replay: name a workload or a recording, or a command behind '--'");
-    if (ret_settings->pid != 0 && (operands.command != NULL || ret_settings->sites))
-        return cli_misuse(&CLI_AB, "--pid takes a program that runs: no command beside it, and no --sites");
+    if (ret_settings->pid != 0 && operands.command != NULL)
+        return cli_misuse(&CLI_AB, "--pid takes a program that runs: no command beside it");
     if (ret_settings->duration_ns != 0 && ret_settings->pid == 0)
         return cli_misuse(&CLI_AB, "--duration goes with --pid");
     ret_settings->inputs = operands.words;
@@ -283,7 +283,8 @@ static int record_command(struct ab *ab, char **ret_recording)
 static int record_process(struct ab *ab, char **ret_recording)
 {
     const struct settings *settings = &ab->settings;
-    const struct cli_record_step step = {.directory = ab->directory, .quiet = settings->answer.quiet};
+    const struct cli_record_step step = {
+        .directory = ab->directory, .quiet = settings->answer.quiet, .sites = settings->sites};
     int ended_by;
     const int code = cli_attach_step(&CLI_AB, (pid_t)settings->pid, settings->duration_ns, &step, &ended_by,
                                      ret_recording);

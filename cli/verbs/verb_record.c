@@ -198,9 +198,8 @@ static int check_options(const struct settings *settings)
     if (settings->pid != 0 && (settings->command != NULL || settings->control != NULL))
         return cli_misuse(&CLI_RECORD,
                           "--pid takes a program that runs: no command and no --control beside it");
-    if (settings->pid != 0 &&
-        (settings->record.sites || settings->record.only != NULL || settings->best_effort))
-        return cli_misuse(&CLI_RECORD, "--pid does not go with --sites, --only or --best-effort");
+    if (settings->pid != 0 && (settings->record.only != NULL || settings->best_effort))
+        return cli_misuse(&CLI_RECORD, "--pid does not go with --only or --best-effort");
     if (settings->within_ns != 0 && settings->pid == 0)
         return cli_misuse(&CLI_RECORD, "--timeout goes with --pid");
     if (settings->control == NULL && settings->command == NULL && settings->pid == 0)

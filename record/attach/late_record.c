@@ -355,7 +355,6 @@ static struct rec_settings with_ours(const struct rec_settings *settings)
 {
     struct rec_settings ours = *settings;
     ours.paused = true;
-    ours.no_residency = true;
     ours.numbered = true;
     ours.attached = true;
     ours.duration_ns =

@@ -484,8 +484,11 @@ void attach_forget(void)
     if (shim_segment.header != NULL)
         raw_munmap(shim_segment.header, shim_segment.bytes);
     shim_segment = (struct seg_view){0};
-    if (shim_process != NULL)
+    if (shim_process != NULL) {
+        sites_forget();
         memset(shim_process, 0, sizeof *shim_process);
+    }
+    large_forget();
     my_serial = 0;
     parent_slot = NULL;
     note_forget_name();

@@ -2,6 +2,7 @@
 #include "shim/preload/lane_pool.h"
 
 #include "shim/preload/confine.h"
+#include "shim/preload/lane_sites.h"
 #include "shim/shared/raw.h"
 
 #define LANES_PER_BLOCK  128u
@@ -111,6 +112,11 @@ struct lane *lane_take(void)
 
 void lane_wipe_all(void)
 {
+    for (uint32_t index = get_relaxed(&lane_floor); index < get_relaxed(&lane_high); index++) {
+        const struct lane *lane = lane_at(index);
+        if (lane != NULL && lane->sites != NULL)
+            raw_munmap(lane->sites, sizeof *lane->sites);
+    }
     for (uint32_t block = 0; block < LANE_BLOCKS && lane_at(block * LANES_PER_BLOCK) != NULL; block++)
         (void)raw_call(SYS_madvise, (long)lane_at(block * LANES_PER_BLOCK),
                        LANES_PER_BLOCK * sizeof(struct lane), MADV_DONTNEED, 0, 0, 0);

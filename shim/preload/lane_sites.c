@@ -68,6 +68,13 @@ void sites_begin(void)
     shim_process->sites = sites;
 }
 
+void sites_forget(void)
+{
+    if (shim_process->sites != NULL)
+        raw_munmap(shim_process->sites, sizeof *shim_process->sites);
+    shim_process->sites = NULL;
+}
+
 /* Bounds of a thread's stack never change. Its own record (pthread_self) lies above all frames, on a stack of the program's
  * making, too; where a raw clone made the thread it is another's. */
 static void find_stack(void)

@@ -40,6 +40,9 @@ struct lane_sites {
 /* sites_begin - a process has attached: its tables, where the recording wants stacks and this machine can have them. */
 void sites_begin(void);
 
+/* sites_forget - they are given back, behind those of all lanes (lane_wipe_all): no thread is in a hook. */
+void sites_forget(void);
+
 /* lane_sites_begin - a thread begins with this lane. */
 void lane_sites_begin(struct lane *lane);
 

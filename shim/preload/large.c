@@ -44,9 +44,10 @@ static struct entry table[BUCKETS][WAYS]; /* pages come into being where objects
 static _Atomic uint16_t counts[LARGE_BITS];
 static _Atomic uint32_t middling; /* in the table */
 
+static _Atomic bool begun; /* children inherit what is found of the image */
+
 void large_begin(bool wanted, uint32_t filters)
 {
-    static _Atomic bool begun; /* children inherit what is found of the image */
     if (atomic_exchange_explicit(&begun, true, memory_order_relaxed))
         return;
     if (!wanted || !filters_let_pass(filters) || !pages_allow())
@@ -210,6 +211,22 @@ static void place(uintptr_t address, const struct object *object)
     keep(victim, object);
     if (old != 0)
         account(old, &gone, false);
+}
+
+void large_forget(void)
+{
+    if (!get_relaxed(&begun))
+        return;
+    large_stop();
+    for (unsigned i = 0; i < BUCKETS * WAYS; i++)
+        if (get_relaxed(&table[i / WAYS][i % WAYS].address) != 0)
+            put_relaxed(&table[i / WAYS][i % WAYS].address, 0);
+    for (unsigned i = 0; i < LARGE_BITS; i++)
+        put_relaxed(&counts[i], 0);
+    for (unsigned i = 0; i < SUMMED_MOST / 64; i++)
+        put_relaxed(&sums_taken[i], 0);
+    put_relaxed(&middling, 0);
+    put_relaxed(&begun, false);
 }
 
 /* ---- shares ------------------------------------------------------------------------------------------------ */

@@ -45,6 +45,9 @@ void large_begin(bool wanted, uint32_t filters);
 /* large_stop - nothing is noted from here on, in this process and its children; returns when no thread is at it. */
 void large_stop(void);
 
+/* large_forget - as if nothing had begun: for a moment at which no thread is in a hook. */
+void large_forget(void);
+
 /* large_made - an allocation or resize returned address. Cheap for what is small; call before its record is stored. */
 void large_made_slow(unsigned call, uintptr_t address, uint64_t bytes);
 

@@ -87,7 +87,7 @@ ENTER_BY_JUMP(dlsym);
     X(delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t", operators[18])                          \
     X(delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t", operators[19])
 
-/* Jumps out of a hook, what a process confines itself by, and how modules come: hooks that find their next by themselves. */
+/* Jumps out of a hook, what a process confines itself by, and how modules come and go: hooks that find their next by themselves. */
 #define OTHER_ROWS(X)                                                                                        \
     X(longjmp, "longjmp", "longjmp")                                                                         \
     X(plain_longjmp, "_longjmp", "_longjmp")                                                                 \
@@ -95,6 +95,7 @@ ENTER_BY_JUMP(dlsym);
     X(checked_longjmp, "__longjmp_chk", "__longjmp_chk")                                                     \
     X(prctl, "prctl", "prctl")                                                                               \
     X(syscall, "syscall", "syscall")                                                                         \
+    X(dlclose, "dlclose", "dlclose")                                                                         \
     X(dlopen, "dlopen", "slots_dlopen")                                                                      \
     X(dlsym, "dlsym", "slots_dlsym")
 

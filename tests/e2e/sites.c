@@ -1,7 +1,11 @@
-/* sites.c - a program of which it is known who allocates: counts below are what test_sites.py expects. */
+/* sites.c - a program of which it is known who allocates: counts below are what test_sites.py and test_attach.py expect.
+ *
+ * sites [wait]: with an argument it says `ready` behind 50 objects of 300 bytes, waits for a line before it does the rest, says
+ * `done`, and waits for another. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KEEP 300
 
@@ -63,9 +67,42 @@ static void *thread(void *nothing)
     return nothing;
 }
 
-int main(void)
+/* 50 objects of 300 bytes, and 25 of them freed when somebody may have attached. */
+__attribute__((noinline)) static void *comes_before(int i)
 {
+    return i < 50 ? malloc(300) : NULL;
+}
+
+/* 8 MB, of which the first half is used. */
+__attribute__((noinline)) static void uses_half(void)
+{
+    char *object = malloc(8 << 20);
+    memset(object, 1, 4 << 20);
+    free(object);
+}
+
+/* Without stdio, which waits with a lock of libc's. */
+static void say_and_wait(const char *word)
+{
+    char answer;
+    if (write(1, word, strlen(word)) < 0 || read(0, &answer, 1) < 0)
+        abort();
+}
+
+int main(int argc, char **argv)
+{
+    void *before[50];
     pthread_t other;
+    (void)argv;
+    for (int i = 0; i < 50 && argc > 1; i++)
+        before[i] = comes_before(i);
+    if (argc > 1) {
+        free(realloc(malloc(10),
+                     20)); /* where there are several allocators, only slots that are bound are turned */
+        say_and_wait("ready\n");
+    }
+    for (int i = 0; i < 25 && argc > 1; i++)
+        free(before[i]);
     for (int i = 0; i < 4; i++) {
         keeps(KEEP / 4 * i, KEEP / 4 * (i + 1));
         churns();
@@ -76,5 +113,9 @@ int main(void)
     pthread_join(other, NULL);
     for (int i = 0; i < 100; i++)
         free(passed[i]);
+    if (argc > 1) {
+        uses_half();
+        say_and_wait("done\n");
+    }
     return 0;
 }

@@ -1,13 +1,14 @@
 /* stack_witness.c - an independent witness of who holds what: live bytes and objects by call stack.
  *
  * Preloaded behind mallab's shim into the very process that is recorded, so that addresses are the same. Stacks are those that
- * libgcc's unwinder walks, from the caller of the shim's function on. The table stands in the file $STACK_WITNESS/PROGRAM, mapped and kept up to
+ * libgcc's unwinder walks, from the caller of the shim's function on; those of calls that no shim has seen are one stack without frames. The table stands in the file $STACK_WITNESS/PROGRAM, mapped and kept up to
  * date in place: it is right when the process has ended, however that came. Shares no code with the shim. For processes that
  * do not fork.
  *
  * The file: a header, then stacks; all numbers of 64 bits. */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -47,6 +48,7 @@ struct object {
 struct walk {
     uint64_t frames[DEPTH];
     size_t depth;
+    int seen; /* by the shim */
 };
 
 static struct table *table;
@@ -72,23 +74,18 @@ static void *take_pages(size_t size, int fd)
     return pages;
 }
 
-/* Where the shim lies, without an allocation. */
-static void find_shim(void)
+static int take_shim(struct dl_phdr_info *info, size_t size, void *data)
 {
-    static char text[1 << 18];
-    const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    size_t length = 0;
-    for (ssize_t count;
-         length + 1 < sizeof text && (count = read(fd, text + length, sizeof text - 1 - length)) > 0;)
-        length += (size_t)count;
-    close(fd);
-    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
-        if (strstr(line, "/libmallab.so") == NULL)
-            continue;
-        const uint64_t low = strtoull(line, &line, 16);
-        shim_low = shim_low == 0 ? low : shim_low;
-        shim_high = strtoull(line + 1, NULL, 16);
-    }
+    (void)size;
+    (void)data;
+    if (strstr(info->dlpi_name, "/libmallab.so") == NULL &&
+        strstr(info->dlpi_name, "/libmallab-late.so") == NULL)
+        return 0;
+    shim_low = info->dlpi_addr;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD)
+            shim_high = shim_low + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+    return 1;
 }
 
 static void begin(void)
@@ -98,7 +95,6 @@ static void begin(void)
     const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, sizeof *table) != 0)
         _exit(99);
-    find_shim();
     objects = take_pages(OBJECTS * sizeof *objects, -1);
     buckets = take_pages(2 * STACKS * sizeof *buckets, -1);
     table = take_pages(sizeof *table, fd);
@@ -112,10 +108,12 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *dat
 {
     struct walk *walk = data;
     const uint64_t address = _Unwind_GetIP(context);
-    if (address > shim_low && address <= shim_high)
+    if (address > shim_low && address <= shim_high) {
         walk->depth = 0;
-    else if (address != 0 && walk->depth < DEPTH)
+        walk->seen = 1;
+    } else if (address != 0 && walk->depth < DEPTH) {
         walk->frames[walk->depth++] = address;
+    }
     return _URC_NO_REASON;
 }
 
@@ -191,8 +189,12 @@ static void note(void *old, void *object, size_t size)
             ;
         if (table == NULL)
             begin();
+        if (shim_low == 0) /* it may come while the program runs */
+            (void)dl_iterate_phdr(take_shim, NULL);
         if (object != NULL)
             (void)_Unwind_Backtrace(take_frame, &walk);
+        if (!walk.seen)
+            walk.depth = 0;
         if (old != NULL)
             drop((uintptr_t)old);
         if (object != NULL)

@@ -189,7 +189,7 @@ class Attach(lab.Lab):
         self.assertEqual(workload["program"], "late")
         self.assertGreater(workload["ops"], 0)
         self.assertEqual(self.answer("info", "--json", f"kept/pid-{program.pid}")["runs_on"]["name"], "glibc")
-        for misuse in (["--pid", "1", "--", "true"], ["--pid", "1", "--sites"], ["--duration", "1s", "x.wl"]):
+        for misuse in (["--pid", "1", "--", "true"], ["--duration", "1s", "x.wl"]):
             self.mallab("ab", *misuse, status=lab.MISUSE)
         self.mallab("ab", "--pid", program.pid, "-a", "glibc", status=lab.FAILED)
 
@@ -211,6 +211,42 @@ class Attach(lab.Lab):
             self.assertEqual(recorder.returncode, 0, rest)
             self.assertIn(b"as it was", rest)
         self.end(program)
+
+    def answers(self, recording, verb, *options):
+        answer = json.loads(self.mallab(verb, "--json", "--top", "0", "--by", "function", *options, recording).stdout)
+        return answer, {site["site"].split(" ")[0]: site for site in answer["sites"]}
+
+    def test_sites(self):
+        """With call stacks: of what was allocated since, exactly; what was there before is nobody's. Twice, with nothing left between."""
+        for name, how in (("exact", "--sites"), ("sampled", "--sites=4K")):
+            program = self.begin(lab.BUILD / "tests/e2e/sites", "wait", stdin=subprocess.PIPE)
+            self.attach(program, "--sites", "--duration", "1ms", name=f"{name}.before")
+            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), how, "-o", self.place / name],
+                                        stderr=subprocess.PIPE)
+            self.assertIn(b"recording process", recorder.stderr.readline())
+            program.stdin.write(b"\n")
+            program.stdin.flush()
+            self.assertEqual(program.stdout.readline(), b"done\n")
+            recorder.send_signal(signal.SIGINT)
+            rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
+            self.assertIn(b"as it was", rest)
+            self.assertNotIn("/dev/shm/mallab", pathlib.Path(f"/proc/{program.pid}/maps").read_text())
+            program.communicate(b"\n", timeout=lab.PATIENCE_S)
+            self.assertEqual(program.returncode, 0)
+            self.assertAlmostEqual(self.info(self.place / name)["large_resident_bytes"], 4 << 20, delta=1 << 16)
+            answer, sites = self.answers(self.place / name, "sites")
+            if name == "exact":
+                for site, calls, size in (("churns", 4000, 400000), ("keeps", 300, 19200), ("descends", 80, 4000), ("hands_over", 100, 20000)):
+                    self.assertEqual((sites[site]["allocations"], sites[site]["bytes"]), (calls, size), site)
+                self.assertEqual(sites["hands_over"]["elsewhere_share"], 1)
+                self.assertNotIn("comes_before", sites)
+                self.assertEqual(self.info(self.place / name)["irregularities"]["free_of_unknown"], 25)
+                leaks, _ = self.answers(self.place / name, "leaks")
+                self.assertEqual((leaks["sites"][0]["site"], leaks["sites"][0]["live_bytes"]), ("keeps", 19200))
+                self.assertIn(b"keeps;xmalloc 19200", self.mallab("flame", self.place / name).stdout)
+            else:
+                self.assertEqual(answer["sample_bytes"], 4096)
+                self.assertGreater(sites["churns"]["samples"], 10)
 
     def test_program_ends(self):
         """The recording of a program that ends meanwhile is finished."""

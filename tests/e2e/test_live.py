@@ -5,10 +5,14 @@ import collections
 import mmap
 import os
 import pathlib
+import platform
+import signal
 import struct
+import subprocess
 import unittest
 
 import lab
+from test_attach import may_trace
 
 WITNESS = lab.PROGRAMS / "libstack_witness.so"
 HEAPTRACK = next(pathlib.Path("/usr/lib").glob("**/libheaptrack_preload.so"), None)
@@ -22,6 +26,13 @@ PROGRAMS = {
     "perl": ["/usr/bin/perl", "-e", "my %h; $h{$_} = [$_, \"x$_\"] for 1 .. 2000; delete $h{$_} for 1 .. 500; kill 9, $$"],
     "python3": ["/usr/bin/python3", "-S", "-c", "import json, os; x = json.loads(json.dumps([str(i) for i in range(3000)])); os._exit(0)"],
     "lua5.4": ["lua5.4", "-e", "local t = {} for i = 1, 3000 do t[i] = {i, 'x' .. i} end"],
+}
+# They say when they may be attached to, and when they are to be left.
+ATTACHED = {
+    "perl": ["/usr/bin/perl", "-e", "$| = 1; my %h; $h{$_} = \"y$_\" for 1 .. 500; print \"ready\\n\"; <STDIN>; $h{$_} = [$_, \"x$_\"] for 1 .. 2000; "
+             "delete $h{$_} for 1 .. 400; print \"done\\n\"; <STDIN>"],
+    "python3": ["/usr/bin/python3", "-S", "-c", "import json, sys; print('ready', flush=True); sys.stdin.readline(); "
+                "x = json.loads(json.dumps([str(i) for i in range(3000)])); print('done', flush=True); sys.stdin.readline()"],
 }
 
 
@@ -39,6 +50,9 @@ class Live(lab.Lab):
         """(end, peak) of a run: {frames as (address, place): (bytes, objects)}; all of it, as no stack may be cut."""
         lab.run([lab.BUILD / "mallab", "record", "--quiet", "--sites", "-o", "rec", "--", *PROGRAMS[name]], cwd=self.place,
                 env={**SETTINGS, **environment})
+        return self.stacks()
+
+    def stacks(self):
         end, peak = {}, {}
         for line in lab.run([lab.PROGRAMS / "print_sites", self.place / "rec"], check=True).stdout.decode().splitlines():
             *numbers, cut = line.split("\t")[:5]
@@ -79,6 +93,29 @@ class Live(lab.Lab):
                                  self.witnessed(self.place / name))
             seen += 1
         self.assertGreaterEqual(seen, 3)
+
+    @unittest.skipUnless(platform.machine() == "x86_64" and may_trace(), "no process may be attached to here")
+    def test_the_witness_in_a_process_that_is_attached_to(self):
+        """What was there before has no frames with the witness, and is in no site of ours."""
+        for name, command in ATTACHED.items():
+            with self.subTest(program=name):
+                lab.shutil.rmtree(self.place / "rec", ignore_errors=True)
+                environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
+                program = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                           env={**environment, **SETTINGS, "LD_PRELOAD": str(WITNESS), "STACK_WITNESS": str(self.place)})
+                self.addCleanup(lambda program=program: (program.kill(), program.communicate()))
+                self.assertEqual(program.stdout.readline(), b"ready\n")
+                recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "--sites", "-o", self.place / "rec"],
+                                            stderr=subprocess.PIPE)
+                self.assertIn(b"recording process", recorder.stderr.readline())
+                program.stdin.write(b"\n")
+                program.stdin.flush()
+                self.assertEqual(program.stdout.readline(), b"done\n")
+                recorder.send_signal(signal.SIGINT)
+                self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
+                ours, _ = self.stacks()
+                self.assert_same({tuple(int(address, 16) for address, _ in frames): held for frames, held in ours.items()},
+                                 {frames: held for frames, held in self.witnessed(self.place / name).items() if frames})
 
     def heaptrack(self, name):
         """At the peak of a run under heaptrack: {places: (bytes, objects)}."""
