@@ -178,7 +178,8 @@ void boot_make_ready(void)
         if (found != NULL)
             __atomic_store_n(&shim_next.operators[which], found, __ATOMIC_RELEASE);
     }
-    (void)dlerror(); /* as in boot_resolve */
+    /* As in boot_resolve. After a look-up that succeeds libc has nothing left to free later, which would be taken for the program's. */
+    (void)next_of("free");
 }
 
 void *boot_operator(unsigned call, const void *caller)
