@@ -177,13 +177,13 @@ class Lab(unittest.TestCase):
             self.assertIn(str(fragment), lines[0])
 
 
-def wait_for(condition, what):
-    """Poll for something another process does on its own time; a hang is a failure."""
+def wait_for(condition, what, every_s=0.01):
+    """Poll for something another process does on its own time; a hang is a failure. every_s: longer where asking costs a process."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {PATIENCE_S} s for {what}")
-        time.sleep(0.01)
+        time.sleep(every_s)
 
 
 def writes_into(pid, folder):

@@ -40,7 +40,7 @@ MpiDefault=none
 SwitchType=switch/none
 ReturnToService=2
 SlurmdTimeout=60
-KillWait=30
+KillWait=1
 MinJobAge=3600
 SchedulerParameters=batch_sched_delay=1,sched_interval=1,bf_interval=1
 SlurmdParameters=config_overrides
@@ -104,7 +104,7 @@ class Slurm:
                     raise AssertionError(f"{name} ended: {(self.place / f'{name}.out').read_text()}")
             return condition()
 
-        lab.wait_for(look, what)
+        lab.wait_for(look, what, every_s=0.2)
 
     def wait_idle(self):
         for node in NODES:
@@ -172,6 +172,10 @@ class Slurm:
                         pass
             if node in self.daemons:
                 self.kill_daemon(node)
+
+    def told_down(self, node):
+        """The controller learns now what it would find out in a while (SlurmdTimeout)."""
+        self.run("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=killed")
 
     def stop(self):
         if "controller" in self.daemons:

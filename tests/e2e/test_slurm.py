@@ -69,7 +69,7 @@ exec {fleet_plan.MALLAB} "$@"
         return fleet_plan.numbers(ranges), said
 
     def finish(self, verdict):
-        lab.wait_for(lambda: self.slurm.over(verdict), "the verdict")
+        lab.wait_for(lambda: self.slurm.over(verdict), "the verdict", every_s=0.2)
 
     def complete(self, plan, *options):
         """The same command again; then all is there. Returns the job of the array."""
@@ -86,9 +86,10 @@ exec {fleet_plan.MALLAB} "$@"
         cells, verdict = self.submit(plan, "--comment=tested")
         self.assertEqual(self.slurm.shown("job", verdict)["Comment"], "tested")  # options are Slurm's
         _, hanging = self.stopped_cell(plan, ["n3"])
-        self.slurm.run("scontrol", "update", f"JobId={cells}_{hanging}", "TimeLimit=1")
+        self.slurm.run("scontrol", "update", f"JobId={cells}_{hanging}", "EndTime=now+2seconds")
         _, lost = self.stopped_cell(plan, ["n2"])
         self.slurm.kill_node("n2")
+        self.slurm.told_down("n2")
         self.finish(verdict)
         self.assertEqual(set(fleet_plan.results(plan)), set(range(12)) - {hanging})
         self.assertEqual(self.slurm.shown("job", f"{cells}_{lost}")["Restarts"], "1")
@@ -103,10 +104,10 @@ exec {fleet_plan.MALLAB} "$@"
         plan = fleet_plan.small_plan(self, 3)
         cells, verdict = self.submit(plan)
         first, number = self.stopped_cell(plan, ["n1"])
-        lab.wait_for(lambda: self.slurm.waiting(cells) == [str(number)], "the other cells")  # of an end that it misses it learns late
+        lab.wait_for(lambda: self.slurm.waiting(cells) == [str(number)], "the other cells", every_s=0.2)  # of an end that it misses it learns late
         self.slurm.kill_daemon("n1")
         self.slurm.restart_controller(verdict)
-        self.slurm.run("scontrol", "update", "NodeName=n1", "State=DOWN", "Reason=killed")  # as it would find out in a while
+        self.slurm.told_down("n1")
         self.finish(verdict)
         result = plan / f"cells/{number}.json"
         made = result.read_bytes(), result.stat().st_ino
