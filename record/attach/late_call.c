@@ -86,7 +86,6 @@ static bool is_still_so(struct attempt *attempt, const struct late_thread *threa
 static bool try_thread(struct attempt *attempt, pid_t id)
 {
     struct late_thread thread = {.id = id};
-    const uint64_t begin = fp_now_ns();
     bool called = false;
     if (!late_thread_seize(&thread)) {
         attempt->refused = errno != ESRCH;
@@ -103,7 +102,7 @@ static bool try_thread(struct attempt *attempt, pid_t id)
             late_wait_mend(attempt->process, thread.id, &thread.registers);
     }
     late_thread_let_go(&thread);
-    const uint64_t ns = fp_now_ns() - begin;
+    const uint64_t ns = stop == LATE_STOP_DONE ? fp_now_ns() - thread.since_ns : 0;
     attempt->cost->looks++;
     if (called || ns > attempt->cost->stopped_ns)
         attempt->cost->stopped_ns = ns;
@@ -162,22 +161,28 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
         .process = process, .call = call, .cost = ret_cost, .restorer = late_call_restorer(process)};
     *ret_cost = (struct late_cost){0};
     *ret_problem = NULL;
+    late_frames_prepare(process);
     if (attempt.restorer == 0) {
         *ret_problem = res_strdup("the C library's return from signals was not found");
         return false;
     }
+    bool called = false;
+    late_hurry();
     for (unsigned round = 0;; round++) {
         if (late_process_ended(process) || !late_process_refresh(process))
             break;
         attempt.is_stopped = late_process_is_stopped(process);
-        if (!attempt.is_stopped && try_all(&attempt, round))
-            return true;
+        called = !attempt.is_stopped && try_all(&attempt, round);
+        if (called)
+            break;
         if (attempt.refused || attempt.is_stopped || fp_now_ns() - begin > within_ns)
             break;
         late_rest(ROUND_REST_NS);
     }
-    *ret_problem = why_not(&attempt, within_ns);
-    return false;
+    late_hurry_end();
+    if (!called)
+        *ret_problem = why_not(&attempt, within_ns);
+    return called;
 }
 
 #else

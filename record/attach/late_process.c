@@ -25,6 +25,7 @@
 #define HEADERS_MOST  64u
 #define DYNAMIC_MOST  1024u
 #define FRAMES_MOST   (512u << 20) /* of the frames' tables, in all */
+#define PREPARED_MOST (64u << 20)
 #define CODE_MOST     (64u << 20)
 #define CHAIN_MOST    4096u
 #define NAME_MOST     64u
@@ -453,6 +454,13 @@ static void read_frames(struct late_process *process, struct late_module *module
                                               (uintptr_t)copy + (table - first)};
         return;
     }
+}
+
+void late_frames_prepare(struct late_process *process)
+{
+    for (size_t i = 0; i < process->module_count && process->frames_bytes < PREPARED_MOST; i++)
+        if (!process->modules[i].looked)
+            read_frames(process, &process->modules[i]);
 }
 
 /* The table tells all by distances, so it holds for the copy as for the module. */

@@ -92,6 +92,9 @@ uint64_t late_symbol(const struct late_process *process, const struct late_modul
 uint64_t late_code_bytes(const struct late_process *process, const struct late_module *module,
                          const void *bytes, size_t size);
 
+/* late_frames_prepare - read the tables of all modules now, so that no thread stands still for it. */
+void late_frames_prepare(struct late_process *process);
+
 /* late_frame_rule - the rule by which a frame at an address is left (cfi.h); CFI_NONE where nothing is known. */
 uint32_t late_frame_rule(struct late_process *process, int module, uint64_t address);
 

@@ -125,9 +125,21 @@ static bool is_loaded(struct late *late)
     return late_process_refresh(&late->process) && read_report(late, &report);
 }
 
+/* So that no thread stands still for a disk. */
+static void read_through(const char *path)
+{
+    char bytes[1 << 16];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && read(fd, bytes, sizeof bytes) > 0)
+        ;
+    if (fd >= 0)
+        close(fd);
+}
+
 static bool load(struct late *late, char **ret_problem)
 {
     struct late_cost cost;
+    read_through(late->library);
     const struct late_module *libc = late_module_of_kind(&late->process, LATE_LIBC);
     const struct late_call call = {.function = late_symbol(&late->process, libc, "dlopen"),
                                    .text = late->library,
@@ -338,7 +350,10 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
         finish_collector(collector, recorded, true);
         return false;
     }
+    struct fp_error error;
     char *problem = NULL;
+    /* Whoever lets go of the shared memory last frees it: that is not to be a thread of the program, which stands still. */
+    int segment = fp_trusted_open(AT_FDCWD, collector->segment, S_IFREG, FP_TRUSTED_OWN, &error);
     if (!settings->paused && !ask(recorded->directory, REC_REQUEST_RESUME, &problem))
         asked_to_end = asked_to_end != 0 ? asked_to_end : SIGTERM;
     if (problem != NULL)
@@ -347,6 +362,7 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
     say_begun(settings, late, recorded);
     recorded->ended_by = watch(late, collector, &recorded->watch.messages, settings->duration_ns);
     leave(late, collector, recorded);
+    fp_close(&segment);
     return true;
 }
 

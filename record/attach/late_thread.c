@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,6 @@
 #include <sys/wait.h>
 
 #include "footprint/base/clock.h"
-
-#define STOP_MOST_NS UINT64_C(1000000000)
 
 size_t late_threads_list(const struct late_process *process, pid_t *ret_ids, size_t most)
 {
@@ -36,6 +35,7 @@ size_t late_threads_list(const struct late_process *process, pid_t *ret_ids, siz
 
 bool late_thread_seize(struct late_thread *thread)
 {
+    thread->since_ns = fp_now_ns();
     thread->seized = ptrace(PTRACE_SEIZE, thread->id, NULL, NULL) == 0;
     return thread->seized && ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL) == 0;
 }
@@ -46,33 +46,40 @@ static bool get_registers(struct late_thread *thread)
     return thread->known;
 }
 
+enum late_stop late_thread_look(struct late_thread *thread)
+{
+    const uint64_t now = fp_now_ns();
+    for (;;) {
+        int status;
+        const pid_t got = waitpid(thread->id, &status, __WALL | WNOHANG);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0) {
+            thread->since_ns = now;
+            return LATE_STOP_LATE;
+        }
+        if (got != thread->id || !WIFSTOPPED(status)) {
+            thread->seized = false;
+            return LATE_STOP_GONE;
+        }
+        const int event = status >> 16, number = WSTOPSIG(status);
+        thread->stopped = true;
+        if (event == PTRACE_EVENT_STOP && number == SIGTRAP)
+            return get_registers(thread) ? LATE_STOP_DONE : LATE_STOP_GONE;
+        if (event == PTRACE_EVENT_STOP)
+            return LATE_STOP_BY_SIGNAL; /* of the whole process, by SIGSTOP and its like */
+        (void)ptrace(PTRACE_CONT, thread->id, NULL, (void *)(intptr_t)(event == 0 ? number : 0));
+        thread->stopped = false;
+    }
+}
+
 enum late_stop late_thread_wait(struct late_thread *thread)
 {
     const uint64_t begin = fp_now_ns();
     for (unsigned looks = 0;; looks++) {
-        int status;
-        const pid_t got = waitpid(thread->id, &status, __WALL | WNOHANG);
-        if (got < 0 && errno != EINTR) {
-            thread->seized = false;
-            return LATE_STOP_GONE;
-        }
-        if (got == thread->id) {
-            if (!WIFSTOPPED(status)) {
-                thread->seized = false;
-                return LATE_STOP_GONE;
-            }
-            const int event = status >> 16, number = WSTOPSIG(status);
-            thread->stopped = true;
-            if (event == PTRACE_EVENT_STOP && number == SIGTRAP)
-                return get_registers(thread) ? LATE_STOP_DONE : LATE_STOP_GONE;
-            if (event == PTRACE_EVENT_STOP)
-                return LATE_STOP_BY_SIGNAL; /* of the whole process, by SIGSTOP and its like */
-            (void)ptrace(PTRACE_CONT, thread->id, NULL, (void *)(intptr_t)(event == 0 ? number : 0));
-            thread->stopped = false;
-            continue;
-        }
-        if (fp_now_ns() - begin > STOP_MOST_NS)
-            return LATE_STOP_LATE;
+        const enum late_stop stop = late_thread_look(thread);
+        if (stop != LATE_STOP_LATE || fp_now_ns() - begin > LATE_STOP_MOST_NS)
+            return stop;
         late_rest(looks < 50 ? 10000 : 200000);
     }
 }
@@ -84,6 +91,40 @@ void late_thread_let_go(struct late_thread *thread)
     if (thread->seized && thread->stopped)
         (void)ptrace(PTRACE_DETACH, thread->id, NULL, NULL);
     thread->seized = thread->stopped = false;
+}
+
+/* ---- our own turn -------------------------------------------------------------------------------- */
+
+static struct {
+    int policy;
+    struct sched_param param;
+    bool is_on;
+} former;
+
+void late_hurry(void)
+{
+    return;
+    const struct sched_param least = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+    former.policy = sched_getscheduler(0);
+    former.is_on = former.policy >= 0 && sched_getparam(0, &former.param) == 0 &&
+                   sched_setscheduler(0, SCHED_FIFO, &least) == 0;
+}
+
+void late_hurry_end(void)
+{
+    if (former.is_on)
+        (void)sched_setscheduler(0, former.policy, &former.param); /* one may always have less */
+    former.is_on = false;
+}
+
+#else
+
+void late_hurry(void)
+{
+}
+
+void late_hurry_end(void)
+{
 }
 
 #endif

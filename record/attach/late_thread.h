@@ -12,11 +12,14 @@
 #include "record/attach/late_process.h"
 
 #define LATE_THREADS_MOST 8192u
+#define LATE_STOP_MOST_NS UINT64_C(1000000000)
 
 struct late_thread {
     pid_t id;
     bool seized, stopped;
     bool known; /* its registers */
+    uint64_t
+        since_ns; /* it stands still since then at the earliest: what was queued for a processor stood still without us */
     struct user_regs_struct registers;
 };
 
@@ -30,8 +33,16 @@ enum late_stop {
 /* late_threads_list - the ids of a process's threads, at most so many. Returns how many; `most`: there may be more. */
 size_t late_threads_list(const struct late_process *process, pid_t *ret_ids, size_t most);
 
+/* late_hurry - from here to late_hurry_end we come before others on a busy machine, where we may (root): a thread that stands still
+ * waits for us. Ourselves only, so that nothing is left where we are killed. */
+void late_hurry(void);
+void late_hurry_end(void);
+
 /* late_thread_seize - take a thread, and ask it to stop. false: errno says why not. */
 bool late_thread_seize(struct late_thread *thread);
+
+/* late_thread_look - whether it stands still by now; LATE_STOP_LATE: not yet. Otherwise as late_thread_wait. */
+enum late_stop late_thread_look(struct late_thread *thread);
 
 /* late_thread_wait - until it stands still because of us; a signal that comes first is given to it. Its registers are known then. */
 enum late_stop late_thread_wait(struct late_thread *thread);
