@@ -5,13 +5,9 @@
 #include <string.h>
 
 #include "footprint/fp/columns_put.h"
-#include "footprint/fp/fp_sites.h"
 #include "footprint/fp/record.h"
 
 #define TABLE_MASK ((1u << SHAPE_TABLE_BITS) - 1)
-
-/* Header flags: bits 0-2 hold the shift by which all literals of the block were divided. */
-#define FLAG_SHIFT_MASK 7u
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
@@ -45,15 +41,22 @@ void fp_columns_clear(struct fp_columns *columns)
     columns->generation++;
 }
 
+void fp_columns_take_sites(struct fp_columns *columns, struct fp_site_decoder *sites)
+{
+    if (sites != NULL && columns->mark_count > 0 && !columns->sited)
+        memset(columns->memory->sites, 0, columns->mark_count * sizeof *columns->memory->sites);
+    columns->sites = sites;
+    columns->sited = sites != NULL || (columns->sited && columns->mark_count > 0);
+}
+
 /* ---- shapes, stamps ------------------------------------------------------------------------------- */
 
 #define OTHERS_MAX (sizeof((struct fp_columns *)NULL)->others / sizeof(uint16_t))
 
-static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site)
+static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *shape)
 {
     const uint32_t index = columns->shape_count++;
     columns->memory->shapes[index] = *shape;
-    columns->memory->sites[index] = site;
     if (shape->call >= FP_CALL_COUNT && columns->other_count++ < OTHERS_MAX)
         columns->others[columns->other_count - 1] = (uint16_t)index;
     return columns->generation << 16 | index;
@@ -62,24 +65,22 @@ static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *sha
 uint32_t columns_new_short_shape(struct fp_columns *columns, uint64_t word)
 {
     const uint8_t call = columns->short_calls[word & FP_RECORD_CODE_MASK];
-    return new_entry(columns, &(struct fp_shape){call, word >> FP_RECORD_ADDRESS_BITS, fp_record_extra(call)},
-                     columns->sites != NULL && fp_call_has_site(call) ? FP_CUT_UNSAMPLED : 0);
+    return new_entry(columns,
+                     &(struct fp_shape){call, word >> FP_RECORD_ADDRESS_BITS, fp_record_extra(call)});
 }
 
-static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site)
+static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *shape)
 {
-    const uint64_t mixed = (shape->size * 64 + shape->call + shape->extra * UINT64_C(0x632be59bd9b4e019) +
-                            site * UINT64_C(0xd6e8feb86659fd93)) *
+    const uint64_t mixed = (shape->size * 64 + shape->call + shape->extra * UINT64_C(0x632be59bd9b4e019)) *
                            UINT64_C(0x9e3779b97f4a7c15);
     uint32_t at = (uint32_t)(mixed >> (64 - SHAPE_TABLE_BITS));
     for (; columns->memory->table[at] >> 16 == columns->generation; at = (at + 1) & TABLE_MASK) {
         const uint32_t index = columns->memory->table[at] & 0xffff;
         const struct fp_shape *known = &columns->memory->shapes[index];
-        if (known->size == shape->size && known->call == shape->call && known->extra == shape->extra &&
-            columns->memory->sites[index] == site)
+        if (known->size == shape->size && known->call == shape->call && known->extra == shape->extra)
             return index;
     }
-    columns->memory->table[at] = new_entry(columns, shape, site);
+    columns->memory->table[at] = new_entry(columns, shape);
     return columns->memory->table[at] & 0xffff;
 }
 
@@ -89,16 +90,11 @@ uint32_t columns_shape(struct fp_columns *columns, const struct fp_shape *shape)
     uint32_t *entry;
     if (code == 0 || shape->extra != fp_record_extra(shape->call) ||
         shape->size >> FP_RECORD_SHORT_SIZE_BITS != 0)
-        return hashed_shape(columns, shape, 0);
+        return hashed_shape(columns, shape);
     entry = &columns->memory->direct[code << FP_RECORD_SHORT_SIZE_BITS | shape->size];
     if (*entry >> 16 != columns->generation)
-        *entry = new_entry(columns, shape, 0);
+        *entry = new_entry(columns, shape);
     return *entry & 0xffff;
-}
-
-uint32_t columns_sited_shape(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site)
-{
-    return hashed_shape(columns, shape, site);
 }
 
 void fp_columns_stamp(struct fp_columns *columns, uint64_t time_ns)
@@ -145,16 +141,18 @@ static struct column shape_column(const struct fp_columns *columns, uint8_t *at)
     return (struct column){begin, (size_t)(at - begin)};
 }
 
-static struct column site_column(const struct fp_columns *columns, uint8_t *at)
+static struct column site_column(const struct fp_columns *columns, struct site_model *model, uint8_t *at)
 {
-    const uint8_t *const begin = at;
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < columns->shape_count; i++) {
-        const uint32_t site = columns->memory->sites[i];
-        at = put_varint(at, site != 0 ? 1 + zigzag((int64_t)site - last) : 0);
-        last = site != 0 ? site : last;
+    const struct columns_memory *memory = columns->memory;
+    struct range_coder coder = range_write(at);
+    for (uint32_t i = 0; i < columns->mark_count; i++) {
+        const struct fp_shape *shape = &memory->shapes[memory->mark_shapes[i]];
+        if (fp_call_has_site(shape->call))
+            site_model_put(model, &coder, site_shape_hash(shape), memory->sites[i]);
+        else
+            site_model_other(model);
     }
-    return (struct column){begin, (size_t)(at - begin)};
+    return (struct column){at, (size_t)(range_end(&coder) - at)};
 }
 
 /* put_varint for up to 28 bits without a branch: literals are near and far at random. Needs room for four bytes. */
@@ -171,7 +169,7 @@ static inline uint8_t *put_middle_varint(uint8_t *at, uint32_t value)
 static struct column literal_column(const struct fp_columns *columns, uint8_t *at, unsigned *ret_shift)
 {
     const uint8_t *begin = at;
-    uint64_t any = (uint64_t)1 << FLAG_SHIFT_MASK;
+    uint64_t any = (uint64_t)1 << MARKS_FLAG_SHIFT;
     uint64_t last = 0;
     unsigned shift;
     for (uint32_t i = 0; i < columns->literal_count; i++)
@@ -212,7 +210,7 @@ static void split_shapes(struct columns_memory *memory, uint32_t count)
         memory->shape_high[i] = (uint8_t)(memory->mark_shapes[i] >> 8);
 }
 
-void columns_finish(struct fp_columns *columns, uint32_t lane, uint64_t sequence,
+void columns_finish(struct fp_columns *columns, struct site_model *model, uint32_t lane, uint64_t sequence,
                     struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS_MOST])
 {
     struct columns_memory *memory = columns->memory;
@@ -228,11 +226,11 @@ void columns_finish(struct fp_columns *columns, uint32_t lane, uint64_t sequence
     ret_columns[MARKS_EPOCH] = (struct column){memory->epochs, columns->epoch_bytes};
     stamp_columns(columns, memory->stamp_gaps, memory->stamp_times, ret_columns);
     if (columns->sited)
-        ret_columns[MARKS_SITES] = site_column(columns, memory->site_list);
+        ret_columns[MARKS_SITES] = site_column(columns, model, memory->site_list);
     *ret_header = (struct block_header){
         .type = BLOCK_MARKS,
         .column_count = columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS,
-        .flags = (uint8_t)shift,
+        .flags = (uint8_t)(shift | (columns->sited ? MARKS_FLAG_SITES : 0)),
         .lane = lane,
         .count = count,
         .sequence = sequence,

@@ -26,7 +26,7 @@ struct fp_columns {
     uint64_t epoch;      /* of the last one */
     size_t address_bytes, epoch_bytes;
     uint32_t generation;
-    bool sited;                    /* allocations have sites, which tell their shapes apart */
+    bool sited;                    /* allocations have sites */
     struct fp_site_decoder *sites; /* of the stream whose records are taken, borrowed; NULL: none are told */
     uint32_t other_count;          /* shapes that are no calls: which, of the first of them */
     uint16_t others[4];
@@ -39,6 +39,9 @@ bool fp_columns_init(struct fp_columns *columns);
 
 /* fp_columns_clear - empty the block. */
 void fp_columns_clear(struct fp_columns *columns);
+
+/* fp_columns_take_sites - whose records come next, NULL: of one that tells none. Where the first have none, none is known of theirs. */
+void fp_columns_take_sites(struct fp_columns *columns, struct fp_site_decoder *sites);
 
 /* fp_columns_events - how many of the marks are calls. */
 uint32_t fp_columns_events(const struct fp_columns *columns);

@@ -8,6 +8,7 @@
 #include "footprint/fp/columns.h"
 #include "footprint/fp/marks.h"
 #include "footprint/fp/record.h"
+#include "footprint/fp/site_model.h"
 
 /* Address codes: 0 a literal follows in its column, 1 NULL, d + 1 the address named d marks ago. */
 enum { ADDRESS_LITERAL = 0, ADDRESS_NULL = 1 };
@@ -32,14 +33,14 @@ struct columns_memory {
     uint16_t mark_shapes[FP_BLOCK_MARKS_MAX];
     uint64_t literals[FP_BLOCK_MARKS_MAX]; /* addresses that the column calls literals */
     struct fp_shape shapes[FP_BLOCK_MARKS_MAX];
-    uint32_t sites[FP_BLOCK_MARKS_MAX]; /* by shape */
+    uint32_t sites[FP_BLOCK_MARKS_MAX]; /* by mark; of one whose call has none, anything */
     struct fp_stamp stamps[FP_BLOCK_MARKS_MAX + 1];
     /* Columns, as large as they can become. */
     uint8_t address[FP_BLOCK_MARKS_MAX * 3 + 1];               /* put_short_varint writes one more */
     uint8_t epochs[FP_BLOCK_MARKS_MAX * 5 + VARINT_BYTES_MAX]; /* 0 behind epoch_bytes */
     uint8_t shape_low[FP_BLOCK_MARKS_MAX], shape_high[FP_BLOCK_MARKS_MAX];
     uint8_t shape_list[FP_BLOCK_MARKS_MAX * SHAPE_BYTES_MAX];
-    uint8_t site_list[FP_BLOCK_MARKS_MAX * VARINT_BYTES_MAX];
+    uint8_t site_list[FP_BLOCK_MARKS_MAX * SITE_BYTES_MOST + RANGE_TAIL_BYTES];
     uint8_t literal[FP_BLOCK_MARKS_MAX * VARINT_BYTES_MAX];
     uint8_t stamp_gaps[(FP_BLOCK_MARKS_MAX + 1) * 3];
     uint8_t stamp_times[(FP_BLOCK_MARKS_MAX + 1) * VARINT_BYTES_MAX];
@@ -134,12 +135,10 @@ uint32_t columns_new_short_shape(struct fp_columns *columns, uint64_t word);
 /* columns_shape - the number of a shape, whatever record it came by. There is room for a mark. */
 uint32_t columns_shape(struct fp_columns *columns, const struct fp_shape *shape);
 
-/* columns_sited_shape - the number of the shape of an allocation that has a site, or that none is known of: 0. Likewise. */
-uint32_t columns_sited_shape(struct fp_columns *columns, const struct fp_shape *shape, uint32_t site);
-
 /* columns_finish - the columns of a block of at least one mark, which is complete; the last only where it is `sited`. Pointers are the block's
- * until it is cleared. Fills in what struct block_header has of a marks block. */
-void columns_finish(struct fp_columns *columns, uint32_t lane, uint64_t sequence,
+ * until it is cleared. Fills in what struct block_header has of a marks block.
+ * model   goes on from the lane's block before, or has been begun anew; not used where there are no sites. */
+void columns_finish(struct fp_columns *columns, struct site_model *model, uint32_t lane, uint64_t sequence,
                     struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS_MOST]);
 
 #endif

@@ -24,7 +24,7 @@
 #include "footprint/fp/fp_sites.h"
 #include "footprint/fp/usage.h"
 
-#define FP_VERSION         4u /* bump when a reader of the former version would misread; docs/format.md */
+#define FP_VERSION         5u /* bump when a reader of the former version would misread; docs/format.md */
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
 
@@ -158,6 +158,7 @@ struct fp_block_entry {
     uint32_t mark_count;
     uint64_t sequence;
     uint64_t base_epoch;
+    bool continues; /* its sites are told by what the block before it had, which is the same lane's */
 };
 
 struct fp_reader_info {

@@ -13,6 +13,7 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/marks.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage_block.h"
 
@@ -28,6 +29,11 @@ struct fp_reader {
     char *meta_text;
     struct fp_meta meta[META_COUNT_MAX];
     struct bytes payload, scratch;
+    struct site_model
+        *model; /* of sites, once a block has some; it stands behind the block before `model_at` */
+    size_t model_at;
+    bool has_coded_sites;
+    struct fp_block_buffer chain; /* of blocks that were read for what the model learns of them */
     ZSTD_DCtx *context;
     struct fp_error error;
 };
@@ -197,12 +203,14 @@ static enum fp_status add_block(struct fp_reader *reader, uint64_t offset, const
         reader->blocks = blocks;
         reader->blocks_capacity = capacity;
     }
+    reader->has_coded_sites |= (header->flags & MARKS_FLAG_SITES) != 0;
     reader->blocks[info->block_count++] = (struct fp_block_entry){
         .offset = offset,
         .lane = header->lane,
         .mark_count = header->count,
         .sequence = header->sequence,
         .base_epoch = header->base,
+        .continues = (header->flags & MARKS_FLAG_SITES) != 0 && (header->flags & MARKS_FLAG_CONTINUES) != 0,
     };
     info->blocks = reader->blocks;
     info->mark_count += header->count;
@@ -337,6 +345,7 @@ enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_e
     if (reader == NULL)
         return fp_error_tell(fp_error_make(FP_ERR_MEMORY, 0, 0, "no memory for a reader"), ret_error);
     reader->scanned_bytes = FILE_HEADER_BYTES;
+    reader->model_at = SIZE_MAX;
     reader->context = ZSTD_createDCtx();
     reader->fd = fp_trusted_open(directory_fd, path, S_IFREG, FP_TRUSTED_READ, &reader->error);
     if (reader->fd < 0)
@@ -385,17 +394,16 @@ uint64_t fp_reader_meta_number(const struct fp_reader *reader, const char *key)
     return value != NULL ? strtoull(value, NULL, 10) : 0;
 }
 
-enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp_block_buffer *buffer,
-                               struct fp_block *ret_block)
+/* Decode a block with the model as it stands; NULL: its sites are lost. */
+static enum fp_status decode_block(struct fp_reader *reader, size_t index, struct site_model *model,
+                                   struct fp_block_buffer *buffer, struct fp_block *ret_block)
 {
-    const uint64_t offset = index < reader->info.block_count ? reader->blocks[index].offset : 0;
+    const uint64_t offset = reader->blocks[index].offset;
     uint8_t bytes[BLOCK_HEADER_BYTES];
     struct column columns[MARKS_COLUMNS_MOST];
     struct block_header header;
     const char *what = NULL;
     enum fp_status status;
-    if (index >= reader->info.block_count)
-        return fail(reader, FP_ERR_ARGUMENT, 0, 0, "no such block");
     status = read_at(reader, offset, bytes, sizeof bytes);
     if (status != FP_OK)
         return status;
@@ -411,10 +419,64 @@ enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp
                        marks_column_count(&header));
     if (status != FP_OK)
         return status;
-    status = marks_decode(&header, columns, buffer, ret_block, &what);
+    status = marks_decode(&header, columns, model, buffer, ret_block, &what);
     if (status != FP_OK)
         return fail(reader, status, 0, offset + BLOCK_HEADER_BYTES, what);
     return FP_OK;
+}
+
+/* Where the blocks begin that a block's model goes on from; `index` itself where it is begun anew, index + 1 where one is missing. */
+static size_t chain_begin(const struct fp_reader *reader, size_t index)
+{
+    const struct fp_block_entry *blocks = reader->blocks;
+    size_t first = index;
+    while (blocks[first].continues) {
+        if (first == 0 || index - first + 1 >= MARKS_CHAIN_MOST ||
+            blocks[first - 1].lane != blocks[first].lane ||
+            blocks[first - 1].sequence + 1 != blocks[first].sequence)
+            return index + 1;
+        first--;
+    }
+    return first;
+}
+
+/* Bring the model to where a block needs it. Blocks of a lane are read in their order, mostly: then it is there. Returns false where
+ * a block is damaged that it needs. */
+static bool prepare_model(struct fp_reader *reader, size_t index)
+{
+    if (!reader->blocks[index].continues) {
+        site_model_begin(reader->model);
+        return true;
+    }
+    const size_t first = chain_begin(reader, index);
+    struct fp_block block;
+    if (first > index)
+        return false;
+    if (reader->model_at == index)
+        return true;
+    site_model_begin(reader->model);
+    for (size_t at = first; at < index; at++)
+        if (decode_block(reader, at, reader->model, &reader->chain, &block) != FP_OK)
+            return false;
+    return true;
+}
+
+enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp_block_buffer *buffer,
+                               struct fp_block *ret_block)
+{
+    if (index >= reader->info.block_count)
+        return fail(reader, FP_ERR_ARGUMENT, 0, 0, "no such block");
+    if (!reader->has_coded_sites)
+        return decode_block(reader, index, NULL, buffer, ret_block);
+    if (reader->model == NULL)
+        reader->model = calloc(1, sizeof *reader->model);
+    if (reader->model == NULL)
+        return fail(reader, FP_ERR_MEMORY, 0, 0, "no memory for sites");
+    const bool stands = prepare_model(reader, index);
+    const enum fp_status status = decode_block(reader, index, stands ? reader->model : NULL, buffer,
+                                               ret_block);
+    reader->model_at = stands && status == FP_OK ? index + 1 : SIZE_MAX;
+    return status;
 }
 
 const struct fp_error *fp_reader_error(const struct fp_reader *reader)
@@ -440,6 +502,8 @@ void fp_reader_close(struct fp_reader *reader)
     ZSTD_freeDCtx(reader->context);
     bytes_release(&reader->payload);
     bytes_release(&reader->scratch);
+    fp_block_buffer_release(&reader->chain);
+    free(reader->model);
     free(reader->blocks);
     free(reader->lanes);
     free(reader->meta_text);

@@ -72,13 +72,21 @@ static uint32_t take_sited(struct fp_columns *columns, const uint64_t *words, ui
         const unsigned code = word & FP_RECORD_CODE_MASK;
         const struct fp_shape shape = {(uint8_t)fp_record_call(code), word >> FP_RECORD_ADDRESS_BITS,
                                        fp_record_extra(fp_record_call(code))};
-        const uint32_t number = fp_call_has_site(shape.call)
-                                    ? columns_sited_shape(columns, &shape,
-                                                          fp_site_decoder_site(columns->sites, shape.size))
-                                    : columns_shape(columns, &shape);
-        columns_put_mark(&put, short_address(word), number);
+        if (fp_call_has_site(shape.call))
+            put.memory->sites[put.mark] = fp_site_decoder_site(columns->sites, shape.size);
+        columns_put_mark(&put, short_address(word), columns_shape(columns, &shape));
     }
     columns_put_done(columns, &put);
+    return at;
+}
+
+/* Records of one word that are not in the sample. As take_short. */
+static uint32_t take_unsampled(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
+{
+    const uint32_t first = columns->mark_count;
+    at = take_short(columns, words, at, end);
+    for (uint32_t i = first; i < columns->mark_count; i++)
+        columns->memory->sites[i] = FP_CUT_UNSAMPLED;
     return at;
 }
 
@@ -104,13 +112,11 @@ static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uin
     }
     if (!fp_mark_is_valid(call))
         return 0;
-    const uint32_t number = columns->sites != NULL && fp_call_has_site(call)
-                                ? columns_sited_shape(columns, &shape,
-                                                      fp_site_decoder_site(columns->sites, shape.size))
-                                : columns_shape(columns, &shape);
+    if (columns->sites != NULL && fp_call_has_site(call))
+        columns->memory->sites[columns->mark_count] = fp_site_decoder_site(columns->sites, shape.size);
     columns_put_epoch(columns, epoch);
     put = columns_put_at(columns);
-    columns_put_mark(&put, first >> 16, number);
+    columns_put_mark(&put, first >> 16, columns_shape(columns, &shape));
     columns_put_done(columns, &put);
     return taken;
 }
@@ -143,8 +149,10 @@ enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t 
         if (is_short(words[*at])) {
             columns_put_epoch(columns, *epoch);
             taken = count - *at < room ? count : *at + room;
-            if (columns->sites == NULL || (columns->sites->sampled && columns->sites->told == 0))
+            if (columns->sites == NULL)
                 *at = take_short(columns, words, *at, taken);
+            else if (columns->sites->sampled && columns->sites->told == 0)
+                *at = take_unsampled(columns, words, *at, taken);
             else
                 *at = take_sited(columns, words, *at, columns->sites->sampled ? *at + 1 : taken);
             continue;

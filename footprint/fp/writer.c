@@ -12,6 +12,7 @@
 #include "footprint/base/trusted.h"
 #include "footprint/fp/columns_put.h"
 #include "footprint/fp/marks.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage_block.h"
 
@@ -26,6 +27,11 @@ struct fp_writer {
     uint64_t size_limit;
     ZSTD_CCtx *context;
     struct bytes packed;
+    /* The model of sites stands behind a block of this lane, `chain` of which went on from each other; false: behind none. */
+    struct site_model *model;
+    bool model_stands;
+    uint32_t model_lane, chain;
+    uint64_t model_next;
     struct fp_error error;
 };
 
@@ -79,7 +85,7 @@ static enum fp_status write_head(struct fp_writer *writer, const struct fp_write
     put_u32(header + 16, options->process_id);
     put_u32(header + 20, FP_TIME_UNIT_NS);
     put_u64(header + 24, options->start_unix_ns);
-    file_header_seal(header, "MALLABFP", options->sites ? 4 : options->usage ? 3 : options->resident ? 2 : 1);
+    file_header_seal(header, "MALLABFP", options->sites ? 5 : options->usage ? 3 : options->resident ? 2 : 1);
     if (status == FP_OK)
         status = append(writer, header, sizeof header);
     if (status == FP_OK)
@@ -154,6 +160,25 @@ enum fp_status fp_writer_resume(int directory_fd, const char *path, const struct
     return hand_out(writer, status, ret_error, ret_writer);
 }
 
+/* Go on with the model, where the block before is the same lane's, or begin anew: chain is 0 then. */
+static bool begin_sites(struct fp_writer *writer, uint32_t lane, uint64_t sequence)
+{
+    if (writer->model == NULL)
+        writer->model = calloc(1, sizeof *writer->model);
+    if (writer->model == NULL)
+        return false;
+    if (writer->model_stands && writer->model_lane == lane && writer->model_next == sequence &&
+        writer->chain + 1 < MARKS_CHAIN_MOST) {
+        writer->chain++;
+    } else {
+        site_model_begin(writer->model);
+        writer->chain = 0;
+    }
+    writer->model_lane = lane;
+    writer->model_next = sequence + 1;
+    return true;
+}
+
 enum fp_status fp_writer_columns(struct fp_writer *writer, struct fp_columns *columns, uint32_t lane,
                                  uint64_t sequence)
 {
@@ -161,8 +186,15 @@ enum fp_status fp_writer_columns(struct fp_writer *writer, struct fp_columns *co
     struct column ready[MARKS_COLUMNS_MOST];
     if (columns->mark_count == 0 || lane >= FP_LANES_MAX)
         return fail(writer, FP_ERR_ARGUMENT, 0, "cannot encode a block");
-    columns_finish(columns, lane, sequence, &header, ready);
-    return pack_and_append(writer, &header, ready, columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS);
+    if (columns->sited && !begin_sites(writer, lane, sequence))
+        return fail(writer, FP_ERR_MEMORY, 0, "no memory for the model of sites");
+    columns_finish(columns, writer->model, lane, sequence, &header, ready);
+    if (columns->sited && writer->chain > 0)
+        header.flags |= MARKS_FLAG_CONTINUES;
+    const enum fp_status status = pack_and_append(writer, &header, ready,
+                                                  columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS);
+    writer->model_stands = columns->sited && status == FP_OK;
+    return status;
 }
 
 uint64_t fp_writer_bytes(const struct fp_writer *writer)
@@ -268,5 +300,6 @@ void fp_writer_abandon(struct fp_writer *writer)
         (void)close(writer->fd); /* whole blocks were written; nothing is buffered */
     ZSTD_freeCCtx(writer->context);
     bytes_release(&writer->packed);
+    free(writer->model);
     free(writer);
 }

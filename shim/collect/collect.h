@@ -22,6 +22,7 @@
 
 #define COLLECT_UNATTACHED_MOST  (UINT64_C(1) << 22) /* process ids that Linux has; more is no count */
 #define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 4088 marks fit FP_BLOCK_MARKS_MAX */
+#define COLLECT_CHUNKS_MOST      32u /* with stacks, which take half of the words of a chunk */
 
 /* A chunk of the segment, by its index. */
 struct taken_chunk {
@@ -182,10 +183,10 @@ struct collector {
     uint64_t spoiled; /* chunks whose state no process of ours would write, and calls in those of nobody */
     uint64_t refused; /* processes beyond what a recording lists */
     uint64_t serials_seen;
-    bool attaching;                                       /* a slot was seen claimed and not yet attached */
-    struct taken_chunk *chunks;                           /* of the segment, by index */
-    struct stream_list waiting[COLLECT_CHUNKS_PER_BLOCK]; /* they can be written; by queue length less 1 */
-    uint32_t free_chunks;                                 /* below ready, at the last scan */
+    bool attaching;                                  /* a slot was seen claimed and not yet attached */
+    struct taken_chunk *chunks;                      /* of the segment, by index */
+    struct stream_list waiting[COLLECT_CHUNKS_MOST]; /* they can be written; by queue length less 1 */
+    uint32_t free_chunks;                            /* below ready, at the last scan */
     uint32_t taken_chunks;
     uint32_t freed;      /* chunks freed since waiters were last told */
     uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or taken; 0: one is */
@@ -255,6 +256,13 @@ static inline void collect_beat(struct collector *collector)
 {
     if (!collector->options.recover)
         put_relaxed(&collector->segment.view.header->heartbeat_ns, clock_monotonic_ns());
+}
+
+/* collect_block_chunks - how many chunks of a stream are waited for, to be one block. */
+static inline uint32_t collect_block_chunks(const struct collector *collector)
+{
+    return collector->options.sites && collector->options.sites_bytes == 0 ? COLLECT_CHUNKS_MOST
+                                                                           : COLLECT_CHUNKS_PER_BLOCK;
 }
 
 #endif

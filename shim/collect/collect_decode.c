@@ -36,8 +36,7 @@ uint32_t decode_chunk(struct fp_columns *block, struct collect_stream *stream,
         at += THREAD_WORDS;
     if (begins && stream->sites != NULL)
         fp_site_decoder_begin(stream->sites);
-    block->sites = stream->sites;
-    block->sited = stream->sites != NULL;
+    fp_columns_take_sites(block, stream->sites);
     while ((stop = fp_records_take(block, words, SEG_CHUNK_WORDS, &at, &stream->epoch, damaged)) ==
            FP_RECORDS_STAMP) {
         stream->epoch = fp_record_epoch_of(words[at]);

@@ -112,7 +112,7 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
     const uint32_t room = reserve_block_chunks(collector);
     const struct taken_chunk *chunks = collector->chunks;
     struct fp_columns *block = block_for_use();
-    uint32_t indexes[COLLECT_CHUNKS_PER_BLOCK];
+    uint32_t indexes[COLLECT_CHUNKS_MOST];
     uint64_t damaged = 0;
     uint32_t done = 0;
     if (block == NULL && !all)
@@ -121,6 +121,8 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
         struct seg_chunk_note *note = &collector->segment.view.chunk_notes[at - 1];
         if (chunks[at - 1].sequence != stream->next_chunk && !all)
             break;
+        if (block != NULL && block->mark_count > FP_BLOCK_MARKS_MAX - SEG_CHUNK_WORDS)
+            break; /* it might not fit as a whole */
         indexes[done++] = at - 1;
         if (block != NULL)
             (void)read_chunk(collector, stream, block, note, take_copy(collector, at - 1), &damaged);
@@ -233,12 +235,12 @@ uint32_t drain_blocks(struct collector *collector)
     wake_waiters(collector);
     look_for_starvation(collector);
     skip_missing(collector);
-    while ((stream = queue_longest(collector, is_below(collector, 4) ? 1 : COLLECT_CHUNKS_PER_BLOCK)) !=
-           NULL) {
-        const uint32_t written = write_block(collector, stream, COLLECT_CHUNKS_PER_BLOCK, false);
+    while ((stream = queue_longest(collector,
+                                   is_below(collector, 4) ? 1 : collect_block_chunks(collector))) != NULL) {
+        const uint32_t written = write_block(collector, stream, COLLECT_CHUNKS_MOST, false);
         freed += written;
         wake_waiters(collector);
-        if (written == 0 || freed >= 4 * COLLECT_CHUNKS_PER_BLOCK)
+        if (written == 0 || freed >= 4 * COLLECT_CHUNKS_MOST)
             break; /* look around: new chunks, ends, the heartbeat */
     }
     return freed;
@@ -247,12 +249,12 @@ uint32_t drain_blocks(struct collector *collector)
 void drain_waiting(struct collector *collector)
 {
     const uint64_t now = clock_monotonic_ns();
-    for (uint32_t i = 0; i < COLLECT_CHUNKS_PER_BLOCK; i++) {
+    for (uint32_t i = 0; i < COLLECT_CHUNKS_MOST; i++) {
         struct collect_stream *next;
         for (struct collect_stream *stream = collector->waiting[i].first; stream != NULL; stream = next) {
             next = stream->behind;
             if (now - stream->waiting_ns >= WAITING_NS) /* the waiters are told in drain_blocks */
-                (void)write_block(collector, stream, COLLECT_CHUNKS_PER_BLOCK, false);
+                (void)write_block(collector, stream, COLLECT_CHUNKS_MOST, false);
         }
     }
 }
@@ -337,7 +339,7 @@ void drain_image(struct collector *collector, struct collect_image *image)
     for (uint32_t i = 0; i < image->streams.count; i++) {
         struct collect_stream *stream = image->streams.items[i];
         while (stream->queue_length > 0)
-            (void)write_block(collector, stream, COLLECT_CHUNKS_PER_BLOCK, true); /* wakes are told below */
+            (void)write_block(collector, stream, COLLECT_CHUNKS_MOST, true); /* wakes are told below */
     }
     wake_waiters(collector);
 }

@@ -30,7 +30,7 @@ uint64_t reserve_free_bytes(const struct collector *collector)
 
 uint32_t reserve_block_chunks(const struct collector *collector)
 {
-    return reserve_free_bytes(collector) < SMALL_BLOCKS_BELOW ? 1 : COLLECT_CHUNKS_PER_BLOCK;
+    return reserve_free_bytes(collector) < SMALL_BLOCKS_BELOW ? 1 : collect_block_chunks(collector);
 }
 
 /* A share of what is free, down to `least` and as much as there is, by halves. Returns how much that was; 0: not even so

@@ -44,8 +44,8 @@ static uint32_t rank_of(const struct collector *collector, const struct collect_
     if (stream->queue_length == 0 ||
         collector->chunks[stream->queue_first - 1].sequence != stream->next_chunk)
         return 0;
-    return stream->is_left || stream->queue_length > COLLECT_CHUNKS_PER_BLOCK ? COLLECT_CHUNKS_PER_BLOCK
-                                                                              : stream->queue_length;
+    const uint32_t most = collect_block_chunks(collector);
+    return stream->is_left || stream->queue_length > most ? most : stream->queue_length;
 }
 
 static void rank_anew(struct collector *collector, struct collect_stream *stream)
@@ -102,7 +102,7 @@ void queue_drop(struct collector *collector, struct collect_stream *stream, uint
 
 struct collect_stream *queue_longest(const struct collector *collector, uint32_t least)
 {
-    for (uint32_t rank = COLLECT_CHUNKS_PER_BLOCK; rank >= least; rank--)
+    for (uint32_t rank = COLLECT_CHUNKS_MOST; rank >= least; rank--)
         if (collector->waiting[rank - 1].first != NULL)
             return collector->waiting[rank - 1].first;
     return NULL;

@@ -349,6 +349,32 @@ static size_t sites_too_many(struct image *image)
     return defect_column(image, BLOCK_MARKS, 0, MARKS_SITES, bytes, sizeof bytes) + HEADER;
 }
 
+/* Bytes are missing of the last site, or left over behind it. */
+static size_t change_coded_sites(struct image *image, bool cut)
+{
+    uint8_t bytes[400];
+    struct image_columns columns = {0};
+    const size_t at = image_find_block(image, BLOCK_MARKS, 0);
+    size_t size = 0;
+    if (image_get_columns(image, at, &columns)) {
+        size = columns.columns[MARKS_SITES].size;
+        memcpy(bytes, columns.columns[MARKS_SITES].at, size);
+        image_columns_release(&columns);
+    }
+    bytes[size] = 0;
+    return defect_column(image, BLOCK_MARKS, 0, MARKS_SITES, bytes, cut ? size - 1 : size + 1) + HEADER;
+}
+
+static size_t coded_sites_cut(struct image *image)
+{
+    return change_coded_sites(image, true);
+}
+
+static size_t coded_sites_too_many(struct image *image)
+{
+    return change_coded_sites(image, false);
+}
+
 /* The first node's parent would be below 0. */
 static size_t node_without_parent(struct image *image)
 {
@@ -409,6 +435,7 @@ static size_t module_path_with_escape(struct image *image)
 }
 
 #define SITES "v4-sites.fp"
+#define CODED "v5-sites.fp"
 #define USAGE "v3-usage.fp"
 #define LANES "v1-lanes.fp"
 
@@ -427,6 +454,8 @@ const struct defect FP_DEFECTS[] = {
     {"usage-beyond-limit.fp", USAGE, "tail", FP_ERR_CORRUPT, usage_beyond_limit},
     {"site-beyond-limit.fp", SITES, "block", FP_ERR_CORRUPT, site_beyond_limit},
     {"sites-too-many.fp", SITES, "block", FP_ERR_CORRUPT, sites_too_many},
+    {"coded-sites-cut.fp", CODED, "block", FP_ERR_CORRUPT, coded_sites_cut},
+    {"coded-sites-too-many.fp", CODED, "block", FP_ERR_CORRUPT, coded_sites_too_many},
     {"node-without-parent.fp", SITES, "tail", FP_ERR_CORRUPT, node_without_parent},
     {"node-in-circle.fp", SITES, "tail", FP_ERR_CORRUPT, node_in_circle},
     {"node-beyond-limit.fp", SITES, "tail", FP_ERR_CORRUPT, node_beyond_limit},

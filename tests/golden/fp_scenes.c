@@ -366,10 +366,18 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene FP_SCENES[] = {
-    {"v1-one-lane.fp", write_one_lane}, {"v1-lanes.fp", write_lanes},
-    {"v1-calls.fp", write_calls},       {"v1-shapes.fp", write_shapes},
-    {"v1-ran-on.fp", write_ran_on},     {"v1-no-trailer.fp", write_no_trailer},
-    {"v1-empty.fp", write_empty},       {"v2-resident.fp", write_resident},
-    {"v3-usage.fp", write_usage},       {"v4-sites.fp", write_sites},
-    {"v4-sample.fp", write_sample},     {NULL, NULL},
+    {"v1-one-lane.fp", write_one_lane},
+    {"v1-lanes.fp", write_lanes},
+    {"v1-calls.fp", write_calls},
+    {"v1-shapes.fp", write_shapes},
+    {"v1-ran-on.fp", write_ran_on},
+    {"v1-no-trailer.fp", write_no_trailer},
+    {"v1-empty.fp", write_empty},
+    {"v2-resident.fp", write_resident},
+    {"v3-usage.fp", write_usage},
+    {"v4-sites.fp", NULL},
+    {"v4-sample.fp", NULL},
+    {"v5-sites.fp", write_sites},
+    {"v5-sample.fp", write_sample},
+    {NULL, NULL},
 };

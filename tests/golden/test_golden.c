@@ -172,9 +172,11 @@ TEST(writers_make_the_committed_bytes)
 {
     prepare();
     for (const struct scene *scene = FP_SCENES; scene->name != NULL; scene++)
-        check_written_scene(scene);
+        if (scene->write != NULL)
+            check_written_scene(scene);
     for (const struct scene *scene = WL_SCENES; scene->name != NULL; scene++)
-        check_written_scene(scene);
+        if (scene->write != NULL)
+            check_written_scene(scene);
     if (ZSTD_versionNumber() != GOLDEN_ZSTD)
         printf("note: libzstd is %s, not 1.5.4: columns were compared decompressed\n", ZSTD_versionString());
 }

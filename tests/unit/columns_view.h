@@ -15,8 +15,11 @@ static inline struct fp_block columns_view(struct fp_columns *columns)
     struct column ready[MARKS_COLUMNS_MOST];
     const char *what = "";
     if (columns->mark_count > 0) {
-        columns_finish(columns, 0, 0, &header, ready);
-        CHECK_U64(marks_decode(&header, ready, &buffer, &block, &what), FP_OK);
+        static struct site_model model;
+        site_model_begin(&model);
+        columns_finish(columns, &model, 0, 0, &header, ready);
+        site_model_begin(&model);
+        CHECK_U64(marks_decode(&header, ready, &model, &buffer, &block, &what), FP_OK);
     }
     CHECK_U64(block.stamp_count, columns->mark_count > 0 ? columns->stamp_count : 0);
     block.stamps = columns->memory->stamps;
