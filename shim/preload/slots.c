@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "shim/preload/boot.h"
 #include "shim/preload/elf_symbol.h"
@@ -140,8 +141,11 @@ static const struct row *row_of(const char *name)
 
 struct sweep {
     bool back;
-    bool has_rivals;     /* the process has another malloc than the one that we forward to */
+    bool has_rivals; /* the process has another malloc than the one that we forward to */
+    bool
+        is_behind; /* the loader itself: such modules may have come by dlopen, and bind elsewhere (RTLD_DEEPBIND) */
     char *mappings;      /* /proc/self/maps; NULL: not read yet */
+    uintptr_t loader;    /* where it lies, in the list behind what the program began with; 0: not known */
     uintptr_t open_page; /* made writable by us; 0: none */
     struct slots_count count;
 };
@@ -329,7 +333,7 @@ static bool turn(struct sweep *sweep, const struct module *module, const ElfW(Re
     void *value = __atomic_load_n(slot, __ATOMIC_RELAXED);
     if (value == to)
         return false;
-    const bool fits = value == from || (!sweep->back && !sweep->has_rivals &&
+    const bool fits = value == from || (!sweep->back && !(sweep->has_rivals && sweep->is_behind) &&
                                         is_unbound(module, relocation, symbol, (uintptr_t)value));
     if (!fits || !open_page(sweep, module, place)) {
         sweep->count.left += !sweep->back && row->next != NULL;
@@ -348,6 +352,7 @@ static int sweep_module(struct dl_phdr_info *info, size_t size, void *data)
     struct module module;
     bool any = false;
     (void)size;
+    sweep->is_behind = sweep->is_behind || sweep->loader == 0 || info->dlpi_addr == sweep->loader;
     if (!read_module(info, &module))
         return 0;
     for (size_t i = 0; i < module.plt_count; i++)
@@ -385,7 +390,7 @@ static struct slots_count total;
 
 static struct slots_count run(bool back)
 {
-    struct sweep sweep = {.back = back};
+    struct sweep sweep = {.back = back, .loader = getauxval(AT_BASE)};
     if (!back) {
         boot_make_ready(); /* operators of modules that came since */
         find_theirs();

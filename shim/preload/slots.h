@@ -5,8 +5,9 @@
  *           module's own linkage table
  *
  * A slot that holds neither is left: it leads to a definition that we do not forward to. One that is not bound is left too where
- * the process has several definitions that it may come to be bound to. Pages that the loader has made read-only are made
- * writable for the moment of a store; where the loader is not done with a module yet, that module is left to the next look.
+ * the process has several definitions and the module may have come by dlopen: it may come to be bound to any. Pages that the
+ * loader has made read-only are made writable for the moment of a store; where the loader is not done with a module yet, that
+ * module is left to the next look.
  *
  * Laws: those of shim.h; it holds the loader's lock of the list of modules while it looks, by dl_iterate_phdr(3). */
 #ifndef MALLAB_SHIM_PRELOAD_SLOTS_H

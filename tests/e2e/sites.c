@@ -96,11 +96,8 @@ int main(int argc, char **argv)
     (void)argv;
     for (int i = 0; i < 50 && argc > 1; i++)
         before[i] = comes_before(i);
-    if (argc > 1) {
-        free(realloc(malloc(10),
-                     20)); /* where there are several allocators, only slots that are bound are turned */
+    if (argc > 1)
         say_and_wait("ready\n");
-    }
     for (int i = 0; i < 25 && argc > 1; i++)
         free(before[i]);
     for (int i = 0; i < 4; i++) {

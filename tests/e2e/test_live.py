@@ -29,6 +29,7 @@ PROGRAMS = {
 }
 # They say when they may be attached to, and when they are to be left.
 ATTACHED = {
+    "sites": [lab.PROGRAMS / "sites", "wait"],
     "perl": ["/usr/bin/perl", "-e", "$| = 1; my %h; $h{$_} = \"y$_\" for 1 .. 500; print \"ready\\n\"; <STDIN>; $h{$_} = [$_, \"x$_\"] for 1 .. 2000; "
              "delete $h{$_} for 1 .. 400; print \"done\\n\"; <STDIN>"],
     "python3": ["/usr/bin/python3", "-S", "-c", "import json, sys; print('ready', flush=True); sys.stdin.readline(); "
@@ -68,7 +69,7 @@ class Live(lab.Lab):
         ours, theirs = ({stack: held for stack, held in side.items() if held[1] > 0} for side in (ours, theirs))
         other = [(stack, ours.get(stack), theirs.get(stack)) for stack in {**ours, **theirs} if ours.get(stack) != theirs.get(stack)]
         self.assertEqual(other[:3], [], f"{len(other)} of {len(theirs)} stacks differ: ours, theirs")
-        self.assertGreater(len(ours), 1)
+        self.assertGreater(len(ours), 0)
 
     def witnessed(self, path):
         with path.open("rb") as file:
