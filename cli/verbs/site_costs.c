@@ -1,7 +1,6 @@
 /* site_costs.c - see site_costs.h. */
 #include "cli/verbs/site_costs.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,40 +149,4 @@ void cli_site_costs(const struct cli_verb *verb, const struct res_experiment *ex
                 : costs_of(verb, experiment, trial, &replayed, &names, &result->workloads[i]);
         names_release(&names);
     }
-}
-
-/* ---- of some sites ------------------------------------------------------------------------------- */
-
-/* Of a candidate; NAN: not known. */
-static double held_by(const struct cli_without *without, const struct site_stacks *stacks,
-                      const struct site_cost_entry *cost)
-{
-    const struct conv_sites *sites = stacks->sites;
-    double held = 0;
-    if (cost->failed != NULL)
-        return NAN;
-    for (size_t i = 0; i < sites->count; i++)
-        if (cli_without_means(without, stacks, sites->counts[i].site))
-            held += cost->held[i];
-    return held;
-}
-
-void cli_site_held(const struct cli_verb *verb, const struct res_experiment *experiment,
-                   const struct cli_sites *reading, const struct cli_without *without,
-                   struct res_removal *removal)
-{
-    const struct res_trial *trial = &experiment->trials[0];
-    struct cli_sites names = names_of(reading, trial->workload->path);
-    struct conv_sites sites;
-    struct site_stacks stacks;
-    struct site_costs costs;
-    const struct site_cost_workload replayed = {trial->workload->path, SITE_AT_PEAK};
-    const char *why = measure(verb, experiment, trial, &replayed, &names, &sites, &stacks, &costs);
-    if (why != NULL || costs.unavailable != NULL)
-        removal->held_unavailable = res_strdup(why != NULL ? why : costs.unavailable);
-    for (size_t i = 0; i < removal->candidate_count && removal->held_unavailable == NULL; i++)
-        removal->candidates[i].held_bytes = held_by(without, &stacks, &costs.entries[i]);
-    if (why == NULL)
-        end(&sites, &stacks, &costs);
-    names_release(&names);
 }

@@ -1,4 +1,4 @@
-/* site_costs.h - what call sites hold of memory, as a step of `ab` and of `sites --without`. */
+/* site_costs.h - what call sites hold of memory, as a step of `ab`. */
 #ifndef MALLAB_CLI_VERBS_SITE_COSTS_H
 #define MALLAB_CLI_VERBS_SITE_COSTS_H
 
@@ -15,11 +15,5 @@
 void cli_site_costs(const struct cli_verb *verb, const struct res_experiment *experiment,
                     char *const *sources, const struct conv_options *convert, enum cli_progress_when progress,
                     struct res_result *result);
-
-/* cli_site_held - what the sites hold that `without` means, of the experiment's first trial, which was made of reading.path: into a removal
- * of the same candidates, or why it is not known. */
-void cli_site_held(const struct cli_verb *verb, const struct res_experiment *experiment,
-                   const struct cli_sites *reading, const struct cli_without *without,
-                   struct res_removal *removal);
 
 #endif

@@ -103,7 +103,7 @@ int cli_without_row(const struct cli_verb *verb, const struct cli_option *row, c
     return -1;
 }
 
-bool cli_without_means(const struct cli_without *without, const struct site_stacks *stacks, uint32_t site)
+static bool is_meant(const struct cli_without *without, const struct site_stacks *stacks, uint32_t site)
 {
     bool meant = false;
     for (size_t i = 0; i < without->count && !meant; i++)
@@ -111,53 +111,67 @@ bool cli_without_means(const struct cli_without *without, const struct site_stac
     return meant;
 }
 
-int cli_without_find(const struct cli_verb *verb, const struct cli_sites *names, bool quiet,
-                     struct cli_without *without)
+int cli_sites_check_all(const struct cli_verb *verb, const char *path, const struct conv_sites *sites)
 {
-    struct cli_sites reading = *names;
-    struct res_text all = {0};
-    struct site_stacks stacks;
-    struct conv_sites sites;
-    uint64_t calls = 0, bytes = 0;
-    size_t found = 0;
-    reading.convert.select = (struct conv_selection){0};
-    const int code = cli_sites_read(verb, &reading, &sites, &stacks);
-    if (code != CLI_DONE)
-        return code;
-    if (sites.sample_bytes > 0) {
-        cli_say(
-            verb,
+    if (sites->sample_bytes == 0)
+        return CLI_DONE;
+    cli_say(verb,
             "'%s' has call stacks of a sample of its objects only, and the others would stay: record with "
             "--sites alone",
-            names->path);
-        cli_sites_end(&sites, &stacks);
-        return CLI_MISUSE;
-    }
+            path);
+    return CLI_MISUSE;
+}
+
+int cli_without_among(const struct cli_verb *verb, const struct cli_sites *names,
+                      const struct site_stacks *stacks, struct cli_without *without)
+{
+    const struct conv_sites *sites = stacks->sites;
+    struct res_text all = {0};
+    uint64_t bytes = 0;
+    size_t found = 0;
     for (size_t i = 0; i < without->count; i++)
         res_text_printf(&all, "%s%s", i > 0 ? "', '" : "", without->words[i]);
     without->all = all.text;
-    without->sites = res_calloc((size_t)sites.stacks.node_end + 1, sizeof *without->sites);
-    for (size_t i = 0; i < sites.count; i++) {
-        const struct conv_site_counts *counts = &sites.counts[i];
-        if (counts->site >= sites.stacks.node_end || !cli_without_means(without, &stacks, counts->site))
+    without->sites = res_calloc((size_t)sites->stacks.node_end + 1, sizeof *without->sites);
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct conv_site_counts *counts = &sites->counts[i];
+        if (counts->site >= sites->stacks.node_end || !is_meant(without, stacks, counts->site))
             continue;
         without->sites[counts->site] = true;
         found++;
-        calls += counts->allocations;
-        bytes = conv_add_saturating(bytes, counts->bytes);
+        without->allocations += (uint64_t)counts->allocations;
+        bytes = conv_add_saturating(bytes, (uint64_t)counts->bytes);
     }
     without->without = (struct conv_without){
-        .sites = without->sites, .end = sites.stacks.node_end, .words = without->all};
+        .sites = without->sites, .end = sites->stacks.node_end, .words = without->all};
     if (found == 0)
         cli_say(
             verb,
             "no call site of '%s' has '%s' in the name of a function or module: 'mallab sites' shows them",
             names->path, without->all);
-    else if (!quiet)
+    else if (!names->answer.quiet)
         cli_say(verb, "left out: %s of %s call stacks, with %s of %s allocations and %s", FP_GROUPED(found),
-                FP_GROUPED(sites.count), FP_GROUPED(calls), FP_GROUPED(sites.allocations), FP_BYTES(bytes));
-    cli_sites_end(&sites, &stacks);
+                FP_GROUPED(sites->count), FP_GROUPED(without->allocations), FP_GROUPED(sites->allocations),
+                FP_BYTES((double)bytes));
     return found > 0 ? CLI_DONE : CLI_MISUSE;
+}
+
+int cli_without_find(const struct cli_verb *verb, const struct cli_sites *names, bool quiet,
+                     struct cli_without *without)
+{
+    struct cli_sites reading = *names;
+    struct site_stacks stacks;
+    struct conv_sites sites;
+    reading.convert.select = (struct conv_selection){0};
+    reading.answer.quiet = quiet;
+    int code = cli_sites_read(verb, &reading, &sites, &stacks);
+    if (code != CLI_DONE)
+        return code;
+    code = cli_sites_check_all(verb, names->path, &sites);
+    if (code == CLI_DONE)
+        code = cli_without_among(verb, &reading, &stacks, without);
+    cli_sites_end(&sites, &stacks);
+    return code;
 }
 
 void cli_without_release(struct cli_without *without)

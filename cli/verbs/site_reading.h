@@ -36,6 +36,7 @@ struct cli_without {
     size_t count;
     char *all; /* of messages */
     bool *sites;
+    uint64_t allocations;
     struct conv_without without;
 };
 
@@ -45,11 +46,15 @@ int cli_without_row(const struct cli_verb *verb, const struct cli_option *row, c
 /* cli_without_find - which sites of a recording or workload, of the process that convert names, are meant; told on stderr unless
  * quiet. names: how addresses are named. Release it in any case.
  * Returns CLI_DONE; else an exit code, told: CLI_MISUSE where no site is meant, or only a sample of objects has one.
- * cli_without_means - whether a site of these stacks is meant. */
+ * cli_without_among - the same of stacks that are read. */
 int cli_without_find(const struct cli_verb *verb, const struct cli_sites *names, bool quiet,
                      struct cli_without *without);
-bool cli_without_means(const struct cli_without *without, const struct site_stacks *stacks, uint32_t site);
+int cli_without_among(const struct cli_verb *verb, const struct cli_sites *names,
+                      const struct site_stacks *stacks, struct cli_without *without);
 void cli_without_release(struct cli_without *without);
+
+/* cli_sites_check_all - that each object has its stack. Returns CLI_DONE; CLI_MISUSE of a sample, told. */
+int cli_sites_check_all(const struct cli_verb *verb, const char *path, const struct conv_sites *sites);
 
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);
 

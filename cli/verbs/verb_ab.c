@@ -22,6 +22,7 @@
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/site_costs.h"
+#include "cli/verbs/site_removals.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "footprint/base/clock.h"
@@ -57,7 +58,7 @@ struct settings {
     uint64_t memory_rounds, time_budget_ns;
     double until;  /* a share; 0: not asked */
     bool is_bound; /* the time budget was asked for, and holds whatever it costs */
-    bool check, latency, no_syscalls, sites;
+    bool check, latency, no_syscalls, sites, cost;
     char **inputs;
     size_t input_count;
     char **command;            /* NULL: none */
@@ -135,6 +136,9 @@ static const struct cli_option OPTIONS[] = {
     {.name = "sites", .how = CLI_FLAG, .at = AT(sites),
      .help = "also what each call site holds of memory under each allocator, in passes behind the rounds: of a recording "
              "with call stacks ('mallab record --sites'); COMMAND is recorded so"},
+    {.name = "cost", .how = CLI_FLAG, .at = AT(cost),
+     .help = "--sites, and the CPU time that each of the 5 sites with most calls takes, in rounds of their own, for as long "
+             "again: see 'mallab sites --cost'"},
     {.name = "no-syscalls", .how = CLI_FLAG, .at = AT(no_syscalls),
      .help = "no pass behind the rounds that counts system calls"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
@@ -199,6 +203,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_AB, "--pid takes a program that runs: no command beside it");
     if (ret_settings->duration_ns != 0 && ret_settings->pid == 0)
         return cli_misuse(&CLI_AB, "--duration goes with --pid");
+    ret_settings->sites |= ret_settings->cost;
     ret_settings->inputs = operands.words;
     ret_settings->input_count = (size_t)operands.count;
     ret_settings->command = operands.command;
@@ -431,6 +436,47 @@ static void on_progress(void *context, const struct res_workload *workload, cons
     free(words);
 }
 
+/* What sites of a workload save, into its result; it is complete without. */
+static void measure_removals(const struct ab *ab, size_t number, struct res_result_workload *ret_workload)
+{
+    const struct settings *settings = &ab->settings;
+    struct cli_sites reading = cli_site_defaults();
+    const struct cli_removals removals = {
+        .verb = &CLI_AB,
+        .reading = &reading,
+        .choice = &ab->choice,
+        .options = {.rounds = settings->measure.rounds < RES_UNTIL_ROUNDS_MAX
+                                  ? (unsigned)settings->measure.rounds
+                                  : 0,
+                    .time_budget_ns = settings->is_bound ? settings->time_budget_ns : 0,
+                    .seed = settings->measure.seed,
+                    .touch = settings->measure.touch,
+                    .timeout_ns = settings->measure.timeout_ns,
+                    .limit_bytes = settings->measure.limit_bytes,
+                    .group_place = cli_limit_place(&ab->limit),
+                    .one_thread = settings->measure.one_thread,
+                    .replay_options = settings->measure.options},
+        .most = CLI_REMOVALS,
+    };
+    struct res_result result;
+    bool failed;
+    if (ab->workloads[number].member_count > 0) {
+        cli_say(&CLI_AB, "%s: call sites are timed of one process: choose it with --process PID",
+                ab->workloads[number].name);
+        return;
+    }
+    reading.path = ab->sources[number];
+    reading.convert = settings->convert;
+    reading.answer = settings->answer;
+    if (cli_removals_measure(&removals, ab->workloads[number].path, &result, &failed) != CLI_DONE)
+        return;
+    ret_workload->removals = result.workloads[0].removals;
+    ret_workload->removal_count = result.workloads[0].removal_count;
+    result.workloads[0].removals = NULL;
+    result.workloads[0].removal_count = 0;
+    res_result_release(&result);
+}
+
 static int run_experiment(struct ab *ab)
 {
     const struct settings *settings = &ab->settings;
@@ -480,6 +526,8 @@ static int run_experiment(struct ab *ab)
                            &result);
             cli_progress_end(&ab->progress);
         }
+        for (size_t i = 0; i < result.workload_count && settings->cost && cli_stopped_by == 0; i++)
+            measure_removals(ab, i, &result.workloads[i]);
         res_verdicts_fill(&result); /* which tells what to confirm */
         if (settings->confirm.wanted && !experiment.stopped)
             confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);

@@ -157,13 +157,31 @@ class Sites(lab.Lab):
     def test_time_without_sites_is_of_rounds_in_turn(self):
         said = json.loads(self.mallab("sites", "--without", "churns", "-a", "glibc", "-n", "6", "--json", self.record_path).stdout)
         self.assertEqual(schema.faults("mallab-experiment-1", said), [])
-        removal, (both, less) = said["removal"], said["workloads"]
-        self.assertEqual((both["rounds"], less["rounds"], removal["words"]), (6, 6, "churns"))
-        self.assertEqual(removal["ops"], 8000)
+        (both,) = said["workloads"]
+        (removal,) = both["removals"]
+        self.assertEqual((both["rounds"], removal["words"], removal["allocations"], removal["ops"]), (6, "churns", 4000, 8000))
         time = removal["candidates"][0]["time"]
         self.assertLessEqual(time["saved_low_ns"], time["saved_ns"])
-        self.assertAlmostEqual(time["ns_per_op"], time["saved_ns"] / 8000, delta=0.001)
+        self.assertAlmostEqual(time["ns_per_allocation"], time["saved_ns"] / 4000, delta=0.001)
         self.assertAlmostEqual(time["saved_ns"], time["with_ns"] - time["without_ns"], delta=2)
+
+    def test_what_each_site_costs(self):
+        asked = ("sites", "--cost", "--by", "function", "--top", "2", "-a", "glibc", "-n", "6")
+        said = self.mallab(*asked, self.record_path)
+        self.assertIn("2 sites left out, each alone: 6 rounds of 9 replays", said.stderr.decode())
+        words = said.stdout.decode()
+        self.assertRegex(words, r"(?m)^4,000 +glibc .* churns$")
+        self.assertRegex(words, r"(?m)^ *300 +glibc .* keeps$")
+        self.assertIn("do not add up", words)
+        (workload,) = json.loads(self.mallab(*asked, "--json", self.record_path).stdout)["workloads"]
+        self.assertEqual(sorted((one["words"], one["allocations"]) for one in workload["removals"]), [("churns", 4000), ("keeps", 300)])
+        self.assertGreater(next(one for one in workload["removals"] if one["words"] == "keeps")["candidates"][0]["peak"]["held_bytes"], 19200 / 2)
+        table = list(csv.DictReader(self.mallab(*asked, "--format", "csv", self.record_path).stdout.decode().splitlines()))
+        self.assertEqual(sorted((row["site"], row["allocations"], row["allocator"]) for row in table),
+                         [("churns", "4000", "glibc"), ("keeps", "300", "glibc")])
+        self.mallab("sites", "--cost", "--filter", "nobody", self.record_path, status=2)
+        self.mallab("sites", "--cost", "--without", "keeps", self.record_path, status=2)
+        self.mallab("sites", "--cost", "--top", "0", self.record_path, status=2)
 
     def test_how_many_frames_have_a_name(self):
         words = self.mallab("info", "--details", self.record_path).stdout.decode()

@@ -1,4 +1,4 @@
-/* removal.c - sums of steady times over two trials, and what memory differs by. */
+/* removal.c - sums of steady times over pairs of trials, and what memory differs by. */
 #include "results/measure/figures/removal.h"
 
 #include <math.h>
@@ -10,6 +10,12 @@
 
 enum { WITH, WITHOUT, BOTH };
 
+/* What is compared: the workload as it is, and without some sites. */
+struct pair {
+    const struct res_trial *with, *without; /* of the former RES_REMOVAL_WHOLE, the same twice */
+    const struct res_result_workload *workloads[BOTH];
+};
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* An entry of the trials, or two that are the same allocator, by number. */
@@ -17,43 +23,56 @@ struct measured {
     size_t entries[2], count;
 };
 
-static struct res_run_batches timed_of(const struct res_entry *entry)
+#define TERMS_MOST ((RES_REMOVAL_WHOLE + 1) * 3)
+
+/* A sum of net times in calls, of one entry. */
+struct sum {
+    struct measured of;
+    struct res_run_batches batches[TERMS_MOST];
+    struct res_steady_term terms[TERMS_MOST];
+    size_t count;
+};
+
+static void add(struct sum *sum, const struct res_trial *trial, double weight)
 {
-    return entry != NULL && entry->failed == NULL ? res_run_batches_of(entry->runs, entry->run_count)
-                                                  : (struct res_run_batches){0};
+    for (size_t i = 0; i <= sum->of.count; i++, sum->count++) {
+        const bool is_floor = i == sum->of.count;
+        const struct res_entry *entry = is_floor ? res_trial_floor(trial) : &trial->entries[sum->of.entries[i]];
+        struct res_run_batches *batches = &sum->batches[sum->count];
+        *batches = entry != NULL && entry->failed == NULL ? res_run_batches_of(entry->runs, entry->run_count)
+                                                          : (struct res_run_batches){0};
+        sum->terms[sum->count] = (struct res_steady_term){
+            &batches->batches, is_floor ? -weight : weight / (double)sum->of.count};
+    }
 }
 
-/* Net time in calls: of the workload as it is, less that without the sites where sides is BOTH. */
-static struct res_estimate net_of(const struct res_trial *trials, size_t sides, struct measured of)
+static struct res_estimate end(struct sum *sum)
 {
-    struct res_run_batches batches[BOTH * 3];
-    struct res_steady_term terms[BOTH * 3];
-    size_t count = 0;
-    for (size_t side = 0; side < sides; side++) {
-        const double sign = side == WITH ? 1 : -1;
-        for (size_t i = 0; i <= of.count; i++, count++) {
-            const bool is_floor = i == of.count;
-            batches[count] = timed_of(is_floor ? res_trial_floor(&trials[side])
-                                               : &trials[side].entries[of.entries[i]]);
-            terms[count] = (struct res_steady_term){&batches[count].batches,
-                                                    is_floor ? -sign : sign / (double)of.count};
-        }
-    }
-    const struct res_estimate found = res_steady_sum(terms, count);
-    for (size_t i = 0; i < count; i++)
-        res_run_batches_release(&batches[i]);
+    const struct res_estimate found = res_steady_sum(sum->terms, sum->count);
+    for (size_t i = 0; i < sum->count; i++)
+        res_run_batches_release(&sum->batches[i]);
     return found;
 }
 
-static struct res_estimate saved_by(const struct res_trial *trials, size_t entry)
+/* Of the workload as it is, less that without the sites; that of the former alone where without is NULL. */
+static struct res_estimate saved_of(const struct res_trial *with, const struct res_trial *without,
+                                    struct measured of)
 {
-    return net_of(trials, BOTH, (struct measured){{entry}, 1});
+    struct sum sum = {.of = of};
+    for (size_t i = 0; i < RES_REMOVAL_WHOLE; i++)
+        add(&sum, &with[i], 1.0 / RES_REMOVAL_WHOLE);
+    if (without != NULL)
+        add(&sum, without, -1);
+    return end(&sum);
 }
 
-/* NAN: there is no control. */
-static double spread_of_time(const struct res_trial *trials)
+/* What leaving out nothing saves. */
+static double spread_of_time(const struct res_trial *with, struct measured of)
 {
-    return fabs(saved_by(trials, 0).value - saved_by(trials, trials[WITH].candidate_count).value);
+    struct sum sum = {.of = of};
+    add(&sum, &with[0], 1);
+    add(&sum, &with[1], -1);
+    return fabs(end(&sum).value);
 }
 
 static bool time_is_shown(const struct res_removed *removed)
@@ -63,30 +82,37 @@ static bool time_is_shown(const struct res_removed *removed)
 }
 
 /* Of the process as it was recorded, where all of it was replayed; NAN: not known. */
-static double cpu_of(const struct res_result *result)
+static double cpu_of(const struct res_result *result, const struct res_result_workload *with)
 {
-    const struct res_result_workload *with = &result->workloads[WITH];
     return with->selection == NULL ? res_process_cpu(result, with).ns : NAN;
 }
 
-static void fill_time(const struct res_trial *trials, size_t entry, const struct res_result *result,
-                      double spread_ns, struct res_removed *removed)
+/* The baseline's control is the baseline. */
+static struct measured measured_of(const struct pair *pair, size_t entry)
 {
-    const size_t control = trials[WITH].candidate_count;
-    const struct measured of = {{entry, control}, entry == 0 && isfinite(spread_ns) ? 2 : 1};
-    const struct res_estimate saved = net_of(trials, BOTH, of);
-    const double ops = (double)result->removal->ops;
-    removed->with_ns = net_of(trials, 1, of).value;
+    const size_t control = pair->with->candidate_count;
+    const bool is_twice = entry == 0 && pair->with->entries[control].failed == NULL &&
+                          pair->without->entries[control].failed == NULL;
+    return (struct measured){{entry, control}, is_twice ? 2 : 1};
+}
+
+static void fill_time(const struct pair *pair, size_t entry, const struct res_removal *removal, double cpu_ns,
+                      struct res_removed *removed)
+{
+    const struct measured of = measured_of(pair, entry);
+    const struct res_estimate saved = saved_of(pair->with, pair->without, of);
+    const double allocations = (double)removal->allocations;
+    removed->with_ns = saved_of(pair->with, NULL, of).value;
     removed->without_ns = removed->with_ns - saved.value;
     removed->saved_ns = saved.value;
-    if (trials[WITH].rounds >= RES_ROUNDS_FOR_INTERVAL) {
+    if (pair->with->rounds >= RES_ROUNDS_FOR_INTERVAL) {
         removed->saved_low_ns = saved.interval.low;
         removed->saved_high_ns = saved.interval.high;
     }
-    removed->spread_ns = spread_ns;
-    removed->ns_per_op = ops > 0 ? saved.value / ops : NAN;
+    removed->spread_ns = spread_of_time(pair->with, of);
+    removed->ns_per_allocation = allocations > 0 ? saved.value / allocations : NAN;
     removed->of_calls = saved.value / removed->with_ns;
-    removed->of_process = saved.value / cpu_of(result);
+    removed->of_process = saved.value / cpu_ns;
     removed->time_shown = time_is_shown(removed);
 }
 
@@ -100,15 +126,15 @@ static double spread_of_peak(const struct res_result_workload *workload, const s
     return isfinite(control) && control > own ? control : own;
 }
 
-static void fill_peak(const struct res_result *result, size_t entry, struct res_removed *removed)
+static void fill_peak(const struct pair *pair, size_t entry, struct res_removed *removed)
 {
-    const struct res_result_workload *both = result->workloads;
-    const struct res_result_entry *with = &both[WITH].candidates[entry],
-                                  *without = &both[WITHOUT].candidates[entry];
+    const struct res_result_workload *const *both = pair->workloads;
+    const struct res_result_entry *with = &both[WITH]->candidates[entry],
+                                  *without = &both[WITHOUT]->candidates[entry];
     removed->with_bytes = with->figures.peak_bytes;
     removed->without_bytes = without->figures.peak_bytes;
     removed->saved_bytes = removed->with_bytes - removed->without_bytes;
-    removed->spread_bytes = spread_of_peak(&both[WITH], with) + spread_of_peak(&both[WITHOUT], without);
+    removed->spread_bytes = spread_of_peak(both[WITH], with) + spread_of_peak(both[WITHOUT], without);
     removed->peak_shown = fabs(removed->saved_bytes) > removed->spread_bytes;
 }
 
@@ -119,10 +145,11 @@ static uint64_t timed_ops(const struct res_result_workload *workload)
     return workload->ops > workload->inherited_ops ? workload->ops - workload->inherited_ops : 0;
 }
 
-static char *why_no_time(const struct res_trial *trials)
+static char *why_no_time(const struct pair *pair)
 {
-    for (size_t i = 0; i < BOTH; i++) {
-        const struct res_entry *floor = res_trial_floor(&trials[i]);
+    const struct res_trial *const all[] = {&pair->with[0], &pair->with[1], pair->without};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const struct res_entry *floor = res_trial_floor(all[i]);
         if (floor == NULL)
             return res_strdup("there is no mallab-replay-none, whose time is to be subtracted");
         if (floor->failed != NULL)
@@ -131,28 +158,70 @@ static char *why_no_time(const struct res_trial *trials)
     return NULL;
 }
 
-void res_removal_fill(const struct res_trial *trials, const char *words, struct res_result *result)
+/* A candidate's failure in any of them; NULL: it did not fail. */
+static const char *failure_of(const struct pair *pair, size_t entry)
 {
-    const struct res_result_workload *both = result->workloads;
-    const uint64_t with = timed_ops(&both[WITH]), without = timed_ops(&both[WITHOUT]);
-    struct res_removal *removal = res_calloc(1, sizeof *removal);
-    const double spread_ns = spread_of_time(trials);
-    result->removal = removal;
-    removal->words = res_text_plain(words);
+    const char *first = pair->with[0].entries[entry].failed, *second = pair->with[1].entries[entry].failed;
+    return first != NULL ? first : second != NULL ? second : pair->without->entries[entry].failed;
+}
+
+static void fill(const struct pair *pair, const struct res_removal_of *of, double cpu_ns,
+                 struct res_removal *removal)
+{
+    const bool has_memory = res_trial_has_memory(pair->with) || pair->with->workload->duration_ns == 0;
+    const uint64_t with = timed_ops(pair->workloads[WITH]), without = timed_ops(pair->workloads[WITHOUT]);
+    res_described_init(&RES_REMOVAL, removal);
+    removal->words = res_text_plain(of->words);
+    removal->allocations = of->allocations;
     removal->ops = with > without ? with - without : 0;
-    removal->time_unavailable = why_no_time(trials);
-    removal->candidate_count = both[WITH].candidate_count;
+    removal->live_peak_bytes = (double)pair->workloads[WITHOUT]->live_peak_bytes;
+    removal->time_unavailable = why_no_time(pair);
+    removal->candidate_count = pair->workloads[WITH]->candidate_count;
     removal->candidates = res_calloc(removal->candidate_count + 1, sizeof *removal->candidates);
     for (size_t i = 0; i < removal->candidate_count; i++) {
         struct res_removed *removed = &removal->candidates[i];
-        const struct res_result_entry *one = &both[WITH].candidates[i];
-        const char *failed = one->failed != NULL ? one->failed : both[WITHOUT].candidates[i].failed;
+        const char *failed = failure_of(pair, i);
         res_described_init(&RES_REMOVED, removed);
-        removed->name = res_strdup(one->name);
-        removed->failed = res_strdup(failed);
+        removed->name = res_strdup(pair->workloads[WITH]->candidates[i].name);
+        removed->failed = failed != NULL ? res_text_plain(failed) : NULL;
         if (failed != NULL)
             continue;
-        fill_peak(result, i, removed);
-        fill_time(trials, i, result, spread_ns, removed);
+        if (has_memory)
+            fill_peak(pair, i, removed);
+        fill_time(pair, i, removal, cpu_ns, removed);
     }
+}
+
+void res_removals_fill(const struct res_trial *trials, const struct res_removal_of *of,
+                       struct res_result *result)
+{
+    struct res_result_workload *with = &result->workloads[0];
+    const double cpu_ns = cpu_of(result, with);
+    with->removals = res_calloc(result->workload_count, sizeof *with->removals);
+    for (size_t i = 1; i < result->workload_count; i++) {
+        const struct pair pair = {trials, &trials[i], {with, &result->workloads[i]}};
+        if (i >= RES_REMOVAL_WHOLE)
+            fill(&pair, &of[i - RES_REMOVAL_WHOLE], cpu_ns, &with->removals[with->removal_count++]);
+        res_described_release(&RES_RESULT_WORKLOAD, &result->workloads[i]);
+    }
+    result->workload_count = 1;
+}
+
+/* What is within noise comes last. */
+static double rank_of(const struct res_removal *removal)
+{
+    const struct res_removed *baseline = removal->candidates;
+    return removal->candidate_count > 0 && baseline->time_shown ? baseline->saved_ns : -INFINITY;
+}
+
+static int most_first(const void *left, const void *right)
+{
+    const double a = rank_of(left), b = rank_of(right);
+    return (a < b) - (a > b);
+}
+
+void res_removals_sort(struct res_result_workload *workload)
+{
+    if (workload->removal_count > 1)
+        qsort(workload->removals, workload->removal_count, sizeof *workload->removals, most_first);
 }

@@ -22,9 +22,10 @@ static const struct res_field REMOVED_FIELDS[] = {
     RES_ROW(WHOLE, "time.saved_low_ns", saved_low_ns, "low end of its 95 % interval",
             .csv = "time_saved_low_ns"),
     RES_ROW(WHOLE, "time.saved_high_ns", saved_high_ns, "high end", .csv = "time_saved_high_ns"),
-    RES_ROW(WHOLE, "time.spread_ns", spread_ns, "what baseline and control save apart",
+    RES_ROW(WHOLE, "time.spread_ns", spread_ns, "what leaving out nothing saves",
             .csv = "time_spread_ns"),
-    RES_ROW(NUMBER, "time.ns_per_op", ns_per_op, "saved, over the ops that are left out", .csv = "ns_per_op"),
+    RES_ROW(NUMBER, "time.ns_per_allocation", ns_per_allocation,
+            "saved, over the sites' allocations: what one takes, and its free", .csv = "ns_per_allocation"),
     RES_ROW(
         NUMBER, "time.of_calls", of_calls,
         "saved, as a share of the time in all calls: what repeats where the machine is faster now and then",
@@ -40,12 +41,14 @@ const struct res_described RES_REMOVED = RES_DESCRIBE_WHOLLY("a candidate", REMO
 
 #define OWNER struct res_removal
 static const struct res_field REMOVAL_FIELDS[] = {
-    RES_ROW(TEXT, "words", words, "names by which the sites were chosen"),
-    RES_ROW(COUNT, "ops", ops, "fewer without them"),
+    RES_ROW(TEXT, "words", words, "names by which the sites were chosen, or the site"),
+    RES_ROW(COUNT, "allocations", allocations, "and resizes, of those sites"),
+    RES_ROW(COUNT, "ops", ops, "fewer without them, frees among them"),
+    RES_ROW(WHOLE, "live_peak_bytes", live_peak_bytes, "live at most without them"),
     RES_ROW_AS(TEXT, OMITTED, "time_unavailable", time_unavailable, "why no time is known"),
     RES_ROW_AS(TEXT, OMITTED, "held_unavailable", held_unavailable, "why it is not known what they hold"),
     RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &RES_REMOVED,
-             "in the order of the workloads' candidates"),
+             "in the order of the workload's candidates"),
 };
 const struct res_described RES_REMOVAL = RES_DESCRIBE_WHOLLY("a removal", REMOVAL_FIELDS);
 #undef OWNER

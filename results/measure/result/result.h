@@ -265,6 +265,8 @@ struct res_result_workload {
     double good_for;
     struct res_program_verdict *verdict;
     struct res_sites *sites; /* NULL: nobody asked */
+    struct res_removal *removals; /* what is saved without some call sites */
+    size_t removal_count;
     struct res_note *notes;  /* on this workload */
     size_t note_count;
     json_t *rest;
@@ -335,7 +337,6 @@ struct res_result {
     struct res_confirmation *confirmation; /* NULL: the program itself was not run again */
     struct res_confirmed *confirmed;       /* the control last */
     size_t confirmed_count;
-    struct res_removal *removal;  /* of workloads with and without some call sites; NULL: they are not */
     struct res_tuned *tune;       /* of a search (tuned.h); NULL: it is none */
     struct res_result_cell *cell; /* NULL: of no plan */
     struct res_fleet *fleet;      /* what its workloads say together (fleet.h); NULL: it has one */

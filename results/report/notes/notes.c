@@ -318,7 +318,7 @@ void res_notes_fill(struct res_result *result)
     make_notes(&common, RESULT_ROWS);
     result->notes = common.notes;
     result->note_count = common.count;
-    if (!res_result_is_fleet(result) && result->removal == NULL)
+    if (!res_result_is_fleet(result))
         res_fleet_of_result(result);
     if (result->fleet != NULL)
         res_notes_fleet(result->fleet);

@@ -450,6 +450,10 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         if (i > 0)
             res_text_add(&text, "\n", 1);
         res_verdict_screen(&text, result, workload, style);
+        if (workload->removal_count > 0) {
+            res_text_add(&text, "\n", 1);
+            res_removals_screen(&text, workload, style);
+        }
         if (!style->details)
             continue;
         res_text_add(&text, "\n", 1);
@@ -463,10 +467,6 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
     if (result->fleet != NULL) {
         res_text_add(&text, "\n", 1);
         res_fleet_screen(&text, result->fleet, style);
-    }
-    if (result->removal != NULL) {
-        res_text_add(&text, "\n", 1);
-        res_removal_screen(&text, result, style);
     }
     if (style->details)
         res_notes_text(&text, result->notes, result->note_count, true, NULL);
