@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
@@ -14,6 +15,7 @@
 #include "cli/options/option_table.h"
 #include "cli/options/program.h"
 #include "cli/verbs/verbs.h"
+#include "results/report/grid/lines.h"
 
 /* Hidden first words: */
 #define CLI_ROFF     "--roff"     /* by which man pages are made */
@@ -108,6 +110,10 @@ int main(int argc, char **argv)
     int code = CLI_PROGRAM.begin(argc, argv);
     if (code >= 0)
         return code;
+    struct winsize page;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &page) == 0 &&
+        page.ws_col > 0) /* a terminal that knows how wide it is */
+        res_page_begin(page.ws_col);
     (void)setlocale(LC_CTYPE, ""); /* an unknown locale leaves "C", which is what we then print for */
     if (argc < 2) {
         print_verbs(stderr);

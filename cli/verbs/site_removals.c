@@ -54,9 +54,8 @@ static void choose_words(struct measuring *measuring, struct cli_without *withou
 {
     measuring->count = 1;
     measuring->chosen = res_calloc(1, sizeof *measuring->chosen);
-    measuring->chosen[0] = (struct chosen){.words = res_strdup(without->all),
-                                           .sites = without->sites,
-                                           .allocations = without->allocations};
+    measuring->chosen[0] = (struct chosen){
+        .words = res_strdup(without->all), .sites = without->sites, .allocations = without->allocations};
     without->sites = NULL; /* they are ours now */
 }
 
@@ -173,16 +172,19 @@ static int make_workloads(struct measuring *measuring, const char *path)
 static void announce(struct measuring *measuring, size_t runs_done)
 {
     const struct res_options *options = &measuring->options;
-    const size_t replays = (options->candidate_count + 1 + (options->floor != NULL)) * options->workload_count;
+    const size_t replays = (options->candidate_count + 1 + (options->floor != NULL)) *
+                           options->workload_count;
     const double run_ns = (double)(fp_now_ns() - measuring->begin_ns) / (double)runs_done;
     const struct res_until_plan plan = res_until_plan(options, options->time_budget_ns,
                                                       run_ns * (double)replays);
     const bool is_more = plan.most_ns > plan.least_ns;
     cli_progress_end(&measuring->progress);
-    cli_say(measuring->asked->verb, "%zu site%s left out%s: %u rounds%s of %zu replays, some %s by the warm-up%s%s%s",
-            measuring->count, measuring->count == 1 ? "" : "s", measuring->count == 1 ? "" : ", each alone", plan.least,
-            is_more ? " or more" : "", replays, RES_DURATION(plan.least_ns), is_more ? "; more, up to " : "",
-            is_more ? RES_DURATION(plan.most_ns) : "", is_more ? " (--time-budget, -n)" : "");
+    cli_say(measuring->asked->verb,
+            "%zu site%s left out%s: %u rounds%s of %zu replays, some %s by the warm-up%s%s%s",
+            measuring->count, measuring->count == 1 ? "" : "s", measuring->count == 1 ? "" : ", each alone",
+            plan.least, is_more ? " or more" : "", replays, RES_DURATION(plan.least_ns),
+            is_more ? "; more, up to " : "", is_more ? RES_DURATION(plan.most_ns) : "",
+            is_more ? " (--time-budget, -n)" : "");
 }
 
 static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
@@ -280,9 +282,9 @@ static int measure(struct measuring *measuring, struct res_result *ret_result, b
         of[i] = (struct res_removal_of){measuring->chosen[i].words, measuring->chosen[i].allocations};
     measuring->options = options_of(measuring);
     measuring->begin_ns = fp_now_ns();
-    const int code = cli_experiment_step(measuring->asked->verb, &measuring->options, measuring->asked->choice,
-                                         &measuring->progress, answer->progress, answer->quiet, &experiment,
-                                         ret_result, ret_failed);
+    const int code = cli_experiment_step(measuring->asked->verb, &measuring->options,
+                                         measuring->asked->choice, &measuring->progress, answer->progress,
+                                         answer->quiet, &experiment, ret_result, ret_failed);
     if (code == CLI_DONE) {
         res_removals_fill(experiment.trials, of, ret_result);
         if (!experiment.stopped)

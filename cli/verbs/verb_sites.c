@@ -37,10 +37,10 @@ struct settings {
     unsigned looks; /* that were taken */
 };
 
-#define AT(member) offsetof(struct settings, member)
-#define ROWS       20u
+#define AT(member)  offsetof(struct settings, member)
+#define ROWS        20u
 #define MOST_UNSAID UINT64_MAX
-#define FRAMES     64u /* of a stack below a row */
+#define FRAMES      64u /* of a stack below a row */
 
 #define WATCH_NS_LEAST UINT64_C(1000000000)
 
@@ -127,7 +127,7 @@ static char *title_of(const struct settings *settings, const struct conv_sites *
     char *program = res_text_plain(sites->survey.program);
     char *title;
     if (settings->table == SITE_TABLE_LEAKS)
-        title = res_printf("%s after %s: %s live in %s objects%s%s%s%s, of %s allocations%s%s%s\n\n",
+        title = res_printf("%s after %s: %s live in %s objects%s%s%s%s, of %s allocations%s%s%s",
                            program[0] != '\0' ? program : "process", RES_DURATION((double)sites->end_ns),
                            FP_BYTES((double)sites->live_bytes), FP_GROUPED(sites->live_objects),
                            sites->since_ns > 0 ? ", made after " : "",
@@ -137,7 +137,7 @@ static char *title_of(const struct settings *settings, const struct conv_sites *
                            is_part ? "; " : "", is_part ? FP_BYTES((double)sites->all_live_bytes) : "",
                            is_part ? " live in all" : "");
     else
-        title = res_printf("%s: %s allocations of %s at %s places in %s; %s live at the peak, after %s\n\n",
+        title = res_printf("%s: %s allocations of %s at %s places in %s; %s live at the peak, after %s",
                            program[0] != '\0' ? program : "process", FP_GROUPED(sites->allocations),
                            FP_BYTES((double)sites->bytes), FP_GROUPED(groups),
                            RES_DURATION((double)sites->end_ns), FP_BYTES((double)sites->peak_bytes),
@@ -184,8 +184,12 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
     struct res_text text = {0};
     char *title = title_of(settings, stacks->sites, count);
     char *table = site_table_text(stacks, groups, count, request, &style);
-    res_text_printf(&text, "%s%s%s\n", settings->looks > 0 ? "\n" : "", title,
-                    count > 0 ? table : "no site\n");
+    res_text_printf(&text, "%s", settings->looks > 0 ? "\n" : "");
+    res_lines_wrap_open(&text, title, 0);
+    if (count == 0 && settings->filter != NULL)
+        res_text_printf(&text, "\nno stack has '%s' in a function's or module's name\n\n", settings->filter);
+    else
+        res_text_printf(&text, "\n%s\n", count > 0 ? table : "no site\n");
     if (settings->looks == 0)
         site_table_notes(stacks, &text);
     if (settings->looks == 0 && settings->is_marked)
@@ -396,8 +400,10 @@ static int replay_without(const struct cli_verb *verb, struct settings *settings
 
 static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
 {
-    struct settings settings = {
-        .reading = cli_site_defaults(), .table = table, .most = MOST_UNSAID, .measure = cli_measure_defaults()};
+    struct settings settings = {.reading = cli_site_defaults(),
+                                .table = table,
+                                .most = MOST_UNSAID,
+                                .measure = cli_measure_defaults()};
     struct cli_operands operands;
     int code = cli_options_take(verb, argc, argv, &settings, &operands);
     if (code < 0)

@@ -7,7 +7,7 @@
  *          beyond is the allocator's own
  *
  * Sites are those of `sites`, in its order (convert/sites/sites.h), and one behind them, of objects of no known site. One
- * thread at a time. Want of memory ends the program. Time by site is not told: docs/notes/sites.md. */
+ * thread at a time. Want of memory ends the program. Time is told by leaving sites out: results/measure/figures/removal.h. */
 #ifndef MALLAB_SITES_COST_SITE_COST_H
 #define MALLAB_SITES_COST_SITE_COST_H
 

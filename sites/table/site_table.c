@@ -25,6 +25,7 @@ struct figure {
     const char *range[2]; /* keys of its least and most, of a sample; NULL: it has none */
     double (*of)(const struct conv_site_counts *counts);
     const char *meaning; /* NULL: rows are in no order of it */
+    unsigned expendable; /* as in struct res_column (grid.h) */
 };
 
 #define SITES (1u << SITE_TABLE_SITES)
@@ -73,25 +74,25 @@ OF(overdue, (double)counts->overdue_bytes)
 
 static const struct figure FIGURES[] = {
     {"peak_bytes", "at the peak", NULL, BYTES, SITES, PEAK, RANGE("peak_bytes"), peak,
-     "bytes live when most was live"},
-    {"live_bytes", "live", NULL, BYTES, LEAKS, LIVE, RANGE("live_bytes"), live, "bytes live at the end"},
+     "bytes live when most was live", 0},
+    {"live_bytes", "live", NULL, BYTES, LEAKS, LIVE, RANGE("live_bytes"), live, "bytes live at the end", 0},
     {"live_objects", "objects", NULL, COUNT, LEAKS, LIVE, RANGE("live_objects"), objects,
-     "objects live at the end"},
+     "objects live at the end", 0},
     {"allocations", "calls", NULL, COUNT, SITES, MADE, RANGE("allocations"), allocations,
-     "calls that allocated"},
-    {"bytes", "bytes", NULL, BYTES, SITES, MADE, RANGE("bytes"), bytes, "bytes asked for in all"},
-    {"freed_share", "freed", NULL, SHARE, LEAKS, MADE, {0}, freed, NULL},
-    {"life_ns", "half live", NULL, TIME, SITES, MADE, {0}, life, NULL},
-    {"soon_share", "soon", NULL, SHARE, SITES, MADE, {0}, soon, NULL},
-    {"elsewhere_share", "elsewhere", NULL, SHARE, SITES, MADE, {0}, elsewhere, NULL},
-    {"churn", "churn", NULL, COUNT, 0, MADE, {0}, churn, "objects freed within 100 calls"},
-    {"least_size", "least", NULL, BYTES, 0, LARGEST, {0}, least, NULL},
-    {"most_size", "most", NULL, BYTES, 0, LARGEST, {0}, most, "the largest size asked for"},
-    {"quarter1_bytes", "1", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter1, NULL},
-    {"quarter2_bytes", "2", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter2, NULL},
-    {"quarter3_bytes", "3", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter3, NULL},
-    {"quarter4_bytes", "4", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter4, NULL},
-    {"oldest_ns", "oldest", NULL, TIME, LEAKS, LARGEST, {0}, oldest, "age of the oldest object live"},
+     "calls that allocated", 0},
+    {"bytes", "bytes", NULL, BYTES, SITES, MADE, RANGE("bytes"), bytes, "bytes asked for in all", 0},
+    {"freed_share", "freed", NULL, SHARE, LEAKS, MADE, {0}, freed, NULL, 0},
+    {"life_ns", "half live", NULL, TIME, SITES, MADE, {0}, life, NULL, 3},
+    {"soon_share", "soon", NULL, SHARE, SITES, MADE, {0}, soon, NULL, 2},
+    {"elsewhere_share", "elsewhere", NULL, SHARE, SITES, MADE, {0}, elsewhere, NULL, 1},
+    {"churn", "churn", NULL, COUNT, 0, MADE, {0}, churn, "objects freed within 100 calls", 0},
+    {"least_size", "least", NULL, BYTES, 0, LARGEST, {0}, least, NULL, 0},
+    {"most_size", "most", NULL, BYTES, 0, LARGEST, {0}, most, "the largest size asked for", 0},
+    {"quarter1_bytes", "1", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter1, NULL, 2},
+    {"quarter2_bytes", "2", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter2, NULL, 2},
+    {"quarter3_bytes", "3", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter3, NULL, 2},
+    {"quarter4_bytes", "4", QUARTERS, BYTES, LEAKS, LIVE, {0}, quarter4, NULL, 2},
+    {"oldest_ns", "oldest", NULL, TIME, LEAKS, LARGEST, {0}, oldest, "age of the oldest object live", 0},
     {"overdue_bytes",
      "overdue",
      NULL,
@@ -100,8 +101,11 @@ static const struct figure FIGURES[] = {
      LIVE,
      {0},
      overdue,
-     "bytes live past the site's usual age"},
+     "bytes live past the site's usual age",
+     1},
 };
+
+#define SITE_COLUMNS 20u /* of a page, for names, where the others can do without */
 
 #define FIGURE_COUNT (sizeof FIGURES / sizeof FIGURES[0])
 #define COLUMNS_MOST (3 * FIGURE_COUNT + 4)
@@ -285,8 +289,10 @@ static size_t columns_of(enum site_table table, struct res_column *ret_columns)
             continue;
         add_column(ret_columns, &count, FIGURES[i].heading);
         ret_columns[count - 1].group = FIGURES[i].group;
+        ret_columns[count - 1].expendable = FIGURES[i].expendable;
     }
-    ret_columns[count++] = (struct res_column){.heading = "site", .open = true, .gap = 2};
+    ret_columns[count++] = (struct res_column){
+        .heading = "site", .open = true, .gap = 2, .least = SITE_COLUMNS};
     return count;
 }
 

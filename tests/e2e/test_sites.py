@@ -2,11 +2,14 @@
 """Who allocates and who does not free: a program whose sites are known, recorded with its call stacks."""
 import csv
 import ctypes.util
+import fcntl
 import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
+import termios
 import unittest
 
 import lab
@@ -147,7 +150,7 @@ class Sites(lab.Lab):
         self.assertIn("with and without call sites of 'keeps'", said)
         self.assertRegex(said, r"(?m)^glibc +\d")
         table = list(csv.DictReader(self.mallab(*asked, "--format", "csv", self.record_path).stdout.decode().splitlines()))
-        figures = {key: float(value or "nan") for key, value in table[0].items() if key != "allocator"}
+        figures = {key: float(value or "nan") for key, value in table[0].items() if key not in ("site", "allocator")}
         self.assertEqual(figures["saved_bytes"], figures["peak_bytes"] - figures["without_bytes"])
         self.assertGreater(figures["held_bytes"], 19200 / 2)
         self.mallab("sites", "--without", "nobody", self.record_path, status=2)
@@ -168,7 +171,7 @@ class Sites(lab.Lab):
     def test_what_each_site_costs(self):
         asked = ("sites", "--cost", "--by", "function", "--top", "2", "-a", "glibc", "-n", "6")
         said = self.mallab(*asked, self.record_path)
-        self.assertIn("2 sites left out, each alone: 6 rounds of 9 replays", said.stderr.decode())
+        self.assertIn("2 sites left out, each alone: 6 rounds of 12 replays", said.stderr.decode())
         words = said.stdout.decode()
         self.assertRegex(words, r"(?m)^4,000 +glibc .* churns$")
         self.assertRegex(words, r"(?m)^ *300 +glibc .* keeps$")
@@ -182,6 +185,23 @@ class Sites(lab.Lab):
         self.mallab("sites", "--cost", "--filter", "nobody", self.record_path, status=2)
         self.mallab("sites", "--cost", "--without", "keeps", self.record_path, status=2)
         self.mallab("sites", "--cost", "--top", "0", self.record_path, status=2)
+
+    def test_screens_fit_the_terminal(self):
+        for verb in ("sites", "leaks"):
+            master, slave = os.openpty()
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+            with subprocess.Popen([lab.BUILD / "mallab", verb, "--no-progress", "--top", "3", self.record_path], stdout=slave) as process:
+                os.close(slave)
+                said = b""
+                try:
+                    while piece := os.read(master, 65536):
+                        said += piece
+                except OSError:  # the other end is closed
+                    pass
+            os.close(master)
+            self.assertEqual(process.returncode, 0)
+            self.assertIn(b"keeps", said)
+            self.assertLessEqual(max(map(len, said.decode().split("\r\n"))), 60, said)
 
     def test_how_many_frames_have_a_name(self):
         words = self.mallab("info", "--details", self.record_path).stdout.decode()

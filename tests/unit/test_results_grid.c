@@ -135,6 +135,26 @@ TEST(an_open_column_sets_no_width)
     END();
 }
 
+TEST(on_a_terminal_no_line_goes_beyond_it)
+{
+    BEGIN({.heading = "a"}, {.heading = "less", .gap = 2, .expendable = 1},
+          {.heading = "site", .open = true, .least = 34, .gap = 2});
+    add(&grid, "1", "2", "one_function < another_function < main");
+    res_page_begin(43);
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "a  less  site\n1  2     one_function < another_function <\n         main\n");
+    text.length = 0;
+    add(&grid, "1", "2", "one_function < another_function < main");
+    res_page_begin(20); /* nothing is gained below 40 */
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(text.text, "a  site\n1  one_function < another_function <\n   main\n");
+    text.length = 0;
+    res_lines_add(&text, "label", "words that go on and on, to the end of it");
+    CHECK_STR(text.text, "label       words that go on and on, to\n            the end of it\n");
+    res_page_begin(0);
+    END();
+}
+
 TEST(wide_characters_take_two_columns)
 {
     BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "c", .gap = 2});
@@ -176,5 +196,5 @@ RUN_TESTS(T(columns_are_aligned_below_their_groups), T(a_group_is_wide_enough_fo
           T(a_column_without_words_is_left_out), T(roles_are_colours_and_take_no_room),
           T(a_name_too_long_stands_alone_and_costs_no_column), T(expendable_columns_go_by_rank_and_are_named),
           T(without_room_all_names_stand_above), T(an_open_column_sets_no_width),
-          T(wide_characters_take_two_columns), T(markdown_of_hostile_words),
-          T(csv_quotes_words_and_not_numbers))
+          T(on_a_terminal_no_line_goes_beyond_it), T(wide_characters_take_two_columns),
+          T(markdown_of_hostile_words), T(csv_quotes_words_and_not_numbers))

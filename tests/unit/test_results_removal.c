@@ -205,12 +205,12 @@ TEST(csv_and_json_have_every_figure)
     struct res_text text = {0};
     char *problem = NULL;
     res_removals_csv(&text, &all.result.workloads[0]);
-    CHECK(
-        strncmp(
-            text.text,
-            "site,allocations,allocator,peak_bytes,without_bytes,saved_bytes,spread_bytes,held_bytes,time_ns,time_without_ns,"
-            "time_saved_ns,time_saved_low_ns,time_saved_high_ns,time_spread_ns,ns_per_allocation,of_calls,of_process",
-            120) == 0);
+    CHECK(strncmp(text.text,
+                  "site,allocations,allocator,peak_bytes,without_bytes,saved_bytes,spread_bytes,held_bytes,"
+                  "time_ns,time_without_ns,"
+                  "time_saved_ns,time_saved_low_ns,time_saved_high_ns,time_spread_ns,ns_per_allocation,of_"
+                  "calls,of_process",
+                  120) == 0);
     CHECK(strstr(text.text, "5000,2000,3000,0,,2000,980,1020,1020,1020,0,510,0.51,0.1") != NULL);
     free(text.text);
     json_t *json = res_result_write(&all.result);
@@ -232,9 +232,8 @@ TEST(several_are_told_in_short_and_most_first)
     const struct res_trial trials[] = {all.experiment.trials[0], all.experiment.trials[1],
                                        all.experiment.trials[0], all.experiment.trials[2],
                                        all.experiment.trials[2]};
-    const struct res_experiment experiment = {.options = all.experiment.options,
-                                              .trials = (struct res_trial *)(uintptr_t)trials,
-                                              .trial_count = 5};
+    const struct res_experiment experiment = {
+        .options = all.experiment.options, .trials = (struct res_trial *)(uintptr_t)trials, .trial_count = 5};
     const struct res_removal_of of[] = {{"nobody", 1}, {"one", 2}, {"other", 4}};
     res_result_of_experiment(&experiment, NULL, 0, &result);
     res_removals_fill(trials, of, &result);
@@ -266,13 +265,14 @@ TEST(a_removal_that_says_nothing_is_borne)
         struct res_text text = {0};
         char *problem = NULL;
         for (int i = 0; i < count; i++)
-            json_array_append_new(removals, json_pack("{s:n, s:[{s:s}]}", "words", "candidates", "name", "x"));
+            json_array_append_new(removals,
+                                  json_pack("{s:n, s:[{s:s}]}", "words", "candidates", "name", "x"));
         json_object_set_new(json_array_get(json_object_get(json, "workloads"), 0), "removals", removals);
         CHECK(res_result_read(json, &read, &problem));
         res_removals_screen(&text, &read.workloads[0], &style);
         res_removals_csv(&text, &read.workloads[0]);
         json_decref(res_removals_json(&read.workloads[0]));
-            CHECK((strstr(text.text, "\nx") != NULL || strstr(text.text, "  x\n") != NULL) == (count > 0));
+        CHECK((strstr(text.text, "\nx") != NULL || strstr(text.text, "  x\n") != NULL) == (count > 0));
         free(text.text);
         res_result_release(&read);
         json_decref(json);

@@ -37,7 +37,8 @@ static void add(struct sum *sum, const struct res_trial *trial, double weight)
 {
     for (size_t i = 0; i <= sum->of.count; i++, sum->count++) {
         const bool is_floor = i == sum->of.count;
-        const struct res_entry *entry = is_floor ? res_trial_floor(trial) : &trial->entries[sum->of.entries[i]];
+        const struct res_entry *entry = is_floor ? res_trial_floor(trial)
+                                                 : &trial->entries[sum->of.entries[i]];
         struct res_run_batches *batches = &sum->batches[sum->count];
         *batches = entry != NULL && entry->failed == NULL ? res_run_batches_of(entry->runs, entry->run_count)
                                                           : (struct res_run_batches){0};

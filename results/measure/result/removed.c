@@ -22,8 +22,7 @@ static const struct res_field REMOVED_FIELDS[] = {
     RES_ROW(WHOLE, "time.saved_low_ns", saved_low_ns, "low end of its 95 % interval",
             .csv = "time_saved_low_ns"),
     RES_ROW(WHOLE, "time.saved_high_ns", saved_high_ns, "high end", .csv = "time_saved_high_ns"),
-    RES_ROW(WHOLE, "time.spread_ns", spread_ns, "what leaving out nothing saves",
-            .csv = "time_spread_ns"),
+    RES_ROW(WHOLE, "time.spread_ns", spread_ns, "what leaving out nothing saves", .csv = "time_spread_ns"),
     RES_ROW(NUMBER, "time.ns_per_allocation", ns_per_allocation,
             "saved, over the sites' allocations: what one takes, and its free", .csv = "ns_per_allocation"),
     RES_ROW(

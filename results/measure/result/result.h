@@ -264,10 +264,10 @@ struct res_result_workload {
     char *no_trust_time, *no_trust_memory;  /* why a figure here is no ground for advice; NULL: it is one */
     double good_for;
     struct res_program_verdict *verdict;
-    struct res_sites *sites; /* NULL: nobody asked */
+    struct res_sites *sites;      /* NULL: nobody asked */
     struct res_removal *removals; /* what is saved without some call sites */
     size_t removal_count;
-    struct res_note *notes;  /* on this workload */
+    struct res_note *notes; /* on this workload */
     size_t note_count;
     json_t *rest;
 };

@@ -206,7 +206,7 @@ static void measure(struct page *page)
 
 static size_t width_of(const struct page *page)
 {
-    return page->style->columns > 0 ? page->style->columns : RES_TABLE_COLUMNS;
+    return res_page_columns(page->style->columns > 0 ? page->style->columns : RES_TABLE_COLUMNS);
 }
 
 /* Of a first column whose words may stand on their own line the longest that fits beside the others sets the width.
@@ -242,6 +242,15 @@ static bool leave_out(struct page *page, bool *left_out)
     return true;
 }
 
+/* Where a column's words begin. */
+static size_t column_of(const struct page *page, size_t column)
+{
+    size_t begin = page->grid->columns[column].gap;
+    for (size_t i = 0; i < column; i++)
+        begin += page->shown[i] ? page->grid->columns[i].gap + page->widths[i] : 0;
+    return begin;
+}
+
 static void print_words(const struct page *page, struct res_text *text, size_t column, const char *words,
                         enum res_role role)
 {
@@ -255,6 +264,12 @@ static void print_words(const struct page *page, struct res_text *text, size_t c
         columns = 0;
     }
     const size_t blanks = width > columns ? width - columns : 0;
+    if (about->open && res_page_open() > 0) {
+        res_lines_pad(text, about->gap);
+        res_lines_wrap_open(text, words, column_of(page, column));
+        text->length--; /* the row ends the line */
+        return;
+    }
     res_lines_pad(text, about->gap + (about->right ? blanks : 0));
     res_text_printf(text, "%s%s%s", res_colour_begin(page->style, role), words,
                     res_colour_end(page->style, role));

@@ -3,11 +3,31 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/support.h"
+
+#define TERMINAL_LEAST 40u /* below that nothing is gained by shorter lines */
+
+static size_t terminal; /* its columns; 0: there is none */
+
+void res_page_begin(size_t columns)
+{
+    terminal = columns == 0 || columns > TERMINAL_LEAST ? columns : TERMINAL_LEAST;
+}
+
+size_t res_page_columns(size_t most)
+{
+    return terminal > 0 && terminal < most ? terminal : most;
+}
+
+size_t res_page_open(void)
+{
+    return terminal;
+}
 
 const char *res_colour_begin(const struct res_style *style, enum res_role role)
 {
@@ -109,13 +129,18 @@ static void wrap(struct res_text *text, const char *words, size_t indent, size_t
 
 void res_lines_wrap(struct res_text *text, const char *words, size_t indent)
 {
-    wrap(text, words, indent, RES_TABLE_COLUMNS);
+    wrap(text, words, indent, res_page_columns(RES_TABLE_COLUMNS));
+}
+
+void res_lines_wrap_open(struct res_text *text, const char *words, size_t indent)
+{
+    wrap(text, words, indent, terminal > 0 ? terminal : SIZE_MAX);
 }
 
 void res_lines_screen(struct res_text *text, const char *label, const char *words)
 {
     res_text_printf(text, "%-*s ", RES_SCREEN_LABEL_COLUMNS - 1, label);
-    wrap(text, words, RES_SCREEN_LABEL_COLUMNS, RES_SCREEN_COLUMNS);
+    wrap(text, words, RES_SCREEN_LABEL_COLUMNS, res_page_columns(RES_SCREEN_COLUMNS));
 }
 
 void res_lines_add(struct res_text *text, const char *label, const char *words)

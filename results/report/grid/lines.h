@@ -21,6 +21,13 @@ struct res_style {
     size_t columns; /* of a page; 0: RES_TABLE_COLUMNS */
 };
 
+/* res_page_begin - text goes to a terminal of so many columns: no line takes more, where words allow it. Before any text is made; 0: to none.
+ * res_page_columns - of a page that has `most` anyway.
+ * res_page_open - how far words may go that have no other bound: a terminal's columns; 0: as far as they want. */
+void res_page_begin(size_t columns);
+size_t res_page_columns(size_t most);
+size_t res_page_open(void);
+
 /* What words mean to the reader. */
 enum res_role {
     RES_ROLE_NONE,
@@ -46,6 +53,9 @@ void res_lines_printf(struct res_text *text, const char *label, const char *form
 
 /* res_lines_wrap - likewise the words alone, where the text stands in the column `indent` already. */
 void res_lines_wrap(struct res_text *text, const char *words, size_t indent);
+
+/* res_lines_wrap_open - likewise, up to res_page_open. */
+void res_lines_wrap_open(struct res_text *text, const char *words, size_t indent);
 
 /* res_lines_pad - blanks. */
 void res_lines_pad(struct res_text *text, size_t count);

@@ -200,8 +200,8 @@ static void set_words(json_t *object, const char *key, char *words)
 
 static json_t *workload_object(const struct res_result *result, const struct res_result_workload *workload)
 {
-    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control",
-                                      "floor",   "notes",          "sites",      "removals", NULL};
+    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor",
+                                      "notes",   "sites",          "removals",   NULL};
     json_t *object = res_described_write_less(&RES_RESULT_WORKLOAD, workload, raw);
     json_t *candidates = json_array();
     json_t *control = entry_object(&RES_RESULT_ENTRY, &workload->control);

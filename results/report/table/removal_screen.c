@@ -106,9 +106,8 @@ static bool hides(const struct res_removal *removal, bool time)
 {
     for (size_t i = 0; i < removal->candidate_count; i++) {
         const struct res_removed *removed = &removal->candidates[i];
-        if (removed->failed == NULL &&
-            (time ? isfinite(removed->saved_ns) && !removed->time_shown
-                  : isfinite(removed->saved_bytes) && !removed->peak_shown))
+        if (removed->failed == NULL && (time ? isfinite(removed->saved_ns) && !removed->time_shown
+                                             : isfinite(removed->saved_bytes) && !removed->peak_shown))
             return true;
     }
     return false;
@@ -141,15 +140,15 @@ static void add_lines(struct res_text *text, const struct res_result_workload *w
                          FP_BYTES((double)workload->live_peak_bytes), FP_BYTES(removal->live_peak_bytes),
                          FP_GROUPED(removal->ops), FP_GROUPED(workload->ops));
     if (removal->candidate_count > 0 && isfinite(removal->candidates[0].with_bytes))
-        res_lines_printf(text, "memory",
-                         "%smemory of earlier phases that the sites only used again stays: it is held, not saved",
-                         hides(removal, false)
-                             ? "not shown: no more than the spread, by which replays of the same differ; "
-                             : "");
-    add_time_line(text, workload, removal,
-                  hides(removal, true)
-                      ? "not shown: the range holds 0, or leaving out nothing saves as much; "
-                      : "");
+        res_lines_printf(
+            text, "memory",
+            "%smemory of earlier phases that the sites only used again stays: it is held, not saved",
+            hides(removal, false)
+                ? "not shown: no more than the spread, by which replays of the same differ; "
+                : "");
+    add_time_line(
+        text, workload, removal,
+        hides(removal, true) ? "not shown: the range holds 0, or leaving out nothing saves as much; " : "");
 }
 
 static void add_one(struct res_text *text, const struct res_result_workload *workload,
@@ -173,14 +172,14 @@ static void add_one(struct res_text *text, const struct res_result_workload *wor
 
 static void begin_costs(struct res_grid *grid, const char *held, bool site_first)
 {
-    const struct res_column site = {.heading = "site", .open = true, .gap = site_first ? 0 : 2};
+    const struct res_column site = {.heading = "site", .open = true, .gap = site_first ? 0 : 2, .least = 20};
     const struct res_column figures[] = {
         {.heading = "calls", .right = true},
         {.heading = "allocator", .gap = 2},
         {.heading = "ns each", .right = true, .gap = 2},
-        {.heading = "saved, ms", .right = true, .gap = 2},
-        {.heading = "of calls", .right = true, .gap = 2, .expendable = 1},
-        {.heading = held, .right = true, .gap = 2},
+        {.heading = "saved, ms", .right = true, .gap = 2, .expendable = 2},
+        {.heading = "of calls", .right = true, .gap = 2, .expendable = 3},
+        {.heading = held, .right = true, .gap = 2, .expendable = 1},
     };
     const size_t count = sizeof figures / sizeof figures[0];
     struct res_column columns[sizeof figures / sizeof figures[0] + 1];
@@ -219,8 +218,8 @@ static void add_cost(struct res_grid *grid, const struct res_removal *removal, s
         for (unsigned i = 0; i < 3; i++)
             res_grid_add(grid, "");
     } else {
-        res_grid_own(grid, with_reach(removed->ns_per_allocation, 1 / (double)removal->allocations, removed,
-                                      style));
+        res_grid_own(
+            grid, with_reach(removed->ns_per_allocation, 1 / (double)removal->allocations, removed, style));
         res_grid_own(grid, is_shown ? with_reach(removed->saved_ns / NS_PER_MS, 1 / NS_PER_MS, removed, style)
                                     : res_strdup(""));
         add_share(grid, is_shown ? removed->of_calls : NAN);
@@ -254,8 +253,11 @@ static void add_several(struct res_text *text, const struct res_result_workload 
     res_grid_text(&grid, style, text);
     res_grid_release(&grid);
     res_text_printf(text, "\n");
-    res_lines_add(text, "saved",
-                  "of the time in all calls, where that site alone is left out: one may do what another left, so they do not add up");
+    res_lines_add(
+        text, "saved",
+        "of the time in all calls, as replayed, where that site alone is left out: one may do what another "
+        "left, so "
+        "they do not add up. Programs that really did without a line saved 0.6 to 1.8 times as much");
     add_time_line(text, workload, workload->removals, "");
 }
 
@@ -277,7 +279,8 @@ void res_removals_screen(struct res_text *text, const struct res_result_workload
     const char *program = workload->program != NULL ? workload->program : "process";
     if (workload->removal_count == 1) {
         const char *words = workload->removals[0].words;
-        res_text_printf(text, "%s: with and without call sites of '%s'\n\n", program, words != NULL ? words : "");
+        res_text_printf(text, "%s: with and without call sites of '%s'\n\n", program,
+                        words != NULL ? words : "");
         add_one(text, workload, style);
     } else if (workload->removal_count > 1) {
         res_text_printf(text, "%s: what leaving out one call site saves\n\n", program);

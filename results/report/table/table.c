@@ -450,15 +450,17 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         if (i > 0)
             res_text_add(&text, "\n", 1);
         res_verdict_screen(&text, result, workload, style);
+        if (style->details) {
+            res_text_add(&text, "\n", 1);
+            add_table(&text, result, workload, style);
+            res_sites_screen(&text, workload, style);
+        }
         if (workload->removal_count > 0) {
             res_text_add(&text, "\n", 1);
             res_removals_screen(&text, workload, style);
         }
         if (!style->details)
             continue;
-        res_text_add(&text, "\n", 1);
-        add_table(&text, result, workload, style);
-        res_sites_screen(&text, workload, style);
         res_text_add(&text, "\n", 1);
         res_notes_text(&text, workload->notes, workload->note_count, true, NULL);
     }
