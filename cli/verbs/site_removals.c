@@ -88,10 +88,12 @@ static int choose_largest(struct measuring *measuring, struct site_stacks *stack
     for (size_t i = 0; i < all && measuring->count < asked->most; i++) {
         if (groups[i].counts.site == 0 || groups[i].counts.allocations < 1)
             continue; /* nobody knows whose they are */
+        char *words = site_group_words(stacks, &groups[i], asked->by);
         measuring->chosen[measuring->count++] = (struct chosen){
-            .words = site_group_words(stacks, &groups[i], asked->by),
+            .words = res_text_plain(words),
             .key = res_strdup(groups[i].key),
             .allocations = (uint64_t)groups[i].counts.allocations};
+        free(words);
     }
     mark_sites(stacks, asked, measuring->chosen, measuring->count);
     site_groups_release(groups, all);
