@@ -81,7 +81,7 @@ static const struct cli_option SITES_OPTIONS[] = {
     {.heading = "what is saved"},
     {.name = "cost", .how = CLI_FLAG, .at = AT(cost),
      .help = "instead of a list: what each of the --top sites [5] takes under each allocator: replay the process with all and "
-             "without that site alone, in turn, and tell what CPU time is saved, of each allocation with its free"},
+             "without that site alone, in turn, and tell what CPU time the replay saves, of each allocation with its free"},
     {.name = "without", .argument = "WORDS", .how = CLI_CALL, .at = AT(without), .take = cli_without_row,
      .takes = "a part of a name",
      .help = "instead of a list: replay the process with and without the objects of sites with these words (--filter shows "

@@ -283,7 +283,7 @@ void res_removals_screen(struct res_text *text, const struct res_result_workload
                         words != NULL ? words : "");
         add_one(text, workload, style);
     } else if (workload->removal_count > 1) {
-        res_text_printf(text, "%s: what leaving out one call site saves\n\n", program);
+        res_text_printf(text, "%s: what its replay saves where one call site is left out\n\n", program);
         add_several(text, workload, style);
     }
 }
