@@ -185,8 +185,10 @@ static int write_profile(const struct settings *settings, const struct site_prof
     char *problem = NULL;
     size_t length = 0;
     if (shown == SITE_NONE) {
-        cli_say(&CLI_FLAME, "there are no such figures of that allocator: 'mallab ab --sites -o RESULT.json' "
-                            "measures what is held");
+        cli_say(
+            &CLI_FLAME,
+            "there are no such figures in it, or not of that allocator: 'mallab ab --sites -o RESULT.json' "
+            "measures what is held");
         return CLI_FAILED;
     }
     char *text = form == PPROF  ? site_pprof(profile, shown, &length)

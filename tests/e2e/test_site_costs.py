@@ -45,6 +45,19 @@ class SiteCosts(lab.Lab):
             self.assertLess(abs(candidate["held_bytes"] - candidate["pages_bytes"]), 0.01 * candidate["pages_bytes"], told)
             self.assertLess(candidate["pages_bytes"], 1.02 * candidate["resident_bytes"], told)
 
+    def test_time_is_in_the_same_result(self):
+        said = self.mallab("ab", "--cost", "-n", "6", "--no-syscalls", "-a", "glibc", "-o", "cost.json", "--", lab.PROGRAMS / "site_costs").stdout.decode()
+        (workload,) = json.loads((self.place / "cost.json").read_text())["workloads"]
+        self.assertIn("churns", {one["words"].split(" ")[0]: one for one in workload["removals"]})
+        for one in workload["removals"]:
+            time = one["candidates"][0]["time"]
+            self.assertLessEqual(time["saved_low_ns"], time["saved_ns"])
+            self.assertAlmostEqual(time["ns_per_allocation"], time["saved_ns"] / one["allocations"], delta=0.001 + abs(time["saved_ns"]) * 1e-6)
+        self.assertIn("where one call site is left out", said)
+        self.assertIn("sites", workload)  # what they hold, too
+        self.mallab("report", "--format", "html", "-o", "cost.html", "cost.json")
+        self.assertIn('"removals"', (self.place / "cost.html").read_text())
+
     def test_processes_of_a_group_are_summed(self):
         program = lab.PROGRAMS / "site_costs"
         self.mallab("ab", "--sites", "-n", "1", "-a", "glibc", "--no-syscalls", "--process", "site_costs", "-o", "group.json", "--",
