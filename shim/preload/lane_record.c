@@ -238,15 +238,15 @@ static uint64_t cut_of(uint64_t epoch)
 }
 
 /* Stand where a record of this epoch has to: behind a new cut begins another chunk.
- * Returns whether that may be recorded. */
-static bool heed_cut(struct lane *lane, uint64_t epoch)
+ * Returns whether that may be recorded. What is told once, and needed when a pause is over, always is. */
+static bool heed_cut(struct lane *lane, unsigned call, uint64_t epoch)
 {
     const uint64_t cut = cut_of(epoch);
     if (unlikely(cut > lane->cut)) {
         lane_close_chunk(lane);
         lane->cut = cut;
     }
-    if (likely(!(lane->cut & SEG_CUT_PAUSED)))
+    if (likely(!(lane->cut & SEG_CUT_PAUSED)) || call == FP_RECORD_NODE || call == FP_RECORD_MODULE)
         return true;
     lane->gap_pending = true;
     return false;
@@ -258,7 +258,7 @@ static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
     uint64_t now = read_clock_in_order();
     if (now < lane->epoch)
         now = lane->epoch; /* as in read_clock_after: here the epoch is the last stamp */
-    if (!heed_cut(lane, now))
+    if (!heed_cut(lane, call, now))
         return false;
     if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
         fill_up(lane, SEG_CHUNK_BYTES - 1);
@@ -273,7 +273,7 @@ static bool make_room(struct lane *lane, unsigned call, uint32_t words)
     bool owes = owes_stamp(lane, get_acquire(lane->epoch_word));
     for (;;) {
         const uint64_t epoch = get_acquire(lane->epoch_word);
-        if (!heed_cut(lane, epoch))
+        if (!heed_cut(lane, call, epoch))
             return false;
         if (((uintptr_t)lane->cursor & end_mask(lane)) == 0) {
             if (!begin_group(lane, call, 0))

@@ -248,6 +248,25 @@ class Attach(lab.Lab):
                 self.assertEqual(answer["sample_bytes"], 4096)
                 self.assertGreater(sites["churns"]["samples"], 10)
 
+    def test_sites_of_what_runs(self):
+        """Stacks that a program had while the recording was paused, at its begin, are known behind it."""
+        program = self.begin(lab.PROGRAMS / "late", 1)
+        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "--sites", "--paused", "-o", self.place / "rec"],
+                                    stderr=subprocess.PIPE)
+        self.assertIn(b"recording process", recorder.stderr.readline())
+
+        def worked():
+            return sum(map(int, pathlib.Path(f"/proc/{program.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+        for request in ("--start", "--end"):
+            before = worked()
+            lab.wait_for(lambda: worked() > before + 2, "it to work")
+            self.mallab("record", "--control", "rec", request)
+        recorder.communicate(timeout=lab.PATIENCE_S)
+        self.end(program)
+        answer, sites = self.answers(self.place / "rec", "sites")
+        self.assertEqual(sites["work"]["allocations"], answer["allocations"])
+        self.assertGreater(answer["allocations"], 100)
+
     def test_program_ends(self):
         """The recording of a program that ends meanwhile is finished."""
         program = self.begin(lab.PROGRAMS / "late", 2)
