@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What has to be built for some tests only: test_targets.py BUILD [--suite NAME | --no-suite NAME]...
 
-Takes the suites as `meson test` does and prints ninja's names of the targets that their tests depend on, one a line."""
+Takes the suites as `meson test` does and prints ninja's names of the targets that their tests depend on, one a line. With
+--but FOLDER instead: of all that is built by default, but for what is in this folder."""
 import json
 import pathlib
 import subprocess
@@ -14,6 +15,13 @@ def introspect(build, what):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
+    if sys.argv[2] == "--but":
+        for target in introspect(build, "--targets"):
+            for path in target["filename"]:
+                name = str(pathlib.Path(path).relative_to(build))
+                if target["build_by_default"] and not name.startswith(sys.argv[3]):
+                    print(name)
+        return
     wanted, unwanted = set(), set()
     for option, name in zip(sys.argv[2::2], sys.argv[3::2]):
         (wanted if option == "--suite" else unwanted).add(name)
