@@ -18,17 +18,15 @@
     (UINT64_C(128) << 20) /* the kernel maps nothing else so near below it (its mmap_base) */
 
 /* Of the first lane: compilers have thousands of stacks, and one thread. */
-#define FIRST_NODES_BITS   15u
-#define FIRST_GUESSES_BITS 16u
-#define FIRST_SEEN_BITS    10u
+#define FIRST_SEEN_MOST  (1u << 15)
+#define FIRST_INDEX_BITS 16u
 
-/* 27 MiB, of which come into use what the program's stacks need. */
+/* 30 MiB, of which come into use what the program's stacks need. */
 struct sites_process {
     struct modules modules;
     struct nodes nodes;
-    struct lane_node first_nodes[1u << FIRST_NODES_BITS];
-    uint32_t first_guesses[1u << FIRST_GUESSES_BITS];
-    struct seen first_seen[1u << FIRST_SEEN_BITS];
+    uint16_t first_index[1u << FIRST_INDEX_BITS];
+    struct seen first_seen[FIRST_SEEN_MOST];
 };
 
 /* Ordinary memory: a child inherits what holds for it, too. */
@@ -109,21 +107,19 @@ void lane_sites_begin(struct lane *lane)
         return; /* its allocations have no site */
     struct lane_sites *own = lane->sites;
     own->process = shim_process->sites;
-    own->nodes = lane->number == 0 ? own->process->first_nodes : own->own_nodes;
-    own->node_bits = lane->number == 0 ? FIRST_NODES_BITS : LANE_NODES_BITS;
-    own->guesses = lane->number == 0 ? own->process->first_guesses : own->own_guesses;
-    own->guess_bits = lane->number == 0 ? FIRST_GUESSES_BITS : LANE_GUESSES_BITS;
-    own->walk.seen = lane->number == 0 ? own->process->first_seen : own->own_seen;
-    own->walk.seen_bits = lane->number == 0 ? FIRST_SEEN_BITS : LANE_SEEN_BITS;
-    walk_begin(&own->walk, &own->process->modules, &own->process->nodes);
+    own->walk.seen.items = lane->number == 0 ? own->process->first_seen : own->own_seen;
+    own->walk.seen.most = lane->number == 0 ? FIRST_SEEN_MOST : LANE_SEEN_MOST;
+    own->walk.seen.index = lane->number == 0 ? own->process->first_index : own->own_index;
+    own->walk.seen.index_bits = lane->number == 0 ? FIRST_INDEX_BITS : LANE_INDEX_BITS;
+    walk_begin(&own->walk, &own->process->modules);
     fp_site_begin(&own->predictor);
 }
 
 void sites_check(bool thorough)
 {
     struct sites_process *sites = shim_process != NULL ? shim_process->sites : NULL;
-    if (sites != NULL && modules_check(&sites->modules, thorough))
-        nodes_forget_rules(&sites->nodes);
+    if (sites != NULL)
+        (void)modules_check(&sites->modules, thorough);
 }
 
 /* ---- what is told ------------------------------------------------------------------------------------------ */
@@ -140,78 +136,52 @@ static void tell_module(struct lane *lane, const struct modules *modules, const 
     }
 }
 
-/* The number of a frame under its caller's, from the process' table; told where it is new. */
-static __attribute__((noinline)) uint32_t take_node(struct lane *lane, struct lane_node *known, uint64_t key,
-                                                    uint32_t parent)
+/* What a frame is found by under its caller's: 0 where it is no part of the program's stack. Those are frames of our own, the
+ * hooks on top and an operator's within it. */
+static inline uint64_t key_of(const struct modules *modules, uint64_t address)
 {
-    struct lane_sites *own = lane->sites;
-    bool made;
-    const uint32_t node = nodes_take(&own->process->nodes, key, parent, &own->walk.spare, &made);
-    if (node != FP_CUT_FULL) {
-        known->key = 0; /* a jump out of here leaves none */
-        atomic_signal_fence(memory_order_seq_cst);
-        known->parent = parent;
-        known->node = node;
-        atomic_signal_fence(memory_order_seq_cst);
-        known->key = key;
+    if (walk_is_own(modules, address))
+        return 0;
+    if (likely(atomic_load_explicit(&modules->epochs, memory_order_relaxed) == 0))
+        return address;
+    return address | (uint64_t)modules_epoch(modules, address) << FP_ADDRESS_BITS;
+}
+
+/* The first frames of the fresh ones join the node of their caller.
+ * count    so many; the outermost first. */
+static uint32_t join(struct lane *lane, uint32_t count, uint32_t site)
+{
+    struct walk *walk = &lane->sites->walk;
+    struct sites_process *sites = lane->sites->process;
+    uint32_t path = sites->nodes.items[site].path;
+    for (uint32_t i = count; i-- > 0;) {
+        struct walk_frame *frame = walk_fresh(walk, i);
+        const uint64_t key = key_of(&sites->modules, frame->address);
+        path = key != 0 ? nodes_path(path, key) : path;
+        frame->node = path; /* for the next loop */
+        nodes_ask(&sites->nodes, path);
     }
-    if (made) {
-        const uint64_t address = key & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1);
-        const uint64_t word = fp_record_node(node, parent, (uint16_t)(key >> FP_ADDRESS_BITS));
-        lane_put(lane, FP_RECORD_NODE, (uintptr_t)address, word & 0xffffffff, word >> 32);
+    for (uint32_t i = count; i-- > 0 && site != FP_CUT_FULL;) {
+        struct walk_frame *frame = walk_fresh(walk, i);
+        const uint64_t key = key_of(&sites->modules, frame->address);
+        bool made = false;
+        const uint32_t parent = site;
+        if (key != 0)
+            site = nodes_take(&sites->nodes, key, parent, frame->node, &walk->spare, &made);
+        if (unlikely(made)) {
+            const uint64_t word = fp_record_node(site, parent, (uint16_t)(key >> FP_ADDRESS_BITS));
+            lane_put(lane, FP_RECORD_NODE, (uintptr_t)(key & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1)),
+                     word & 0xffffffff, word >> 32);
+        }
+        frame->node = site;
     }
-    return node;
-}
-
-/* What walk_again goes by: only rules that are kept for addresses, too. As there, one of a former generation must not come back.
- * generation  when the walk began. */
-static void keep_rule(struct modules *modules, struct node *node, const struct walk_frame *frame,
-                      uint32_t generation)
-{
-    if (modules_rule_known(modules, frame->address) != frame->rule)
-        return;
-    atomic_store_explicit(&node->rule, frame->rule, memory_order_seq_cst);
-    if (atomic_load_explicit(&modules->generation, memory_order_seq_cst) != generation)
-        atomic_store_explicit(&node->rule, 0, memory_order_relaxed);
-}
-
-/* A frame joins its caller. Frames of our own are no part of the program's stack: neither the hooks on top, nor an operator's within
- * it.
- * path   of all addresses so far: where the lane has its node does not depend on the one before, so that a processor looks for several
- *        at a time. */
-static inline uint32_t join(struct lane *lane, const struct walk_frame *frame, uint32_t parent,
-                            uint32_t generation, uint64_t *path)
-{
-    struct lane_sites *own = lane->sites;
-    struct sites_process *sites = own->process;
-    uint64_t key = frame->address;
-    if (walk_is_own(&sites->modules, frame->address))
-        return parent;
-    if (unlikely(atomic_load_explicit(&sites->modules.epochs, memory_order_relaxed) != 0))
-        key |= (uint64_t)modules_epoch(&sites->modules, frame->address) << FP_ADDRESS_BITS;
-    *path = (*path ^ frame->address) * UINT64_C(0x9e3779b97f4a7c15);
-    struct lane_node *known = &own->nodes[*path >> (64 - own->node_bits)];
-    const bool same = likely(known->key == key && known->parent == parent);
-    const uint32_t site = same ? known->node : take_node(lane, known, key, parent);
-    struct node *node = &sites->nodes.items[site];
-    if (unlikely(atomic_load_explicit(&node->rule, memory_order_relaxed) == 0) && site >= FP_SITE_FIRST)
-        keep_rule(&sites->modules, node, frame, generation);
-    return site;
-}
-
-/* A stack that is too deep: its innermost frames. */
-static uint32_t take_deep(struct lane *lane, uint32_t generation)
-{
-    uint32_t site = FP_CUT_DEEP;
-    uint64_t path = site;
-    for (uint32_t i = WALK_DEEP; i-- > 0 && site != FP_CUT_FULL;)
-        site = join(lane, walk_fresh(&lane->sites->walk, i), site, generation, &path);
     return site;
 }
 
 /* The site of a walk whose nodes are not known. */
 static __attribute__((noinline)) uint32_t site_of(struct lane *lane, struct sites_process *sites,
                                                   const struct walk_result *result,
+                                                  const struct walk_start *start,
                                                   const struct walk_region *region, uint32_t generation)
 {
     struct walk *walk = &lane->sites->walk;
@@ -219,18 +189,13 @@ static __attribute__((noinline)) uint32_t site_of(struct lane *lane, struct site
         for (const struct module *module; (module = modules_untold(&sites->modules)) != NULL;)
             tell_module(lane, &sites->modules, module);
     if (result->cut == FP_CUT_DEEP)
-        return take_deep(lane, generation);
-    uint32_t site = result->kept > 0 ? walk->frames[result->kept - 1].node : (uint32_t)result->cut;
-    uint64_t path = site;
-    for (uint32_t i = result->fresh; i-- > 0;) {
-        struct walk_frame *frame = walk_fresh(walk, i);
-        site = join(lane, frame, site, generation, &path);
-        if (site == FP_CUT_FULL)
-            return site;
-        frame->node = site;
-    }
+        return join(lane, WALK_DEEP, FP_CUT_DEEP); /* its innermost frames */
+    const uint32_t outer = result->kept > 0 ? walk->frames[result->kept - 1].node : (uint32_t)result->cut;
+    const uint32_t site = join(lane, result->fresh, outer);
+    if (site == FP_CUT_FULL)
+        return site;
     if (!result->passing)
-        walk_keep(walk, result, generation, region->high);
+        walk_keep(walk, result, start, site, generation, region->high);
     return site;
 }
 
@@ -245,40 +210,28 @@ static struct walk_region region_of(uint64_t sp)
     return (struct walk_region){(sp | (PAGE_BYTES - 1)) + 1, false};
 }
 
-/* A stack that is not the one that was guessed. */
+/* A stack that was not seen before. */
 static __attribute__((noinline)) uint32_t walk_anew(struct lane *lane, const struct walk_start *start)
 {
     struct sites_process *sites = lane->sites->process;
     const struct walk_region region = region_of(start->sp);
     const uint32_t generation = atomic_load_explicit(&sites->modules.generation, memory_order_acquire);
     const struct walk_result result = walk_take(&lane->sites->walk, start, &region);
-    const uint32_t site = site_of(lane, sites, &result, &region, generation);
+    const uint32_t site = site_of(lane, sites, &result, start, &region, generation);
     return likely(site != 0) ? site : FP_CUT_BROKEN;
 }
 
-/* The place of the guess which site an allocation has. The predictor's own would do, but it begins anew with each chunk. */
-static inline uint32_t *guess_site(struct lane_sites *own, uint64_t sp, uint64_t size)
-{
-    const uint64_t mixed = (own->predictor.last * UINT64_C(0x9e3779b97f4a7c15)) ^
-                           (sp * UINT64_C(0xc2b2ae3d27d4eb4f)) ^ (size * UINT64_C(0x165667b19e3779f9));
-    return &own->guesses[(mixed * UINT64_C(0xd6e8feb86659fd93)) >> (64 - own->guess_bits)];
-}
-
-static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lane, unsigned call,
-                                                                uint64_t size)
+static inline __attribute__((always_inline)) uint32_t take_site(struct lane *lane, unsigned call)
 {
     struct lane_sites *own = lane->sites;
     uint64_t address = 0, sp = 0, fp = 0;
     processor_here(&address, &sp, &fp);
-    uint32_t *guess = guess_site(own, sp, size);
-    __builtin_prefetch(&own->walk.items[*guess]);
     const struct walk_region region = region_of(sp);
-    if (likely(region.known && (walk_seen(&own->walk, *guess, sp, fp, region.high, call) ||
-                                walk_again(&own->walk, *guess, sp, fp, region.high, call))))
-        return *guess;
+    const uint32_t seen = likely(region.known) ? walk_seen(&own->walk, sp, fp, region.high, call) : 0;
+    if (likely(seen != 0))
+        return seen;
     const struct walk_start start = {address, sp, fp, call};
-    *guess = walk_anew(lane, &start);
-    return *guess;
+    return walk_anew(lane, &start);
 }
 
 static bool is_sampled(struct lane *lane, unsigned call, uint64_t size, uint64_t extra)
@@ -302,7 +255,7 @@ static __attribute__((noinline)) void put_allocation(struct lane *lane, unsigned
     struct fp_site_predictor *predictor = &lane->sites->predictor;
     _Static_assert(FP_CALL_NEW_ARRAY_ALIGNED_NOTHROW < WALK_WAYS, "each call has a way of its own");
     uint32_t *guess = fp_site_guess(predictor, size);
-    const uint32_t site = take_site(lane, call, size);
+    const uint32_t site = take_site(lane, call);
     if (likely(*guess == site && lane_put_short(lane, call, address, size, extra)))
         fp_site_settle(predictor, guess, site);
     else

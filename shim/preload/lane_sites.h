@@ -11,28 +11,18 @@
 #include "shim/preload/lane.h"
 #include "shim/sites/walk.h"
 
-#define LANE_NODES_BITS   9u
-#define LANE_GUESSES_BITS 11u
-#define LANE_SEEN_BITS    5u
+#include "shim/sites/nodes.h"
 
-/* A node that a lane has asked for: of the process' table each would be two lines in pages of their own. They never change.
- * key 0: none. */
-struct lane_node {
-    uint64_t key;
-    uint32_t parent, node;
-};
+#define LANE_SEEN_MOST  208u
+#define LANE_INDEX_BITS 10u
 
-/* In memory that a fork wipes, as the lane itself: 62 KiB, of which comes into use what the thread's stacks need. */
+/* In memory that a fork wipes, as the lane itself: 63 KiB, of which comes into use what the thread's stacks need. */
 struct lane_sites {
     struct sites_process *process;
-    struct lane_node *nodes; /* by hash: own_nodes, or the process' */
-    uint32_t *guesses;       /* likewise: sites that are probable, by the allocation before, sp and size */
-    uint32_t node_bits, guess_bits;
     struct fp_site_predictor predictor;
     struct walk walk;
-    struct lane_node own_nodes[1u << LANE_NODES_BITS];
-    uint32_t own_guesses[1u << LANE_GUESSES_BITS];
-    struct seen own_seen[1u << LANE_SEEN_BITS];
+    uint16_t own_index[1u << LANE_INDEX_BITS];
+    struct seen own_seen[LANE_SEEN_MOST];
 };
 
 #pragma GCC visibility push(hidden)

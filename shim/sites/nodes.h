@@ -1,13 +1,9 @@
 /* nodes.h - the frames of all stacks of a process, each once: an address under the node of its caller.
  *
  * Numbers are given out as nodes come, from FP_SITE_FIRST on, so a parent's is lower than its children's. A node is found by
- * address and parent in a table of numbers, and joins it by one compare-and-swap: no lock, threads and handlers may come between
- * any two instructions. A number whose owner lost the race to the same node stays that lane's, for its next one.
- *
- *
- *   rule   of a node's address (cfi.h), so that a stack that was seen before is walked along its nodes: those of one stack were
- *          made one after the other and lie side by side, while its addresses lie all over the table of rules. 0: not
- *          known. All are forgotten when a module has gone; then only nodes of the module that is there now get one again
+ * its path, a hash of all addresses down to it, in a table of numbers, so that a processor may fetch a stack's at once. It joins by
+ * one compare-and-swap: no lock, threads and handlers may come between any two instructions. A number whose owner lost the race to
+ * the same node stays that lane's, for its next one.
  *
  * All of it lies in memory that a fork wipes: a child has stacks of its own. Pages come into use as they are needed. */
 #ifndef MALLAB_SHIM_SITES_NODES_H
@@ -26,7 +22,7 @@
 struct node {
     uint64_t key; /* address, and the module's epoch in bits 48-63 */
     uint32_t parent;
-    _Atomic uint32_t rule;
+    uint32_t path; /* nodes_path of it and of all its callers */
 };
 
 /* Of tables of 2^12, 2^15, 2^18 and 2^21 places new nodes join the first that is not half full: few nodes touch few pages. */
@@ -56,25 +52,57 @@ static inline bool nodes_number(struct nodes *nodes, uint32_t parent, uint32_t *
     return true;
 }
 
-/* nodes_take - the number of a node; made where there is none.
- * spare     of the lane: a number that is nobody's, 0: none.
- * ret_made  whether the caller made it and has to tell.
- * Returns   the number; FP_CUT_FULL where there is no room for more. */
-static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t parent, uint32_t *spare,
-                                  bool *ret_made)
+/* nodes_path - of a node with such a key, below one with the path `outer`. */
+static inline uint32_t nodes_path(uint32_t outer, uint64_t key)
 {
-    const uint64_t mixed = ((key ^ (uint64_t)parent << 40) * UINT64_C(0x9e3779b97f4a7c15) + parent) *
-                           UINT64_C(0xd6e8feb86659fd93);
+    return (uint32_t)(((uint64_t)outer << 31 ^ outer ^ key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static inline uint64_t nodes_mix(uint32_t path)
+{
+    return (path + UINT64_C(1)) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* The first place of a node in a table. */
+static inline uint32_t nodes_place(uint64_t mixed, uint32_t table)
+{
+    return (uint32_t)(mixed >> (64 - NODES_TABLE_BITS(table)));
+}
+
+/* The table that new nodes join. */
+static inline uint32_t nodes_last(const struct nodes *nodes)
+{
     const uint32_t count = atomic_load_explicit(&nodes->count, memory_order_relaxed);
-    const uint32_t tag = (uint32_t)mixed << NODES_BITS;
     uint32_t last = 0;
     while (last + 1 < NODES_TABLES && count >= 1u << (NODES_TABLE_BITS(last) - 1))
         last++;
+    return last;
+}
+
+/* nodes_ask - have the processor fetch what nodes_take reads of a node. */
+static inline void nodes_ask(const struct nodes *nodes, uint32_t path)
+{
+    const uint64_t mixed = nodes_mix(path);
+    for (uint32_t table = 0, last = nodes_last(nodes); table <= last; table++)
+        __builtin_prefetch(
+            (const void *)(uintptr_t)&nodes->places[NODES_TABLE_BEGIN(table) + nodes_place(mixed, table)]);
+}
+
+/* nodes_take - the number of a node; made where there is none.
+ * path      nodes_path's, of its own.
+ * spare     of the lane: a number that is nobody's, 0: none.
+ * ret_made  whether the caller made it and has to tell.
+ * Returns   the number; FP_CUT_FULL where there is no room for more. */
+static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t parent, uint32_t path,
+                                  uint32_t *spare, bool *ret_made)
+{
+    const uint64_t mixed = nodes_mix(path);
+    const uint32_t tag = (uint32_t)mixed << NODES_BITS, last = nodes_last(nodes);
     *ret_made = false;
     for (uint32_t table = 0; table <= last; table++) {
         _Atomic uint32_t *places = nodes->places + NODES_TABLE_BEGIN(table);
         const uint32_t mask = (1u << NODES_TABLE_BITS(table)) - 1;
-        for (uint32_t at = (uint32_t)(mixed >> (64 - NODES_TABLE_BITS(table)));; at = (at + 1) & mask) {
+        for (uint32_t at = nodes_place(mixed, table);; at = (at + 1) & mask) {
             /* acquire: pairs with the release by which the node joined */
             uint32_t place = atomic_load_explicit(&places[at], memory_order_acquire);
             if (place == 0 && table < last)
@@ -85,6 +113,7 @@ static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t pa
                 const uint32_t number = *spare;
                 nodes->items[number].key = key;
                 nodes->items[number].parent = parent;
+                nodes->items[number].path = path;
                 if (atomic_compare_exchange_strong_explicit(&places[at], &place, tag | number,
                                                             memory_order_release, memory_order_acquire)) {
                     *spare = 0;
@@ -99,14 +128,6 @@ static inline uint32_t nodes_take(struct nodes *nodes, uint64_t key, uint32_t pa
         }
     }
     return FP_CUT_FULL; /* not come to: the last table has room, or it was returned */
-}
-
-/* nodes_forget_rules - behind a step of the generation (modules.h). */
-static inline void nodes_forget_rules(struct nodes *nodes)
-{
-    const uint32_t count = atomic_load_explicit(&nodes->count, memory_order_seq_cst);
-    for (uint32_t i = 0; i < count && i < NODES_MOST - FP_SITE_FIRST; i++)
-        atomic_store_explicit(&nodes->items[FP_SITE_FIRST + i].rule, 0, memory_order_seq_cst);
 }
 
 #endif

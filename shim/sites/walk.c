@@ -29,15 +29,6 @@ hot_walk uint64_t differs(const struct walk_check *check)
     return word_at(check->place) ^ check->word;
 }
 
-/* 0: all are. */
-hot_walk uint64_t differ(const struct walk_check *checks, uint32_t count)
-{
-    uint64_t bits = (count & 1) != 0 ? differs(&checks[count - 1]) : 0;
-    for (uint32_t i = 0; i + 1 < count; i += 2)
-        bits |= differs(&checks[i]) | differs(&checks[i + 1]);
-    return bits;
-}
-
 /* How many of the kept frames, which are of this region and generation, are unchanged. All words that a frame was
  * found by lie above its slot. */
 static uint32_t unchanged(const struct walk *walk, uint64_t sp)
@@ -81,14 +72,7 @@ hot_walk bool reads(uint64_t place, uint64_t sp, uintptr_t high, uint64_t *ret_w
     return true;
 }
 
-/* Whether a rule has a CFA, and saves the return address on the stack. */
-hot_walk bool is_plain(uint32_t rule)
-{
-    return (unsigned)cfi_rule_kind(rule) - CFI_SP <= CFI_AT_FRAME - CFI_SP &&
-           !processor_is_linked(cfi_rule_bits(rule));
-}
-
-/* From a frame to the one outside of it, by a plain rule.
+/* From a frame to the one outside of it, by a rule that is not linked.
  * sp, fp    of the frame; then of the outer one.
  * Returns   false: a place is outside of the region. */
 hot_walk bool outward(uint32_t rule, uintptr_t high, uint64_t *sp, uint64_t *fp, uint64_t *ret_slot,
@@ -114,10 +98,9 @@ hot_walk bool outward(uint32_t rule, uintptr_t high, uint64_t *sp, uint64_t *fp,
     return true;
 }
 
-/* A fresh frame; `kept` of the kept ones are outer ones of it.
- * Returns   where it is. */
-hot_walk struct walk_frame *add_fresh(struct walk *walk, uint32_t fresh, uint64_t slot, uint64_t sp,
-                                      uint64_t address, uint64_t fp, uint32_t *kept)
+/* A fresh frame; `kept` of the kept ones are outer ones of it. */
+hot_walk void add_fresh(struct walk *walk, uint32_t fresh, uint64_t slot, uint64_t sp, uint64_t address,
+                        uint64_t fp, uint32_t *kept)
 {
     const uint32_t place = WALK_MOST - 1 - fresh;
     if (__builtin_expect(walk->kept > place, 0))
@@ -126,24 +109,6 @@ hot_walk struct walk_frame *add_fresh(struct walk *walk, uint32_t fresh, uint64_
         *kept = place;
     atomic_signal_fence(memory_order_seq_cst);
     walk->frames[place] = walk_frame_at(slot, sp, address, fp);
-    return &walk->frames[place];
-}
-
-/* ---- the recorder's own frames ------------------------------------------------------------------------ */
-
-/* Whether the recorder's frames on top of the stack are those. */
-static inline bool is_way(const struct walk_way *way, uint64_t sp, uintptr_t high)
-{
-    bool same = way->count > 0 && way->bytes + (uint64_t)8 <= high - sp;
-    for (uint32_t i = 0; same && i < way->count; i++)
-        same = processor_code(word_at(sp + way->places[i])) == way->addresses[i];
-    return same;
-}
-
-/* The frame register as the program's innermost function has it. */
-static inline uint64_t way_fp(const struct walk_way *way, uint64_t sp, uint64_t fp)
-{
-    return way->fp != 0 ? word_at(sp + way->fp) : fp;
 }
 
 /* Whether the frame register of a frame decides where an outer one is. */
@@ -156,7 +121,7 @@ hot_walk bool needs_fp(uint32_t rule, bool outer_needs)
 }
 
 /* The fresh frames join the kept ones. */
-hot_walk void keep(struct walk *walk, uint32_t kept, uint32_t fresh, uint32_t generation, uintptr_t high)
+static void keep(struct walk *walk, uint32_t kept, uint32_t fresh, uint32_t generation, uintptr_t high)
 {
     uint32_t count = kept, checks = kept > 0 ? checks_of(&walk->frames[kept - 1]) : 0;
     walk->kept = kept; /* while others are changed; see atomic_signal_fence */
@@ -310,11 +275,11 @@ static cold_walk enum fp_cut find_way(struct walk_way *ret_way, struct modules *
 static inline enum fp_cut pass_own(struct walk_way *way, struct modules *modules, struct stepping *at,
                                    bool *fresh_module, uint64_t *ret_slot)
 {
-    if (__builtin_expect(!is_way(way, at->sp, at->high), 0))
+    if (__builtin_expect(!walk_is_way(way, at->sp, at->high), 0))
         return find_way(way, modules, at, fresh_module, ret_slot);
     *ret_slot = at->sp + way->bytes;
     at->address = processor_code(word_at(*ret_slot));
-    at->fp = way_fp(way, at->sp, at->fp);
+    at->fp = walk_way_fp(way, at->sp, at->fp);
     at->sp += way->sp;
     return is_code(at->address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
@@ -355,149 +320,76 @@ static __attribute__((noinline)) enum fp_cut step_seldom(struct modules *modules
 
 /* ---- stacks that come again ------------------------------------------------------------------------------ */
 
-enum again { AGAIN_NOT, AGAIN, AGAIN_PERHAPS };
-
-#define AGAIN_MOST 48u
-
-static inline bool has_address(const struct node *item, uint64_t address)
+/* A piece of these words, found or made: items[count] is filled with it, and becomes one if there is none like it. */
+static uint32_t take_piece(struct seen_table *table, const struct seen *head, const struct walk_check *checks,
+                           uint32_t count)
 {
-    return (item->key & (UINT64_MAX >> (64 - FP_ADDRESS_BITS))) == address;
+    const uint64_t but_next = (UINT64_C(1) << 48) - 1;
+    struct seen *made = &table->items[table->count];
+    *made = *head;
+    for (uint32_t i = 0; i < SEEN_WORDS; i++) {
+        const struct walk_check *check = &checks[i < count ? i : count - 1];
+        made->places[i] = (uint32_t)((table->high - check->place) / sizeof check->word);
+        made->words[i] = check->word;
+    }
+    const uint64_t *words = (const uint64_t *)made;
+    uint64_t sum = 0, differ = 0;
+    for (uint32_t i = 0; i < sizeof *made / sizeof *words; i++)
+        sum = (sum ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    uint16_t *place = seen_index(table, sum, sum >> 32, 0);
+    const uint64_t *there = (const uint64_t *)&table->items[*place];
+    for (uint32_t i = 0; i < sizeof *made / sizeof *words; i++)
+        differ |= (words[i] ^ there[i]) &
+                  (i == offsetof(struct seen, next) / sizeof *words ? but_next : UINT64_MAX);
+    if (*place != 0 && differ == 0)
+        return *place;
+    atomic_signal_fence(memory_order_seq_cst);
+    const uint32_t item = table->count++;
+    atomic_signal_fence(memory_order_seq_cst);
+    *place = (uint16_t)item;
+    return item;
 }
 
-/* Along nodes by the rules that most functions have: the outer frame is so far from sp, and none needs fp. Which kept frames are
- * unchanged is looked at when one is come to that has the node: few loops, as each that ends otherwise than a processor expects
- * costs as much as ten frames.
- * slot, sp  of the innermost frame of the program. */
-hot_walk enum again along_sp(struct walk *walk, uint32_t node, uint64_t slot, uint64_t sp)
+static void forget_seen(struct seen_table *table, uint32_t generation, uintptr_t high)
 {
-    const struct walk_frame *known;
-    uint32_t fresh = 0, kept = walk->kept;
-    if (kept > WALK_MOST - 2 * AGAIN_MOST)
-        return AGAIN_PERHAPS;
-    for (;;) {
-        while (kept > 0 && walk->frames[kept - 1].slot < slot)
-            kept--;
-        if (kept == 0)
-            return AGAIN_NOT;
-        known = &walk->frames[kept - 1];
-        if (known->slot == slot && known->node == node)
-            break;
-        const struct node *item = &walk->items[node];
-        const uint64_t address = processor_code(word_at(slot));
-        struct walk_frame *frame = walk_fresh(walk, fresh);
-        uint32_t rule;
-        *frame = walk_frame_at(slot, sp, address, 0);
-        frame->node = node;
-        if (__builtin_expect(has_address(item, address), 1)) {
-            rule = atomic_load_explicit(&item->rule, memory_order_relaxed);
-            node = item->parent;
-        } else if (walk_is_own(walk->modules, address)) {
-            rule = modules_rule_known(walk->modules, address);
-        } else {
-            return AGAIN_NOT;
-        }
-        const uint32_t bits = cfi_rule_bits(rule);
-        const uint64_t cfa = sp + processor_offset(bits), outer = processor_slot(bits, sp, cfa);
-        if (__builtin_expect(cfi_rule_kind(rule) != CFI_SP || processor_is_linked(bits) ||
-                                 processor_needs_frame(bits) || outer <= slot || outer >= cfa ||
-                                 ++fresh == AGAIN_MOST,
-                             0))
-            return AGAIN_PERHAPS;
-        slot = outer;
-        sp = cfa;
-    }
-    uint32_t checks = checks_of(known);
-    if (known->rule & WALK_NEEDS_FP || checks > WALK_CHECKS - AGAIN_MOST)
-        return AGAIN_PERHAPS;
-    if (!walk_frame_has_sp(known, sp) || differ(walk->checks, checks) != 0)
-        return AGAIN_NOT;
-    walk->kept = kept; /* as in keep */
+    table->high = 0;
     atomic_signal_fence(memory_order_seq_cst);
-    while (fresh-- > 0) {
-        const struct walk_frame *from = walk_fresh(walk, fresh);
-        struct walk_frame *to = &walk->frames[kept++];
-        walk->checks[checks++] = (struct walk_check){from->slot, word_at(from->slot)};
-        *to = walk_frame_at(from->slot, walk_frame_sp(from), from->address, 0);
-        to->rule = checks;
-        to->node = from->node;
-    }
+    for (uint32_t i = 0; i < 1u << table->index_bits; i++)
+        table->index[i] = 0;
+    table->items[0].next = 0;
+    table->count = 1;
+    table->last = 0;
+    table->generation = generation;
     atomic_signal_fence(memory_order_seq_cst);
-    walk->kept = kept;
-    return AGAIN;
-}
-
-/* Along nodes by any rule that is plain. */
-static __attribute__((noinline)) bool along(struct walk *walk, uint32_t node, uint32_t kept, uint64_t slot,
-                                            uint64_t sp, uint64_t fp)
-{
-    const uintptr_t high = walk->high;
-    uint64_t address = processor_code(word_at(slot));
-    uint32_t fresh = 0;
-    while (!meets(walk, slot, sp, fp, &kept)) {
-        const struct node *item = &walk->items[node];
-        uint32_t rule;
-        if (kept == 0 || fresh == WALK_MOST)
-            return false;
-        struct walk_frame *frame = add_fresh(walk, fresh++, slot, sp, address, fp, &kept);
-        frame->node = node;
-        if (has_address(item, address)) {
-            rule = atomic_load_explicit(&item->rule, memory_order_relaxed);
-            node = item->parent;
-        } else if (walk_is_own(walk->modules, address)) {
-            rule = modules_rule_known(walk->modules, address);
-        } else {
-            return false;
-        }
-        frame->rule = rule;
-        if (!is_plain(rule) || !outward(rule, high, &sp, &fp, &slot, &address))
-            return false;
-    }
-    if (walk->frames[kept - 1].node != node)
-        return false;
-    keep(walk, kept, fresh, walk->generation, high);
-    return true;
+    table->high = high;
 }
 
 /* The stack, which is the kept frames and the way to them, is come to at once next time. */
-static __attribute__((noinline)) void see(struct walk *walk, uint32_t site, uint64_t sp, uint64_t fp,
-                                          uint32_t way_at)
+static void see(struct walk *walk, const struct walk_start *start, uint32_t site)
 {
-    struct seen *seen = seen_at(walk->seen, walk->seen_bits, site, sp);
-    const struct walk_way *way = &walk->ways[way_at];
+    struct seen_table *table = &walk->seen;
+    const struct walk_way *way = &walk->ways[start->way];
     const struct walk_frame *innermost = &walk->frames[walk->kept - 1];
-    const bool needs_fp = (innermost->rule & WALK_NEEDS_FP) != 0;
-    uint32_t count = 0;
-    if (checks_of(innermost) + way->count >= SEEN_WORDS || !seen_begin(seen, sp))
+    const struct walk_check *checks = walk->checks;
+    uint32_t left = checks_of(innermost);
+    if (!walk_is_way(way, start->sp, walk->high) || walk->high - start->sp > SEEN_REGION_MOST)
         return;
-    for (uint32_t i = 0; i < way->count; i++)
-        count = seen_add(seen, count, sp + way->places[i], word_at(sp + way->places[i]));
-    if (needs_fp && way->fp != 0)
-        count = seen_add(seen, count, sp + way->fp, word_at(sp + way->fp));
-    for (uint32_t i = 0; i < checks_of(innermost); i++)
-        count = seen_add(seen, count, walk->checks[i].place, walk->checks[i].word);
-    seen->high = walk->high;
-    seen->fp = fp;
-    seen->fp_mask = needs_fp && way->fp == 0 ? UINT64_MAX : 0;
-    seen->site = site;
-    seen->generation = walk->generation;
-    seen->way = way_at;
-    seen_end(seen, count);
-}
-
-bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high, uint32_t way_at)
-{
-    const struct walk_way *way = &walk->ways[way_at];
-    if (walk->high != high ||
-        walk->generation != atomic_load_explicit(&walk->modules->generation, memory_order_acquire) ||
-        !is_way(way, sp, high))
-        return false;
-    const uint64_t slot = sp + way->bytes;
-    const enum again again = along_sp(walk, guess, slot, sp + way->sp);
-    if (again != AGAIN && (again == AGAIN_NOT ||
-                           !along(walk, guess, unchanged(walk, sp), slot, sp + way->sp, way_fp(way, sp, fp))))
-        return false;
-    see(walk, guess, sp, fp, way_at);
-    return true;
+    if (table->high != walk->high || table->generation != walk->generation ||
+        table->most - table->count <= left / SEEN_WORDS)
+        forget_seen(table, walk->generation, walk->high);
+    const uint64_t sp = start->sp + way->sp;
+    uint16_t *guess = seen_guess(table, sp, word_at(start->sp + way->bytes));
+    struct seen head = {0};
+    for (; left > SEEN_WORDS; left -= SEEN_WORDS, checks += SEEN_WORDS)
+        head.outer = (uint16_t)take_piece(table, &head, checks, SEEN_WORDS);
+    head.sp = sp;
+    head.site = site;
+    if (innermost->rule & WALK_NEEDS_FP) {
+        head.fp = walk_way_fp(way, start->sp, start->fp);
+        head.fp_mask = UINT64_MAX;
+    }
+    *guess = (uint16_t)take_piece(table, &head, checks, left);
+    seen_follow(table, *guess);
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------------- */
@@ -554,7 +446,10 @@ struct walk_result walk_take(struct walk *walk, const struct walk_start *start,
     return result;
 }
 
-void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high)
+void walk_keep(struct walk *walk, const struct walk_result *result, const struct walk_start *start,
+               uint32_t site, uint32_t generation, uintptr_t high)
 {
     keep(walk, result->kept, result->fresh, generation, high);
+    if (walk->kept > 0 && walk->kept == result->kept + result->fresh)
+        see(walk, start, site);
 }

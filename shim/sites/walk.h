@@ -13,8 +13,7 @@
  * outer frame depends on it, and so are the words by which it is restored there.
  *
  *   own      frames of the recorder's library on top of the stack are passed over; its own rules never change
- *   again    most stacks were seen before. Which one it is this time is guessed: then its nodes (nodes.h) have the addresses and
- *            the rules by which it is walked, and neither is looked up
+ *   seen     most stacks were seen before: then they are compared and not walked (seen.h)
  *
  * Laws: nothing is read but [sp, high) of the region that sp is in now, aligned words only; each frame lies above the one
  * before. No lock, no allocation, no system call. Where a frame is not certain the stack is cut there (fp_sites.h). */
@@ -23,7 +22,6 @@
 
 #include "footprint/fp/fp_sites.h"
 #include "shim/sites/modules.h"
-#include "shim/sites/nodes.h"
 #include "shim/sites/seen.h"
 
 #define WALK_MOST   512u                 /* frames of a stack */
@@ -52,13 +50,11 @@ struct walk_check {
 
 struct walk {
     struct modules *modules;
-    const struct node *items; /* of nodes.h */
-    uintptr_t high;           /* of the region of the kept frames */
-    uint32_t generation;      /* likewise */
+    uintptr_t high;      /* of the region of the kept frames */
+    uint32_t generation; /* likewise */
     uint32_t kept;
     uint32_t spare; /* nodes.h */
-    uint32_t seen_bits;
-    struct seen *seen; /* 2^seen_bits stacks */
+    struct seen_table seen;
     struct walk_way ways[WALK_WAYS];
     struct walk_check checks[WALK_CHECKS]; /* of the kept frames, outermost first */
     struct walk_frame frames[WALK_MOST];   /* likewise; fresh ones from the end on: walk_fresh */
@@ -90,33 +86,48 @@ struct walk_result {
 };
 
 /* walk_begin - in zeroed memory, or for another thread. */
-static inline void walk_begin(struct walk *walk, struct modules *modules, const struct nodes *nodes)
+static inline void walk_begin(struct walk *walk, struct modules *modules)
 {
     walk->modules = modules;
-    walk->items = nodes->items;
     walk->kept = 0;
+    walk->seen.high = 0;
 }
 
-/* walk_seen - whether the stack is one that was seen several times before. Its frames then need not be the kept ones.
- * guess    the node of its innermost frame, if it is; any number below NODES_MOST.
+/* walk_is_way - whether the recorder's frames on top of the stack are those. */
+static inline bool walk_is_way(const struct walk_way *way, uint64_t sp, uintptr_t high)
+{
+    bool same = way->count > 0 && way->bytes + (uint64_t)8 <= high - sp;
+    for (uint32_t i = 0; same && i < way->count; i++)
+        same = processor_code(*(const uint64_t *)(uintptr_t)(sp + way->places[i])) == way->addresses[i];
+    return same;
+}
+
+/* walk_way_fp - the frame register as the program's innermost function has it. */
+static inline uint64_t walk_way_fp(const struct walk_way *way, uint64_t sp, uint64_t fp)
+{
+    return way->fp != 0 ? *(const uint64_t *)(uintptr_t)(sp + way->fp) : fp;
+}
+
+/* walk_seen - the site of the stack where it was seen before; its frames then need not be the kept ones. Else 0.
  * sp, fp, way  as of walk_start; the address is the same function's as whenever the way was found.
  * high     of a region that is known. */
-static inline bool walk_seen(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high,
-                             uint32_t way)
+static inline uint32_t walk_seen(struct walk *walk, uint64_t sp, uint64_t fp, uintptr_t high, uint32_t way_at)
 {
+    const struct walk_way *way = &walk->ways[way_at];
     const uint32_t generation = atomic_load_explicit(&walk->modules->generation, memory_order_acquire);
-    return seen_is(seen_at(walk->seen, walk->seen_bits, guess, sp), guess, sp, fp, high, generation, way);
+    if ((walk->seen.high ^ high) | (walk->seen.generation ^ generation) || !walk_is_way(way, sp, high))
+        return 0;
+    return seen_find(&walk->seen, sp + way->sp, walk_way_fp(way, sp, fp), sp + way->bytes);
 }
-
-/* walk_again - whether the stack is one that was seen before; its frames then are the kept ones. Arguments of walk_seen. */
-bool walk_again(struct walk *walk, uint32_t guess, uint64_t sp, uint64_t fp, uintptr_t high, uint32_t way);
 
 /* walk_take - the stack now, whichever it is. */
 struct walk_result walk_take(struct walk *walk, const struct walk_start *start,
                              const struct walk_region *region);
 
-/* walk_keep - the fresh frames of a walk, whose `node` the caller has filled in, join the kept ones. */
-void walk_keep(struct walk *walk, const struct walk_result *result, uint32_t generation, uintptr_t high);
+/* walk_keep - the fresh frames of a walk, whose `node` the caller has filled in, join the kept ones; the whole is seen from now on.
+ * start    as walk_take had it. */
+void walk_keep(struct walk *walk, const struct walk_result *result, const struct walk_start *start,
+               uint32_t site, uint32_t generation, uintptr_t high);
 
 /* walk_is_own - whether an address lies in the recorder's own library. */
 static inline bool walk_is_own(const struct modules *modules, uint64_t address)

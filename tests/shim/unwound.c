@@ -1,6 +1,6 @@
 /* unwound.c - a preload that walks the stack at every allocation twice: as the recorder does, keeping the last walk (shim/sites),
  * and by libunwind, which knows nothing of it. When the program ends it appends a line to the file $UNWOUND: stacks compared,
- * equal ones, cut ones, different ones, those that came again; and the first different stack with both. */
+ * equal ones, cut ones, different ones, those that were seen before; and the first different stack with both. */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,12 +13,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shim/sites/nodes.h"
 #include "shim/sites/walk.h"
 
 #define FRAMES_MOST 600
-#define NEXT        256u
-#define OWN         3 /* compare, look, and the hook */
-#define SEEN_BITS   6
+#define OWN         3    /* compare, look, and the hook */
+#define SEEN_MOST   128u /* so few that they begin anew while programs run */
+#define INDEX_BITS  8u
 #define MAIN_MOST   (UINT64_C(128) << 20)
 
 extern void *__libc_malloc(size_t);
@@ -37,8 +38,6 @@ static _Atomic uint64_t compared, equal, cut, different, again;
 static char example[16384];
 static __thread struct {
     struct walk *walk;
-    uint32_t last;
-    uint32_t next[NEXT]; /* by the last stack: what came then */
     uintptr_t low, high;
     int inside;
 } mine __attribute__((tls_model("initial-exec")));
@@ -79,22 +78,17 @@ static bool is_same(uint64_t address, const void *truth)
 }
 
 /* As the recorder does, so that stacks that come again are taken for what they were. */
-static void keep(const struct walk_result *result, uint32_t known, uint32_t generation, uintptr_t high)
+static void keep(const struct walk_result *result, const struct walk_start *start, uint32_t generation,
+                 uintptr_t high)
 {
-    uint32_t node = result->kept > 0 ? mine.walk->frames[result->kept - 1].node : known;
+    uint32_t node = result->kept > 0 ? mine.walk->frames[result->kept - 1].node : 0;
     bool made;
-    if (known == 0) {
-        for (uint32_t i = result->fresh; i-- > 0;) {
-            struct walk_frame *frame = walk_fresh(mine.walk, i);
-            frame->node = node = nodes_take(&nodes, frame->address, node, &mine.walk->spare, &made);
-            if (modules_rule_known(&modules, frame->address) == frame->rule)
-                nodes.items[node].rule = frame->rule;
-        }
-        walk_keep(mine.walk, result, generation, high);
+    for (uint32_t i = result->fresh; i-- > 0;) {
+        struct walk_frame *frame = walk_fresh(mine.walk, i);
+        const uint32_t path = nodes_path(nodes.items[node].path, frame->address);
+        frame->node = node = nodes_take(&nodes, frame->address, node, path, &mine.walk->spare, &made);
     }
-    again += known != 0;
-    mine.next[mine.last % NEXT] = node;
-    mine.last = node;
+    walk_keep(mine.walk, result, start, node, generation, high);
 }
 
 /* The frames of one that is known, from its nodes: the walk may not have come to them. */
@@ -122,11 +116,9 @@ static __attribute__((noinline)) void compare(void)
     else
         region = (struct walk_region){(start.sp | 4095) + 1, false};
     const uint32_t generation = modules.generation;
-    const uint32_t guess = mine.next[mine.last % NEXT];
-    const bool known = region.known && (walk_seen(mine.walk, guess, start.sp, start.fp, region.high, 0) ||
-                                        walk_again(mine.walk, guess, start.sp, start.fp, region.high, 0));
+    const uint32_t seen = region.known ? walk_seen(mine.walk, start.sp, start.fp, region.high, 0) : 0;
     start.way = 0;
-    struct walk_result result = known ? recall(guess) : walk_take(mine.walk, &start, &region);
+    struct walk_result result = seen != 0 ? recall(seen) : walk_take(mine.walk, &start, &region);
     const int count = unw_backtrace(truth, FRAMES_MOST);
     bool same = (uint32_t)count - OWN == result.kept + result.fresh;
     compared++;
@@ -149,8 +141,9 @@ static __attribute__((noinline)) void compare(void)
         equal++;
     else
         tell(&result, truth + OWN, count - OWN);
-    if (!result.passing)
-        keep(&result, known ? guess : 0, generation, region.high);
+    again += seen != 0;
+    if (seen == 0 && !result.passing)
+        keep(&result, &start, generation, region.high);
 }
 
 static __attribute__((noinline)) void begin(void)
@@ -163,10 +156,13 @@ static __attribute__((noinline)) void begin(void)
     if (mine.walk != NULL)
         return;
     mine.walk = mmap(NULL, sizeof *mine.walk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    mine.walk->seen = mmap(NULL, sizeof *mine.walk->seen << SEEN_BITS, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    mine.walk->seen_bits = SEEN_BITS;
-    walk_begin(mine.walk, &modules, &nodes);
+    mine.walk->seen.items = mmap(NULL, SEEN_MOST * sizeof *mine.walk->seen.items, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mine.walk->seen.most = SEEN_MOST;
+    mine.walk->seen.index = mmap(NULL, sizeof(uint16_t) << INDEX_BITS, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mine.walk->seen.index_bits = INDEX_BITS;
+    walk_begin(mine.walk, &modules);
     if (main_stack - (uintptr_t)__builtin_frame_address(0) >= MAIN_MOST &&
         pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &low, &bytes);
@@ -211,8 +207,7 @@ int dlclose(void *handle)
     int (*next)(void *);
     *(void **)&next = dlsym(RTLD_NEXT, "dlclose");
     const int result = next(handle);
-    if (modules_check(&modules, true))
-        nodes_forget_rules(&nodes);
+    (void)modules_check(&modules, true);
     return result;
 }
 
