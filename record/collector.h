@@ -10,6 +10,7 @@
 /* How a command is to be recorded: what the collector is told of it, and what the recorder itself needs. */
 struct rec_settings {
     const char *directory; /* NULL: ./mallab-NAME.PID */
+    const char *shown;     /* where the directory is given as ".", as the user would write it; else NULL */
     bool numbered;         /* where that holds something, take DIRECTORY.2, .3 ... instead of failing */
     uint64_t memory_bytes; /* of the shared segment; 0: the collector's default. Likewise the others */
     uint64_t size_limit_bytes;

@@ -1,8 +1,9 @@
 /* interrupt.c - see interrupt.h. */
 #include "cli/base/interrupt.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,29 @@
 static char *directory;
 static pid_t maker; /* a child must not remove what its parent still needs */
 
-static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *place)
+#define DEPTH_MOST 64
+
+/* By descriptors, and through no link: a part of it may be another user's, who exchanges what we are about to enter. */
+static void remove_below(int parent_fd, const char *name, unsigned depth)
 {
-    (void)remove(path); /* what cannot be removed stays, in the user's temporary directory */
-    return 0;
+    if (unlinkat(parent_fd, name, 0) == 0 || depth == DEPTH_MOST)
+        return;
+    const int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    while (entries != NULL && (entry = readdir(entries)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_below(fd, entry->d_name, depth + 1);
+    if (entries != NULL)
+        (void)closedir(entries); /* and fd */
+    else if (fd >= 0)
+        (void)close(fd);
+    (void)unlinkat(parent_fd, name, AT_REMOVEDIR); /* what cannot be removed stays */
 }
 
 void cli_tree_remove(const char *path)
 {
-    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    remove_below(AT_FDCWD, path, 0);
 }
 
 static void remove_temporary(void)

@@ -20,6 +20,7 @@
 #include "footprint/base/support.h"
 #include "footprint/fp/site_sample.h"
 #include "record/control.h"
+#include "record/owner.h"
 #include "record/record_report.h"
 #include "record/target.h"
 
@@ -287,7 +288,8 @@ static int control_recording(const struct settings *settings)
 {
     struct rec_control control;
     char *problem = NULL;
-    const enum rec_control_state state = rec_control_open(settings->control, &control, &problem);
+    const char *directory = rec_owner_enter(settings->control);
+    const enum rec_control_state state = rec_control_open(directory, &control, &problem);
     const bool heeded = state == REC_CONTROL_OPEN
                             ? rec_control_do(&control, settings->request, &problem)
                             : state == REC_CONTROL_ENDED && (settings->request == REC_REQUEST_STATUS ||
@@ -295,6 +297,8 @@ static int control_recording(const struct settings *settings)
     int code = state == REC_CONTROL_FAILED ? CLI_UNREADABLE : CLI_FAILED;
     if (heeded)
         code = print_status(&control, settings->answer.json);
+    else if (directory != settings->control)
+        cli_say(&CLI_RECORD, "in '%s': %s", settings->control, problem);
     else
         cli_say(&CLI_RECORD, "%s", problem);
     free(problem);

@@ -25,6 +25,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "record/control.h"
+#include "record/owner.h"
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
@@ -313,7 +314,7 @@ static int run_top(int argc, char **argv)
         code = cli_operands_one(&CLI_TOP, &operands, "no recording", "one recording at a time");
     if (code >= 0)
         return code;
-    top.settings.path = operands.words[0];
+    top.settings.path = rec_owner_enter(operands.words[0]);
     if (top.settings.once)
         top.settings.count = 1;
     if (is_a_file(&top))

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
 #define OPEN_TRIES   100u
 #define OPEN_WAIT_NS 1000000
+#define MARK         "trusted.mallab.owner"
 
 static bool reads_others;
 static uid_t other_user;
@@ -20,6 +22,18 @@ void fp_trusted_also_read(uid_t user)
 {
     reads_others = true;
     other_user = user;
+}
+
+bool fp_trusted_mark(int directory_fd, uid_t user)
+{
+    return fsetxattr(directory_fd, MARK, &user, sizeof user, XATTR_CREATE) == 0;
+}
+
+bool fp_trusted_is_marked(int directory_fd, uid_t user)
+{
+    uid_t marked;
+    return geteuid() == 0 &&
+           fgetxattr(directory_fd, MARK, &marked, sizeof marked) == (ssize_t)sizeof marked && marked == user;
 }
 
 char *fp_trusted_user(uid_t user, char *ret_name, size_t size)
@@ -76,10 +90,13 @@ static struct fp_error error_of_distrust(enum fp_distrust distrust, const struct
     return error;
 }
 
-static enum fp_distrust judge(const struct stat *facts, mode_t kind, enum fp_trusted_use use)
+static enum fp_distrust judge(int fd, const struct stat *facts, mode_t kind, enum fp_trusted_use use)
 {
     const bool only_read = use == FP_TRUSTED_READ;
     const enum fp_distrust distrust = fp_distrust(facts, kind, geteuid(), only_read);
+    if (distrust == FP_DISTRUST_OWNER && only_read && !reads_others &&
+        fp_trusted_is_marked(fd, facts->st_uid))
+        fp_trusted_also_read(facts->st_uid);
     if (distrust == FP_DISTRUST_OWNER && only_read && reads_others)
         return fp_distrust(facts, kind, other_user, true);
     return distrust;
@@ -120,7 +137,7 @@ int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_tru
     } else if (fstat(fd, &facts) != 0) {
         error = fp_error_make(FP_ERR_READ, errno, 0, "cannot read");
     } else {
-        distrust = judge(&facts, kind, use);
+        distrust = judge(fd, &facts, kind, use);
         if (distrust == FP_TRUSTED)
             return fd;
         error = distrust == FP_DISTRUST_KIND ? error_of_kind(&facts, kind)

@@ -30,6 +30,12 @@ int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_tru
 /* fp_trusted_also_read - from now on what this user owns may be read too, by FP_TRUSTED_READ. Before any thread is started. */
 void fp_trusted_also_read(uid_t user);
 
+/* fp_trusted_mark - root has made this directory for a user's recording: to root that is as fp_trusted_also_read of the user, once it
+ * is opened by FP_TRUSTED_READ. An attribute that only root can give or see; where there are none it is not marked.
+ * fp_trusted_is_marked - whether it is, for this user. */
+bool fp_trusted_mark(int directory_fd, uid_t user);
+bool fp_trusted_is_marked(int directory_fd, uid_t user);
+
 /* fp_trusted_user - a user's name, else the number. Returns ret_name. */
 char *fp_trusted_user(uid_t user, char *ret_name, size_t size);
 

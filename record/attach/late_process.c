@@ -478,12 +478,12 @@ uint32_t late_frame_rule(struct late_process *process, int number, uint64_t addr
 
 /* ---- open and closed ---------------------------------------------------------------------------- */
 
-/* As it is called by the kernel: its file's name, or what it has named itself. */
-static void find_name(struct late_process *process)
+void late_process_name(pid_t pid, char ret_name[LATE_NAME_BYTES])
 {
-    char *name = late_proc_read(process->pid, "comm", NULL);
-    char *plain = res_text_plain(name != NULL ? strtok(name, "/\n") != NULL ? name : "" : "");
-    snprintf(process->name, sizeof process->name, "%s", plain[0] != '\0' ? plain : "program");
+    char *name = late_proc_read(pid, "comm", NULL), *rest = NULL;
+    const char *part = name != NULL ? strtok_r(name, "/\n", &rest) : NULL;
+    char *plain = res_text_plain(part != NULL ? part : "");
+    snprintf(ret_name, LATE_NAME_BYTES, "%s", plain[0] != '\0' ? plain : "program");
     free(plain);
     free(name);
 }
@@ -492,7 +492,7 @@ bool late_process_open(pid_t pid, const char *library, struct late_process *ret_
 {
     *ret_process = (struct late_process){
         .pid = pid, .pidfd = fp_pidfd_open(pid), .start_ticks = start_ticks_of(pid)};
-    find_name(ret_process);
+    late_process_name(pid, ret_process->name);
     *ret_problem = late_refuse(ret_process, library);
     return *ret_problem == NULL;
 }

@@ -42,11 +42,13 @@ struct late_mapping {
     int module; /* its number; -1: none */
 };
 
+#define LATE_NAME_BYTES 64
+
 struct late_process {
     pid_t pid;
     int pidfd;
     uint64_t start_ticks;
-    char name[64]; /* its executable's, as text */
+    char name[LATE_NAME_BYTES]; /* its executable's, as text */
     struct late_mapping *mappings;
     size_t mapping_count;
     struct late_module *modules;
@@ -60,6 +62,9 @@ struct late_process {
  * Close it with late_process_close, whatever it returned. */
 bool late_process_open(pid_t pid, const char *library, struct late_process *ret_process, char **ret_problem);
 void late_process_close(struct late_process *process);
+
+/* late_process_name - as the kernel calls it: its file's name, or what it has named itself. As text, without a slash. */
+void late_process_name(pid_t pid, char ret_name[LATE_NAME_BYTES]);
 
 /* late_process_ended - whether it has ended, or its id is another's by now. */
 bool late_process_ended(const struct late_process *process);

@@ -313,17 +313,25 @@ static void leave(struct late *late, struct rec_collector *collector, struct rec
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
+char *late_default_directory(pid_t pid)
+{
+    char name[LATE_NAME_BYTES];
+    late_process_name(pid, name);
+    return res_printf("mallab-%s.%d", name, (int)pid);
+}
+
 static void take_directory(const struct rec_settings *settings, const struct late *late,
                            struct rec_recorded *recorded)
 {
     char here[PATH_MAX];
     if (getcwd(here, sizeof here) == NULL)
         snprintf(here, sizeof here, ".");
-    recorded->shown = settings->directory != NULL
-                          ? res_strdup(settings->directory)
-                          : res_printf("mallab-%s.%d", late->process.name, (int)late->process.pid);
-    recorded->directory = recorded->shown[0] == '/' ? res_strdup(recorded->shown)
-                                                    : res_path_join(here, recorded->shown);
+    recorded->shown = settings->shown != NULL       ? res_strdup(settings->shown)
+                      : settings->directory != NULL ? res_strdup(settings->directory)
+                                                    : late_default_directory(late->process.pid);
+    recorded->directory = settings->shown != NULL     ? res_strdup(settings->directory)
+                          : recorded->shown[0] == '/' ? res_strdup(recorded->shown)
+                                                      : res_path_join(here, recorded->shown);
 }
 
 static void say_begun(const struct rec_settings *settings, const struct late *late,
@@ -371,7 +379,7 @@ static struct rec_settings with_ours(const struct rec_settings *settings)
 {
     struct rec_settings ours = *settings;
     ours.paused = true;
-    ours.numbered = true;
+    ours.numbered = settings->shown == NULL;
     ours.attached = true;
     ours.duration_ns =
         0; /* we end it, slots first, so that nothing is lost; the collector where we are gone */
@@ -405,7 +413,8 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
              (is_loaded(&late) ? make_idle(&late, &recorded.problem) : load(&late, &recorded.problem))) {
         take_directory(settings, &late, &recorded);
         if (rec_collector_start(&ours, program, recorded.directory, pid, -1, &collector)) {
-            rec_recorded_take_place(settings, &collector, &recorded);
+            if (ours.numbered)
+                rec_recorded_take_place(settings, &collector, &recorded);
             recorded.collector = collector.process.pid;
             recorded.code = record(settings, &late, &collector, &recorded) ? 0 : REC_FAILED;
         } else {

@@ -30,4 +30,7 @@ struct late_told {
 void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within_ns, struct rec_recorded *ret,
                  struct late_told *ret_told);
 
+/* late_default_directory - where it records to when nobody said. The caller's. */
+char *late_default_directory(pid_t pid);
+
 #endif

@@ -30,14 +30,15 @@ static long field(const char *status, const char *word)
     return -1;
 }
 
-/* Whether all four of a line "Uid:\tR\tE\tS\tF" are ours. */
-static bool all_are(const char *status, const char *word, unsigned id)
+bool late_status_id(const char *status, const char *word, unsigned *ret_id)
 {
-    unsigned ids[4];
+    unsigned ids[4]; /* real, effective, saved, of the file system */
     const char *line = strstr(status, word);
-    return line != NULL &&
-           sscanf(line + strlen(word), "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4 &&
-           ids[0] == id && ids[1] == id && ids[2] == id && ids[3] == id;
+    if (line == NULL || sscanf(line + strlen(word), "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4 ||
+        ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3])
+        return false;
+    *ret_id = ids[0];
+    return true;
 }
 
 /* Why its executable cannot be one of ours. */
@@ -76,40 +77,52 @@ static bool is_secure(pid_t pid, bool *ret_hidden)
     return secure;
 }
 
-/* Its recording is to be its user's, who alone can map the shared memory. */
-static char *refuse_user(pid_t pid, const char *status)
+bool late_may_trace(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC); /* asks for the same right as ptrace(2) */
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Its recording is to be its user's, who alone can map the shared memory: root becomes that user (record/owner.h). */
+static char *refuse_user(int pid, unsigned owner)
 {
     char user[64];
-    (void)fp_trusted_user((uid_t)field(status, "Uid:"), user, sizeof user);
-    return res_printf(
-        "process %d belongs to user %s: as root 'runuser -u %s -- mallab record --pid %d -o DIR' "
-        "does it, where DIR may be made by %s",
-        (int)pid, user, user, (int)pid, user);
+    return res_printf("process %d belongs to user %s: root attaches to it, 'sudo mallab record --pid %d'",
+                      pid, fp_trusted_user(owner, user, sizeof user), pid);
 }
 
 static char *refuse_status(const struct late_process *process)
 {
     char *problem = NULL, *status = late_proc_read(process->pid, "status", NULL);
     const int pid = (int)process->pid;
+    unsigned user = 0, group = 0;
     bool is_hidden = false;
     if (status == NULL)
         return res_printf("there is no process %d", pid);
-    if (!all_are(status, "\nUid:", (unsigned)geteuid()))
-        problem = refuse_user(pid, status);
-    else if (!all_are(status, "\nGid:", (unsigned)getegid()) || is_secure(process->pid, &is_hidden))
+    const bool is_one = late_status_id(status, "\nUid:", &user) && late_status_id(status, "\nGid:", &group);
+    if (is_one && user != geteuid())
+        problem = refuse_user(pid, user);
+    else if (!is_one || group != getegid() || is_secure(process->pid, &is_hidden))
         problem = res_printf(
             "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
-    else if (is_hidden)
-        problem = res_printf(
-            "process %d lets its own user not look into it (PR_SET_DUMPABLE), as workers that have changed "
-            "their user may: start it under 'mallab record'",
-            pid);
     else if (field(status, "TracerPid:") > 0)
         problem = res_printf(
             "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
             field(status, "TracerPid:"));
+    else if (is_hidden || !late_may_trace(process->pid))
+        problem = res_printf("process %d may not be traced by its user (it has changed its user or has "
+                             "capabilities, kernel.yama.ptrace_scope, a container): root with CAP_SYS_PTRACE "
+                             "may, 'sudo mallab record --pid %d'",
+                             pid, pid);
     else if (field(status, "Seccomp:") > 0)
-        problem = res_printf("process %d has shut itself in (seccomp): nothing is loaded into it", pid);
+        problem = res_printf(
+            "process %d has shut itself in (seccomp), and loading a library may end it: start "
+            "it under 'mallab record'",
+            pid);
     else if (strstr(status, "x86_Thread_features:\tshstk") != NULL)
         problem = res_printf("process %d runs with shadow stacks, which a call from outside would end", pid);
     free(status);
@@ -124,10 +137,19 @@ static char *refuse_namespace(const struct late_process *process, const char *li
     const bool same = stat(library, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
                       here.st_dev == there.st_dev;
     free(path);
-    return same ? NULL
-                : res_printf("process %d does not see '%s': it runs in another root directory or container; "
-                             "put mallab into that at the same place",
-                             (int)process->pid, library);
+    if (same)
+        return NULL;
+    char *status = late_proc_read(process->pid, "status", NULL);
+    const char *inner = status != NULL ? strstr(status, "\nNSpid:") : NULL;
+    int pid = (int)process->pid; /* in its own namespace, the last one */
+    for (int at = 0, next;
+         inner != NULL && sscanf(inner + strlen("\nNSpid:") + at, "%d%n", &pid, &next) == 1;)
+        at += next;
+    free(status);
+    return res_printf(
+        "process %d does not see '%s': it runs in another root directory or container; put mallab "
+        "into that, and as root 'nsenter -at %d mallab record --pid %d'",
+        (int)process->pid, library, (int)process->pid, pid);
 }
 
 static char *refuse_modules(const struct late_process *process)

@@ -19,6 +19,8 @@ import lab
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "6"))
 KILLS = int(os.environ.get("ATTACH_KILLS", "6"))
 
+NOBODY = 65534
+
 PYTHON = """
 import json, re, signal, sys
 stop = []
@@ -50,7 +52,7 @@ def may_trace():
 
 @unittest.skipUnless(platform.machine() == "x86_64", "--pid is for x86-64")
 @unittest.skipUnless(may_trace(), "no process may be traced here")
-class Attach(lab.Lab):
+class Attached(lab.Lab):
     def begin(self, *command, **settings):
         """A program in the background that says `ready` first; killed at the end if it still runs. It yields to the recorder."""
         program = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -82,6 +84,8 @@ class Attach(lab.Lab):
         lab.wait_for(over, "the recording to end")
         return self.recording(name)
 
+
+class Attach(Attached):
     def test_counts(self):
         """Four threads: nothing lost, less than the program counts in all; no slot and no shared memory of ours is left."""
         program = self.begin(lab.PROGRAMS / "late", 4)
@@ -166,16 +170,13 @@ class Attach(lab.Lab):
         self.assertIn("as it was", self.attach(program, "--duration", "20ms", name="after"))
         self.assertGreater(self.end(program), events)
 
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("runuser"), "needs root and runuser")
-    def test_another_user(self):
-        """Refused, and the command that does it works."""
+    @unittest.skipUnless(os.geteuid() == 0, "another user takes root")
+    def test_another_users_refused(self):
+        """To who is not root; with the command that does it."""
         self.place.chmod(0o777)
-        program = self.begin(lab.reachable(lab.PROGRAMS / "late"), "-n", 2, user=65534, group=65534, extra_groups=[])
-        user = pwd.getpwuid(65534).pw_name
-        self.assertIn(f"runuser -u {user} -- mallab record --pid {program.pid}", self.attach(program, status=125))
-        mallab = lab.reachable(lab.BUILD / "mallab")
-        result = lab.run(["runuser", "-u", user, "--", mallab, "record", "--pid", program.pid, "-o", self.place / "rec", "--duration", "20ms"])
-        self.assertIn(b"as it was", result.stderr)
+        program = self.begin(lab.PROGRAMS / "late", "-n", 1)
+        said = self.mallab("record", "--pid", program.pid, "-o", "rec", status=125, user=NOBODY, group=NOBODY, extra_groups=[]).stderr
+        self.assertIn(f"belongs to user root: root attaches to it, 'sudo mallab record --pid {program.pid}'".encode(), said)
         self.end(program)
 
     def test_ab(self):
@@ -320,6 +321,138 @@ class Attach(lab.Lab):
             self.assertGreater(process["events"], 500)
         self.assertEqual(lab.run([*client, "get", "count"]).stdout, b"1500\n")
         self.assertEqual(lab.run([*client, "strlen", "k2.499"]).stdout, b"499\n")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "another user takes root")
+class Owner(Attached):
+    """Root records nobody's program: the recording is nobody's, root reads it as its own, and what root has stays root's."""
+
+    GROUPS = [7, 65534]
+
+    def setUp(self):
+        super().setUp()
+        self.owner = pwd.getpwuid(NOBODY).pw_name
+        self.mallab_path = lab.BUILD / "mallab"
+        if lab.reachable(self.mallab_path) != self.mallab_path:
+            self.skipTest("the build is where nobody else can read it")
+
+    def begin(self, *command, **settings):
+        return super().begin(*command, **{"user": NOBODY, "group": NOBODY, "extra_groups": self.GROUPS, **settings})
+
+    def recorder(self, program, name="rec", **settings):
+        """A recording that has begun."""
+        recorder = subprocess.Popen([self.mallab_path, "record", "--pid", str(program.pid), "-o", name], cwd=self.place,
+                                    stderr=subprocess.PIPE, **settings)
+        self.addCleanup(lambda: (recorder.kill(), recorder.wait(), recorder.stderr.close()))
+        self.assertIn(b"recording process", recorder.stderr.readline())
+        return recorder
+
+    def assert_nobodys(self, directory):
+        for path in (directory, *directory.iterdir()):
+            facts = path.lstat()
+            self.assertEqual((facts.st_uid, facts.st_gid, facts.st_mode & 0o777), (NOBODY, NOBODY, 0o700 if path == directory else 0o600), path)
+
+    def test_whose(self):
+        """Below a directory that nobody cannot enter; counts are right, nothing of ours is left, and root reads what nobody else may."""
+        program = self.begin(lab.PROGRAMS / "late", 2)
+        told = self.attach(program, "--duration", "200ms")
+        self.assertIn("the program is as it was", told)
+        self.assertIn(f"belongs to user {self.owner}; root reads it as its own", told)
+        self.assert_nobodys(self.place / "rec")
+        self.assertNotIn("/dev/shm/mallab", pathlib.Path(f"/proc/{program.pid}/maps").read_text())
+        self.assertIn("'rec' was there already", self.attach(program, "--duration", "20ms"))
+        self.assert_nobodys(self.place / "rec.2")
+        events = sum(process["events"] for name in ("rec", "rec.2") for process in self.recording(name)["processes"])
+        self.assertGreater(events, 1000)
+        self.assertEqual(self.answer("info", "--json", "rec")["processes"], 1)
+        self.mallab("top", "--once", "rec")
+        self.mallab("convert", "-o", "late.wl", "rec")
+        self.mallab("info", "--verify", "late.wl")
+        self.assertLess(events, self.end(program))
+        self.place.chmod(0o755)
+        as_nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        self.mallab("info", "rec", **as_nobody)
+        self.mallab("info", "rec", status=lab.BAD_INPUT, user=1, group=1, extra_groups=[])
+        os.removexattr(self.place / "rec", "trusted.mallab.owner")
+        self.mallab("info", "rec", status=lab.BAD_INPUT)
+
+    def test_rights(self):
+        """While it records: neither process has root's rights, environment, terminal or descriptors; root commands it all the same."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        secret = (self.place / "secret").open("w")
+        self.addCleanup(secret.close)
+        recorder = self.recorder(program, env={**os.environ, "SECRET": "x"}, pass_fds=[secret.fileno()])
+        children = lambda pid: [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        [tracer] = children(recorder.pid)
+        [collector] = children(tracer)
+        for pid in (tracer, collector):
+            status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+            self.assertEqual(status["Uid"].split() + status["Gid"].split(), [str(NOBODY)] * 8)
+            self.assertEqual([int(group) for group in status["Groups"].split()], self.GROUPS)
+            self.assertEqual((status["NoNewPrivs"], int(status["CapInh"], 16), int(status["CapAmb"], 16)), ("1", 0, 0))
+            self.assertEqual(int(status["CapPrm"], 16) & ~(1 << 19), 0, "no right but to trace")
+            self.assertNotEqual(os.getsid(pid), os.getsid(0))
+            opened = [os.readlink(path) for path in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+            self.assertNotIn(str(self.place / "secret"), opened)
+        self.assertEqual(int(status["CapPrm"], 16), 0)
+        self.assertEqual(pathlib.Path(f"/proc/{collector}/environ").read_bytes(), b"")
+        self.assertEqual(pathlib.Path(f"/proc/{tracer}/environ").stat().st_uid, 0, "its user cannot look into it")
+        self.assertIn(b"recording", self.mallab("record", "--control", "rec", "--status").stdout)
+        self.mallab("record", "--control", "rec", "--end")
+        rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
+        self.assertEqual(recorder.returncode, 0, rest)
+        self.assertIn(b"as it was", rest)
+        self.end(program)
+
+    def test_hostile_places(self):
+        """Links, also on the way, and what is somebody else's; and nothing stays where nothing was recorded."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 1)
+        (self.place / "real").mkdir()
+        (self.place / "link").symlink_to("real")
+        (self.place / "foreign").mkdir()
+        os.chown(self.place / "foreign", 1, 1)
+        for name, words in (("link", "is a symbolic link"), ("link/rec", "is a link or no directory"), ("foreign", "belongs to user"),
+                            ("missing/rec", "No such file")):
+            with self.subTest(name=name):
+                self.assertIn(words, self.attach(program, name=name, status=125))
+        self.assertEqual(list((self.place / "real").iterdir()), [])
+        program.send_signal(signal.SIGSTOP)
+        lab.wait_for(lambda: pathlib.Path(f"/proc/{program.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T", "it to stop")
+        self.assertIn("is stopped", self.attach(program, status=125))
+        self.assertFalse((self.place / "rec").exists())
+        program.send_signal(signal.SIGCONT)
+        self.end(program)
+
+    def test_ab(self):
+        """The whole way; only the recording is nobody's, and root replays."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "--memory-rounds", 0, "-a", "glibc",
+                             "--head", "1000", "--json", "--keep", "kept")
+        self.end(program)
+        self.assertGreater(result["workloads"][0]["ops"], 0)
+        self.assert_nobodys(self.place / "kept" / f"pid-{program.pid}")
+        self.assertEqual((self.place / "kept" / f"pid-{program.pid}.wl").stat().st_uid, 0)
+
+    def test_killed_parent(self):
+        """Root's process is killed: the program is left as it was."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        recorder = self.recorder(program)
+        recorder.kill()
+        recorder.wait()
+        self.assertEqual(self.wait_for_end("rec")["stopped"]["by"], "end")
+        lab.wait_for(lambda: "/dev/shm/mallab" not in pathlib.Path(f"/proc/{program.pid}/maps").read_text(), "the memory to go")
+        self.end(program)
+
+    def test_hidden(self):
+        """A program that its own user may not look into, as workers that have changed their user."""
+        hide = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\n"
+        program = self.begin("/usr/bin/python3", "-S", "-c", hide + PYTHON)
+        self.place.chmod(0o777)
+        refused = self.mallab("record", "--pid", program.pid, "-o", "own", status=125, user=NOBODY, group=NOBODY, extra_groups=self.GROUPS)
+        self.assertIn(b"may not be traced by its user", refused.stderr)
+        self.assertIn("as it was", self.attach(program, "--duration", "100ms"))
+        self.assertGreater(self.recording()["events"], 0)
+        self.end(program)
 
 
 if __name__ == "__main__":
