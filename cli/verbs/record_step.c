@@ -17,8 +17,8 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
+#include "record/attach/late_owner.h"
 #include "record/attach/late_record.h"
-#include "record/owner.h"
 #include "record/record_report.h"
 #include "record/relay.h"
 #include "record/target.h"
@@ -149,13 +149,16 @@ static int attach_as_owner(void *data)
 }
 
 static volatile sig_atomic_t handed_on;
-static volatile pid_t hand_on_to;
+static const struct fp_process *hand_on_to;
 
 static void hand_on(int number)
 {
     const int saved = errno;
     handed_on = number;
-    (void)kill(hand_on_to, number); /* ours until it was waited for, and that is after the last signal */
+    if (hand_on_to->pidfd >= 0)
+        (void)fp_pidfd_signal(hand_on_to->pidfd, number); /* it may have ended */
+    else
+        fp_process_kill(hand_on_to, number);
     errno = saved;
 }
 
@@ -178,7 +181,7 @@ static int run_as_owner(struct as_owner *as, int *ret_ended_by)
     handed_on = 0;
     sigprocmask(SIG_BLOCK, &signals, &before);
     const int error = fp_process_start(&plan, &process);
-    hand_on_to = process.pid;
+    hand_on_to = &process;
     if (error == 0)
         fp_signals_take(ENDING, FP_ENDING_COUNT, &action, former);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -212,31 +215,32 @@ static char *refuse_files(const struct rec_owner *owner)
     return problem;
 }
 
-static int attach_for(const struct rec_owner *owner, struct as_owner *as, int *ret_ended_by)
+static int attach_for(const struct rec_owner *owner, const struct as_owner *asked_for, int *ret_ended_by)
 {
+    struct as_owner as = *asked_for;
     struct rec_place place = {.parent_fd = -1, .fd = -1};
-    char user[64], *asked = as->record.directory != NULL ? res_strdup(as->record.directory)
-                                                         : late_default_directory(as->pid);
+    char user[64], *asked = as.record.directory != NULL ? res_strdup(as.record.directory)
+                                                        : late_default_directory(as.pid);
     char *problem = refuse_files(owner);
     int code = REC_FAILED;
     if (problem == NULL && rec_place_make(owner, asked, &place, &problem)) {
-        as->owner = owner;
-        as->place = &place;
-        as->record.directory = ".";
-        as->record.shown = place.path;
-        code = run_as_owner(as, ret_ended_by);
+        as.owner = owner;
+        as.place = &place;
+        as.record.directory = ".";
+        as.record.shown = place.path;
+        code = run_as_owner(&as, ret_ended_by);
         if (code == REC_FAILED)
             rec_place_forget(&place);
         else if (strcmp(place.path, asked) != 0)
-            cli_say(as->verb, "'%s' was there already: the recording is '%s'", asked, place.path);
-        if (code != REC_FAILED && as->record.numbered && !as->record.quiet)
-            cli_say(as->verb, "'%s' belongs to user %s%s", place.path,
+            cli_say(as.verb, "'%s' was there already: the recording is '%s'", asked, place.path);
+        if (code != REC_FAILED && as.record.numbered && !as.record.quiet)
+            cli_say(as.verb, "'%s' belongs to user %s%s", place.path,
                     fp_trusted_user(owner->user, user, sizeof user),
-                    place.marked ? "; root reads it as its own" : "; root reads it with --trust-owner");
+                    place.marked ? "; root reads it as its own" : "; root reads it with --trust-owner USER");
         fp_trusted_also_read(owner->user);
     }
     if (problem != NULL)
-        cli_say(as->verb, "%s", problem);
+        cli_say(as.verb, "%s", problem);
     rec_place_release(&place);
     free(problem);
     free(asked);
@@ -247,7 +251,7 @@ int cli_record_attached(const struct cli_verb *verb, const struct rec_settings *
                         uint64_t within_ns, int *ret_ended_by)
 {
     struct rec_owner owner;
-    struct as_owner as = {
+    const struct as_owner as = {
         .verb = verb, .record = *record, .pid = pid, .parent = getpid(), .within_ns = within_ns};
     *ret_ended_by = 0;
     const int code = rec_owner_find(pid, &owner) ? attach_for(&owner, &as, ret_ended_by)

@@ -19,8 +19,8 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/fp/site_sample.h"
+#include "record/attach/late_owner.h"
 #include "record/control.h"
-#include "record/owner.h"
 #include "record/record_report.h"
 #include "record/target.h"
 

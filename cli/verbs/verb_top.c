@@ -24,8 +24,8 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
+#include "record/attach/late_owner.h"
 #include "record/control.h"
-#include "record/owner.h"
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)

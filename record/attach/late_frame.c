@@ -12,6 +12,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "record/attach/late_refuse.h"
 #include "record/attach/late_wait.h"
 
 #define XSTATE_MOST 16384u
@@ -134,6 +135,19 @@ static uint32_t take_xstate(pid_t thread, unsigned char *ret, size_t room)
     return size + (uint32_t)sizeof last;
 }
 
+/* By the thread, which stands still, and not by the process's id: where another one executes another program, perhaps one of other
+ * rights, this one is gone, and nothing is written. Up to the next whole word there is nothing. */
+static bool write_words(pid_t thread, uint64_t address, const void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)bytes + at, size - at < sizeof word ? size - at : sizeof word);
+        if (ptrace(PTRACE_POKEDATA, thread, (void *)(uintptr_t)(address + at), (void *)(uintptr_t)word) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Lay the frame and the text below what the thread may use. ret_sp: where the function finds its return address. */
 static bool lay_frame(const struct late_process *process, const struct late_thread *thread,
                       const struct late_call *call, uint64_t restorer, uint64_t *ret_sp, uint64_t *ret_text)
@@ -154,9 +168,9 @@ static bool lay_frame(const struct late_process *process, const struct late_thre
     fill_context(&frame.context, &registers, state_at);
     *ret_sp = frame_at;
     *ret_text = text_at;
-    return late_process_write(process, text_at, text, sizeof text) &&
-           late_process_write(process, state_at, state, size) &&
-           late_process_write(process, frame_at, &frame, sizeof frame);
+    return write_words(thread->id, text_at, text, strlen(text) + 1) &&
+           write_words(thread->id, state_at, state, size) &&
+           write_words(thread->id, frame_at, &frame, sizeof frame);
 }
 
 bool late_frame_begin(const struct late_process *process, const struct late_thread *thread,
@@ -164,8 +178,9 @@ bool late_frame_begin(const struct late_process *process, const struct late_thre
 {
     uint64_t sp, text;
     const uint64_t all = ~UINT64_C(0);
-    if (late_wait_is_lost(process, &thread->registers) || is_in_sequence(process, thread->id) ||
-        !lay_frame(process, thread, call, restorer, &sp, &text))
+    /* From here on it does not execute another program. */
+    if (!late_is_ours(process->pid) || late_wait_is_lost(process, &thread->registers) ||
+        is_in_sequence(process, thread->id) || !lay_frame(process, thread, call, restorer, &sp, &text))
         return false;
     struct user_regs_struct registers = thread->registers;
     registers.rip = call->function;

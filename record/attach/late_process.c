@@ -108,12 +108,6 @@ bool late_process_read(const struct late_process *process, uint64_t address, voi
     return true;
 }
 
-bool late_process_write(const struct late_process *process, uint64_t address, const void *bytes, size_t size)
-{
-    const struct iovec from = {(void *)(uintptr_t)bytes, size}, to = {(void *)(uintptr_t)address, size};
-    return process_vm_writev(process->pid, &from, 1, &to, 1, 0) == (ssize_t)size;
-}
-
 void late_rest(long ns)
 {
     const struct timespec time = {0, ns};

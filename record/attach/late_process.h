@@ -78,9 +78,8 @@ bool late_process_refresh(struct late_process *process);
 /* late_proc_read - a file of /proc/PID, with a zero byte behind it, the caller's; NULL: it cannot be opened. ret_length may be NULL. */
 char *late_proc_read(pid_t pid, const char *name, size_t *ret_length);
 
-/* late_process_read / _write - bytes of its memory: all of them, or false. */
+/* late_process_read - bytes of its memory: all of them, or false. */
 bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size);
-bool late_process_write(const struct late_process *process, uint64_t address, const void *bytes, size_t size);
 
 /* late_rest - sleep for below a second, or shorter. */
 void late_rest(long ns);

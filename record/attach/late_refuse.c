@@ -77,6 +77,18 @@ static bool is_secure(pid_t pid, bool *ret_hidden)
     return secure;
 }
 
+bool late_is_ours(pid_t pid)
+{
+    unsigned user, group;
+    bool is_hidden;
+    char *status = late_proc_read(pid, "status", NULL);
+    const bool ours = status != NULL && late_status_id(status, "\nUid:", &user) && user == geteuid() &&
+                      late_status_id(status, "\nGid:", &group) && group == getegid() &&
+                      !is_secure(pid, &is_hidden) && !is_hidden;
+    free(status);
+    return ours;
+}
+
 bool late_may_trace(pid_t pid)
 {
     char path[64];
@@ -87,7 +99,7 @@ bool late_may_trace(pid_t pid)
     return fd >= 0;
 }
 
-/* Its recording is to be its user's, who alone can map the shared memory: root becomes that user (record/owner.h). */
+/* Its recording is to be its user's, who alone can map the shared memory: root becomes that user (record/attach/late_owner.h). */
 static char *refuse_user(int pid, unsigned owner)
 {
     char user[64];

@@ -12,6 +12,9 @@ char *late_refuse(struct late_process *process, const char *library);
 /* late_status_id - the user or group of a process, by a line of its /proc/PID/status ("\nUid:"), where all four are the same. */
 bool late_status_id(const char *status, const char *word, unsigned *ret_id);
 
+/* late_is_ours - whether a process is our user's and group's, and has no rights beyond. */
+bool late_is_ours(pid_t pid);
+
 /* late_may_trace - whether we may trace a process, if nobody else does. */
 bool late_may_trace(pid_t pid);
 

@@ -1,4 +1,4 @@
-/* owner.h - root records another user's program: the recording is that user's, and what touches it runs with that user's rights.
+/* late_owner.h - root records another user's program: the recording is that user's, and what touches it runs with that user's rights.
  *
  *   owner    user, group and groups of the program, which are ours from `become` on, without a way back. Of root's rights at most
  *            the one to trace is kept, where the user's own would not do; a program that we start then does not have it
@@ -6,8 +6,8 @@
  *            (footprint/base/trusted.h), so that root reads it as its own
  *
  * Whoever records goes into the place, which is then ".": the owner may have no right to pass the directories above it. */
-#ifndef MALLAB_RECORD_OWNER_H
-#define MALLAB_RECORD_OWNER_H
+#ifndef MALLAB_RECORD_ATTACH_LATE_OWNER_H
+#define MALLAB_RECORD_ATTACH_LATE_OWNER_H
 
 #include <stdbool.h>
 #include <stddef.h>

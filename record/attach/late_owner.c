@@ -1,8 +1,8 @@
-/* owner.c - give up root's rights for a program's; make a directory and hand it over.
+/* late_owner.c - give up root's rights for a program's; make a directory and hand it over.
  *
  * Laws of this file: the order of giving up is groups, group, user, and each is looked at again. What root makes, it makes below a
  * directory that it holds, and gives away only what it has just made there. */
-#include "record/owner.h"
+#include "record/attach/late_owner.h"
 
 #include <dirent.h>
 #include <errno.h>
