@@ -181,7 +181,7 @@ static enum fp_status read_sites(struct fp_reader *reader, uint64_t offset, cons
     enum fp_status status = unpack_at(reader, offset, header,
                                       nodes ? sites_scratch_bytes(header->count)
                                             : modules_scratch_bytes(header->count),
-                                      columns, nodes ? SITES_COLUMNS : 1);
+                                      columns, nodes ? sites_columns(header) : 1);
     if (status != FP_OK)
         return status;
     status = nodes ? sites_decode(header, columns, &reader->sites, &what)

@@ -4,45 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPOCH_BITS 16u
-
 /* ---- nodes ---------------------------------------------------------------------------------------- */
-
-/* Address and epoch as one number, which is what the file has. */
-static uint64_t key_of(const struct fp_site_node *node)
-{
-    return node->address | (uint64_t)node->epoch << FP_ADDRESS_BITS;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return one < other ? -1 : one > other;
-}
-
-/* The distinct addresses of a block, ascending. Returns how many. */
-static size_t sorted_keys(const struct fp_site_entry *nodes, size_t count, uint64_t *ret_keys)
-{
-    size_t distinct = 0;
-    for (size_t i = 0; i < count; i++)
-        ret_keys[i] = key_of(&nodes[i].node);
-    qsort(ret_keys, count, sizeof *ret_keys, compare_keys);
-    for (size_t i = 0; i < count; i++)
-        if (distinct == 0 || ret_keys[i] != ret_keys[distinct - 1])
-            ret_keys[distinct++] = ret_keys[i];
-    return distinct;
-}
-
-static size_t place_of(const uint64_t *keys, size_t count, uint64_t key)
-{
-    size_t first = 0;
-    while (count > 1) {
-        const size_t half = count / 2;
-        first += keys[first + half] <= key ? half : 0;
-        count -= half;
-    }
-    return first;
-}
 
 static bool entries_are_valid(const struct fp_site_entry *nodes, size_t count)
 {
@@ -56,42 +18,31 @@ static bool entries_are_valid(const struct fp_site_entry *nodes, size_t count)
 
 size_t sites_scratch_bytes(uint32_t count)
 {
-    return (size_t)count * (4 + 4 + VARINT_BYTES_MAX + 3);
+    return (size_t)count * NODE_BYTES_MOST + RANGE_TAIL_BYTES;
 }
 
-enum fp_status sites_encode(const struct fp_site_entry *nodes, size_t count, struct bytes *memory,
-                            struct block_header *ret_header, struct column ret_columns[SITES_COLUMNS])
+enum fp_status sites_encode(struct node_model *model, bool anew, const struct fp_site_entry *nodes,
+                            size_t count, struct bytes *memory, struct block_header *ret_header,
+                            struct column *ret_column)
 {
     if (!entries_are_valid(nodes, count))
         return FP_ERR_ARGUMENT;
-    uint64_t *keys = malloc(count * sizeof *keys);
-    if (keys == NULL || !bytes_reserve(memory, sites_scratch_bytes((uint32_t)count) + VARINT_BYTES_MAX)) {
-        free(keys);
+    if (!bytes_reserve(memory, sites_scratch_bytes((uint32_t)count)))
         return FP_ERR_MEMORY;
-    }
-    const size_t distinct = sorted_keys(nodes, count, keys);
-    uint8_t *at = memory->at, *begin = at;
-    for (size_t i = 0; i < count; i++)
-        at = put_varint(at, nodes[i].site - (i > 0 ? nodes[i - 1].site : 0));
-    ret_columns[SITES_NUMBERS] = (struct column){begin, (size_t)(at - begin)};
-    begin = at;
-    for (size_t i = 0; i < count; i++)
-        at = put_varint(at, nodes[i].site - nodes[i].node.parent);
-    ret_columns[SITES_PARENTS] = (struct column){begin, (size_t)(at - begin)};
-    begin = at;
-    for (size_t i = 0; i < distinct; i++)
-        at = put_varint(at, keys[i] - (i > 0 ? keys[i - 1] : 0));
-    ret_columns[SITES_ADDRESSES] = (struct column){begin, (size_t)(at - begin)};
-    begin = at;
-    for (size_t i = 0; i < count; i++)
-        at = put_varint(at, place_of(keys, distinct, key_of(&nodes[i].node)));
-    ret_columns[SITES_PLACES] = (struct column){begin, (size_t)(at - begin)};
-    free(keys);
-    *ret_header = (struct block_header){.type = BLOCK_SITES, .count = (uint32_t)count};
+    if (anew)
+        node_model_begin(model);
+    struct range_coder coder = range_write(memory->at);
+    uint32_t before = FP_SITE_FIRST - 1;
+    for (size_t i = 0; i < count; before = nodes[i++].site)
+        if (!node_model_put(model, &coder, before, &nodes[i]))
+            return FP_ERR_MEMORY;
+    *ret_column = (struct column){memory->at, (size_t)(range_end(&coder) - memory->at)};
+    *ret_header = (struct block_header){
+        .type = BLOCK_SITES, .flags = anew ? 0 : SITES_FLAG_CONTINUES, .count = (uint32_t)count};
     return FP_OK;
 }
 
-/* Ascending addresses of a block. Returns false where they are none. */
+/* Ascending addresses of a block of version 4. Returns false where they are none. */
 static bool get_keys(const struct column *column, uint64_t *keys, uint32_t most, uint32_t *ret_count)
 {
     struct cursor cursor = column_cursor(column);
@@ -125,6 +76,37 @@ static bool grow_nodes(struct sites_store *store, uint32_t end)
     return true;
 }
 
+/* Of a node told twice the first holds. */
+static bool add_node(struct sites_store *store, uint32_t site, struct fp_site_node node)
+{
+    if (!grow_nodes(store, site + 1))
+        return false;
+    if (store->nodes[site].address == 0)
+        store->nodes[site] = node;
+    return true;
+}
+
+static enum fp_status take_coded_nodes(const struct block_header *header, const struct column *column,
+                                       struct sites_store *store)
+{
+    if (store->model == NULL)
+        store->model = node_model_make();
+    else if ((header->flags & SITES_FLAG_CONTINUES) == 0)
+        node_model_begin(store->model);
+    if (store->model == NULL)
+        return FP_ERR_MEMORY;
+    struct range_coder coder = range_read(column->bytes, column->size);
+    struct fp_site_entry entry = {.site = FP_SITE_FIRST - 1};
+    for (uint32_t i = 0; i < header->count; i++) {
+        const enum fp_status status = node_model_get(store->model, &coder, entry.site, &entry);
+        if (status != FP_OK)
+            return status;
+        if (!add_node(store, entry.site, entry.node))
+            return FP_ERR_MEMORY;
+    }
+    return range_done(&coder) ? FP_OK : FP_ERR_CORRUPT;
+}
+
 static enum fp_status take_nodes(uint32_t count, const struct column columns[SITES_COLUMNS],
                                  const uint64_t *keys, uint32_t key_count, struct sites_store *store)
 {
@@ -139,34 +121,41 @@ static enum fp_status take_nodes(uint32_t count, const struct column columns[SIT
         site += step;
         if (site < FP_SITE_FIRST || up > site || (keys[place] & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1)) == 0)
             return FP_ERR_CORRUPT;
-        if (!grow_nodes(store, (uint32_t)site + 1))
+        if (!add_node(store, (uint32_t)site,
+                      (struct fp_site_node){
+                          .address = keys[place] & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1),
+                          .parent = (uint32_t)(site - up),
+                          .epoch = (uint16_t)(keys[place] >> FP_ADDRESS_BITS),
+                      }))
             return FP_ERR_MEMORY;
-        if (store->nodes[site].address == 0)
-            store->nodes[site] = (struct fp_site_node){
-                .address = keys[place] & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1),
-                .parent = (uint32_t)(site - up),
-                .epoch = (uint16_t)(keys[place] >> FP_ADDRESS_BITS),
-            };
     }
     return cursor_done(&numbers) && cursor_done(&parents) && cursor_done(&places) ? FP_OK : FP_ERR_CORRUPT;
+}
+
+static enum fp_status take_listed_nodes(const struct block_header *header,
+                                        const struct column columns[SITES_COLUMNS], struct sites_store *store)
+{
+    uint32_t key_count = 0;
+    uint64_t *keys = malloc(header->count * sizeof *keys);
+    enum fp_status status = keys != NULL ? FP_OK : FP_ERR_MEMORY;
+    if (status == FP_OK && !get_keys(&columns[SITES_ADDRESSES], keys, header->count, &key_count))
+        status = FP_ERR_CORRUPT;
+    if (status == FP_OK)
+        status = take_nodes(header->count, columns, keys, key_count, store);
+    free(keys);
+    return status;
 }
 
 enum fp_status sites_decode(const struct block_header *header, const struct column columns[SITES_COLUMNS],
                             struct sites_store *store, const char **ret_what)
 {
-    uint32_t key_count = 0;
     *ret_what = "nodes of stacks are damaged";
     if (header->count == 0 || header->count > FP_SITES_BLOCK_MAX)
         return FP_ERR_CORRUPT;
-    uint64_t *keys = malloc(header->count * sizeof *keys);
-    enum fp_status status = keys != NULL ? FP_OK : FP_ERR_MEMORY;
-    if (status == FP_OK && !get_keys(&columns[SITES_ADDRESSES], keys, header->count, &key_count))
-        status = FP_ERR_CORRUPT;
-    if (status == FP_OK && !grow_nodes(store, FP_SITE_FIRST))
-        status = FP_ERR_MEMORY;
+    enum fp_status status = grow_nodes(store, FP_SITE_FIRST) ? FP_OK : FP_ERR_MEMORY;
     if (status == FP_OK)
-        status = take_nodes(header->count, columns, keys, key_count, store);
-    free(keys);
+        status = sites_columns(header) == SITES_COLUMNS ? take_listed_nodes(header, columns, store)
+                                                        : take_coded_nodes(header, &columns[0], store);
     if (status == FP_ERR_MEMORY)
         *ret_what = "no memory for stacks";
     return status;
@@ -328,6 +317,7 @@ void sites_release(struct sites_store *store)
     for (uint32_t i = 0; i < store->sites.module_count; i++)
         free((char *)(uintptr_t)store->modules[i].path);
     fp_index_release(&store->index);
+    node_model_free(store->model);
     free(store->modules);
     free(store->nodes);
     *store = (struct sites_store){0};

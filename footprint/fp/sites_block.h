@@ -7,7 +7,9 @@
 #include "footprint/base/blockio.h"
 #include "footprint/base/hash_index.h"
 #include "footprint/fp/fp_sites.h"
+#include "footprint/fp/node_model.h"
 
+/* Of version 4; now there is one, which is coded. */
 enum sites_column { SITES_NUMBERS = 0, SITES_PARENTS, SITES_ADDRESSES, SITES_PLACES, SITES_COLUMNS };
 
 /* A module takes at most so many bytes. */
@@ -17,15 +19,26 @@ struct sites_store {
     struct fp_sites sites;
     struct fp_site_node *nodes;
     struct fp_module *modules;
-    struct fp_index index; /* of the modules */
+    struct fp_index index;    /* of the modules */
+    struct node_model *model; /* of coded nodes, once there are some */
     size_t node_capacity, module_capacity, text_bytes;
 };
 
-/* sites_encode - header and columns of a block of nodes.
- * memory    receives the columns' bytes (replaced), which must outlive them.
+#define SITES_FLAG_CONTINUES 1u /* of a coded block's header: the model goes on from the block before */
+
+/* sites_columns - how many columns a block of nodes has, by its header. */
+static inline unsigned sites_columns(const struct block_header *header)
+{
+    return header->column_count == SITES_COLUMNS ? SITES_COLUMNS : 1;
+}
+
+/* sites_encode - header and column of a block of nodes.
+ * model     of the file; `anew`: begins, else it goes on from the block before. Only good behind FP_OK, and once the block is written.
+ * memory    receives the column's bytes (replaced), which must outlive them.
  * Returns   FP_OK, FP_ERR_MEMORY, FP_ERR_ARGUMENT. */
-enum fp_status sites_encode(const struct fp_site_entry *nodes, size_t count, struct bytes *memory,
-                            struct block_header *ret_header, struct column ret_columns[SITES_COLUMNS]);
+enum fp_status sites_encode(struct node_model *model, bool anew, const struct fp_site_entry *nodes,
+                            size_t count, struct bytes *memory, struct block_header *ret_header,
+                            struct column *ret_column);
 
 /* modules_encode - likewise, one column. */
 enum fp_status modules_encode(const struct fp_module *modules, size_t count, struct bytes *memory,

@@ -32,6 +32,8 @@ struct fp_writer {
     bool model_stands;
     uint32_t model_lane, chain;
     uint64_t model_next;
+    struct node_model *nodes; /* behind the last block of nodes, where they `stand` */
+    bool nodes_stand;
     struct fp_error error;
 };
 
@@ -225,13 +227,18 @@ enum fp_status fp_writer_usage(struct fp_writer *writer, const struct fp_usage *
 enum fp_status fp_writer_sites(struct fp_writer *writer, const struct fp_site_entry *nodes, size_t count)
 {
     struct block_header header;
-    struct column columns[SITES_COLUMNS];
+    struct column column;
     struct bytes memory = {0};
-    enum fp_status status = sites_encode(nodes, count, &memory, &header, columns);
+    if (writer->nodes == NULL)
+        writer->nodes = node_model_make();
+    enum fp_status status = writer->nodes != NULL ? sites_encode(writer->nodes, !writer->nodes_stand, nodes,
+                                                                 count, &memory, &header, &column)
+                                                  : FP_ERR_MEMORY;
     if (status == FP_OK)
-        status = pack_and_append(writer, &header, columns, SITES_COLUMNS);
+        status = pack_and_append(writer, &header, &column, 1);
     else
         fail(writer, status, 0, "stacks cannot be stored");
+    writer->nodes_stand = status == FP_OK;
     bytes_release(&memory);
     return status;
 }
@@ -301,5 +308,6 @@ void fp_writer_abandon(struct fp_writer *writer)
     ZSTD_freeCCtx(writer->context);
     bytes_release(&writer->packed);
     free(writer->model);
+    node_model_free(writer->nodes);
     free(writer);
 }

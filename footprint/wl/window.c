@@ -2,6 +2,7 @@
 #include "footprint/wl/window.h"
 
 #include "footprint/base/bytes.h"
+#include "footprint/fp/site_model.h"
 
 bool shape_normalise(struct fp_shape *shape)
 {
@@ -50,7 +51,7 @@ bool shape_to_op(const struct fp_shape *shape, bool fresh, struct wl_op *ret_op)
 
 size_t window_scratch_bytes(uint32_t op_count)
 {
-    /* shape 21 and its site 4, low and high 2, run 4 + 3, id 3, literal 5, wait 3 + 3, a time of 10 for 16, noted 3 + 10, facts 5 of 10 */
-    return (size_t)op_count * (SHAPE_BYTES_MAX + 4 + 2 + 7 + 3 + 5 + 6 + 13) +
-           ((size_t)op_count / WL_TIME_STRIDE + 1) * 10 + 5 * VARINT_BYTES_MAX;
+    /* shape 21 and a site of 16, low and high 2, run 4 + 3, id 3, literal 5, wait 3 + 3, a time of 10 for 16, noted 3 + 10, facts 5 of 10 */
+    return (size_t)op_count * (SHAPE_BYTES_MAX + SITE_BYTES_MOST + 2 + 7 + 3 + 5 + 6 + 13) +
+           ((size_t)op_count / WL_TIME_STRIDE + 1) * 10 + 5 * VARINT_BYTES_MAX + RANGE_TAIL_BYTES;
 }

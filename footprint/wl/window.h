@@ -29,6 +29,8 @@ enum window_column {
     WINDOW_COLUMNS,
 };
 
+#define WL_VERSION_SITES_BY_SHAPE 4u /* later ones have the sites by op, coded */
+
 /* window_columns - how many columns a window has in a file of a version. */
 static inline unsigned window_columns(uint32_t version)
 {

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "footprint/base/bytes.h"
+#include "footprint/fp/record.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/wl/wl_sites.h"
 #include "footprint/wl/wl_times.h"
 
@@ -32,7 +34,7 @@ void wl_decode_reset(struct wl_decoder *decoder)
 static bool decode_site(struct wl_decoder *decoder, struct cursor *cursor, bool sizes, uint32_t *last)
 {
     uint32_t site = 0;
-    if (decoder->site_end == 0)
+    if (decoder->site_end == 0 || decoder->version > WL_VERSION_SITES_BY_SHAPE)
         return true;
     if (!wl_sites_decode(cursor, decoder->site_end, last, &site) || (site != 0 && !sizes))
         return false;
@@ -62,9 +64,11 @@ static bool decode_shapes(struct wl_decoder *decoder, const struct block_header 
             (kind != FP_KIND_RELEASE && fp_shape_bytes(&shape) > decoder->summary->largest_size) ||
             !decode_site(decoder, &sites, kind != FP_KIND_RELEASE, &last_site))
             return false;
+        if (decoder->shape_hashes != NULL)
+            decoder->shape_hashes[decoder->shape_count] = site_shape_hash(&shape);
         decoder->kinds[decoder->shape_count++] = (uint8_t)kind;
     }
-    return decoder->site_end == 0 || cursor_done(&sites);
+    return decoder->site_end == 0 || decoder->version > WL_VERSION_SITES_BY_SHAPE || cursor_done(&sites);
 }
 
 /* By op, that of its shape. */
@@ -74,6 +78,29 @@ static void decode_sites(const struct wl_decoder *decoder, const struct column *
     const bool is_wide = columns[WINDOW_SHAPE_HIGH].size > 0;
     for (uint32_t i = 0; i < op_count; i++)
         decoder->sites[i] = decoder->shape_sites[low[i] | (is_wide ? (uint32_t)high[i] << 8 : 0)];
+}
+
+/* By op, told by those before. */
+static bool decode_coded_sites(struct wl_decoder *decoder, const struct block_header *header,
+                               const struct column *columns)
+{
+    const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes, *high = columns[WINDOW_SHAPE_HIGH].bytes;
+    const bool is_wide = columns[WINDOW_SHAPE_HIGH].size > 0;
+    struct range_coder coder = range_read(columns[WINDOW_SITES].bytes, columns[WINDOW_SITES].size);
+    if (header->sequence == 0)
+        site_model_begin(decoder->site_model);
+    for (uint32_t i = 0; i < header->count; i++) {
+        const uint32_t shape = low[i] | (is_wide ? (uint32_t)high[i] << 8 : 0);
+        decoder->sites[i] = 0;
+        if (!fp_call_has_site(decoder->shapes[shape].call)) {
+            site_model_other(decoder->site_model);
+            continue;
+        }
+        decoder->sites[i] = site_model_get(decoder->site_model, &coder, decoder->shape_hashes[shape]);
+        if (decoder->sites[i] >= decoder->site_end)
+            return false;
+    }
+    return range_done(&coder);
 }
 
 /* Whether the summary, by which replay starts and ends threads, has these ops of a thread in this window. */
@@ -370,6 +397,12 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
         return FP_ERR_CORRUPT;
     if (decoder->shape_sites != NULL) {
         decode_sites(decoder, columns, window.op_count);
+        window.sites = decoder->sites;
+    }
+    *ret_what = "sites of a window are damaged";
+    if (decoder->shape_hashes != NULL) {
+        if (!decode_coded_sites(decoder, header, columns))
+            return FP_ERR_CORRUPT;
         window.sites = decoder->sites;
     }
     *ret_window = window;

@@ -33,9 +33,11 @@ struct wl_decoder {
     struct wl_waits_thread *waits_threads;
     uint32_t known[WINDOW_WAITERS_MAX][WINDOW_WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1 */
     struct wl_op *shapes;                                   /* WINDOW_SHAPES_MAX, id 0 */
-    uint32_t *shape_sites; /* of each shape; NULL: nobody asked for sites, or there are none */
-    uint8_t *kinds;        /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
-    struct wl_op *ops;     /* the summary's window_ops_max, as the arrays below */
+    uint32_t *shape_sites;  /* version 4: of each shape; NULL: nobody asked for sites, or there are none */
+    uint64_t *shape_hashes; /* since then: of each shape, for the model; NULL likewise */
+    struct site_model *site_model;
+    uint8_t *kinds;    /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
+    struct wl_op *ops; /* the summary's window_ops_max, as the arrays below */
     struct wl_run *runs;
     struct wl_wait *waits;
     uint64_t *times_ns;

@@ -21,6 +21,22 @@ static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra, uint32_
     return (uint32_t)slot & (SHAPE_TABLE_SLOTS - 1);
 }
 
+/* The number that the file has for a shape, whatever site it has. */
+static uint16_t plain_shape(struct wl_writer *writer, uint32_t shape)
+{
+    const struct fp_shape *wanted = &writer->shapes[shape];
+    uint32_t slot = shape_slot(wanted->call, wanted->size, wanted->extra, 0);
+    for (uint32_t entry; (entry = writer->plain_table[slot]) != 0;
+         slot = (slot + 1) & (SHAPE_TABLE_SLOTS - 1)) {
+        const struct fp_shape *known = &writer->shapes[writer->plain[entry - 1]];
+        if (known->size == wanted->size && known->extra == wanted->extra && known->call == wanted->call)
+            return (uint16_t)(entry - 1);
+    }
+    writer->plain[writer->plain_count++] = shape;
+    writer->plain_table[slot] = writer->plain_count;
+    return (uint16_t)(writer->plain_count - 1);
+}
+
 /* Looked for as the caller gives it, then normalised: so no shape stands in the dictionary twice, and ops alone, without
  * their callers' words, lead to the same bytes. */
 bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra, uint32_t site,
@@ -45,9 +61,11 @@ bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, u
                                  ret_index); /* normal: no third time */
     normal.call = (uint8_t)call;
     /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
-    if (writer->shape_sites != NULL)
-        writer->shape_sites[writer->shape_count] = site;
     writer->shapes[writer->shape_count++] = normal;
+    if (writer->shape_sites != NULL) {
+        writer->shape_sites[writer->shape_count - 1] = site;
+        writer->shape_plain[writer->shape_count - 1] = plain_shape(writer, writer->shape_count - 1);
+    }
     *ret_index = (uint16_t)(writer->shape_count - 1);
     writer->shape_table[slot] = writer->shape_count;
     return true;
@@ -57,7 +75,9 @@ void wl_shapes_reset(struct wl_writer *writer)
 {
     memset(writer->shape_table, 0, sizeof *writer->shape_table * SHAPE_TABLE_SLOTS);
     memset(writer->recent, 0, sizeof writer->recent);
-    writer->shape_count = 0;
+    if (writer->plain_table != NULL)
+        memset(writer->plain_table, 0, sizeof *writer->plain_table * SHAPE_TABLE_SLOTS);
+    writer->shape_count = writer->plain_count = 0;
     writer->dictionary++;
 }
 
@@ -74,13 +94,28 @@ static void encode_facts(struct wl_writer *writer)
     column->size = (size_t)(at - column->at);
 }
 
+/* From shapes that have sites to those of the file. */
+static void forget_sites(const struct wl_writer *writer)
+{
+    uint8_t *low = writer->columns[WINDOW_SHAPE_LOW].at, *high = writer->columns[WINDOW_SHAPE_HIGH].at;
+    for (uint32_t i = 0; i < writer->op_count; i++) {
+        const uint16_t plain = writer->shape_plain[low[i] | (uint32_t)high[i] << 8];
+        low[i] = (uint8_t)plain;
+        high[i] = (uint8_t)(plain >> 8);
+    }
+}
+
 static void encode_shapes(struct wl_writer *writer)
 {
     struct bytes *column = &writer->columns[WINDOW_SHAPES];
-    const bool wide = writer->shape_count > 256;
+    const bool sited = writer->shape_sites != NULL;
+    const uint32_t count = sited ? writer->plain_count : writer->shape_count;
+    const bool wide = count > 256;
     uint8_t *at = column->at;
-    for (uint32_t i = writer->shapes_before; i < writer->shape_count; i++)
-        at = put_shape(at, &writer->shapes[i]);
+    for (uint32_t i = sited ? writer->plain_before : writer->shapes_before; i < count; i++)
+        at = put_shape(at, &writer->shapes[sited ? writer->plain[i] : i]);
+    if (sited)
+        forget_sites(writer);
     column->size = (size_t)(at - column->at);
     writer->columns[WINDOW_SHAPE_LOW].size = writer->op_count;
     writer->columns[WINDOW_SHAPE_HIGH].size = wide ? writer->op_count : 0;
@@ -273,11 +308,11 @@ static enum fp_status write_window(struct wl_writer *writer)
     if (writer->live_peak > writer->summary.live_bytes_peak)
         writer->summary.live_bytes_peak = writer->live_peak;
     encode_facts(writer);
+    wl_sites_encode(writer);
     encode_shapes(writer);
     encode_runs(writer);
     encode_waits(writer);
     wl_times_encode(writer);
-    wl_sites_encode(writer);
     status = writer->pack != NULL ? hand_over(writer->pack, &header, writer->columns)
                                   : pack_window(&writer->file, &header, writer->columns, writer->context,
                                                 writer->level, &writer->packed);

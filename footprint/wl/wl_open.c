@@ -12,6 +12,7 @@
 
 #include "footprint/base/bytes.h"
 #include "footprint/base/memory_bound.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/wl/wl_reader.h"
 #include "footprint/wl/wl_touched.h"
 
@@ -267,7 +268,10 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
     decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);
     decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
     decoder->site_end = opening->site_end;
-    if (with_sites)
+    if (with_sites && opening->version > WL_VERSION_SITES_BY_SHAPE) {
+        decoder->shape_hashes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shape_hashes);
+        decoder->site_model = carve(&at, sizeof *decoder->site_model);
+    } else if (with_sites)
         decoder->shape_sites = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shape_sites);
     for (unsigned i = 0; i < 2; i++) {
         ret->rooms[i].ops = carve(&at, ops * sizeof *decoder->ops);

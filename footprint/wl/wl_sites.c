@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "footprint/base/bytes.h"
+#include "footprint/fp/record.h"
+#include "footprint/fp/site_model.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/wl/wl_reader.h"
 
@@ -66,16 +68,20 @@ uint32_t wl_sites_number(struct wl_site_numbers *numbers, uint32_t site)
 void wl_sites_encode(struct wl_writer *writer)
 {
     struct bytes *column = &writer->columns[WINDOW_SITES];
-    uint8_t *at = column->at;
-    int64_t last = 0;
+    const uint8_t *low = writer->columns[WINDOW_SHAPE_LOW].at, *high = writer->columns[WINDOW_SHAPE_HIGH].at;
     if (writer->sites.stacks == NULL)
         return;
-    for (uint32_t i = writer->shapes_before; i < writer->shape_count; i++) {
-        const uint32_t site = writer->shape_sites[i];
-        at = put_varint(at, site != 0 ? 1 + zigzag((int64_t)site - last) : 0);
-        last = site != 0 ? site : last;
+    struct range_coder coder = range_write(column->at);
+    for (uint32_t i = 0; i < writer->op_count; i++) {
+        const uint32_t number = low[i] | (uint32_t)high[i] << 8;
+        struct fp_shape shape = writer->shapes[number];
+        shape.call &= (uint8_t)~SHAPE_FRESH;
+        if (fp_call_has_site(shape.call))
+            site_model_put(writer->site_model, &coder, site_shape_hash(&shape), writer->shape_sites[number]);
+        else
+            site_model_other(writer->site_model);
     }
-    column->size = (size_t)(at - column->at);
+    column->size = (size_t)(range_end(&coder) - column->at);
 }
 
 /* ---- modules, as they are written ----------------------------------------------------------------- */
@@ -204,20 +210,21 @@ static enum fp_status put_block(struct wl_writer *writer, struct block_header *h
 static enum fp_status put_nodes(struct wl_writer *writer, const struct fp_site_entry *entries, size_t count,
                                 struct bytes *memory)
 {
-    for (size_t at = 0; at < count;) {
+    struct node_model *model = node_model_make();
+    enum fp_status status = model != NULL
+                                ? FP_OK
+                                : wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for call stacks");
+    for (size_t at = 0; at < count && status == FP_OK; at += FP_SITES_BLOCK_MAX) {
         const size_t most = count - at < FP_SITES_BLOCK_MAX ? count - at : FP_SITES_BLOCK_MAX;
-        struct column columns[SITES_COLUMNS];
+        struct column column;
         struct block_header header;
-        enum fp_status status = sites_encode(entries + at, most, memory, &header, columns);
-        if (status != FP_OK)
-            return wl_writer_fail(writer, status, "cannot store call stacks");
+        status = sites_encode(model, at == 0, entries + at, most, memory, &header, &column);
         header.base = entries[at].site;
-        status = put_block(writer, &header, columns, SITES_COLUMNS);
-        if (status != FP_OK)
-            return status;
-        at += most;
+        status = status == FP_OK ? put_block(writer, &header, &column, 1)
+                                 : wl_writer_fail(writer, status, "cannot store call stacks");
     }
-    return FP_OK;
+    node_model_free(model);
+    return status;
 }
 
 static enum fp_status put_modules(struct wl_writer *writer, const struct module_list *list,
@@ -285,8 +292,9 @@ static enum fp_status read_block(struct wl_reader *reader, size_t at, const stru
     uint8_t *scratch = header->count <= FP_SITES_BLOCK_MAX ? malloc(scratch_bytes + 1) : NULL;
     enum fp_status status = scratch != NULL ? FP_OK : FP_ERR_MEMORY;
     if (status == FP_OK)
-        status = block_unpack(header, reader->file + at + BLOCK_HEADER_BYTES, is_nodes ? SITES_COLUMNS : 1,
-                              reader->context, scratch, scratch_bytes, columns, &within, &what);
+        status = block_unpack(header, reader->file + at + BLOCK_HEADER_BYTES,
+                              is_nodes ? sites_columns(header) : 1, reader->context, scratch, scratch_bytes,
+                              columns, &within, &what);
     if (status == FP_OK) {
         within = 0;
         status = is_nodes ? sites_decode(header, columns, store, &what)
@@ -334,6 +342,7 @@ enum fp_status wl_reader_stacks(struct wl_reader *reader, struct wl_stacks *ret_
     if (store.sites.node_end == 0)
         store.sites.node_end = reader->decoder.site_end;
     fp_index_release(&store.index);
+    node_model_free(store.model);
     *ret_stacks = (struct wl_stacks){store.sites, store.nodes, store.modules};
     return FP_OK;
 }

@@ -11,8 +11,6 @@
 #include "footprint/wl/wl_decode.h"
 #include "footprint/wl/wl_writer.h"
 
-#define WL_SITE_BYTES_MAX                                                                                    \
-    4u /* of a shape's site, as stored: a difference of numbers below 2^22, a sign, and 1 */
 #define WL_MODULE_NONE UINT16_MAX /* number of the module of what lies in none; FP_MODULES_MAX is lower */
 
 /* wl_sites_begin - take the stacks, which last as long as the writer. program: NULL: not known. Returns false: no memory.
@@ -23,13 +21,13 @@ void wl_sites_end(struct wl_site_numbers *numbers);
 /* wl_sites_number - the workload's number of a site of the caller's, whatever that is. */
 uint32_t wl_sites_number(struct wl_site_numbers *numbers, uint32_t site);
 
-/* wl_sites_encode - fill the column of sites of the shapes that are new in the window. */
+/* wl_sites_encode - fill the column of sites of the window's ops, whose shapes are told apart by their sites yet. */
 void wl_sites_encode(struct wl_writer *writer);
 
 /* wl_sites_put - append the blocks of stacks and modules. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
 enum fp_status wl_sites_put(struct wl_writer *writer);
 
-/* wl_sites_decode - the next shape's site.
+/* wl_sites_decode - the next shape's site, in version 4.
  * last      the site before it in the window that is not 0, at first 0; brought up to date.
  * Returns   false: it cannot be one of the workload's. */
 static inline bool wl_sites_decode(struct cursor *cursor, uint32_t site_end, uint32_t *last,

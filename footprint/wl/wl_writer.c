@@ -1,4 +1,5 @@
 /* wl_writer.c - gather ops into windows: ids, waits, times; begin and end of the file. */
+#include "footprint/fp/site_model.h"
 #include "footprint/wl/workload.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static bool allocate_buffers(struct wl_writer *writer)
         [WINDOW_LITERALS] = ops * 5,
         [WINDOW_WAITS] = ops * 6,
         [WINDOW_TIMES] = (ops / WL_TIME_STRIDE + 1) * VARINT_BYTES_MAX + ops * WL_NOTED_BYTES_MAX,
-        [WINDOW_SITES] = writer->sites.stacks != NULL ? ops * WL_SITE_BYTES_MAX : 0,
+        [WINDOW_SITES] = writer->sites.stacks != NULL ? ops * SITE_BYTES_MOST + RANGE_TAIL_BYTES : 0,
     };
     for (int i = 0; i < WINDOW_COLUMNS; i++)
         if (!bytes_reserve(&writer->columns[i], room[i] + VARINT_BYTES_MAX))
@@ -74,14 +75,22 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->times = malloc((ops / WL_TIME_STRIDE + 1) * sizeof *writer->times);
     writer->noted = malloc(ops * sizeof *writer->noted);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
-    if (writer->sites.stacks != NULL)
+    if (writer->sites.stacks != NULL) {
         writer->shape_sites = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shape_sites);
+        writer->shape_plain = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shape_plain);
+        writer->plain = malloc(WINDOW_SHAPES_MAX * sizeof *writer->plain);
+        writer->plain_table = calloc(SHAPE_TABLE_SLOTS, sizeof *writer->plain_table);
+        writer->site_model = calloc(1, sizeof *writer->site_model);
+        if (writer->shape_sites == NULL || writer->shape_plain == NULL || writer->plain == NULL ||
+            writer->plain_table == NULL || writer->site_model == NULL)
+            return false;
+        site_model_begin(writer->site_model);
+    }
     writer->shape_table = calloc(SHAPE_TABLE_SLOTS, sizeof *writer->shape_table);
     writer->context = ZSTD_createCCtx();
     return wl_put_more_ids(writer, 1) && writer->op_threads != NULL && writer->waits != NULL &&
            writer->times != NULL && writer->noted != NULL && writer->shapes != NULL &&
-           (writer->sites.stacks == NULL || writer->shape_sites != NULL) && writer->shape_table != NULL &&
-           writer->context != NULL;
+           writer->shape_table != NULL && writer->context != NULL;
 }
 
 static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta *meta, size_t meta_count)
@@ -93,7 +102,7 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     put_u32(header + 16, FP_TIME_UNIT_NS);
     put_u32(header + 20, WL_TIME_STRIDE);
     file_header_seal(header, "MALLABWL",
-                     writer->sites.stacks != NULL ? 4
+                     writer->sites.stacks != NULL ? 5
                      : writer->times_told         ? 3
                      : writer->touched_told       ? 2
                                                   : 1);
@@ -122,6 +131,10 @@ static void writer_free(struct wl_writer *writer)
     free(writer->times);
     free(writer->shapes);
     free(writer->shape_sites);
+    free(writer->shape_plain);
+    free(writer->plain);
+    free(writer->plain_table);
+    free(writer->site_model);
     wl_sites_end(&writer->sites);
     free(writer->shape_table);
     free(writer->threads);
@@ -213,6 +226,7 @@ static void begin_window(struct wl_writer *writer)
     if (writer->shapes_reset)
         wl_shapes_reset(writer);
     writer->shapes_before = writer->shape_count;
+    writer->plain_before = writer->plain_count;
 }
 
 /* ---- adding ops ---------------------------------------------------------------------------- */

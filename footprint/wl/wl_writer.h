@@ -84,6 +84,12 @@ struct wl_writer {
     struct fp_shape *shapes; /* dictionary, normalised; .call may carry SHAPE_FRESH */
     uint32_t *shape_sites;   /* likewise; NULL: no op has one */
     uint32_t shape_count;
+    /* Where ops have sites, shapes are told apart by them here; the file has each once, and the sites by op. */
+    uint16_t *shape_plain;        /* by shape: its number in the file */
+    uint32_t *plain, plain_count; /* by number in the file: the first shape that is it */
+    uint32_t *plain_table;        /* SHAPE_TABLE_SLOTS; hash -> number + 1 */
+    uint32_t plain_before;        /* of them, when the window began */
+    struct site_model *site_model;
     uint32_t dictionary;   /* counts the times that it began anew */
     uint32_t *shape_table; /* SHAPE_TABLE_SLOTS; hash -> index + 1 */
     struct shape_recent recent[1u << SHAPE_RECENT_BITS];

@@ -33,7 +33,7 @@
 #include "footprint/base/status.h"
 #include "footprint/fp/fp_sites.h"
 
-#define WL_VERSION        4u
+#define WL_VERSION        5u
 #define WL_WINDOW_OPS_MAX 65536u
 #define WL_THREADS_MAX    1048576u
 #define WL_THREADS_IDLE   65536u /* threads that a file may name beyond its ops */

@@ -53,6 +53,21 @@ size_t defect_column(struct image *image, unsigned type, unsigned nth, unsigned 
     return at;
 }
 
+size_t defect_coded(struct image *image, unsigned type, unsigned column, bool cut)
+{
+    uint8_t bytes[4096] = {0};
+    struct image_columns columns = {0};
+    const size_t at = image_find_block(image, type, 0);
+    if (at == 0 || !image_get_columns(image, at, &columns))
+        abort(); /* likewise */
+    const size_t size = columns.columns[column].size;
+    if (size >= sizeof bytes)
+        abort();
+    memcpy(bytes, columns.columns[column].at, size);
+    image_columns_release(&columns);
+    return defect_column(image, type, 0, column, bytes, cut ? size - 1 : size + 1);
+}
+
 size_t defect_table(struct image *image, unsigned type, unsigned nth, unsigned column, uint32_t raw,
                     uint32_t stored)
 {

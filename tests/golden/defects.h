@@ -33,6 +33,9 @@ size_t defect_meta_without_equals(struct image *image);
 size_t defect_column(struct image *image, unsigned type, unsigned nth, unsigned column, const void *bytes,
                      size_t size);
 
+/* defect_coded - the first such block's coded column misses its last byte, or has one left over behind it; likewise. */
+size_t defect_coded(struct image *image, unsigned type, unsigned column, bool cut);
+
 /* defect_table - overwrite an entry of the column table (raw and stored size), payload unchanged, and
  * seal. Returns the block's offset. */
 size_t defect_table(struct image *image, unsigned type, unsigned nth, unsigned column, uint32_t raw,

@@ -349,30 +349,32 @@ static size_t sites_too_many(struct image *image)
     return defect_column(image, BLOCK_MARKS, 0, MARKS_SITES, bytes, sizeof bytes) + HEADER;
 }
 
-/* Bytes are missing of the last site, or left over behind it. */
-static size_t change_coded_sites(struct image *image, bool cut)
-{
-    uint8_t bytes[400];
-    struct image_columns columns = {0};
-    const size_t at = image_find_block(image, BLOCK_MARKS, 0);
-    size_t size = 0;
-    if (image_get_columns(image, at, &columns)) {
-        size = columns.columns[MARKS_SITES].size;
-        memcpy(bytes, columns.columns[MARKS_SITES].at, size);
-        image_columns_release(&columns);
-    }
-    bytes[size] = 0;
-    return defect_column(image, BLOCK_MARKS, 0, MARKS_SITES, bytes, cut ? size - 1 : size + 1) + HEADER;
-}
-
 static size_t coded_sites_cut(struct image *image)
 {
-    return change_coded_sites(image, true);
+    return defect_coded(image, BLOCK_MARKS, MARKS_SITES, true) + HEADER;
 }
 
 static size_t coded_sites_too_many(struct image *image)
 {
-    return change_coded_sites(image, false);
+    return defect_coded(image, BLOCK_MARKS, MARKS_SITES, false) + HEADER;
+}
+
+static size_t coded_nodes_cut(struct image *image)
+{
+    return defect_coded(image, BLOCK_SITES, 0, true);
+}
+
+static size_t coded_nodes_too_many(struct image *image)
+{
+    return defect_coded(image, BLOCK_SITES, 0, false);
+}
+
+/* Whatever this is, it is no tree of nodes. */
+static size_t coded_nodes_of_noise(struct image *image)
+{
+    static const uint8_t noise[] = {0x12, 0xf3, 0x9a, 0x57, 0x01, 0xbc, 0xfe,
+                                    0xe1, 0x20, 0x44, 0x8d, 0x90, 0x33, 0xc7};
+    return defect_column(image, BLOCK_SITES, 0, 0, noise, sizeof noise);
 }
 
 /* The first node's parent would be below 0. */
@@ -456,6 +458,9 @@ const struct defect FP_DEFECTS[] = {
     {"sites-too-many.fp", SITES, "block", FP_ERR_CORRUPT, sites_too_many},
     {"coded-sites-cut.fp", CODED, "block", FP_ERR_CORRUPT, coded_sites_cut},
     {"coded-sites-too-many.fp", CODED, "block", FP_ERR_CORRUPT, coded_sites_too_many},
+    {"coded-nodes-cut.fp", CODED, "tail", FP_ERR_CORRUPT, coded_nodes_cut},
+    {"coded-nodes-too-many.fp", CODED, "tail", FP_ERR_CORRUPT, coded_nodes_too_many},
+    {"coded-nodes-of-noise.fp", CODED, "tail", FP_ERR_CORRUPT, coded_nodes_of_noise},
     {"node-without-parent.fp", SITES, "tail", FP_ERR_CORRUPT, node_without_parent},
     {"node-in-circle.fp", SITES, "tail", FP_ERR_CORRUPT, node_in_circle},
     {"node-beyond-limit.fp", SITES, "tail", FP_ERR_CORRUPT, node_beyond_limit},

@@ -59,6 +59,16 @@ static size_t sites_too_few(struct image *image)
     return window_sites(image, 0, -1);
 }
 
+static size_t coded_sites_cut(struct image *image)
+{
+    return defect_coded(image, BLOCK_WINDOW, WINDOW_SITES, true) + HEADER;
+}
+
+static size_t coded_sites_too_many(struct image *image)
+{
+    return defect_coded(image, BLOCK_WINDOW, WINDOW_SITES, false) + HEADER;
+}
+
 static size_t sites_left_over(struct image *image)
 {
     static const uint8_t none[40] = {0};
@@ -160,6 +170,7 @@ static size_t modules_twice(struct image *image)
 }
 
 #define SITES "v4-sites.wl"
+#define CODED "v5-sites.wl"
 
 const struct defect WL_SITES_DEFECTS[] = {
     {"site-beyond-nodes.wl", SITES, "window", FP_ERR_CORRUPT, site_beyond_nodes},
@@ -167,6 +178,8 @@ const struct defect WL_SITES_DEFECTS[] = {
     {"site-of-release.wl", SITES, "window", FP_ERR_CORRUPT, site_of_release},
     {"sites-too-few.wl", SITES, "window", FP_ERR_CORRUPT, sites_too_few},
     {"sites-left-over.wl", SITES, "window", FP_ERR_CORRUPT, sites_left_over},
+    {"coded-sites-cut.wl", CODED, "window", FP_ERR_CORRUPT, coded_sites_cut},
+    {"coded-sites-too-many.wl", CODED, "window", FP_ERR_CORRUPT, coded_sites_too_many},
     {"sites-in-version-3.wl", SITES, "open", FP_ERR_CORRUPT, sites_in_version_3},
     {"nodes-out-of-order.wl", SITES, "open", FP_ERR_CORRUPT, nodes_out_of_order},
     {"nodes-after-modules.wl", SITES, "open", FP_ERR_CORRUPT, nodes_after_modules},

@@ -283,13 +283,9 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene WL_SCENES[] = {
-    {"v1-one-thread.wl", write_one_thread},
-    {"v1-threads.wl", write_threads},
-    {"v1-calls.wl", write_calls},
-    {"v1-shapes.wl", write_shapes},
-    {"v1-empty.wl", write_empty},
-    {"v2-touched.wl", write_touched},
-    {"v3-pauses.wl", write_pauses},
-    {"v4-sites.wl", write_sites},
-    {NULL, NULL},
+    {"v1-one-thread.wl", write_one_thread}, {"v1-threads.wl", write_threads},
+    {"v1-calls.wl", write_calls},           {"v1-shapes.wl", write_shapes},
+    {"v1-empty.wl", write_empty},           {"v2-touched.wl", write_touched},
+    {"v3-pauses.wl", write_pauses},         {"v4-sites.wl", NULL},
+    {"v5-sites.wl", write_sites},           {NULL, NULL},
 };

@@ -152,7 +152,7 @@ TEST(sites_come_back_as_their_stacks)
     make_stacks();
     write_ops(true, true, OPS);
     CHECK_U64(wl_reader_open_sites(path, NULL, &reader), FP_OK);
-    CHECK_U64(wl_reader_version(reader), 4);
+    CHECK_U64(wl_reader_version(reader), 5);
     CHECK_U64(wl_reader_stacks(reader, &stacks), FP_OK);
     CHECK_U64(stacks.sites.node_end, wl_reader_site_end(reader));
     CHECK(stacks.sites.module_count == MODULES);
