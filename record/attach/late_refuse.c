@@ -58,7 +58,11 @@ static char *refuse_executable(const struct late_process *process)
         return res_printf("'%s' %s", process->name, obstacle);
     if (!is_elf)
         return res_printf("'%s' is no ELF program", process->name);
-    return rec_target_sanitizer(path);
+    char *sanitizer = rec_target_sanitizer(path), *problem = NULL;
+    if (sanitizer != NULL)
+        problem = res_printf("'%s' %s", process->name, sanitizer);
+    free(sanitizer);
+    return problem;
 }
 
 /* getauxval(AT_SECURE) of the process. ret_hidden: we may not read it. */
