@@ -1,5 +1,6 @@
 """What the call stacks of all allocations cost, and of a sample: beside a recording without them, rounds interleaved, and beside heaptrack where it is."""
 import json
+import math
 import os
 import random
 import shutil
@@ -65,8 +66,15 @@ def many_stacks():
 # How each is recorded.
 MODES = {"without": [], "sampled": ["--sites=512K"], "with": ["--sites"]}
 
-# In each round: a sample costs so little that the least of several runs are compared.
-RUNS = ["none", "with", "heaptrack"] + 3 * ["without", "sampled"]
+RUNS = ["none", "without", "with", "heaptrack"]
+PAIRS = 4 # more in each round, of a run with a sample and one without stacks, the one right after the other: a sample costs little
+
+
+def in_words(percents):
+    """The mean, and what it is within with 95 % probability (Student's t, nearly)."""
+    middle = statistics.mean(percents)
+    wide = (1.96 + 2.6 / (len(percents) - 1)) * statistics.stdev(percents) / math.sqrt(len(percents))
+    return f"{middle:+.1f} % ({middle - wide:+.1f} to {middle + wide:+.1f})"
 
 
 class Sites:
@@ -104,11 +112,16 @@ class Sites:
         shutil.rmtree(place)
         return info
 
+    def pair(self, command, env):
+        """Percent that a sample takes beyond a recording without stacks."""
+        took = {mode: sum(self.recorded(command, env, *MODES[mode])["cpu_ns"].values()) for mode in random.sample(["without", "sampled"], 2)}
+        return 100 * math.log(took["sampled"] / took["without"])
+
     def all(self):
         env = {**os.environ, "PYTHONMALLOC": "malloc"}
-        heaptrack = Heaptrack(self.workshop)
+        heaptrack, every = Heaptrack(self.workshop), []
         self.report.say(f"\nstacks of all allocations, {self.rounds} rounds interleaved (load {os.getloadavg()[0]:.1f})\n"
-                        f"  {'':10} {'ns of CPU an allocation':>24} {'bytes a call':>13} {'stacks':>8} {'cut':>7} {'a sample':>9}  slow-down, times; heaptrack's")
+                        f"  {'':10} {'ns of CPU an allocation':>24} {'bytes a call':>13} {'stacks':>8} {'cut':>7}  slow-down, times; heaptrack's; a sample")
         for name, target, command in self.programs():
             samples, over = {mode: [] for mode in RUNS}, []
             infos = {}
@@ -125,7 +138,7 @@ class Sites:
                     elif mode in MODES:
                         infos[mode] = self.recorded(command, env, *MODES[mode])
                         took[mode].append(sum(infos[mode]["cpu_ns"].values()) / 1e9)
-                over.append(100 * (min(took["sampled"]) / min(took["without"]) - 1))
+                over += [self.pair(command, env) for _ in range(PAIRS)]
                 for mode, times in took.items():
                     samples[mode] += [statistics.median(times)] if times else []
             calls = infos["with"]["events_by_call"]
@@ -137,8 +150,12 @@ class Sites:
             self.report.keep(f"sites/{name}/ns", added, "ns", target)
             self.report.keep(f"sites/{name}/sampled", over, "%", 1)
             self.report.keep(f"sites/{name}/bytes", [bytes_added], "bytes", 0.15)
-            self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,} {sorted(over)[len(over) // 2]:+7.1f} %"
-                            f"  {slow['without']:.2f} without, {slow['with']:.2f} with; {slow.get('heaptrack', float('nan')):.2f}")
+            self.report.say(f"  {name:10} {sorted(added)[len(added) // 2]:24.0f} {bytes_added:13.3f} {infos['with']['sites']:8,} {cut:7,}"
+                            f"  {slow['without']:.2f} without, {slow['with']:.2f} with; {slow.get('heaptrack', float('nan')):.2f}; {in_words(over)}")
+            every.append(over)
+        together = [statistics.mean(of_each) for of_each in zip(*every)]
+        self.report.keep("sites/sampled", together, "%", 1)
+        self.report.say(f"  a sample, the mean of these programs: {in_words(together)}")
         self.reports(env)
 
     def reports(self, env):
