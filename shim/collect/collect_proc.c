@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,14 +138,16 @@ uint32_t process_find_foreign(const struct collect_segment *segment, const struc
 
 static enum mapped look(const struct collect_segment *segment, uint32_t pid, uint64_t from, uint64_t to)
 {
-    char path[96], target[256];
+    const char *name = strrchr(segment->path, '/'); /* its folder has another path in another root */
+    char path[96], target[PATH_MAX];
     (void)snprintf(path, sizeof path, "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)from,
                    (unsigned long long)to); /* fits */
     const ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 0)
         return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
     target[length] = '\0';
-    return strncmp(target, segment->path, strlen(segment->path)) == 0 ? MAPPED_YES : MAPPED_NO;
+    const char *last = strrchr(target, '/');
+    return name != NULL && last != NULL && strncmp(last, name, strlen(name)) == 0 ? MAPPED_YES : MAPPED_NO;
 }
 
 /* A process has what it may write apart from what it is told. */

@@ -125,6 +125,16 @@ class Elsewhere(Container):
 
     @unittest.skipUnless(ROOT, "chroot needs root")
     @unshared("-m")
+    def test_recorded_below_a_root(self):
+        """It has the recording's shared memory by another path than the collector."""
+        script = 'mkdir root; mount --rbind / root; "$@"'
+        result = self.mounts(script, lab.BUILD / "mallab", "record", "-q", "-o", self.place / "recording", "--",
+                             "chroot", "root", CHURN, TURNS)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assert_made(self.place / "recording")
+
+    @unittest.skipUnless(ROOT, "chroot needs root")
+    @unshared("-m")
     def test_recording_below_a_root(self):
         script = 'mkdir root; mount --rbind / root; exec chroot root "$@"'
         result = self.mounts(script, lab.BUILD / "mallab", "record", "-q", "-o", self.place / "recording", "--", CHURN, TURNS)
