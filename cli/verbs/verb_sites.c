@@ -448,8 +448,10 @@ const struct cli_verb CLI_SITES = {
         "--sites') or its workload. Columns: bytes live at the process' peak, calls, bytes in all; the age "
         "that half of the "
         "objects reach (an upper bound); the share freed within 100 calls, and by another thread.\n"
-        "Of interpreted programs these are the interpreter's functions: which line of Python or Ruby "
-        "allocates they do not say, unless a perf map names it (python3.12 -X perf).",
+        "Of interpreted programs these are the interpreter's functions, unless a perf map names the "
+        "script's: PYTHONPERFSUPPORT=1 (CPython 3.12 or later), node --perf-basic-prof, java "
+        "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit. What a Python "
+        "function calls then counts as its own.",
     .options = SITES_OPTIONS,
     .completes = ":files fp wl json",
     .examples =

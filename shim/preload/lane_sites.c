@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_record.h"
@@ -34,10 +35,55 @@ static modules_find find_object;
 static uintptr_t main_stack; /* above all frames of the program's first thread; 0: not known */
 static bool looked;
 
+/* Whether the kernel tells what memory can be read, as sites_begin found; likewise. */
+static bool tells_readable;
+
 /* Of this thread, and of the child that it forks. Empty: not known, or the first thread's. */
 static __thread struct {
     uintptr_t low, high;
 } thread_stack __attribute__((tls_model("initial-exec")));
+
+/* ---- what walks ask ----------------------------------------------------------------------------------------- */
+
+static inline struct walk_region region_of(uint64_t sp)
+{
+    if (likely(main_stack - sp < MAIN_STACK_MOST))
+        return (struct walk_region){main_stack, true};
+    if (likely(sp - thread_stack.low < thread_stack.high - thread_stack.low))
+        return (struct walk_region){thread_stack.high, true};
+    return (struct walk_region){(sp | (PAGE_BYTES - 1)) + 1, false};
+}
+
+static struct walk_region find_region(uint64_t sp)
+{
+    return region_of(sp);
+}
+
+/* The kernel reads a set of signals before it finds that it is to do nothing with it. */
+static bool is_readable(uint64_t place)
+{
+    enum { NOTHING = 0x7fffffff };
+    if (!tells_readable || !confine_may_call())
+        return false;
+    const long result = raw_call(SYS_rt_sigprocmask, NOTHING, (long)place, 0, 8, 0, 0);
+    confine_called();
+    return result == -EINVAL;
+}
+
+static const struct walk_stacks stacks = {find_region, is_readable};
+
+static bool copy_code(uint64_t address, uint8_t *ret_bytes, uint32_t count)
+{
+    static _Atomic bool is_refused; /* by a filter that says so, or an old kernel */
+    const struct iovec to = {ret_bytes, count}, from = {(void *)(uintptr_t)address, count};
+    if (get_relaxed(&is_refused) || !confine_may_call())
+        return false;
+    const long copied = raw_call(SYS_process_vm_readv, raw_getpid(), (long)&to, 1, (long)&from, 1, 0);
+    confine_called();
+    if (copied < 0 && copied != -EFAULT)
+        put_relaxed(&is_refused, true);
+    return copied == (long)count;
+}
 
 /* ---- once per process and thread ------------------------------------------------------------------------ */
 
@@ -59,10 +105,13 @@ void sites_begin(void)
         return;
     look();
     struct sites_process *sites = find_object != NULL ? raw_map_wiped(sizeof *sites) : NULL;
+    tells_readable = true; /* of memory that is not there it says otherwise; an emulator may not */
+    tells_readable = is_readable((uintptr_t)&looked & ~(uintptr_t)7) && !is_readable(0);
     confine_called();
     if (sites == NULL)
         return;
     modules_begin(&sites->modules, find_object, (const void *)(uintptr_t)sites_begin);
+    sites->modules.copy = copy_code;
     shim_process->sites = sites;
 }
 
@@ -111,15 +160,15 @@ void lane_sites_begin(struct lane *lane)
     own->walk.seen.most = lane->number == 0 ? FIRST_SEEN_MOST : LANE_SEEN_MOST;
     own->walk.seen.index = lane->number == 0 ? own->process->first_index : own->own_index;
     own->walk.seen.index_bits = lane->number == 0 ? FIRST_INDEX_BITS : LANE_INDEX_BITS;
-    walk_begin(&own->walk, &own->process->modules);
+    walk_begin(&own->walk, &own->process->modules, &stacks);
     fp_site_begin(&own->predictor);
 }
 
 void sites_check(bool thorough)
 {
     struct sites_process *sites = shim_process != NULL ? shim_process->sites : NULL;
-    if (sites != NULL)
-        (void)modules_check(&sites->modules, thorough);
+    if (sites != NULL && !modules_check(&sites->modules, thorough))
+        (void)modules_check_code(&sites->modules);
 }
 
 /* ---- what is told ------------------------------------------------------------------------------------------ */
@@ -200,15 +249,6 @@ static __attribute__((noinline)) uint32_t site_of(struct lane *lane, struct site
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------- */
-
-static struct walk_region region_of(uint64_t sp)
-{
-    if (likely(main_stack - sp < MAIN_STACK_MOST))
-        return (struct walk_region){main_stack, true};
-    if (likely(sp - thread_stack.low < thread_stack.high - thread_stack.low))
-        return (struct walk_region){thread_stack.high, true};
-    return (struct walk_region){(sp | (PAGE_BYTES - 1)) + 1, false};
-}
 
 /* A stack that was not seen before. */
 static __attribute__((noinline)) uint32_t walk_anew(struct lane *lane, const struct walk_start *start)

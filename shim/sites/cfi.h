@@ -24,6 +24,8 @@ enum cfi_kind {
     CFI_END = 4,      /* there is no caller */
     CFI_SIGNAL = 5,   /* the kernel's frame of a signal; what it interrupted stands there */
     CFI_OTHER = 6,    /* it is told in a way that has no rule here */
+    CFI_CODE =
+        7, /* of code without a file, looked at (modules.h): bits of a rule of kind CFI_SP; 0: it is not understood */
 };
 
 #define CFI_RULE_BITS (3u + PROCESSOR_RULE_BITS)

@@ -9,6 +9,7 @@
 
 #define BUILD_ID_MOST 64u
 #define PATH_MOST     1024u
+#define CODE_AT_ONCE  32u /* rules of which modules_check_code looks whose are of code without a file */
 
 _Static_assert(sizeof(struct fp_record_module) + BUILD_ID_MOST + PATH_MOST <= FP_RECORD_MODULE_BYTES_MAX,
                "a module fits its records");
@@ -234,12 +235,27 @@ static const struct module *meet_module(struct modules *modules, const struct mo
     return module;
 }
 
+/* A rule of kind CFI_CODE; 0: nobody may look. */
+static uint32_t look_at_code(struct modules *modules, uint64_t address)
+{
+    uint8_t code[PROCESSOR_THUNK_BYTES];
+    if (PROCESSOR_THUNK_BEFORE == 0 || modules->copy == NULL ||
+        !modules->copy(address - PROCESSOR_THUNK_BEFORE, code, sizeof code))
+        return 0;
+    atomic_store_explicit(&modules->has_code, 1, memory_order_relaxed);
+    return cfi_rule_make(CFI_CODE, processor_thunk(code));
+}
+
 uint32_t modules_rule_slow(struct modules *modules, uint64_t address, bool *ret_fresh)
 {
     const uint32_t generation = atomic_load_explicit(&modules->generation, memory_order_seq_cst);
     struct modules_found found;
-    if (modules->find((void *)(uintptr_t)(address - 1), &found) != 0)
-        return cfi_rule_make(CFI_NONE, 0); /* not kept: a module may be loaded there */
+    if (modules->find((void *)(uintptr_t)(address - 1), &found) != 0) {
+        const uint32_t rule = look_at_code(modules, address);
+        if (rule != 0) /* else not kept: a module may be loaded there */
+            keep_rule(modules, address, rule, generation);
+        return rule;
+    }
     const struct module *module = find_loaded(modules, &found);
     if (module == NULL)
         module = meet_module(modules, &found, ret_fresh);
@@ -278,16 +294,68 @@ uint32_t modules_epoch(const struct modules *modules, uint64_t address)
     return 0;
 }
 
-bool modules_is_call(const struct modules *modules, uint64_t address)
+/* The bytes before a return address, 8 of them readable; NULL: it is in no code that can be read. */
+static const uint8_t *code_before(const struct modules *modules, uint64_t address)
 {
     for (uint32_t i = module_count(modules); i-- > 0;) {
         const struct module *module = &modules->items[i];
         if (atomic_load_explicit(&module->state, memory_order_acquire) != MODULE_LOADED ||
             address < module->code + 8 || address > module->code_end)
             continue;
-        return processor_is_call((const uint8_t *)(uintptr_t)address);
+        return (const uint8_t *)(uintptr_t)address;
     }
-    return false;
+    return NULL;
+}
+
+bool modules_is_call(const struct modules *modules, uint64_t address)
+{
+    const uint8_t *code = code_before(modules, address);
+    return code != NULL && processor_is_call(code);
+}
+
+bool modules_is_none(const struct modules *modules, uint64_t address)
+{
+    const uint8_t *code = code_before(modules, address);
+    return code != NULL && !processor_is_call(code);
+}
+
+uint64_t modules_target(const struct modules *modules, uint64_t address)
+{
+    const uint8_t *code = code_before(modules, address);
+    return code != NULL ? processor_call_target(code) : 0;
+}
+
+/* No rule, and no walk, is believed any more. */
+static void forget_all(struct modules *modules)
+{
+    atomic_fetch_add_explicit(&modules->generation, 1, memory_order_seq_cst);
+    for (uint32_t i = 0; i < 1u << RULES_BITS; i++)
+        atomic_store_explicit(&modules->rules[i], 0, memory_order_seq_cst);
+}
+
+bool modules_check_code(struct modules *modules)
+{
+    bool changed = false;
+    if (atomic_load_explicit(&modules->has_code, memory_order_relaxed) == 0)
+        return false;
+    const uint32_t first = atomic_fetch_add_explicit(&modules->code_next, CODE_AT_ONCE, memory_order_relaxed);
+    for (uint32_t i = 0; i < CODE_AT_ONCE; i++) {
+        const uint32_t place = (first + i) % (1u << RULES_BITS);
+        struct modules_found found;
+        uint64_t entry = atomic_load_explicit(&modules->rules[place], memory_order_relaxed);
+        const uint32_t rule = (uint32_t)(entry & RULE_MASK);
+        if (cfi_rule_kind(rule) != CFI_CODE)
+            continue;
+        const uint64_t address = modules_address(place, entry);
+        if (modules->find((void *)(uintptr_t)(address - 1), &found) != 0 &&
+            look_at_code(modules, address) == rule)
+            continue;
+        atomic_compare_exchange_strong(&modules->rules[place], &entry, 0);
+        changed = changed || cfi_rule_bits(rule) != 0;
+    }
+    if (changed)
+        forget_all(modules);
+    return changed;
 }
 
 bool modules_check(struct modules *modules, bool thorough)
@@ -312,9 +380,7 @@ bool modules_check(struct modules *modules, bool thorough)
     }
     if (!gone)
         return false;
-    atomic_fetch_add_explicit(&modules->generation, 1, memory_order_seq_cst);
-    for (uint32_t i = 0; i < 1u << RULES_BITS; i++)
-        atomic_store_explicit(&modules->rules[i], 0, memory_order_seq_cst);
+    forget_all(modules);
     return true;
 }
 

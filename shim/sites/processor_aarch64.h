@@ -6,8 +6,6 @@
 #ifndef MALLAB_SHIM_SITES_PROCESSOR_AARCH64_H
 #define MALLAB_SHIM_SITES_PROCESSOR_AARCH64_H
 
-#include <string.h>
-
 enum { REGISTER_FRAME = 29, REGISTER_SP = 31, REGISTER_RETURN = 30 }; /* DWARF's numbers */
 
 #define PROCESSOR_IS_KNOWN true
@@ -97,6 +95,25 @@ static inline bool processor_is_call(const uint8_t *end)
     uint32_t code;
     memcpy(&code, end - 4, sizeof code);
     return (code & 0xfc000000u) == 0x94000000u || (code & 0xfefff000u) == 0xd63f0000u; /* bl; blr, blraa */
+}
+
+static inline uint64_t processor_call_target(const uint8_t *end)
+{
+    uint32_t code;
+    memcpy(&code, end - 4, sizeof code);
+    if ((code & 0xfc000000u) != 0x94000000u)
+        return 0;
+    const int64_t words = (int64_t)((uint64_t)code << 38) >> 38;
+    return (uint64_t)(uintptr_t)(end - 4) + (uint64_t)(words * 4);
+}
+
+/* CPython's have a frame record. */
+#define PROCESSOR_THUNK_BEFORE 0u
+#define PROCESSOR_THUNK_BYTES  1u
+
+static inline uint32_t processor_thunk(const uint8_t *code)
+{
+    return 0;
 }
 
 static inline bool processor_is_signal_return(const uint8_t *code)

@@ -103,6 +103,30 @@ static inline bool processor_is_call(const uint8_t *end)
     return false;
 }
 
+/* processor_call_target - where the call before an address leads to, which processor_is_call tells of; 0: wherever a register or
+ * memory says. */
+static inline uint64_t processor_call_target(const uint8_t *end)
+{
+    int32_t far;
+    memcpy(&far, end - 4, sizeof far);
+    return end[-5] == 0xe8 ? (uint64_t)(uintptr_t)end + (uint64_t)(int64_t)far : 0;
+}
+
+/* processor_thunk - of code that only calls on and returns, as the bytes around a return address into it say: sub rsp, 8; call
+ * by a register; here; add rsp, 8; ret. So is what CPython writes for each function (-X perf).
+ * code      PROCESSOR_THUNK_BYTES, of which PROCESSOR_THUNK_BEFORE are before the address.
+ * Returns   the bits of its rule, of kind CFI_SP; 0: it is none. */
+#define PROCESSOR_THUNK_BEFORE 6u
+#define PROCESSOR_THUNK_BYTES  11u
+
+static inline uint32_t processor_thunk(const uint8_t *code)
+{
+    static const uint8_t begins[] = {0x48, 0x83, 0xec, 0x08, 0xff}, ends[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
+    const bool is_one = memcmp(code, begins, sizeof begins) == 0 && (code[5] & 0xf8) == 0xd0 &&
+                        memcmp(code + PROCESSOR_THUNK_BEFORE, ends, sizeof ends) == 0;
+    return is_one ? 16 / 8 : 0; /* the frame register is the caller's */
+}
+
 /* processor_is_signal_return - whether a handler returns to these 8 bytes, which no unwind table may tell of. */
 static inline bool processor_is_signal_return(const uint8_t *code)
 {

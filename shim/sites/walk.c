@@ -7,6 +7,8 @@
 
 #define ADDRESS_LEAST 4096u
 #define ENTRY_BYTES   16u /* by which the loader aligns the stack that a program begins with */
+#define PAGE_BYTES    4096u
+#define FRAME_MOST    (64u * PAGE_BYTES) /* on a stack whose bounds are not known */
 #define cold_walk     __attribute__((noinline, cold))
 #define hot_walk      static inline __attribute__((always_inline))
 
@@ -158,6 +160,7 @@ struct stepping {
     uint64_t address, sp, fp;
     uintptr_t high;
     bool known;
+    const struct walk_stacks *stacks;
     uint64_t link_slot,
         link_sp; /* of a function that a signal interrupted: where its register of the return address is, and its sp */
 };
@@ -180,6 +183,36 @@ static bool is_code(uint64_t address)
 static enum fp_cut outside(const struct stepping *at)
 {
     return at->known ? FP_CUT_BROKEN : FP_CUT_STACK;
+}
+
+/* Whether a stack whose bounds are not known reaches so far: page by page, as the kernel says now. */
+static cold_walk bool reach(struct stepping *at, uint64_t end)
+{
+    if (end < at->sp || end - at->sp > FRAME_MOST)
+        return false;
+    for (; at->high < end; at->high = (at->high | (PAGE_BYTES - 1)) + 1)
+        if (!at->stacks->readable(at->high & ~(uint64_t)7))
+            return false;
+    return true;
+}
+
+/* A frame that leads out of what is known of its stack. */
+static cold_walk enum fp_cut step_beyond(struct stepping *at, uint32_t rule, uint64_t *ret_slot)
+{
+    const uint32_t bits = cfi_rule_bits(rule);
+    uint64_t cfa = (cfi_rule_kind(rule) == CFI_SP ? at->sp : at->fp) + processor_offset(bits), address;
+    if (at->known)
+        return FP_CUT_BROKEN;
+    if (cfi_rule_kind(rule) == CFI_AT_FRAME) {
+        const uint64_t place = at->fp - processor_offset(bits);
+        if (!reach(at, place + 8) || !reads(place, at->sp, at->high, &cfa))
+            return FP_CUT_STACK;
+    }
+    if ((processor_needs_frame(bits) && !reach(at, at->fp + 8)) || !reach(at, cfa) ||
+        !outward(rule, at->high, &at->sp, &at->fp, ret_slot, &address))
+        return FP_CUT_STACK;
+    at->address = address;
+    return is_code(address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
 /* From a function that was interrupted before it saved its return address, or never does. */
@@ -206,25 +239,33 @@ static inline enum fp_cut step(struct stepping *at, uint32_t rule, uint64_t *ret
     if (processor_is_linked(cfi_rule_bits(rule)))
         return step_linked(at, rule, ret_slot);
     if (!outward(rule, at->high, &sp, &fp, ret_slot, &address))
-        return outside(at);
+        return step_beyond(at, rule, ret_slot);
     at->sp = sp;
     at->fp = fp;
     at->address = address;
     return is_code(address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
-/* What a signal interrupted. Only on the same stack: another one's bounds are not known. */
-static enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
+/* What a signal interrupted, on the same stack or, if the signal has one of its own, on the one that it interrupted: the thread's,
+ * all of which can be read if sp can (it may have overflowed), or one whose bounds are not known. */
+static cold_walk enum fp_cut step_signal(struct stepping *at, uint64_t *ret_slot)
 {
     uint64_t code, sp, fp;
+    if (!at->known && !reach(at, at->sp + CONTEXT_BYTES))
+        return FP_CUT_STACK;
     if (at->high - at->sp < CONTEXT_BYTES || !reads(at->sp + CONTEXT_CODE, at->sp, at->high, &code) ||
         !reads(at->sp + CONTEXT_SP, at->sp, at->high, &sp) ||
         !reads(at->sp + CONTEXT_FRAME, at->sp, at->high, &fp))
         return outside(at);
-    if (sp < at->sp + CONTEXT_BYTES || sp >= at->high || sp % 8 != 0)
-        return FP_CUT_STACK;
-    if (!is_code(code + CODE_STEP))
+    if (sp % 8 != 0 || !is_code(code + CODE_STEP))
         return FP_CUT_BROKEN;
+    if (sp < at->sp + CONTEXT_BYTES || sp >= at->high) {
+        const struct walk_region other = at->stacks->region(sp);
+        if (!at->stacks->readable(sp))
+            return FP_CUT_STACK;
+        at->high = other.high;
+        at->known = other.known;
+    }
     *ret_slot = at->sp + CONTEXT_CODE;
     if (CONTEXT_LINK != 0)
         at->link_slot = at->sp + CONTEXT_LINK;
@@ -284,6 +325,17 @@ static inline enum fp_cut pass_own(struct walk_way *way, struct modules *modules
     return is_code(at->address) ? FP_CUT_NONE : FP_CUT_BROKEN;
 }
 
+/* Whether the call before an address may have led to code without unwind tables: one whose bytes name a function that has one did not,
+ * so that the frame record that was followed is that function's. */
+static cold_walk bool called_unknown(struct modules *modules, uint64_t address, bool *fresh_module)
+{
+    if (!modules_is_call(modules, address))
+        return false;
+    const uint64_t target = modules_target(modules, address) + CODE_STEP;
+    return target == CODE_STEP || !is_code(target) ||
+           cfi_rule_kind(modules_rule(modules, target, fresh_module)) == CFI_NONE;
+}
+
 /* The frames outside of `at` by rules of other kinds than the most frequent one. Returns why it ends there; FP_CUT_NONE with a slot of
  * 0 is the end of the stack.
  * guessed   the first fresh frame that is not proven yet; WALK_MOST: all are. */
@@ -292,12 +344,17 @@ static __attribute__((noinline)) enum fp_cut step_seldom(struct modules *modules
                                                          uint32_t *guessed, uint64_t *ret_slot)
 {
     *ret_slot = 0;
+    if (!at->known && cfi_rule_kind(*rule) <= CFI_AT_FRAME && at->link_sp != at->sp &&
+        *guessed == WALK_MOST && modules_is_none(modules, at->address))
+        return FP_CUT_NONE; /* an entry */
+    *rule = modules_rule_plain(*rule);
     switch (cfi_rule_kind(*rule)) {
     case CFI_END:
         return FP_CUT_NONE;
     case CFI_SIGNAL:
         result->passing = true;
         return step_signal(at, ret_slot);
+    case CFI_CODE:
     case CFI_NONE:
         if (at->known && at->fp == 0 && at->high - at->sp <= ENTRY_BYTES)
             return FP_CUT_NONE; /* the loader's own begin, where constructors are called from */
@@ -310,7 +367,7 @@ static __attribute__((noinline)) enum fp_cut step_seldom(struct modules *modules
     case CFI_OTHER:
         return FP_CUT_RULE;
     default:
-        if (*guessed != WALK_MOST && (!modules_is_call(modules, at->address) ||
+        if (*guessed != WALK_MOST && (!called_unknown(modules, at->address, &result->fresh_module) ||
                                       (!RECORD_ENDS_AT_SP && cfi_rule_kind(*rule) == CFI_SP)))
             return FP_CUT_CFI; /* or its sp is not known, which it needs */
         *guessed = WALK_MOST;
@@ -399,7 +456,12 @@ struct walk_result walk_take(struct walk *walk, const struct walk_start *start,
 {
     struct modules *modules = walk->modules;
     const uint32_t generation = atomic_load_explicit(&modules->generation, memory_order_acquire);
-    struct stepping at = {start->address, start->sp, start->fp, region->high, region->known, 0, 0};
+    struct stepping at = {.address = start->address,
+                          .sp = start->sp,
+                          .fp = start->fp,
+                          .high = region->high,
+                          .known = region->known,
+                          .stacks = walk->stacks};
     struct walk_result result = {.passing = !region->known};
     enum fp_cut cut = FP_CUT_NONE;
     uint32_t guessed = WALK_MOST, kept = 0;
@@ -418,7 +480,7 @@ struct walk_result walk_take(struct walk *walk, const struct walk_start *start,
     }
     while (cut == FP_CUT_NONE) {
         uint32_t rule = modules_rule(modules, at.address, &result.fresh_module);
-        if (__builtin_expect(cfi_rule_kind(rule) == CFI_SP && guessed == WALK_MOST, 1))
+        if (__builtin_expect(cfi_rule_kind(rule) == CFI_SP && guessed == WALK_MOST && at.known, 1))
             cut = step(&at, rule, &slot);
         else
             cut = step_seldom(modules, &at, &rule, &result, &guessed, &slot);
@@ -437,6 +499,8 @@ struct walk_result walk_take(struct walk *walk, const struct walk_start *start,
         else
             add_fresh(walk, result.fresh++, slot, at.sp, at.address, at.fp, &kept);
     }
+    if (cut == FP_CUT_BROKEN && !at.known && at.address == 0)
+        cut = FP_CUT_NONE; /* who made the stack had nowhere to return to */
     if (guessed != WALK_MOST) {
         result.fresh = guessed;
         cut = FP_CUT_CFI;

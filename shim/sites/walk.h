@@ -2,8 +2,9 @@
  *
  *   frame    a return address, the place on the stack where it stands (its slot), sp and the frame register (fp, processor.h) as the
  *            function there has them
- *   region   the stack that sp is in: up to `high` all of it is mapped as long as this thread runs. Where the bounds are not
- *            known it is what is left of sp's page
+ *   region   the stack that sp is in: up to `high` all of it is mapped as long as this thread runs. Of a stack whose bounds are
+ *            not known, a coroutine's or a signal's, it is what is left of sp's page; for each page more that a frame leads to
+ *            the kernel is asked whether it can be read, in each walk: nothing that was once mapped is believed to be so still
  *   kept     the frames of the last walk, outermost first. Of those whose slots lie at or above sp, as many are believed as
  *            have their words unchanged from the outermost on; a new walk goes by rules until it comes to one of them
  *   check    a word of the stack that a kept frame was found by: all of them stand in one list, so that they are compared at once
@@ -15,8 +16,10 @@
  *   own      frames of the recorder's library on top of the stack are passed over; its own rules never change
  *   seen     most stacks were seen before: then they are compared and not walked (seen.h)
  *
- * Laws: nothing is read but [sp, high) of the region that sp is in now, aligned words only; each frame lies above the one
- * before. No lock, no allocation, no system call. Where a frame is not certain the stack is cut there (fp_sites.h). */
+ *   entry    where a function's return address is behind no call, its stack was made by hand and begins with it
+ *
+ * Laws: nothing is read but [sp, high) of the region that sp is in now, and of the one that a signal interrupted, aligned words
+ * only; each frame lies above the one before. No lock, no allocation; no system call on a stack whose bounds are known. Where a frame is not certain the stack is cut there (fp_sites.h). */
 #ifndef MALLAB_SHIM_SITES_WALK_H
 #define MALLAB_SHIM_SITES_WALK_H
 
@@ -48,8 +51,20 @@ struct walk_check {
     uint64_t place, word;
 };
 
+struct walk_region {
+    uintptr_t high;
+    bool known; /* false: a page of sp's at most */
+};
+
+/* What is known of the calling thread's stacks. */
+struct walk_stacks {
+    struct walk_region (*region)(uint64_t sp);
+    bool (*readable)(uint64_t place); /* whether a word can be read; false: nobody may ask, either */
+};
+
 struct walk {
     struct modules *modules;
+    const struct walk_stacks *stacks;
     uintptr_t high;      /* of the region of the kept frames */
     uint32_t generation; /* likewise */
     uint32_t kept;
@@ -72,11 +87,6 @@ struct walk_start {
     uint32_t way; /* which way through own frames is probable, below WALK_WAYS */
 };
 
-struct walk_region {
-    uintptr_t high;
-    bool known; /* false: sp's page */
-};
-
 struct walk_result {
     uint32_t kept;   /* so many of walk->frames are outer frames of this stack, too */
     uint32_t fresh;  /* and so many are inner ones: walk_fresh */
@@ -85,10 +95,11 @@ struct walk_result {
     bool fresh_module; /* modules_untold has some */
 };
 
-/* walk_begin - in zeroed memory, or for another thread. */
-static inline void walk_begin(struct walk *walk, struct modules *modules)
+/* walk_begin - in zeroed memory, or for another thread. Both are borrowed. */
+static inline void walk_begin(struct walk *walk, struct modules *modules, const struct walk_stacks *stacks)
 {
     walk->modules = modules;
+    walk->stacks = stacks;
     walk->kept = 0;
     walk->seen.high = 0;
 }

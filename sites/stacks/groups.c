@@ -72,7 +72,8 @@ static void put_callers(const struct site_stacks *stacks, uint32_t site, size_t 
     char name[SITE_SHORT_NAME], last[SITE_SHORT_NAME] = "";
     for (size_t at = first_frame(stacks, frames, count, site); at < count && shown < most; at++) {
         site_short_name(frames[at].words->function, name, sizeof name);
-        if (strcmp(name, last) == 0 || (shown > 0 && site_wrapper_by_name(name)))
+        if (strcmp(name, last) == 0 ||
+            (shown > 0 && (stacks->wrappers[frames[at].node] || site_wrapper_by_name(name))))
             continue;
         if (shown > 0 && is_above_all(last))
             break;

@@ -82,6 +82,22 @@ static const char *const BEGINNINGS[] = {
 static const char *const WHOLE[] = {"malloc",        "calloc",         "realloc", "memalign",
                                     "aligned_alloc", "posix_memalign", "valloc",  "pvalloc"};
 
+/* How a perf map names a script's functions: those of CPython, then those of V8. */
+static const char *const SCRIPTS[] = {"py::", "JS:", "LazyCompile:", "Function:", "Script:"};
+
+static bool is_python(const char *function)
+{
+    return strncmp(function, SCRIPTS[0], strlen(SCRIPTS[0])) == 0;
+}
+
+static bool is_script(const char *function)
+{
+    for (size_t i = 0; i < sizeof SCRIPTS / sizeof SCRIPTS[0]; i++)
+        if (strncmp(function, SCRIPTS[i], strlen(SCRIPTS[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A blank that parts a return type from the name; not those of operators ("operator new") and anonymous namespaces. */
 static bool parts_type(const char *short_name, size_t length)
 {
@@ -94,7 +110,7 @@ void site_short_name(const char *function, char *ret_name, size_t size)
 {
     const bool is_operator = strstr(function, "operator<") != NULL || strstr(function, "operator>") != NULL ||
                              strstr(function, "operator(") != NULL || function[0] == '<' ||
-                             function[0] == '(';
+                             function[0] == '(' || is_script(function);
     size_t length = 0;
     int depth = 0;
     for (const char *at = function; *at != '\0' && length + 1 < size; at++) {
@@ -191,8 +207,14 @@ bool *site_wrappers_find(const struct site_stacks *stacks)
     struct call *calls = res_calloc(stacks->sites->count + 1, sizeof *calls);
     struct site_stacks own = *stacks;
     own.wrappers = wrappers;
-    for (uint32_t node = FP_SITE_FIRST; node < end; node++)
-        wrappers[node] = site_wrapper_by_name(site_node_function(&own, node));
+    bool *in_python = res_calloc(end + 1, sizeof *in_python);
+    for (uint32_t node = FP_SITE_FIRST; node < end; node++) {
+        const char *function = site_node_function(&own, node);
+        const uint32_t parent = fp_site_node_at(&stacks->sites->stacks, node).parent; /* a lower number */
+        in_python[node] = in_python[parent] || is_python(function);
+        wrappers[node] = (in_python[node] && !is_python(function)) || site_wrapper_by_name(function);
+    }
+    free(in_python);
     for (int level = 0; level < LEVELS && find_level(&own, calls, wrappers); level++)
         ;
     free(calls);

@@ -1,6 +1,7 @@
 /* wrappers.h - which functions only hand on what they are asked for.
  *
- * A function with a name is one by its name: rows in wrappers.c. One without (stripped code) is one where it stands next to the
+ * A function with a name is one by its name: rows in wrappers.c. So is all that a Python function calls, where a perf map names
+ * those: the interpreter allocates for them. One without (stripped code) is one where it stands next to the
  * allocation, after other wrappers, and is called from many places: sqlite3's and python's own malloc are so. A guess, which
  * moves only under what heading an allocation stands; `--by stack` shows all frames. */
 #ifndef MALLAB_SITES_STACKS_WRAPPERS_H
@@ -16,7 +17,7 @@ struct site_stacks;
 #define SITE_SHORT_NAME 512u
 
 /* site_short_name - without return type, parameters and what stands in angles: "std::vector<>::push_back". A name of an operator
- * stays as it is. ret_name: terminated, cut at size. */
+ * or of a script's function stays as it is. ret_name: terminated, cut at size. */
 void site_short_name(const char *function, char *ret_name, size_t size);
 
 /* site_wrapper_by_name - whether a function of this name is one. */

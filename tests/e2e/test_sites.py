@@ -299,13 +299,33 @@ class Names(lab.Lab):
         path.symlink_to(self.place / path.name)  # links are not followed to it
         self.assertEqual(self.frames()[:2], unnamed)
 
-    def test_a_perf_map_names_code_without_a_frame_pointer(self):
-        ran = lab.run([lab.BUILD / "mallab", "record", "--quiet", "--sites", "-o", "rec", lab.PROGRAMS / "jitted", "bare"], cwd=self.place)
+    def record_jitted(self, *arguments):
+        lab.shutil.rmtree(self.place / "rec", ignore_errors=True)
+        ran = lab.run([lab.BUILD / "mallab", "record", "--quiet", "--sites", "-o", "rec", lab.PROGRAMS / "jitted", *arguments], cwd=self.place)
         if ran.returncode == 77:
             self.skipTest("no code of this machine's")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.addCleanup(pathlib.Path(ran.stdout.decode().strip()).unlink)
-        self.assertEqual(self.frames()[:2], ["allocates", "LazyCompile:hot script.js:7"])
+
+    def test_a_perf_map_names_code_without_a_frame_pointer(self):
+        name = "LazyCompile:hot script.js:7"
+        for kind in ("framed", "bare"):
+            self.record_jitted(kind)
+            self.assertEqual(self.frames()[:4], ["allocates", name, "calls", "main"], kind)
+
+    def test_a_frame_of_unknown_code_is_not_passed_over(self):
+        """Its frame pointer is its caller's: what that leads to is the caller's caller."""
+        self.record_jitted("strange")
+        self.assertEqual(self.frames(), ["allocates", "LazyCompile:hot script.js:7"])
+        said = json.loads(self.mallab("sites", "--json", "rec").stdout)
+        self.assertEqual([site["cut"] for site in said["sites"] if site["allocations"] == 100], ["cfi"])
+
+    def test_what_a_python_function_calls_allocates_for_it(self):
+        name = "py::K.<lambda>:/a directory/script.py"
+        self.record_jitted("bare", name)
+        words = self.mallab("sites", "rec").stdout.decode()
+        self.assertRegex(words, rf" 100 .* {re.escape(name)} < calls < main\n")
+        self.assertIn("allocates", self.mallab("flame", "rec").stdout.decode())
 
     @unittest.skipUnless(ctypes.util.find_library("debuginfod"), "not installed: libdebuginfod1")
     @lab.needs("objcopy", "strip", "readelf")

@@ -1,5 +1,5 @@
 // stacks.cc - a program that does to its stacks what stack walkers fear. Each part by its name, or all of them: coroutines whose
-// stacks are unmapped, a signal stack, jumps, exceptions, forks of threads, libraries that come and go, recursion, many threads.
+// stacks are unmapped, stacks made by hand and mapped again smaller, a signal stack, jumps, exceptions, forks of threads, libraries that come and go, recursion, many threads.
 // It prints "done" and nothing else.
 #include <dlfcn.h>
 #include <pthread.h>
@@ -71,6 +71,77 @@ static void coroutines(void)
     }
 }
 
+// ---- stacks that grow, shrink, and end in nothing ------------------------------------------------------
+
+#define PAGE 4096u
+
+// On a stack of its own, between pages that cannot be read; what it returns to is `end`, or what makecontext has there.
+static void run_between(char *low, size_t bytes, void (*what)(void), const uint64_t *end)
+{
+    getcontext(&inside);
+    inside.uc_stack.ss_sp = low;
+    inside.uc_stack.ss_size = bytes;
+    inside.uc_link = &outside;
+    makecontext(&inside, what, 0);
+#ifdef __x86_64__
+    if (end != NULL)
+        *(uint64_t *)(uintptr_t)inside.uc_mcontext.gregs[REG_RSP] = *end;
+#else
+    (void)end;
+#endif
+    swapcontext(&outside, &inside);
+}
+
+// Its unwind table says that its frame reaches far beyond the stack.
+static __attribute__((noinline)) void lie(void)
+{
+#ifdef __x86_64__
+    __asm__ volatile(".cfi_remember_state\n\t.cfi_adjust_cfa_offset 36864");
+#endif
+    allocate_some();
+#ifdef __x86_64__
+    __asm__ volatile(".cfi_restore_state");
+#endif
+}
+
+static void deep_coroutine(void)
+{
+    descend(150, allocate_some); // over pages
+    descend(20, lie);
+    swapcontext(&inside, &outside);
+}
+
+static void shallow_coroutine(void)
+{
+    descend(3, allocate_some);
+    swapcontext(&inside, &outside);
+}
+
+// Stacks in the place of one another: whole, smaller below a page that cannot be read or that is not there, and at the very end of
+// what can be read; with nothing or anything to return to.
+static void handmade(void)
+{
+    static const uint64_t NOTHING = 0, ANYTHING = 0x123456789, IN_CODE = (uint64_t)(uintptr_t)allocate_some,
+                          BETWEEN = (uint64_t)(uintptr_t)allocate_some + 5;
+    static const uint64_t *const ENDS[] = {NULL, &NOTHING, &ANYTHING, &IN_CODE, &BETWEEN};
+    const size_t whole = 16 * PAGE;
+    char *area = (char *)mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (volatile int i = 0; i < 40; i = i + 1) {
+        const uint64_t *end = ENDS[i % 5];
+        mprotect(area, whole, PROT_READ | PROT_WRITE);
+        run_between(area, whole, deep_coroutine, end);
+        run_between(area, whole, shallow_coroutine, end);
+        if (i % 2 == 0)
+            mprotect(area + 8 * PAGE, 8 * PAGE, PROT_NONE);
+        else
+            munmap(area + 8 * PAGE, 8 * PAGE);
+        run_between(area, 8 * PAGE, shallow_coroutine, end);
+        run_between(area, 8 * PAGE, deep_coroutine, end);
+        area = (char *)mmap(area, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    }
+    munmap(area, whole);
+}
+
 // ---- signals, jumps ---------------------------------------------------------------------------------
 
 static sigjmp_buf back;
@@ -88,6 +159,11 @@ static void raise_deep(void)
     raise(SIGUSR1);
 }
 
+static void interrupted_coroutine(void)
+{
+    descend(5, raise_deep);
+}
+
 static void signals(void)
 {
     struct sigaction action = {};
@@ -103,6 +179,9 @@ static void signals(void)
     sigaction(SIGUSR1, &action, NULL);
     for (int i = 0; i < 20; i++)
         descend(i, raise_deep);
+    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    run_between((char *)stack, STACK_BYTES, interrupted_coroutine, NULL);
+    munmap(stack, STACK_BYTES);
     jumps = 1;
     for (volatile int i = 0; i < 20; i = i + 1) {
         if (sigsetjmp(back, 1) == 0)
@@ -245,8 +324,9 @@ static void libraries(void)
 static const struct part {
     const char *name;
     void (*run)(void);
-} PARTS[] = {{"coroutines", coroutines}, {"signals", signals}, {"exceptions", exceptions}, {"recursion", recursion},
-             {"threads", threads},       {"libraries", libraries}};
+} PARTS[] = {{"coroutines", coroutines}, {"handmade", handmade},   {"signals", signals},
+             {"exceptions", exceptions}, {"recursion", recursion}, {"threads", threads},
+             {"libraries", libraries}};
 
 int main(int argc, char **argv)
 {

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "shim/sites/nodes.h"
@@ -42,12 +44,35 @@ static __thread struct {
     int inside;
 } mine __attribute__((tls_model("initial-exec")));
 
+static struct walk_region region_of(uint64_t sp)
+{
+    if (main_stack - sp < MAIN_MOST)
+        return (struct walk_region){main_stack, true};
+    if (sp - mine.low < mine.high - mine.low)
+        return (struct walk_region){mine.high, true};
+    return (struct walk_region){(sp | 4095) + 1, false};
+}
+
+static bool is_readable(uint64_t place)
+{
+    return syscall(SYS_rt_sigprocmask, 0x7fffffff, place, NULL, 8) != 0 && errno == EINVAL;
+}
+
+static bool copy(uint64_t address, uint8_t *ret_bytes, uint32_t count)
+{
+    const struct iovec to = {ret_bytes, count}, from = {(void *)(uintptr_t)address, count};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)count;
+}
+
+static const struct walk_stacks stacks = {region_of, is_readable};
+
 static void prepare(void)
 {
     modules_find find;
     *(void **)&find = dlsym(RTLD_DEFAULT, "_dl_find_object");
     main_stack = (uintptr_t) * (void **)dlsym(RTLD_DEFAULT, "__libc_stack_end") & ~(uintptr_t)7;
     modules_begin(&modules, find, (const void *)(uintptr_t)prepare);
+    modules.copy = copy;
     unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE); /* modules come and go */
     ready = 1;
 }
@@ -107,14 +132,8 @@ static __attribute__((noinline)) void compare(void)
 {
     void *truth[FRAMES_MOST];
     struct walk_start start;
-    struct walk_region region;
     processor_here(&start.address, &start.sp, &start.fp);
-    if (main_stack - start.sp < MAIN_MOST)
-        region = (struct walk_region){main_stack, true};
-    else if (start.sp - mine.low < mine.high - mine.low)
-        region = (struct walk_region){mine.high, true};
-    else
-        region = (struct walk_region){(start.sp | 4095) + 1, false};
+    const struct walk_region region = region_of(start.sp);
     const uint32_t generation = modules.generation;
     const uint32_t seen = region.known ? walk_seen(mine.walk, start.sp, start.fp, region.high, 0) : 0;
     start.way = 0;
@@ -162,7 +181,7 @@ static __attribute__((noinline)) void begin(void)
     mine.walk->seen.index = mmap(NULL, sizeof(uint16_t) << INDEX_BITS, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     mine.walk->seen.index_bits = INDEX_BITS;
-    walk_begin(mine.walk, &modules);
+    walk_begin(mine.walk, &modules, &stacks);
     if (main_stack - (uintptr_t)__builtin_frame_address(0) >= MAIN_MOST &&
         pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &low, &bytes);
