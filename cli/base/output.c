@@ -148,12 +148,17 @@ void cli_put_own(char *text)
     free(text);
 }
 
-int cli_stdout_end(int code)
+bool cli_put_through(void)
 {
     errno = 0;
     if (fflush(stdout) != 0 && stdout_error == 0)
         stdout_error = errno;
-    const bool failed = ferror(stdout) || stdout_error != 0;
+    return !ferror(stdout) && stdout_error == 0;
+}
+
+int cli_stdout_end(int code)
+{
+    const bool failed = !cli_put_through();
     if (!failed || stdout_error == EPIPE) /* who went has read what it wanted */
         return code;
     cli_say(NULL, "cannot write to standard output: %s%s",

@@ -16,10 +16,12 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
 
 /* cli_put - to stdout, for what may be longer than its buffer: why it cannot be written is kept for cli_stdout_end.
  * cli_put_own - likewise a string, which is freed.
+ * cli_put_through - what was put so far leaves our buffer. Returns false where it cannot.
  * cli_stdout_end - at the end of the program: see that everything has arrived, or say on stderr why not.
  * Returns  code; CLI_FAILED instead of CLI_DONE when something is missing. A reader that has gone is no failure. */
 void cli_put(const char *text, size_t length);
 void cli_put_own(char *text);
+bool cli_put_through(void);
 int cli_stdout_end(int code);
 
 /* cli_json_pretty - a value as a text, ending in a newline; NULL: no memory for it. The caller's to free.

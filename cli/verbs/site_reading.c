@@ -6,11 +6,13 @@
 
 #include "cli/base/progress.h"
 #include "cli/base/say.h"
+#include "cli/describe/describe.h"
 #include "cli/options/select_options.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "record/collector.h"
 #include "sites/stacks/groups.h"
+#include "sites/table/site_table.h"
 
 #define AT(member) offsetof(struct cli_sites, member)
 
@@ -71,8 +73,11 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
     options.progress_data = &line;
     if (conv_sites_file(settings->path, &options, &settings->ages, ret_sites, error) != FP_OK) {
         char text[CONV_PATH_BYTES + 512];
+        const bool salvageable = error->salvageable;
         cli_progress_end(&line);
-        cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
+        error->salvageable = false; /* which speaks of convert */
+        cli_say(verb, "%s%s", conv_error_text(error, text, sizeof text),
+                salvageable ? ", else --salvage leaves out what is damaged" : "");
         code = conv_error_exit_code(error);
     } else {
         cli_progress_show(&line, "naming functions", NULL, 0, 0, 0);
@@ -82,6 +87,26 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
     free(program);
     free(error);
     return code;
+}
+
+void cli_sites_notes(struct site_stacks *stacks, struct res_text *text)
+{
+    const struct conv_survey *survey = &stacks->sites->survey;
+    site_table_notes(stacks, text);
+    if (survey->live != CONV_LIVE_KNOWN)
+        res_lines_printf(text, "live", "%s", cli_live_words(survey->live));
+    else if (survey->pauses > 0) /* a process that ran before it was recorded has no mark of the pause */
+        res_lines_printf(text, "live",
+                         "what may have been allocated before it was recorded, or in pauses, is not known: "
+                         "live bytes are lower bounds");
+    if (survey->irregular[CONV_DAMAGED_BLOCKS] > 0)
+        res_lines_printf(text, "damaged", "left out: damaged_blocks, up to %s calls (docs/irregularities.md)",
+                         FP_GROUPED(survey->irregular[CONV_DAMAGED_BLOCKS]));
+    if (!survey->complete) {
+        char *why = res_text_plain(survey->incomplete_why);
+        res_lines_printf(text, "incomplete", "%s", why);
+        free(why);
+    }
 }
 
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks)

@@ -5,6 +5,7 @@
 #include "cli/base/cli.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
+#include "results/report/grid/lines.h"
 #include "sites/stacks/stacks.h"
 
 #define CLI_SYMBOL_DIRECTORIES 16u
@@ -56,6 +57,9 @@ void cli_without_release(struct cli_without *without);
 /* cli_sites_check_all - that each object has its stack. Returns CLI_DONE; CLI_MISUSE of a sample, told. */
 int cli_sites_check_all(const struct cli_verb *verb, const char *path, const struct conv_sites *sites);
 
+/* cli_sites_notes - add to text, as labelled lines, what a reader of sites must know: site_table_notes, whether all that was
+ * live is known, what was left out as damaged, and why the recording is not whole. */
+void cli_sites_notes(struct site_stacks *stacks, struct res_text *text);
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);
 
 #endif

@@ -22,8 +22,9 @@
 #include "sites/table/site_table.h"
 
 /* Where nobody says: so many rounds, or, once there are 8, as many as fit in a minute. */
-#define ROUNDS    16u
-#define BUDGET_NS UINT64_C(60000000000)
+#define ROUNDS       16u
+#define BUDGET_NS    UINT64_C(60000000000)
+#define ROUNDS_LEAST RES_ROUNDS_FOR_INTERVAL /* of time alone; memory is told of 8 */
 
 /* Sites that are left out together. */
 struct chosen {
@@ -47,6 +48,15 @@ struct measuring {
     uint64_t begin_ns;
     bool is_announced;
 };
+
+static void chosen_release(struct chosen *chosen)
+{
+    free(chosen->words);
+    free(chosen->name);
+    free(chosen->key);
+    free(chosen->sites);
+    free(chosen->path);
+}
 
 /* ---- what is left out ------------------------------------------------------------------------ */
 
@@ -75,10 +85,17 @@ static void mark_sites(const struct site_stacks *stacks, const struct cli_remova
     }
 }
 
+/* Whoever makes all calls cannot be left out. */
+static void tell_all(const struct cli_verb *verb, const char *words)
+{
+    cli_say(verb, "all calls are made by '%s': without it there is nothing to replay", words);
+}
+
 static int choose_largest(struct measuring *measuring, struct site_stacks *stacks)
 {
     const struct cli_removals *asked = measuring->asked;
     struct site_group *groups;
+    bool is_all = false;
     const size_t all = site_groups_make(stacks, asked->by, asked->filter, &groups);
     site_groups_sort(groups, all, SITE_TABLE_SITES, asked->sort != NULL ? asked->sort : "allocations");
     measuring->chosen = res_calloc(all + 1, sizeof *measuring->chosen);
@@ -89,6 +106,14 @@ static int choose_largest(struct measuring *measuring, struct site_stacks *stack
         if (groups[i].counts.site == 0 || groups[i].counts.allocations < 1)
             continue; /* nobody knows whose they are */
         char *words = site_group_words(stacks, &groups[i], asked->by);
+        if (groups[i].counts.allocations >= (double)stacks->sites->allocations) {
+            char *plain = res_text_plain(words);
+            tell_all(asked->verb, plain);
+            free(plain);
+            free(words);
+            is_all = true;
+            continue;
+        }
         measuring->chosen[measuring->count++] = (struct chosen){
             .words = res_text_plain(words),
             .key = res_strdup(groups[i].key),
@@ -97,7 +122,7 @@ static int choose_largest(struct measuring *measuring, struct site_stacks *stack
     }
     mark_sites(stacks, asked, measuring->chosen, measuring->count);
     site_groups_release(groups, all);
-    if (measuring->count == 0)
+    if (measuring->count == 0 && !is_all)
         cli_say(asked->verb, "no call site of '%s' allocates and is known: 'mallab sites' shows them",
                 asked->reading->path);
     return measuring->count > 0 ? CLI_DONE : CLI_MISUSE;
@@ -114,6 +139,10 @@ static int choose(struct measuring *measuring)
     code = cli_sites_check_all(asked->verb, asked->reading->path, &sites);
     if (code == CLI_DONE && asked->without != NULL) {
         code = cli_without_among(asked->verb, asked->reading, &stacks, asked->without);
+        if (code == CLI_DONE && asked->without->allocations >= sites.allocations) {
+            tell_all(asked->verb, asked->without->all);
+            code = CLI_MISUSE;
+        }
         if (code == CLI_DONE)
             choose_words(measuring, asked->without);
     } else if (code == CLI_DONE) {
@@ -126,8 +155,32 @@ static int choose(struct measuring *measuring)
 
 /* ---- workloads ------------------------------------------------------------------------------- */
 
+static void show_part(void *data, uint64_t events, uint64_t done, uint64_t total)
+{
+    cli_progress_show(data, "convert", "events", events, done, total);
+}
+
+/* What of the recording is doubtful was told of the whole. */
+static int make_part(struct measuring *measuring, const char *path, struct conv_options *options)
+{
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    struct conv_report report;
+    int code = CLI_DONE;
+    options->progress = show_part;
+    options->progress_data = &measuring->progress;
+    cli_progress_begin(&measuring->progress, measuring->asked->reading->answer.progress);
+    const enum fp_status status = conv_file(measuring->asked->reading->path, path, options, &report, error);
+    cli_progress_end(&measuring->progress);
+    if (status == FP_OK)
+        conv_report_release(&report);
+    else
+        code = cli_conv_failed(measuring->asked->verb, error);
+    free(error);
+    return code;
+}
+
 /* without: NULL: of all. */
-static int make_workload(const struct measuring *measuring, const char *path, const struct chosen *without)
+static int make_workload(struct measuring *measuring, const char *path, const struct chosen *without)
 {
     const struct cli_removals *asked = measuring->asked;
     struct conv_options options = asked->reading->convert;
@@ -136,6 +189,8 @@ static int make_workload(const struct measuring *measuring, const char *path, co
                                        .words = "some of them"}; /* nobody keeps it */
     options.select.without = without != NULL ? &sites : NULL;
     options.overwrite = true;
+    if (without != NULL)
+        return make_part(measuring, path, &options);
     return cli_convert_file(asked->verb, asked->reading->path, path, &options, true,
                             asked->reading->answer.progress, NULL);
 }
@@ -145,26 +200,6 @@ static int facts_of(struct measuring *measuring, size_t number, const char *path
     const int code = cli_workload_facts(measuring->asked->verb, path, measuring->asked->reading->path,
                                         &measuring->workloads[number]);
     measuring->workloads[number].name = name;
-    return code;
-}
-
-static int make_workloads(struct measuring *measuring, const char *path)
-{
-    int code = CLI_DONE;
-    measuring->workloads = res_calloc(measuring->count + RES_REMOVAL_WHOLE, sizeof *measuring->workloads);
-    measuring->with = path != NULL ? res_strdup(path) : res_path_join(measuring->directory, "with.wl");
-    if (path == NULL)
-        code = make_workload(measuring, measuring->with, NULL);
-    for (size_t i = 0; i < RES_REMOVAL_WHOLE && code == CLI_DONE; i++)
-        code = facts_of(measuring, i, measuring->with, "with all");
-    for (size_t i = 0; i < measuring->count && code == CLI_DONE && cli_stopped_by == 0; i++) {
-        struct chosen *chosen = &measuring->chosen[i];
-        chosen->path = res_printf("%s/without-%zu.wl", measuring->directory, i + 1);
-        chosen->name = res_printf("without %s", chosen->words);
-        code = make_workload(measuring, chosen->path, chosen);
-        if (code == CLI_DONE)
-            code = facts_of(measuring, i + RES_REMOVAL_WHOLE, chosen->path, chosen->name);
-    }
     return code;
 }
 
@@ -206,6 +241,13 @@ static void on_progress(void *context, const struct res_workload *workload, cons
     free(words);
 }
 
+/* Of time alone, and nobody says how long. */
+static bool is_default(const struct measuring *measuring)
+{
+    const struct res_options *options = &measuring->asked->options;
+    return options->rounds == 0 && options->time_budget_ns == 0 && options->memory_rounds == 0;
+}
+
 static struct res_options options_of(struct measuring *measuring)
 {
     struct res_options options = measuring->asked->options;
@@ -220,11 +262,69 @@ static struct res_options options_of(struct measuring *measuring)
         options.rounds = is_bound ? RES_UNTIL_ROUNDS_MAX : ROUNDS;
         options.time_budget_ns = is_bound ? options.time_budget_ns : BUDGET_NS;
     }
-    options.rounds_least = is_bound ? 1 : 0; /* what is asked for holds */
+    options.rounds_least = is_bound                ? 1
+                           : is_default(measuring) ? ROUNDS_LEAST
+                                                   : 0; /* what is asked for holds */
     options.stop = &cli_stopped_by;
     options.progress = on_progress;
     options.context = measuring;
     return options;
+}
+
+/* Where a minute is too short for all that were chosen: as many as fit, those with most calls. A round of the workload as it is
+ * tells what one takes. */
+static void drop_beyond_budget(struct measuring *measuring)
+{
+    const struct cli_answer *answer = &measuring->asked->reading->answer;
+    struct res_options options = options_of(measuring);
+    struct res_experiment experiment;
+    struct res_text dropped = {0};
+    const size_t all = measuring->count;
+    options.workload_count = 1;
+    options.rounds = 1;
+    options.time_budget_ns = 0;
+    measuring->is_announced = true; /* there is nothing to announce yet */
+    cli_progress_begin(&measuring->progress, answer->progress);
+    const uint64_t begin_ns = fp_now_ns();
+    res_experiment_run(&options, &experiment);
+    const uint64_t round_ns = (fp_now_ns() - begin_ns) / 2 + 1; /* the warm-up is one, too */
+    cli_progress_end(&measuring->progress);
+    res_experiment_release(&experiment);
+    measuring->is_announced = false;
+    const uint64_t fit = BUDGET_NS / round_ns / (ROUNDS_LEAST + 1);
+    while (measuring->count > 1 && measuring->count + RES_REMOVAL_WHOLE > fit)
+        measuring->count--;
+    for (size_t i = measuring->count; i < all; i++) {
+        res_text_printf(&dropped, "%s%s", i > measuring->count ? "; " : "", measuring->chosen[i].words);
+        chosen_release(&measuring->chosen[i]);
+    }
+    if (measuring->count < all && cli_stopped_by == 0)
+        cli_say(measuring->asked->verb,
+                "a minute is too short for %zu of %zu sites (--top %zu takes them, too): %s",
+                all - measuring->count, all, all, dropped.text);
+    free(dropped.text);
+}
+
+static int make_workloads(struct measuring *measuring, const char *path)
+{
+    int code = CLI_DONE;
+    measuring->workloads = res_calloc(measuring->count + RES_REMOVAL_WHOLE, sizeof *measuring->workloads);
+    measuring->with = path != NULL ? res_strdup(path) : res_path_join(measuring->directory, "with.wl");
+    if (path == NULL)
+        code = make_workload(measuring, measuring->with, NULL);
+    for (size_t i = 0; i < RES_REMOVAL_WHOLE && code == CLI_DONE; i++)
+        code = facts_of(measuring, i, measuring->with, "with all");
+    if (code == CLI_DONE && measuring->asked->may_be_fewer && is_default(measuring))
+        drop_beyond_budget(measuring);
+    for (size_t i = 0; i < measuring->count && code == CLI_DONE && cli_stopped_by == 0; i++) {
+        struct chosen *chosen = &measuring->chosen[i];
+        chosen->path = res_printf("%s/without-%zu.wl", measuring->directory, i + 1);
+        chosen->name = res_printf("without %s", chosen->words);
+        code = make_workload(measuring, chosen->path, chosen);
+        if (code == CLI_DONE)
+            code = facts_of(measuring, i + RES_REMOVAL_WHOLE, chosen->path, chosen->name);
+    }
+    return code;
 }
 
 /* ---- what they hold -------------------------------------------------------------------------- */
@@ -300,14 +400,8 @@ static int measure(struct measuring *measuring, struct res_result *ret_result, b
 
 static void release(struct measuring *measuring)
 {
-    for (size_t i = 0; i < measuring->count; i++) {
-        struct chosen *chosen = &measuring->chosen[i];
-        free(chosen->words);
-        free(chosen->name);
-        free(chosen->key);
-        free(chosen->sites);
-        free(chosen->path);
-    }
+    for (size_t i = 0; i < measuring->count; i++)
+        chosen_release(&measuring->chosen[i]);
     free(measuring->chosen);
     free(measuring->workloads);
     free(measuring->with);

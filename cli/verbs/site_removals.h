@@ -20,12 +20,13 @@ struct cli_removals {
     const struct cli_choice *choice;
     struct res_options
         options; /* of replays: of workloads, candidates and progress nothing is taken. rounds 0: as many as fit in
-                    time_budget_ns, which is a minute where it is 0, and 8 at least */
+                    time_budget_ns, which is a minute where it is 0, and 8 at least; 6 of time alone */
     struct cli_without
         *without; /* words: those sites together; without any, each of the largest groups alone: */
     enum site_by by;
     const char *sort, *filter; /* as of site_groups_sort, site_groups_make; NULL: most calls first, all */
     size_t most;
+    bool may_be_fewer; /* where a minute is too short for them and rounds and time_budget_ns are 0, told */
 };
 
 /* cli_removals_measure - replay all in turn.

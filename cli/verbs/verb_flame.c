@@ -16,7 +16,6 @@
 #include "sites/show/pprof.h"
 #include "sites/show/profile_json.h"
 #include "sites/show/stacks_profile.h"
-#include "sites/table/site_table.h"
 
 struct settings {
     struct cli_sites reading;
@@ -81,9 +80,7 @@ static void add_note(struct site_profile *profile, struct res_text *note, const 
 static void add_notes(struct site_profile *profile, struct site_stacks *stacks)
 {
     struct res_text text = {0}, note = {0};
-    site_table_notes(stacks, &text);
-    if (!stacks->sites->survey.complete)
-        res_text_printf(&text, "incomplete %s\n", stacks->sites->survey.incomplete_why);
+    cli_sites_notes(stacks, &text);
     char *rest = text.text;
     while (rest != NULL) /* the last line is empty */
         add_note(profile, &note, strsep(&rest, "\n"));

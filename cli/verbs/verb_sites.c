@@ -80,7 +80,7 @@ static const struct cli_option SITES_OPTIONS[] = {
     {.group = SHARED},
     {.heading = "what is saved"},
     {.name = "cost", .how = CLI_FLAG, .at = AT(cost),
-     .help = "instead of a list: what each of the --top sites [5] takes under each allocator: replay the process with all and "
+     .help = "instead of a list: what each of the --top sites [5, or what fits in a minute] takes under each allocator: replay the process with all and "
              "without that site alone, in turn, and tell what CPU time the replay saves, of each allocation with its free"},
     {.name = "without", .argument = "WORDS", .how = CLI_CALL, .at = AT(without), .take = cli_without_row,
      .takes = "a part of a name",
@@ -90,7 +90,7 @@ static const struct cli_option SITES_OPTIONS[] = {
     {.group = cli_measure_rounds, .at = AT(measure), .help = "replays of each allocator, with and without; 6 are the "
                                                             "fewest of which time is told [16]"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
-     .help = "as many replays as fit: 90s, 5m [60s, and 8 rounds at least; any time where -n says how many]"},
+     .help = "as many replays as fit: 90s, 5m [60s, and 8 rounds at least, of --cost 6; any time where -n says how many]"},
     {.group = cli_measure_seed, .at = AT(measure)},
     {0},
 };
@@ -137,11 +137,11 @@ static char *title_of(const struct settings *settings, const struct conv_sites *
                            is_part ? "; " : "", is_part ? FP_BYTES((double)sites->all_live_bytes) : "",
                            is_part ? " live in all" : "");
     else
-        title = res_printf("%s: %s allocations of %s at %s places in %s; %s live at the peak, after %s",
+        title = res_printf("%s: %s allocation%s of %s at %s place%s in %s; %s live at the peak, after %s",
                            program[0] != '\0' ? program : "process", FP_GROUPED(sites->allocations),
-                           FP_BYTES((double)sites->bytes), FP_GROUPED(groups),
-                           RES_DURATION((double)sites->end_ns), FP_BYTES((double)sites->peak_bytes),
-                           RES_DURATION((double)sites->peak_ns));
+                           sites->allocations == 1 ? "" : "s", FP_BYTES((double)sites->bytes),
+                           FP_GROUPED(groups), groups == 1 ? "" : "s", RES_DURATION((double)sites->end_ns),
+                           FP_BYTES((double)sites->peak_bytes), RES_DURATION((double)sites->peak_ns));
     free(program);
     return title;
 }
@@ -191,14 +191,9 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
     else
         res_text_printf(&text, "\n%s\n", count > 0 ? table : "no site\n");
     if (settings->looks == 0)
-        site_table_notes(stacks, &text);
+        cli_sites_notes(stacks, &text);
     if (settings->looks == 0 && settings->is_marked)
         res_lines_printf(&text, "mark", "what was made before it is left out: --no-mark takes it back");
-    if (!stacks->sites->survey.complete && settings->looks == 0) {
-        char *why = res_text_plain(stacks->sites->survey.incomplete_why);
-        res_lines_printf(&text, "incomplete", "%s", why);
-        free(why);
-    }
     free(title);
     free(table);
     return text.text;
@@ -252,6 +247,22 @@ static int show(const struct cli_verb *verb, const struct settings *settings, st
     return code;
 }
 
+/* Whether times that were asked for are of the recording. Returns CLI_DONE or an exit code, told. */
+static int check_times(const struct cli_verb *verb, const struct settings *settings,
+                       const struct conv_sites *sites)
+{
+    const struct cli_sites *reading = &settings->reading;
+    const struct conv_when *to = &reading->convert.select.to;
+    if (to->kind == CONV_WHEN_TIME && sites->whole_ns > 0 && to->value > sites->whole_ns)
+        cli_say(verb, "'%s' ends after %s, before the time that is asked for: this is of its end",
+                reading->path, RES_DURATION((double)sites->whole_ns));
+    if (settings->watch_ns > 0 || reading->ages.since.kind == CONV_WHEN_NONE || sites->since_ns == 0 ||
+        sites->since_ns < sites->end_ns)
+        return CLI_DONE;
+    return cli_misuse(verb, "--since is not before what is shown, which ends after %s",
+                      RES_DURATION((double)sites->end_ns));
+}
+
 /* One reading, and what it shows. Returns an exit code, told. */
 static int look(const struct cli_verb *verb, struct settings *settings)
 {
@@ -263,13 +274,15 @@ static int look(const struct cli_verb *verb, struct settings *settings)
     int code = cli_sites_read(verb, &settings->reading, &sites, &stacks);
     if (code != CLI_DONE)
         return code;
-    code = show(verb, settings, &stacks);
+    code = check_times(verb, settings, &sites);
+    if (code == CLI_DONE)
+        code = show(verb, settings, &stacks);
     settings->looks++;
     settings->reading.ages.from_ns = sites.until_ns;
     settings->reading.convert.process_id = sites.survey.process_id; /* it stays that one */
     settings->reading.convert.process_file = NULL;
     cli_sites_end(&sites, &stacks);
-    return fflush(stdout) == 0 ? code : CLI_FAILED; /* main says why */
+    return cli_put_through() ? code : CLI_FAILED; /* main says why */
 }
 
 /* Wait for the next look, or until there is nothing to wait for. Returns what has ended; NULL: nothing. */
@@ -382,6 +395,7 @@ static int replay_without(const struct cli_verb *verb, struct settings *settings
         .sort = settings->sort,
         .filter = settings->filter,
         .most = settings->most == MOST_UNSAID ? CLI_REMOVALS : settings->most,
+        .may_be_fewer = settings->most == MOST_UNSAID,
     };
     if (code == CLI_DONE) {
         cli_stops_take();
@@ -420,6 +434,8 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
         cli_without_release(&settings.without);
         return code;
     }
+    if (settings.measure.rounds > 0 || settings.time_budget_ns > 0 || settings.measure.allocators != NULL)
+        return cli_misuse(verb, "-n, -a and --time-budget are of replays: add --cost or --without");
     settings.most = settings.most == MOST_UNSAID ? ROWS : settings.most;
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)

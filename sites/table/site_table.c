@@ -317,8 +317,9 @@ static void note_start(const struct site_group *groups, size_t count, struct res
         objects += groups[i].counts.live_objects;
     }
     res_text_printf(text, "\n");
-    res_lines_printf(text, "start", "%s in %s objects of %s sites were all made in the first quarter",
-                     FP_BYTES((double)bytes), FP_GROUPED(objects), FP_GROUPED(count));
+    res_lines_printf(text, "start", "%s in %s object%s of %s site%s were all made in the first quarter",
+                     FP_BYTES((double)bytes), FP_GROUPED(objects), objects == 1 ? "" : "s", FP_GROUPED(count),
+                     count == 1 ? "" : "s");
 }
 
 char *site_table_text(struct site_stacks *stacks, const struct site_group *groups, size_t count,

@@ -244,6 +244,10 @@ class Attach(Attached):
                 self.assertEqual(self.info(self.place / name)["irregularities"]["free_of_unknown"], 25)
                 leaks, _ = self.answers(self.place / name, "leaks")
                 self.assertEqual((leaks["sites"][0]["site"], leaks["sites"][0]["live_bytes"]), ("keeps", 19200))
+                for verb in ("sites", "leaks"):
+                    self.assertIn(b"allocated before it was recorded", self.mallab(verb, self.place / name).stdout)
+                self.mallab("flame", "-o", "late.html", self.place / name)
+                self.assertIn("allocated before it was recorded", (self.place / "late.html").read_text())
                 self.assertIn(b"keeps;xmalloc 19200", self.mallab("flame", self.place / name).stdout)
             else:
                 self.assertEqual(answer["sample_bytes"], 4096)
