@@ -217,11 +217,11 @@ static void announce(struct measuring *measuring, size_t runs_done)
     const bool is_more = plan.most_ns > plan.least_ns;
     cli_progress_end(&measuring->progress);
     cli_say(measuring->asked->verb,
-            "%zu site%s left out%s: %u rounds%s of %zu replays, some %s by the warm-up%s%s%s",
+            "%zu site%s left out%s: %u round%s%s of %zu replays, some %s by the warm-up%s%s%s",
             measuring->count, measuring->count == 1 ? "" : "s", measuring->count == 1 ? "" : ", each alone",
-            plan.least, is_more ? " or more" : "", replays, RES_DURATION(plan.least_ns),
-            is_more ? "; more, up to " : "", is_more ? RES_DURATION(plan.most_ns) : "",
-            is_more ? " (--time-budget, -n)" : "");
+            plan.least, plan.least == 1 ? "" : "s", is_more ? " or more" : "", replays,
+            RES_DURATION(plan.least_ns), is_more ? "; more, up to " : "",
+            is_more ? RES_DURATION(plan.most_ns) : "", is_more ? " (--time-budget, -n)" : "");
 }
 
 static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
