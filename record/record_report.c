@@ -8,6 +8,7 @@
 
 #include "convert/recording/recording.h"
 #include "convert/recording/recording_json.h"
+#include "footprint/base/label.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
@@ -87,6 +88,7 @@ static void take_totals(const struct conv_recording *recording, struct rec_total
         .others = rec_count(recording->json, "processes_not_asked_for"),
         .pauses = recording->pauses,
         .paused_ns = recording->paused_ns,
+        .attached = recording->attached,
         .windows = recording->windows,
         .windows_removed = recording->windows_removed,
         .events_removed = recording->events_removed,
@@ -143,6 +145,9 @@ void rec_say_why_nothing(const char *verb, const char *directory, const struct r
     else if (totals->pauses > 0)
         res_say(verb, "nothing was recorded: the recording was paused, and no call made outside its "
                       "pauses");
+    else if (totals->attached)
+        res_say(verb, "nothing was recorded: the program made no call of the malloc family while it was "
+                      "recorded");
     else
         res_say(verb,
                 "nothing was recorded: the program made no call, or brings an allocator of its own that "
@@ -200,6 +205,8 @@ static void report_choices(const char *verb, const struct rec_totals *totals, co
     if (totals->others > 0 && totals->processes > 0)
         res_say(verb, "%s process%s not asked for (--only): %s", FP_GROUPED(totals->others),
                 totals->others == 1 ? " was" : "es were", totals->other_names);
+    if (totals->attached && totals->events > 0)
+        res_say(verb, "%s: what it made before is not in it", FP_BEGAN_LATE);
     if (totals->pauses > 0)
         res_say(verb, "paused %llu time%s, %s in all: what was called then is not in it",
                 (unsigned long long)totals->pauses, totals->pauses == 1 ? "" : "s",

@@ -19,6 +19,7 @@ struct rec_totals {
     uint64_t others;                     /* processes whose names `only` leaves out */
     char other_names[REC_NAMES_BYTES];   /* "'a', 'b'": of some of them */
     uint64_t pauses, paused_ns;
+    bool attached;       /* to a program that ran already */
     char stopped_by[16]; /* as rec_stop has it; "": nothing stopped it before the command's end */
     uint64_t stopped_ns; /* since recording began */
     uint64_t windows, windows_removed, events_removed, duration_ns;

@@ -325,7 +325,7 @@ static void print_pauses(const struct conv_survey *survey)
     if (survey->pauses > 0)
         line("paused", "%s time%s, %s in all, as asked", FP_GROUPED(survey->pauses),
              survey->pauses == 1 ? "" : "s", res_text_duration((double)survey->paused_ns, span));
-    else if (survey->irregular[CONV_PAUSES] > 0)
+    else if (survey->irregular[CONV_PAUSES] > 0 && survey->live == CONV_LIVE_PAUSED)
         line("paused", "as asked: %s place%s where a thread noticed it",
              FP_GROUPED(survey->irregular[CONV_PAUSES]), survey->irregular[CONV_PAUSES] == 1 ? "" : "s");
 }

@@ -94,6 +94,8 @@ static char *inexact_words(const struct conv_view *view)
         if (view->processes[i]->first_window != 0)
             return res_printf("what was made before window %u is not known: its file is gone",
                               view->processes[i]->first_window);
+    if (view->status.pauses == 0 && view->status.attached)
+        return res_printf("what was made before the recording began is not known");
     if (view->status.pauses == 0)
         return NULL;
     return res_printf("what was made and released in %s is not known",

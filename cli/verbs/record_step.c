@@ -116,6 +116,9 @@ static int attach(const struct cli_verb *verb, const struct rec_settings *record
         else if (!record->quiet && !told.ended)
             cli_say(verb, "the program is as it was; the longest that a thread of it stood still was %s",
                     res_text_duration((double)told.longest_stop_ns, stop));
+        else if (!record->quiet)
+            cli_say(verb, "process %d %s while it was recorded", (int)pid,
+                    told.executed ? "executed another program" : "ended");
     }
     rec_messages_report(&recorded.watch.messages);
     const int code = recorded.code != 0 ? recorded.code : told.idle ? CLI_DONE : CLI_FAILED;

@@ -9,6 +9,7 @@
 #include "convert/base/process_usage.h"
 #include "convert/order/inherit.h"
 #include "convert/order/process_image.h"
+#include "footprint/base/label.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/object_sample.h"
 #include "footprint/fp/site_sample.h"
@@ -122,7 +123,10 @@ static void conclude_end(const struct footprint *footprint, struct conv_survey *
             "is not known",
             end_s, survey->process_id);
     else if (footprint->ran_on)
-        conv_incomplete(survey, "recording ended after %.3f s%s%s and process %u ran on",
+        conv_incomplete(survey, "recording %sended after %.3f s%s%s and process %u ran on",
+                        conv_parts_meta(&footprint->image.parts, FP_ATTACHED_META) != NULL
+                            ? "began in the middle of the program's life, and "
+                            : "",
                         (double)end_ns / 1e9, survey->stop_words != NULL ? ", " : "",
                         survey->stop_words != NULL ? survey->stop_words : "", survey->process_id);
 }
@@ -197,7 +201,8 @@ static void conclude_live(const struct footprint *footprint, struct conv_survey 
     const bool looked_back = footprint->extent == CONV_EXTENT_ONE && !footprint->image.options.no_inherited;
     survey->begin_ns = footprint->image.parts.begin_ns;
     survey->events_removed = footprint->events_removed;
-    if (survey->inherited_why[0] != '\0' || (!footprint->image.parts.from_begin && !looked_back))
+    if (survey->inherited_why[0] != '\0' || (!footprint->image.parts.from_begin && !looked_back) ||
+        conv_parts_meta(&footprint->image.parts, FP_ATTACHED_META) != NULL)
         survey->live = CONV_LIVE_FROM_MIDDLE;
     else if (survey->one_in != 0)
         survey->live = CONV_LIVE_SAMPLED;
@@ -225,7 +230,9 @@ static void conclude(void *data, uint64_t gap_calls, struct conv_survey *survey)
                         survey->irregular[CONV_SALVAGED_BLOCKS] == 1 ? " was" : "s were");
     if (survey->irregular[CONV_GAPS] > 0)
         conv_incomplete(survey, "threads report gaps");
-    if (survey->irregular[CONV_PAUSES] > 0)
+    if (conv_parts_meta(parts, FP_ATTACHED_META) != NULL)
+        conv_incomplete(survey, FP_BEGAN_LATE);
+    else if (survey->irregular[CONV_PAUSES] > 0)
         conv_incomplete(survey, "recording was paused meanwhile, as asked");
     conclude_tail(footprint, survey);
     conclude_live(footprint, survey);

@@ -213,6 +213,7 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
     };
     take_losses(root, to->lost);
     take_pauses(root, to);
+    to->attached = json_is_true(json_object_get(root, "attached"));
     to->processes = calloc(json_array_size(list) + 1, sizeof *to->processes);
     if (to->processes == NULL)
         return false;

@@ -39,6 +39,7 @@ struct conv_recording {
     uint64_t windows, windows_removed, events_removed;
     uint64_t unattached; /* processes that were more than can be recorded at one time */
     uint64_t pauses, paused_ns;
+    bool attached; /* to a program that ran already */
     uint64_t lost[FP_LOSS_COUNT];
     struct {
         bool told;

@@ -27,6 +27,7 @@ static void take_figures(const struct conv_recording *recording, uint32_t only,
     status->ring_chunk_bytes = recording->ring.chunk_bytes;
     status->stop_words = recording->stop_words;
     status->pauses = recording->pauses;
+    status->attached = recording->attached;
     if (only == 0)
         fp_loss_add(status->lost, recording->lost);
     for (size_t i = 0; only != 0 && i < recording->process_count; i++)

@@ -31,6 +31,7 @@ struct conv_view_status {
     uint64_t lost[FP_LOSS_COUNT]; /* with one process chosen, its own */
     const char *stop_words;       /* see struct conv_recording */
     uint64_t pauses;              /* as asked, the present one too */
+    bool attached;                /* to a program that ran already */
     uint32_t collector_pid;
     char why[256]; /* why it is not finished; "" else */
 };

@@ -13,6 +13,9 @@
 #define FP_LABEL_TAKES "1 to 127 letters, digits, '.', '_' and '-', a letter or digit first"
 #define FP_LABEL_META  "label" /* of footprints and workloads */
 
+#define FP_ATTACHED_META "attached" /* of footprints: to a program that ran already */
+#define FP_BEGAN_LATE    "recording began in the middle of the program's life"
+
 /* fp_label_is_valid - whether text is one. NULL is none. */
 static inline bool fp_label_is_valid(const char *text)
 {

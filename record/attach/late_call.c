@@ -61,6 +61,7 @@ struct attempt {
     uint64_t restorer;
     struct late_cost *cost;
     enum late_place place; /* of the last thread */
+    bool waits;            /* the last thread, for a signal that it could miss */
     bool refused;          /* by the kernel, with this errno */
     bool is_stopped;       /* all of it, by a signal */
     int error;
@@ -96,7 +97,8 @@ static bool try_thread(struct attempt *attempt, pid_t id)
     attempt->is_stopped = stop == LATE_STOP_BY_SIGNAL;
     if (stop == LATE_STOP_DONE) {
         attempt->place = late_stack_place(attempt->process, &thread.registers);
-        called = attempt->place == LATE_PLACE_SAFE && is_still_so(attempt, &thread) &&
+        attempt->waits = !late_wait_hears_all(attempt->process, id, &thread.registers);
+        called = attempt->place == LATE_PLACE_SAFE && !attempt->waits && is_still_so(attempt, &thread) &&
                  late_frame_begin(attempt->process, &thread, attempt->call, attempt->restorer);
         if (!called)
             late_wait_mend(attempt->process, thread.id, &thread.registers);
@@ -148,6 +150,11 @@ static char *why_not(const struct attempt *attempt, uint64_t within_ns)
         return res_printf(
             "nothing could be called in process %d for %s: its threads all waited for locks, or in system "
             "calls that are not begun anew",
+            pid, time);
+    if (attempt->waits)
+        return res_printf(
+            "nothing could be called in process %d for %s: it waits for a signal (pause, sigsuspend), and "
+            "could miss it meanwhile: attach to a worker of it, or while it works",
             pid, time);
     return res_printf("nothing could be called in process %d for %s: the threads that were looked at %s", pid,
                       time, late_place_words(attempt->place));

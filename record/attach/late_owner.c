@@ -110,6 +110,13 @@ static bool is_owner(const struct rec_owner *owner)
            getgroups(0, NULL) == (int)owner->group_count;
 }
 
+static bool has_left_root;
+
+bool rec_owner_by_root(void)
+{
+    return has_left_root || geteuid() == 0;
+}
+
 int rec_owner_become(const struct rec_owner *owner, pid_t pid)
 {
     if (owner->user == 0 || prctl(PR_SET_KEEPCAPS, pid != 0 ? 1UL : 0UL, 0, 0, 0) != 0 ||
@@ -117,6 +124,7 @@ int rec_owner_become(const struct rec_owner *owner, pid_t pid)
         setresgid(owner->group, owner->group, owner->group) != 0 ||
         setresuid(owner->user, owner->user, owner->user) != 0 || prctl(PR_SET_KEEPCAPS, 0UL, 0, 0, 0) != 0)
         return owner->user == 0 ? EINVAL : errno;
+    has_left_root = true;
     int error = keep_tracing(pid);
     if (error == 0 &&
         (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0UL, 0, 0, 0) != 0))

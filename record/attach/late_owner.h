@@ -52,6 +52,9 @@ void rec_place_release(struct rec_place *place);
 int rec_owner_leave_root(const struct rec_owner *owner, pid_t pid, const struct rec_place *place,
                          pid_t parent);
 
+/* rec_owner_by_root - whether root is who records: by itself, or as the owner that it has become. */
+bool rec_owner_by_root(void);
+
 /* rec_owner_enter - where root names a marked recording of another user's: become that user, and go into it.
  * Returns  what to call it from now on: "."; directory where it is none. */
 const char *rec_owner_enter(const char *directory);

@@ -306,6 +306,7 @@ static void leave(struct late *late, struct rec_collector *collector, struct rec
     told->ended = told->ended || has_left(late);
     if (!told->ended)
         return;
+    told->executed = !late_process_ended(&late->process);
     told->idle = true;
     free(told->problem);
     told->problem = NULL;
@@ -374,11 +375,10 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
     return true;
 }
 
-/* What was live before is not known: the recording begins in a pause, so that every later step says so. */
+/* What was live before is not known: `attached` makes every later step say so. */
 static struct rec_settings with_ours(const struct rec_settings *settings)
 {
     struct rec_settings ours = *settings;
-    ours.paused = true;
     ours.numbered = settings->shown == NULL;
     ours.attached = true;
     ours.duration_ns =

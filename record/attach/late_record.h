@@ -19,6 +19,7 @@ struct late_told {
     uint64_t longest_stop_ns; /* for which one thread, or at the end all, did nothing of its own */
     int asked_to_end;         /* the signal that ended the recording; 0: none */
     bool ended;               /* the program ended before we let go of it */
+    bool executed;            /* of `ended`: it goes on as another program */
     bool idle;                /* the library is idle, and holds nothing; else problem says why not */
     char *problem;            /* the caller's; NULL: none */
 };

@@ -14,6 +14,7 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
+#include "record/attach/late_owner.h"
 #include "record/target.h"
 
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
@@ -119,8 +120,11 @@ static char *refuse_status(const struct late_process *process)
     bool is_hidden = false;
     if (status == NULL)
         return res_printf("there is no process %d", pid);
+    const bool has_memory = strstr(status, "\nVmSize:") != NULL;
     const bool is_one = late_status_id(status, "\nUid:", &user) && late_status_id(status, "\nGid:", &group);
-    if (is_one && user != geteuid())
+    if (!has_memory && (pid == 2 || field(status, "PPid:") == 2)) /* kthreadd */
+        problem = res_printf("process %d is a thread of the kernel: it calls no malloc", pid);
+    else if (is_one && user != geteuid())
         problem = refuse_user(pid, user);
     else if (!is_one || group != getegid() || is_secure(process->pid, &is_hidden))
         problem = res_printf(
@@ -129,6 +133,11 @@ static char *refuse_status(const struct late_process *process)
         problem = res_printf(
             "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
             field(status, "TracerPid:"));
+    else if ((is_hidden || !late_may_trace(process->pid)) && rec_owner_by_root())
+        problem = res_printf("process %d may not be traced, not by this root either (a container without "
+                             "CAP_SYS_PTRACE, or a process of another one): attach from outside of it, or "
+                             "start the program under 'mallab record'",
+                             pid);
     else if (is_hidden || !late_may_trace(process->pid))
         problem = res_printf("process %d may not be traced by its user (it has changed its user or has "
                              "capabilities, kernel.yama.ptrace_scope, a container): root with CAP_SYS_PTRACE "
@@ -185,13 +194,26 @@ static char *refuse_modules(const struct late_process *process)
     return NULL;
 }
 
+/* Nothing runs there that could be attached to. */
+static char *refuse_ended(const struct late_process *process)
+{
+    char *status = late_proc_read(process->pid, "status", NULL);
+    const bool is_zombie = status != NULL && strstr(status, "\nState:\tZ") != NULL;
+    const long threads = is_zombie ? field(status, "Threads:") : 0;
+    free(status);
+    return res_printf(threads > 1 ? "the first thread of process %d has ended: its others are not attached to"
+                      : is_zombie ? "process %d has ended (zombie): its parent has not asked how yet"
+                                  : "there is no process %d",
+                      (int)process->pid);
+}
+
 char *late_refuse(struct late_process *process, const char *library)
 {
 #if !defined(__x86_64__)
     return res_strdup("--pid attaches to programs on x86-64 only: start the program under 'mallab record'");
 #endif
     if (process->start_ticks == 0)
-        return res_printf("there is no process %d", (int)process->pid);
+        return refuse_ended(process);
     char *problem = refuse_status(process);
     if (problem == NULL)
         problem = refuse_executable(process);

@@ -37,7 +37,9 @@ bool late_wait_may_call(const struct late_process *process, const struct user_re
 {
     *ret_frames = 1;
     switch (call_of(process, registers)) {
-    case SYS_read: /* stdio's, which hold a file's lock, lie deeper */
+    case SYS_pause:
+    case SYS_rt_sigsuspend: /* late_wait_hears_all */
+    case SYS_read:          /* stdio's, which hold a file's lock, lie deeper */
     case SYS_recvfrom:
     case SYS_recvmsg:
         return true;
@@ -98,6 +100,29 @@ static bool has_signal(const struct late_process *process, pid_t thread)
     text[length] = '\0';
     const uint64_t waits = mask_in_status(text, "\nSigPnd:") | mask_in_status(text, "\nShdPnd:");
     return strstr(text, "\nSigBlk:") == NULL || (waits & ~mask_in_status(text, "\nSigBlk:")) != 0;
+}
+
+/* While a thread is in such a call /proc has the mask that the call set, and ptrace(2) the one that it goes back to: a signal that
+ * the latter blocks waits for the call that begins anew. The two of libc's own (cancel, setxid) wake nobody. */
+bool late_wait_hears_all(const struct late_process *process, pid_t thread,
+                         const struct user_regs_struct *registers)
+{
+    enum { LIBC_SIGNALS = 3, FIRST = 31 };
+    char name[64];
+    uint64_t blocked = 0;
+    if ((long)registers->orig_rax != SYS_pause && (long)registers->orig_rax != SYS_rt_sigsuspend)
+        return true;
+    snprintf(name, sizeof name, "task/%d/status", (int)thread);
+    char *status = late_proc_read(process->pid, name, NULL);
+    const bool known = status != NULL && strstr(status, "\nSigCgt:") != NULL &&
+                       strstr(status, "\nSigBlk:") != NULL &&
+                       ptrace(PTRACE_GETSIGMASK, thread, (void *)sizeof blocked, &blocked) == 0;
+    const uint64_t missed = known
+                                ? mask_in_status(status, "\nSigCgt:") & ~mask_in_status(status, "\nSigBlk:") &
+                                      ~blocked & ~((uint64_t)LIBC_SIGNALS << FIRST)
+                                : 1;
+    free(status);
+    return missed == 0;
 }
 
 /* Calls that end as interrupted when a thread was only stopped (signal(7)): nobody sees that if they begin anew. */

@@ -18,6 +18,11 @@
 bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
                         unsigned *ret_frames);
 
+/* late_wait_hears_all - of a thread that stands still: false where it waits for a signal (pause, sigsuspend) that a handler could
+ * take before the call begins anew, which then would wait for ever. */
+bool late_wait_hears_all(const struct late_process *process, pid_t thread,
+                         const struct user_regs_struct *registers);
+
 /* late_wait_is_lost - whether a call was interrupted of which it is not known how to begin it anew behind a return from a signal. */
 bool late_wait_is_lost(const struct late_process *process, const struct user_regs_struct *registers);
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "footprint/base/label.h"
+
 #define CALLS_PER_NS 64u /* lost, of all threads together: more than any machine makes */
 
 /* No count falls, and none grows faster than calls can be made. Returns whether it is one that can be. */
@@ -147,6 +149,8 @@ static void judge_choices(const struct collector *collector, struct causes *caus
     if (collector->removed_windows > 0)
         add(causes, "%llu window%s removed, as asked", (unsigned long long)collector->removed_windows,
             collector->removed_windows == 1 ? " is" : "s are");
+    if (collector->options.attached)
+        add(causes, FP_BEGAN_LATE);
     if (collector->pause_count > 0)
         add(causes, "recording was paused meanwhile, as asked");
     if ((collector->stopped_by == STOP_DURATION || collector->stopped_by == STOP_ASKED) &&

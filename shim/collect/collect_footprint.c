@@ -122,6 +122,8 @@ static size_t describe(const struct collector *collector, const struct collect_i
         (void)snprintf(one_in, sizeof one_in, "%llu", (unsigned long long)collector->options.one_in);
         meta[count++] = (struct fp_meta){FP_ONE_IN_META, one_in};
     }
+    if (collector->options.attached)
+        meta[count++] = (struct fp_meta){FP_ATTACHED_META, "1"};
     if (collector->window != 0) {
         (void)snprintf(window, sizeof window, "%u", collector->window);
         (void)snprintf(part, sizeof part, "%zu", image->part_count + 1);

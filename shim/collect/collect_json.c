@@ -177,6 +177,8 @@ static void put_choices(json_t *object, const struct collector *collector)
         json_object_set_new(pause, "to_ns", number(to_ns != 0 ? to_ns : collect_elapsed_ns(collector)));
         json_array_append_new(pauses, pause);
     }
+    if (collector->options.attached)
+        json_object_set_new(object, "attached", json_true());
     if (collector->pause_count > 0)
         json_object_set(object, "pauses", pauses);
     json_decref(pauses);

@@ -242,12 +242,14 @@ void loop_begin(struct collector *collector)
     collector->window = collector->options.window_ns != 0 ? 1 : 0;
     collector->window_begin_ns = clock_monotonic_ns();
     put_relaxed(&segment->window, collector->window);
-    collector->paused = collector->options.paused;
+    /* One that was attached to is recorded when its slots are turned: nobody asked for a pause until then. */
+    collector->paused = collector->options.paused || collector->options.attached;
     if (!collector->paused)
         return;
     wanted_paused = 1;
     put_relaxed(&segment->paused, 1);
-    note_pause(collector);
+    if (collector->options.paused)
+        note_pause(collector);
 }
 
 static void write_present(struct collector *collector)

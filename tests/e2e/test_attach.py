@@ -194,6 +194,58 @@ class Attach(Attached):
             self.mallab("ab", *misuse, status=lab.MISUSE)
         self.mallab("ab", "--pid", program.pid, "-a", "glibc", status=lab.FAILED)
 
+    def test_began_late(self):
+        """That it began late is said by the summary, by the recording, by its footprint alone: and no pause that nobody asked for."""
+        program = self.begin(lab.PROGRAMS / "late", 2)
+        told = self.attach(program, "--duration", "50ms")
+        words = "recording began in the middle of the program's life"
+        self.assertIn(words, told)
+        self.assertNotIn("paused", told)
+        [footprint] = (self.place / "rec").glob("*.fp")
+        for path in ("rec", footprint):
+            text = self.mallab("info", path).stdout.decode()
+            self.assertIn(words, " ".join(text.split()))
+            self.assertNotIn("paused", text)
+            self.assertEqual(self.answer("info", "--json", path)["live"], "from_middle")
+        self.assertIn("paused 1 time", self.attach(program, "--paused", "--duration", "50ms", name="asked"))
+        self.assertIn("paused meanwhile, as asked", self.recording("asked")["incomplete_why"])
+        self.end(program)
+
+    def test_waits_for_signals(self):
+        """A program that blocks its signals but while it waits for them, as nginx's first process, misses none; one that could is refused."""
+        code = ("import ctypes, signal, sys\n"
+                "libc = ctypes.CDLL(None)\n"
+                "got = []\n"
+                "signal.signal(signal.SIGTERM, lambda *_: got.append(1))\n"
+                "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+                "if sys.argv[1] == 'blocked': signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
+                "print('ready', flush=True)\n"
+                "while not got: libc.sigsuspend(bytes(128)) if sys.argv[1] == 'blocked' else libc.pause()\n"
+                "print('calls 1')\n")
+        for how, number in (("blocked", "130"), ("open", "34")):
+            program = self.begin("/usr/bin/python3", "-S", "-c", code, how)
+            lab.wait_for(lambda: pathlib.Path(f"/proc/{program.pid}/syscall").read_text().split()[0] == number, "it to wait")
+            if how == "open":
+                self.assertIn("waits for a signal", self.attach(program, "--timeout", "20ms", status=125))
+            else:
+                told = self.attach(program, "--duration", "20ms")
+                self.assertIn("as it was", told)
+                self.assertIn("made no call of the malloc family while it was recorded", told)
+                self.assertEqual(pathlib.Path(f"/proc/{program.pid}/syscall").read_text().split()[0], number)
+            self.end(program)
+
+    def test_nothing_to_attach_to(self):
+        """Threads of the kernel, and what has ended; without a command for root that root has just given."""
+        ended = subprocess.Popen(["true"])
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        said = self.mallab("record", "--pid", ended.pid, "-o", "rec", status=125).stderr.decode()
+        ended.wait()
+        self.assertIn(f"process {ended.pid} has ended (zombie)", said)
+        if pathlib.Path("/proc/2/comm").exists() and pathlib.Path("/proc/2/comm").read_text() == "kthreadd\n":
+            said = self.mallab("record", "--pid", "2", "-o", "rec", status=125).stderr.decode()
+            self.assertIn("process 2 is a thread of the kernel", said)
+        self.assertFalse((self.place / "rec").exists())
+
     def test_ended_from_outside(self):
         """--control DIR --end, and Ctrl-C."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
@@ -281,6 +333,7 @@ class Attach(Attached):
         self.end(program)
         rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
         self.assertEqual(recorder.returncode, 0, rest)
+        self.assertIn(f"process {program.pid} ended while it was recorded".encode(), rest)
         self.assertGreater(sum(process["events"] for process in self.recording()["processes"]), 0)
 
     def test_refused(self):
