@@ -77,11 +77,12 @@ static void add_option(struct res_text *text, const struct cli_option *row)
 /* Lines of a text, each behind the words that begin the first, or as many blanks. */
 static void add_lines(struct res_text *text, const char *begin, const char *between, const char *lines)
 {
+    const int indent = (int)strlen(begin);
     while (lines != NULL && *lines != '\0') {
         const size_t length = strcspn(lines, "\n");
-        res_text_printf(text, "%s%s%.*s\n", begin, between, (int)length, lines);
+        res_text_printf(text, "%*s%s%.*s\n", indent, begin, between, (int)length, lines);
         lines += length + (lines[length] == '\n');
-        begin = begin[0] == 'u' ? "       " : "         ";
+        begin = "";
     }
 }
 

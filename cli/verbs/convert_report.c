@@ -161,6 +161,7 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
     const struct conv_survey *survey = &report->survey;
     char span[32], speed[32] = "";
     const double seconds = (double)report->elapsed_ns / 1e9;
+    const bool in_result = verb == &CLI_AB; /* what the result tells is told once */
     /* A file of another tool is called a trace. */
     const char *kind = conv_trace_title(survey->kind) != NULL ? "trace" : "recording";
     const double rate = seconds > 0 ? (double)survey->events / seconds : 0;
@@ -198,11 +199,11 @@ static void tell(const struct cli_verb *verb, const struct conv_report *report, 
     if (survey->unfinished_why[0] != '\0')
         cli_say(verb, "the recording is not finished, and taken as far as it is written: %s",
                 survey->unfinished_why);
-    if (!survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
+    if (!in_result && !survey->complete && strcmp(survey->incomplete_why, survey->unfinished_why) != 0)
         cli_say(verb, "the %s is not whole: %s", kind, survey->incomplete_why);
-    if (survey->live != CONV_LIVE_KNOWN)
+    if (!in_result && survey->live != CONV_LIVE_KNOWN)
         cli_say(verb, "%s", cli_live_words(survey->live));
-    if (survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
+    if (!in_result && survey->irregular[CONV_UNRECORDED_OBJECTS] > 0)
         cli_say(verb,
                 "left out: unrecorded_objects, %s calls on objects that were made while nothing was recorded",
                 FP_GROUPED(survey->irregular[CONV_UNRECORDED_OBJECTS]));

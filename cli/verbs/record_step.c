@@ -18,6 +18,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "record/attach/late_owner.h"
+#include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
 #include "record/record_report.h"
 #include "record/relay.h"
@@ -266,7 +267,9 @@ int cli_record_attached(const struct cli_verb *verb, const struct rec_settings *
 int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns,
                     const struct cli_record_step *step, int *ret_ended_by, char **ret_recording)
 {
-    char *name = res_printf("pid-%d", (int)pid), *recording = res_path_join(step->directory, name);
+    char program[LATE_NAME_BYTES];
+    late_process_name(pid, program);
+    char *name = res_printf("%s-%d", program, (int)pid), *recording = res_path_join(step->directory, name);
     const struct rec_settings record = {.directory = recording,
                                         .verb = verb->name,
                                         .quiet = step->quiet,

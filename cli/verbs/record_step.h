@@ -31,7 +31,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
 int cli_record_attached(const struct cli_verb *verb, const struct rec_settings *record, pid_t pid,
                         uint64_t within_ns, int *ret_ended_by);
 
-/* cli_attach_step - the same as a step: the recording is `step`'s DIRECTORY/pid-PID. Otherwise as cli_record_step. */
+/* cli_attach_step - the same as a step: the recording is `step`'s DIRECTORY/PROGRAM-PID. Otherwise as cli_record_step. */
 int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns,
                     const struct cli_record_step *step, int *ret_ended_by, char **ret_recording);
 

@@ -25,6 +25,7 @@
 #include "cli/verbs/site_removals.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
+#include "convert/sites/sites.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
@@ -199,8 +200,9 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     if (operands.count == 0 && operands.command == NULL && ret_settings->pid == 0)
         return cli_misuse(&CLI_AB,
                           "nothing to replay: name a workload or a recording, or a command behind '--'");
-    if (ret_settings->pid != 0 && operands.command != NULL)
-        return cli_misuse(&CLI_AB, "--pid takes a program that runs: no command beside it");
+    if (ret_settings->pid != 0 && (operands.command != NULL || operands.count > 0))
+        return cli_misuse(&CLI_AB, "--pid takes a program that runs: no %s beside it",
+                          operands.command != NULL ? "command" : "recording");
     if (ret_settings->duration_ns != 0 && ret_settings->pid == 0)
         return cli_misuse(&CLI_AB, "--duration goes with --pid");
     ret_settings->sites |= ret_settings->cost;
@@ -235,6 +237,30 @@ struct ab {
 
 /* ---- workloads ------------------------------------------------------------------------------ */
 
+/* Whether --sites can tell something of a workload, or of one process of a group: told before all runs, else. */
+static int check_stacks(const struct cli_prepared *prepared, const char *named)
+{
+    const struct conv_options options = {0};
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    const char *lack = "no call stacks: record it with 'mallab record --sites'";
+    int code = CLI_UNREADABLE;
+    for (size_t i = 0; code != CLI_DONE && (i == 0 || i < prepared->member_count); i++) {
+        struct conv_stacks stacks;
+        const char *path = prepared->member_count > 0 ? prepared->members[i].path : prepared->path;
+        if (conv_sites_stacks(path, &options, &stacks, error) != FP_OK)
+            continue;
+        if (stacks.sample_bytes == 0)
+            code = CLI_DONE;
+        else
+            lack = "call stacks of a sample of its objects only: record it with --sites alone";
+        conv_stacks_release(&stacks);
+    }
+    if (code != CLI_DONE)
+        cli_say(&CLI_AB, "'%s' has %s", named, lack);
+    free(error);
+    return code;
+}
+
 /* named: as the user did. */
 static int add_workload(struct ab *ab, const char *input, const char *named)
 {
@@ -257,7 +283,8 @@ static int add_workload(struct ab *ab, const char *input, const char *named)
     ab->sources = res_realloc(ab->sources, number + 1, sizeof *ab->sources);
     ab->sources[number] = res_strdup(input);
     ab->workload_count++;
-    return cli_prepared_facts(&CLI_AB, &ab->prepared[number], named, &ab->workloads[number]);
+    const int known = cli_prepared_facts(&CLI_AB, &ab->prepared[number], named, &ab->workloads[number]);
+    return known == CLI_DONE && ab->settings.sites ? check_stacks(&ab->prepared[number], named) : known;
 }
 
 /* Ctrl-C ends the command, as many end in no other way, and what it did until then is compared. */
@@ -390,9 +417,10 @@ static void tell_estimate(struct ab *ab, size_t runs_done, size_t runs_all)
     const double least_ns = plan.least_ns + more_ns;
     const double budget_ns = settings->time_budget_ns > 0 ? (double)settings->time_budget_ns : INFINITY;
     struct res_text words = {0};
-    res_text_printf(&words, "%s: %u rounds%s of %zu replays%s, some %s by the warm-up",
-                    ab->warm_up.workload->name, plan.least, plan.most_ns > plan.least_ns ? " or more" : "",
-                    entries, more_ns > 0 ? " and passes" : "", RES_DURATION(least_ns));
+    res_text_printf(&words, "%s: %u round%s%s of %zu replays%s, some %s by the warm-up",
+                    ab->warm_up.workload->name, plan.least, plan.least == 1 ? "" : "s",
+                    plan.most_ns > plan.least_ns ? " or more" : "", entries, more_ns > 0 ? " and passes" : "",
+                    RES_DURATION(least_ns));
     if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns + more_ns));
     else if (least_ns > (settings->is_bound ? 1 : OVERSPENT) * budget_ns)

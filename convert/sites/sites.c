@@ -161,7 +161,9 @@ enum fp_status conv_sites_stacks(const char *path, const struct conv_options *op
     struct conv_sites sites = {0};
     struct conv_input input;
     memset(ret_error, 0, sizeof *ret_error);
-    enum fp_status status = conv_input_open(path, options, &sites.survey, ret_error, &input);
+    enum fp_status status = conv_detect(path) == CONV_KIND_WORKLOAD
+                                ? conv_workload_open(path, &sites.survey, ret_error, &input)
+                                : conv_input_open(path, options, &sites.survey, ret_error, &input);
     if (status != FP_OK)
         return status;
     status = take_stacks(&input, path, &sites, ret_error);

@@ -18,10 +18,10 @@ void fp_signals_take(const int *numbers, size_t count, const struct sigaction *a
     for (size_t i = 0; i < count; i++) {
         struct sigaction former;
         (void)sigaction(numbers[i], NULL, &former); /* neither call fails for valid numbers */
+        if (ret_former != NULL)
+            ret_former[i] = former; /* before: the action may look there */
         if (former.sa_handler != SIG_IGN)
             (void)sigaction(numbers[i], action, NULL);
-        if (ret_former != NULL)
-            ret_former[i] = former;
     }
 }
 

@@ -233,11 +233,17 @@ static bool begin(struct late *late, const char *segment, char **ret_problem)
 
 /* ---- while it goes on ------------------------------------------------------------------------------ */
 
+static const int ENDING[FP_ENDING_COUNT] = {FP_ENDING_SIGNALS};
+static struct sigaction former[FP_ENDING_COUNT];
 static volatile sig_atomic_t asked_to_end;
 
+/* A second one is our caller's: it ends us where nobody else takes it. */
 static void on_signal(int number)
 {
     asked_to_end = number;
+    for (size_t i = 0; i < FP_ENDING_COUNT; i++)
+        if (ENDING[i] == number)
+            (void)sigaction(number, &former[i], NULL); /* does not fail for a valid number */
 }
 
 /* Until the program has ended, the recording is over, or we are asked to end. Returns what ended it, where it was we. */
@@ -389,10 +395,7 @@ static struct rec_settings with_ours(const struct rec_settings *settings)
 void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within_ns, struct rec_recorded *ret,
                  struct late_told *ret_told)
 {
-    static const int ENDING[FP_ENDING_COUNT] = {FP_ENDING_SIGNALS};
-    const struct sigaction action = {.sa_handler = on_signal,
-                                     .sa_flags = (int)SA_RESETHAND}; /* a second one ends us */
-    struct sigaction former[FP_ENDING_COUNT];
+    const struct sigaction action = {.sa_handler = on_signal};
     struct rec_recorded recorded = {.code = REC_FAILED};
     struct rec_collector collector = {.process = FP_PROCESS_NONE, .control = -1};
     struct late late = {.told = ret_told,

@@ -189,8 +189,8 @@ class Attach(Attached):
         [workload] = result["workloads"]
         self.assertEqual(workload["program"], "late")
         self.assertGreater(workload["ops"], 0)
-        self.assertEqual(self.answer("info", "--json", f"kept/pid-{program.pid}")["runs_on"]["name"], "glibc")
-        for misuse in (["--pid", "1", "--", "true"], ["--duration", "1s", "x.wl"]):
+        self.assertEqual(self.answer("info", "--json", f"kept/late-{program.pid}")["runs_on"]["name"], "glibc")
+        for misuse in (["--pid", "1", "--", "true"], ["--pid", "1", "x.wl"], ["--duration", "1s", "x.wl"]):
             self.mallab("ab", *misuse, status=lab.MISUSE)
         self.mallab("ab", "--pid", program.pid, "-a", "glibc", status=lab.FAILED)
 
@@ -245,6 +245,23 @@ class Attach(Attached):
             said = self.mallab("record", "--pid", "2", "-o", "rec", status=125).stderr.decode()
             self.assertIn("process 2 is a thread of the kernel", said)
         self.assertFalse((self.place / "rec").exists())
+
+
+    def test_ab_interrupted_twice(self):
+        """The program is left in order all the same, and no temporary directory stays."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        (self.place / "tmp").mkdir()
+        ab = subprocess.Popen([lab.BUILD / "mallab", "ab", "--pid", str(program.pid), "-a", "glibc"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(self.place / "tmp")})
+        self.assertIn(b"recording process", ab.stderr.readline())
+        while ab.poll() is None:
+            ab.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        rest = ab.communicate(timeout=lab.PATIENCE_S)[1]
+        self.assertEqual(ab.returncode, -signal.SIGINT, rest)
+        self.assertIn(b"as it was", rest)
+        self.assertEqual(list((self.place / "tmp").iterdir()), [])
+        self.end(program)
 
     def test_ended_from_outside(self):
         """--control DIR --end, and Ctrl-C."""
@@ -487,8 +504,8 @@ class Owner(Attached):
                              "--head", "1000", "--json", "--keep", "kept")
         self.end(program)
         self.assertGreater(result["workloads"][0]["ops"], 0)
-        self.assert_nobodys(self.place / "kept" / f"pid-{program.pid}")
-        self.assertEqual((self.place / "kept" / f"pid-{program.pid}.wl").stat().st_uid, 0)
+        self.assert_nobodys(self.place / "kept" / f"late-{program.pid}")
+        self.assertEqual((self.place / "kept" / f"late-{program.pid}.wl").stat().st_uid, 0)
 
     def test_killed_parent(self):
         """Root's process is killed: the program is left as it was."""

@@ -453,8 +453,11 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         if (style->details) {
             res_text_add(&text, "\n", 1);
             add_table(&text, result, workload, style);
-            res_sites_screen(&text, workload, style);
         }
+        if (style->details || (workload->sites != NULL && workload->sites->unavailable != NULL))
+            res_sites_screen(&text, workload, style);
+        else if (workload->sites != NULL)
+            res_lines_screen(&text, "by site", "what call sites hold: --details, page, JSON");
         if (workload->removal_count > 0) {
             res_text_add(&text, "\n", 1);
             res_removals_screen(&text, workload, style);
