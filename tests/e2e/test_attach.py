@@ -246,7 +246,6 @@ class Attach(Attached):
             self.assertIn("process 2 is a thread of the kernel", said)
         self.assertFalse((self.place / "rec").exists())
 
-
     def test_ab_interrupted_twice(self):
         """The program is left in order all the same, and no temporary directory stays."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
@@ -480,7 +479,7 @@ class Owner(Attached):
 
     def test_hostile_places(self):
         """Links, also on the way, and what is somebody else's; and nothing stays where nothing was recorded."""
-        program = self.begin(lab.PROGRAMS / "late", "-n", 1)
+        program = self.begin(lab.PROGRAMS / "late", "-k", 1)  # a SIGSTOP cuts epoll_wait short
         (self.place / "real").mkdir()
         (self.place / "link").symlink_to("real")
         (self.place / "foreign").mkdir()
