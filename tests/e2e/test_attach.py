@@ -313,9 +313,9 @@ class Attach(Attached):
                 leaks, _ = self.answers(self.place / name, "leaks")
                 self.assertEqual((leaks["sites"][0]["site"], leaks["sites"][0]["live_bytes"]), ("keeps", 19200))
                 for verb in ("sites", "leaks"):
-                    self.assertIn(b"allocated before it was recorded", self.mallab(verb, self.place / name).stdout)
+                    self.assertIn(b"what was live when it begins is not known", self.mallab(verb, self.place / name).stdout)
                 self.mallab("flame", "-o", "late.html", self.place / name)
-                self.assertIn("allocated before it was recorded", (self.place / "late.html").read_text())
+                self.assertIn("what was live when it begins is not known", (self.place / "late.html").read_text())
                 self.assertIn(b"keeps;xmalloc 19200", self.mallab("flame", self.place / name).stdout)
             else:
                 self.assertEqual(answer["sample_bytes"], 4096)
