@@ -10,23 +10,19 @@
 #include "unit/append_block.h"
 #include "unit/harness.h"
 #include "unit/random.h"
+#include "unit/scratch.h"
 
 #define BLOCKS 140u /* two chains, and the begin of a third */
 #define MARKS  300u
 #define SIZES  8u
 
-static char directory[] = "/tmp/mallab-test-XXXXXX";
-static char path[64];
+static const char *path;
 static uint32_t told[BLOCKS][MARKS];
 static uint64_t random_state;
 
 static void prepare(void)
 {
-    static bool made;
-    if (!made && mkdtemp(directory) == NULL)
-        abort();
-    made = true;
-    snprintf(path, sizeof path, "%s/chain.fp", directory);
+    path = scratch_path("chain.fp");
     (void)unlink(path); /* it may not be there */
     random_state = 5;
 }
@@ -174,7 +170,6 @@ TEST(a_writer_behind_another_begins_anew)
         check_sites(reader, i, false);
     fp_reader_close(reader);
     (void)unlink(path);
-    CHECK(rmdir(directory) == 0);
 }
 
 RUN_TESTS(T(blocks_are_read_in_any_order), T(lanes_in_turn_are_no_chain),

@@ -7,6 +7,7 @@
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/random.h"
+#include "unit/scratch.h"
 
 #define OPS        200000u
 #define THREADS    3u
@@ -15,8 +16,7 @@
 #define MODULE_GAP UINT64_C(0x10000000)
 #define BASE       UINT64_C(0x7f0000000000)
 
-static char directory[] = "/tmp/mallab-test-XXXXXX";
-static char path[64];
+static const char *path;
 static struct fp_site_node nodes[NODE_END];
 static struct fp_module modules[MODULES];
 static struct fp_sites sites = {
@@ -28,11 +28,7 @@ static uint64_t random_state;
 
 static void prepare(void)
 {
-    static bool made;
-    if (!made && mkdtemp(directory) == NULL)
-        abort();
-    made = true;
-    snprintf(path, sizeof path, "%s/sites.wl", directory);
+    path = scratch_path("sites.wl");
     (void)unlink(path); /* it may not be there */
 }
 
@@ -218,7 +214,7 @@ TEST(without_stacks_the_file_is_as_ever)
     wl_reader_close(reader);
     free(bytes[0]);
     free(bytes[1]);
-    CHECK(unlink(path) == 0 && rmdir(directory) == 0);
+    CHECK(unlink(path) == 0);
 }
 
 RUN_TESTS(T(sites_come_back_as_their_stacks), T(numbers_have_no_gaps_and_only_what_is_used),

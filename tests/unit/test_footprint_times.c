@@ -5,23 +5,19 @@
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/random.h"
+#include "unit/scratch.h"
 
 #define OPS        1010u /* the last window is not full */
 #define WINDOW_OPS 40u
 #define END_NS     (100 * WL_PAUSE_NS)
 
-static char directory[] = "/tmp/mallab-test-XXXXXX";
-static char path[64];
+static const char *path;
 static uint64_t times_ns[OPS];
 static uint64_t random_state = 5;
 
 static void prepare(void)
 {
-    static bool made;
-    if (!made && mkdtemp(directory) == NULL)
-        abort();
-    made = true;
-    snprintf(path, sizeof path, "%s/times.wl", directory);
+    path = scratch_path("times.wl");
     (void)unlink(path); /* it may not be there */
 }
 
@@ -116,7 +112,7 @@ TEST(the_last_op_is_not_drawn_to_the_end)
     CHECK_U64(last.facts.end_ns, times_ns[OPS - 1] + END_NS);
     CHECK_U64(last.noted[last.noted_count - 1].time_ns, times_ns[OPS - 1]);
     wl_reader_close(reader);
-    CHECK(unlink(path) == 0 && rmdir(directory) == 0);
+    CHECK(unlink(path) == 0);
 }
 
 RUN_TESTS(T(both_sides_of_a_pause_keep_their_times), T(told_times_are_kept_and_no_others),
