@@ -131,6 +131,16 @@ class Lab(unittest.TestCase):
         self.mallab("record", "--quiet", "-o", name, *options, "--", *command, status=status, **settings)
         return self.place / name
 
+    def record_one_turn(self, program, *options):
+        """Attach to a program that does its work for a line, and says done; leave it."""
+        recorder = subprocess.Popen([BUILD / "mallab", "record", "--pid", str(program.pid), *options], stderr=subprocess.PIPE)
+        self.assertIn(b"recording process", recorder.stderr.readline())
+        program.stdin.write(b"\n")
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), b"done\n")
+        recorder.send_signal(signal.SIGINT)
+        self.assertIn(b"as it was", recorder.communicate(timeout=PATIENCE_S)[1])
+
     def trusting(self, path):
         """The option without which what a test made as another user is not read."""
         path = self.place / path

@@ -290,15 +290,7 @@ class Attach(Attached):
         for name, how in (("exact", "--sites"), ("sampled", "--sites=4K")):
             program = self.begin(lab.BUILD / "tests/e2e/sites", "wait", stdin=subprocess.PIPE)
             self.attach(program, "--sites", "--duration", "1ms", name=f"{name}.before")
-            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), how, "-o", self.place / name],
-                                        stderr=subprocess.PIPE)
-            self.assertIn(b"recording process", recorder.stderr.readline())
-            program.stdin.write(b"\n")
-            program.stdin.flush()
-            self.assertEqual(program.stdout.readline(), b"done\n")
-            recorder.send_signal(signal.SIGINT)
-            rest = recorder.communicate(timeout=lab.PATIENCE_S)[1]
-            self.assertIn(b"as it was", rest)
+            self.record_one_turn(program, how, "-o", self.place / name)
             self.assertNotIn("/dev/shm/mallab", pathlib.Path(f"/proc/{program.pid}/maps").read_text())
             program.communicate(b"\n", timeout=lab.PATIENCE_S)
             self.assertEqual(program.returncode, 0)

@@ -6,7 +6,6 @@ import mmap
 import os
 import pathlib
 import platform
-import signal
 import struct
 import subprocess
 import unittest
@@ -106,14 +105,7 @@ class Live(lab.Lab):
                                            env={**environment, **SETTINGS, "LD_PRELOAD": str(WITNESS), "STACK_WITNESS": str(self.place)})
                 self.addCleanup(lambda program=program: (program.kill(), program.communicate()))
                 self.assertEqual(program.stdout.readline(), b"ready\n")
-                recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "--sites", "-o", self.place / "rec"],
-                                            stderr=subprocess.PIPE)
-                self.assertIn(b"recording process", recorder.stderr.readline())
-                program.stdin.write(b"\n")
-                program.stdin.flush()
-                self.assertEqual(program.stdout.readline(), b"done\n")
-                recorder.send_signal(signal.SIGINT)
-                self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
+                self.record_one_turn(program, "--sites", "-o", self.place / "rec")
                 ours, _ = self.stacks()
                 self.assert_same({tuple(int(address, 16) for address, _ in frames): held for frames, held in ours.items()},
                                  {frames: held for frames, held in self.witnessed(self.place / name).items() if frames})
