@@ -68,7 +68,6 @@ static void fill_command_line(struct command_line *line, const struct rec_settin
     add_switch(line, "--no-follow", settings->no_follow);
     add_switch(line, "--no-residency", settings->no_residency);
     add_number(line, "--sites", settings->sites_bytes != 0 ? settings->sites_bytes : 1, settings->sites);
-    add_number(line, "--one-in", settings->one_in, settings->one_in != 0);
     add_switch(line, "--paused", settings->paused);
     add_switch(line, "--attached", settings->attached);
     add_text(line, "--out", directory);

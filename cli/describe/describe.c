@@ -97,7 +97,6 @@ static void set_numbers(json_t *object, const struct conv_survey *survey)
         {"live_peak_objects", survey->live_objects_peak},
         {"live_end_bytes", survey->live_bytes_end},
         {"live_end_objects", survey->live_objects_end},
-        {"one_in", survey->one_in > 0 ? survey->one_in : 1},
         {"inherited_objects", survey->inherited_objects},
         {"inherited_bytes", survey->inherited_bytes},
         {"events_removed", survey->events_removed},
@@ -162,7 +161,6 @@ json_t *cli_survey_json(const struct conv_survey *survey)
     cli_json_set(object, "incomplete_why", survey->incomplete_why);
     cli_json_set(object, "lacks", words_array(survey->lacks));
     cli_json_set(object, "live", conv_liveness_name(survey->live));
-    cli_json_set(object, "live_peak_error", survey->live_peak_error);
     cli_json_set(object, "inherited_why", survey->inherited_why);
     cli_json_set(object, "lost", lost);
     cli_json_set(object, "lost_known", conv_survey_knows_losses(survey));
@@ -364,16 +362,10 @@ static void print_losses(const struct conv_survey *survey)
 
 const char *cli_live_words(enum conv_liveness live)
 {
-    switch (live) {
-    case CONV_LIVE_SAMPLED:
-        return "a sample of objects was recorded: calls and memory, and a replay's, are estimates";
-    case CONV_LIVE_PAUSED:
-        return "what was made or released in pauses is not known: live bytes, and a replay's memory, are not "
-               "exact";
-    default:
-        return "what was live when it begins is not known: live bytes, and a replay's memory, are lower "
-               "bounds";
-    }
+    return live == CONV_LIVE_PAUSED ? "what was made or released in pauses is not known: live bytes, and a "
+                                      "replay's memory, are not exact"
+                                    : "what was live when it begins is not known: live bytes, and a replay's "
+                                      "memory, are lower bounds";
 }
 
 /* All pages of an object count as used where no recorder noted it, or where it outlived a killed program. */
@@ -485,13 +477,7 @@ void cli_survey_print(const struct conv_survey *survey, const char *path, bool d
         line("stopped", "%s", survey->stop_words);
     if (survey->lacks[0] != '\0')
         line("lacks", "%s", survey->lacks);
-    if (survey->one_in != 0 && survey->live_peak_error > 0)
-        line("sample",
-             "about one small object in %s, and all of %u KiB and more: calls and memory are estimates, "
-             "at most live good to %.1f %%",
-             FP_GROUPED(survey->one_in), FP_MIDDLING_BYTES / 1024, 100 * survey->live_peak_error);
-    if (survey->live != CONV_LIVE_KNOWN &&
-        (survey->live != CONV_LIVE_SAMPLED || survey->live_peak_error == 0))
+    if (survey->live != CONV_LIVE_KNOWN)
         line("live", "%s", cli_live_words(survey->live));
     if (details || is_irregular(survey) || !conv_survey_knows_losses(survey) ||
         survey->recording_state == CONV_RECORDING_GOING_ON)

@@ -143,10 +143,6 @@ static void add_notes(struct res_text *out, const struct conv_view *view, const 
     const size_t programs = json_array_size(unrecorded);
     char *words = programs > 0 ? rec_unrecorded_words(json_array_get(unrecorded, 0)) : NULL;
     char *inexact = inexact_words(view);
-    if (view->one_in != 0)
-        res_text_printf(
-            out, "%-12sfigures are of a sample, about one small object in %s: 'mallab info' estimates all\n",
-            "note", FP_GROUPED(view->one_in));
     if (status->why[0] != '\0' && status->state != CONV_RECORDING_GOING_ON)
         add_note(out, "", status->why);
     if (status->state == CONV_RECORDING_ENDED_EARLY &&
@@ -409,7 +405,6 @@ json_t *cli_top_json(const struct conv_view *view, const struct cli_top_moment *
     cli_json_set(object, "threads", sums.threads);
     cli_json_set(object, "threads_running", sums.threads_running);
     cli_json_set(object, "bytes", view->bytes);
-    cli_json_set(object, "one_in", view->one_in > 0 ? view->one_in : 1);
     cli_json_set(object, "live_bytes", live->bytes);
     cli_json_set(object, "live_objects", live->objects);
     cli_json_set(object, "live_peak_bytes", live->bytes_peak);

@@ -18,8 +18,6 @@
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
-#include "footprint/base/words.h"
-#include "footprint/fp/object_sample.h"
 #include "footprint/fp/site_sample.h"
 #include "record/attach/late_owner.h"
 #include "record/control.h"
@@ -80,13 +78,6 @@ static int take_sites(const struct cli_verb *verb, const struct cli_option *row,
     return value == NULL || (fp_sample_parse(value, &record->sites_bytes) && record->sites_bytes != 0)
                ? -1
                : cli_option_refuse(verb, row, value);
-}
-
-static int take_sample(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    const bool valid = strcmp(value, "1/1") == 0 ||
-                       (strncmp(value, "1/", 2) == 0 && fp_one_in_parse(value + 2, at));
-    return valid ? -1 : cli_option_refuse(verb, row, value);
 }
 
 static int take_former(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
@@ -154,10 +145,6 @@ static const struct cli_option OPTIONS[] = {
      .help = "record who allocates: the full call stack of every allocation, or of a sample, about one for so "
              "many bytes: 512K (x86-64 or arm64, glibc 2.35 or later); "
              "code addresses, paths and build ids of the program's modules are in the footprints then"},
-    {.name = "sample", .argument = "1/N", .how = CLI_CALL, .at = AT(record.one_in), .take = take_sample,
-     .takes = "a part such as 1/16, of 1/1024 at least",
-     .help = "record a sample of objects, each from its birth to its end: of small ones about one in N, of "
-             "larger ones more, all of 16K; for programs that run for long: figures are estimates then [1/1]"},
     {.name = "no-residency", .how = CLI_FLAG, .at = AT(record.no_residency),
      .help = "do not ask the kernel how much of an object of 64K and more is in memory when it goes; "
              "replays then take it for used as a whole"},
@@ -214,9 +201,6 @@ static int check_options(const struct settings *settings)
                           "--pid takes a program that runs: no command and no --control beside it");
     if (settings->pid != 0 && (settings->record.only != NULL || settings->best_effort))
         return cli_misuse(&CLI_RECORD, "--pid does not go with --only or --best-effort");
-    if (settings->record.one_in != 0 && settings->record.sites)
-        return cli_misuse(&CLI_RECORD,
-                          "--sample does not go with --sites, which has a sample of its own: --sites=512K");
     if (settings->within_ns != 0 && settings->pid == 0)
         return cli_misuse(&CLI_RECORD, "--timeout goes with --pid");
     if (settings->control == NULL && settings->command == NULL && settings->pid == 0)
@@ -268,14 +252,6 @@ static int refuse(const struct settings *settings, char *const *command, int cod
     return code;
 }
 
-static void tell_sample(const struct settings *settings)
-{
-    if (settings->record.one_in != 0 && !settings->record.quiet)
-        cli_say(&CLI_RECORD,
-                "these are of a sample, about one small object in %s; 'mallab info' estimates the whole",
-                FP_GROUPED(settings->record.one_in));
-}
-
 static int record_command(const struct settings *settings, char **command)
 {
     struct rec_target target;
@@ -289,10 +265,8 @@ static int record_command(const struct settings *settings, char **command)
     }
     rec_run(&settings->record, target.path, command, &recorded);
     rec_target_release(&target);
-    if (recorded.code == 0) {
+    if (recorded.code == 0)
         rec_report(CLI_RECORD.name, &recorded, settings->record.quiet);
-        tell_sample(settings);
-    }
     rec_messages_report(&recorded.watch.messages);
     code = recorded.code != 0 ? refuse(settings, command, recorded.code, recorded.problem)
                               : end_as(recorded.status);

@@ -107,7 +107,6 @@ struct conv_input {
     const char *source;      /* meta key `source` */
     uint64_t progress_total; /* 0: unknown */
     uint64_t end_ns;    /* when the recording ended, on its events' clock; 0: known when it is read only */
-    uint64_t one_in;    /* the events are those of a sample of objects: as in conv_survey; else 0 */
     uint32_t home_lane; /* which makes the objects that were there before: the process' main thread */
     /* Hand all events to the sink. */
     enum fp_status (*run)(void *data, const struct conv_sink *sink, struct conv_survey *survey,

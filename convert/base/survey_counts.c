@@ -1,7 +1,6 @@
 /* survey_counts.c - surveys added up, their names, their end. */
 #include "convert/base/survey_counts.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -116,10 +115,8 @@ bool conv_survey_knows_losses(const struct conv_survey *survey)
 
 const char *conv_liveness_name(enum conv_liveness live)
 {
-    static const char *const NAMES[] = {[CONV_LIVE_KNOWN] = "known",
-                                        [CONV_LIVE_FROM_MIDDLE] = "from_middle",
-                                        [CONV_LIVE_PAUSED] = "paused",
-                                        [CONV_LIVE_SAMPLED] = "sampled"};
+    static const char *const NAMES[] = {
+        [CONV_LIVE_KNOWN] = "known", [CONV_LIVE_FROM_MIDDLE] = "from_middle", [CONV_LIVE_PAUSED] = "paused"};
     return (unsigned)live < sizeof NAMES / sizeof NAMES[0] ? NAMES[live] : NULL;
 }
 
@@ -158,12 +155,6 @@ void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey)
         sum->duration_ns = survey->duration_ns;
     if (sum->live == CONV_LIVE_KNOWN)
         sum->live = survey->live;
-    if (survey->one_in != 0)
-        sum->one_in = survey->one_in;
-    /* Peaks of processes are added up, and their errors are of each by itself. */
-    sum->live_peak_error = hypot(sum->live_peak_error * (double)sum->live_bytes_peak,
-                                 survey->live_peak_error * (double)survey->live_bytes_peak) /
-                           fmax((double)sum->live_bytes_peak + (double)survey->live_bytes_peak, 1);
     sum->events_removed = conv_add_saturating(sum->events_removed, survey->events_removed);
     sum->requested_bytes = conv_add_saturating(sum->requested_bytes, survey->requested_bytes);
     sum->live_bytes_peak = conv_add_saturating(sum->live_bytes_peak, survey->live_bytes_peak);

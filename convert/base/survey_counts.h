@@ -135,11 +135,10 @@ struct conv_large {
 enum conv_liveness {
     CONV_LIVE_KNOWN = 0,
     CONV_LIVE_FROM_MIDDLE, /* it begins in the middle, and what was live then is not known: live figures are lower bounds */
-    CONV_LIVE_PAUSED,  /* what was made or released in pauses is not known: live figures are inexact */
-    CONV_LIVE_SAMPLED, /* a sample of objects was recorded: all figures are estimates */
+    CONV_LIVE_PAUSED, /* what was made or released in pauses is not known: live figures are inexact */
 };
 
-/* conv_liveness_name - "known", "from_middle", "paused", "sampled"; NULL outside the enum. Static. */
+/* conv_liveness_name - "known", "from_middle", "paused"; NULL outside the enum. Static. */
 const char *conv_liveness_name(enum conv_liveness live);
 
 /* The facts that a pass found. conv_survey_file fills it without writing; conv_file fills it too. */
@@ -160,10 +159,6 @@ struct conv_survey {
     uint64_t requested_bytes;                    /* sum over allocations and resizes, saturating */
     uint64_t live_bytes_peak, live_objects_peak; /* sum over processes, each at its own peak */
     uint64_t live_bytes_end, live_objects_end;
-    uint64_t
-        one_in; /* of a sample of objects (object_sample.h): of small ones about one in so many is there; 0: all are */
-    double
-        live_peak_error; /* of such a footprint: the part of live_bytes_peak that it may be wrong by, in 19 of 20 cases; else 0 */
     uint64_t largest_size;
     struct conv_large large;
     uint64_t class_count[CONV_SIZE_CLASSES]; /* allocations and resizes by requested size */

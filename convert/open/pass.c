@@ -6,7 +6,6 @@
 #include "convert/base/grow.h"
 #include "convert/ops/pair.h"
 #include "convert/select/chain.h"
-#include "convert/select/expand.h"
 #include "convert/select/selection_plan.h"
 
 #define PROGRESS_EVENTS (UINT64_C(1) << 20)
@@ -123,16 +122,13 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
     struct conv_sink sink = {
         .data = &pass, .events = take_events, .is_live = conv_pass_is_live, .inherit = conv_pass_inherit};
     struct conv_chain *chain = calloc(1, sizeof *chain);
-    struct conv_expand *expand = input->one_in != 0 ? calloc(1, sizeof *expand) : NULL;
     struct census census = {0};
     struct conv_pair pair;
     bool stopped = false;
     enum fp_status status = FP_ERR_MEMORY;
     error->cause.status = FP_OK;
-    if (chain == NULL || (expand == NULL && input->one_in != 0)) {
-        free(chain);
+    if (chain == NULL)
         return status;
-    }
     if (conv_pair_init(&pair, writer, input->namer, survey)) {
         struct conv_sink last = conv_pair_sink(&pair);
         if (writer == NULL) /* whoever only looks wants to see the threads */
@@ -141,18 +137,9 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
             last = options->watch(options->watch_data, last);
         if (conv_chain_init(chain, &options->select, input, survey, last)) {
             pass.next = chain->sink;
-            if (expand != NULL) {
-                const bool done = conv_expand_init(expand, input->one_in, &chain->sink);
-                pass.next = conv_expand_sink(expand);
-                status = done ? input->run(input->data, &sink, survey, error) : FP_ERR_MEMORY;
-                status = status == FP_OK ? conv_expand_end(expand) : status;
-                survey->live_peak_error = conv_expand_error(expand);
-                conv_expand_release(expand);
-            } else {
-                if (pass.next.marks != NULL && !options->by_event)
-                    sink.marks = take_marks;
-                status = input->run(input->data, &sink, survey, error);
-            }
+            if (pass.next.marks != NULL && !options->by_event)
+                sink.marks = take_marks;
+            status = input->run(input->data, &sink, survey, error);
         }
         conv_pair_end(&pair);
     }
@@ -169,7 +156,6 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
     census_release(&census);
     conv_chain_release(chain);
     free(chain);
-    free(expand);
     conv_pair_release(&pair);
     return status;
 }

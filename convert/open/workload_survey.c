@@ -10,7 +10,6 @@
 #include "convert/base/source.h"
 #include "convert/open/usage_notes.h"
 #include "convert/select/selection_plan.h"
-#include "footprint/fp/object_sample.h"
 
 static void survey_window(const struct wl_window *window, struct conv_survey *survey)
 {
@@ -82,7 +81,6 @@ static const struct {
     const char *key;
     size_t at, when;
 } NOTES[] = {
-    NOTE(FP_ONE_IN_META, one_in, one_in),
     NOTE("events_removed", events_removed, events_removed),
     NOTE("inherited_objects", inherited_objects, inherited_objects),
     NOTE("inherited_bytes", inherited_bytes, inherited_objects),

@@ -11,7 +11,6 @@
 #include "convert/order/process_image.h"
 #include "footprint/base/label.h"
 #include "footprint/base/words.h"
-#include "footprint/fp/object_sample.h"
 #include "footprint/fp/site_sample.h"
 
 struct footprint {
@@ -204,8 +203,6 @@ static void conclude_live(const struct footprint *footprint, struct conv_survey 
     if (survey->inherited_why[0] != '\0' || (!footprint->image.parts.from_begin && !looked_back) ||
         conv_parts_meta(&footprint->image.parts, FP_ATTACHED_META) != NULL)
         survey->live = CONV_LIVE_FROM_MIDDLE;
-    else if (survey->one_in != 0)
-        survey->live = CONV_LIVE_SAMPLED;
     else if (survey->irregular[CONV_PAUSES] > 0)
         survey->live = CONV_LIVE_PAUSED;
 }
@@ -316,12 +313,6 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
     survey->start_unix_ns = parts->parts[0].info->start_unix_ns + parts->begin_ns;
     survey->file_bytes = parts->file_bytes;
     take_usage(parts, survey);
-    const char *one_in = conv_parts_meta(parts, FP_ONE_IN_META);
-    if (one_in != NULL && !fp_one_in_parse(one_in, &survey->one_in)) {
-        close_footprint(footprint);
-        return conv_fail(ret_error, path, FP_ERR_CORRUPT, 0, 0,
-                         "what part of its objects it holds is not one");
-    }
     *ret_input = (struct conv_input){
         .data = footprint,
         .namer = {.data = &footprint->image, .name = conv_image_name_lane},
@@ -331,7 +322,6 @@ enum fp_status conv_footprint_open(const char *path, enum conv_extent extent,
                       ? parts->end_time_ns - parts->begin_ns
                       : 0,
         .run = run,
-        .one_in = survey->one_in,
         .home_lane = footprint->image.main_lane,
         .conclude = conclude,
         .stacks = has_stacks(parts) ? take_stacks : NULL,

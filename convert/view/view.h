@@ -82,7 +82,6 @@ struct conv_view {
     void *in_windows;              /* those that are, as a tree by stem (tsearch) */
     struct conv_view_part **parts; /* by name */
     size_t part_count;
-    uint64_t one_in;                 /* figures are of a sample of objects (object_sample.h); 0: of all */
     uint64_t bytes;                  /* on disk now */
     uint64_t bytes_written;          /* also to files that are gone since */
     uint64_t bytes_dropped;          /* of those, what parts that are not kept any more had */

@@ -13,7 +13,6 @@
 #include "convert/base/limits.h"
 #include "convert/recording/parts.h"
 #include "footprint/base/part_name.h"
-#include "footprint/fp/object_sample.h"
 
 void conv_view_part_free(struct conv_view_part *part)
 {
@@ -69,12 +68,9 @@ static bool find_process(struct conv_view *view, struct conv_view_part *part)
     return part->process != NULL;
 }
 
-static void describe_process(struct conv_view *view, struct conv_view_process *process,
-                             const struct fp_reader *reader)
+static void describe_process(struct conv_view_process *process, const struct fp_reader *reader)
 {
-    const char *program = fp_reader_meta(reader, "program"), *one_in = fp_reader_meta(reader, FP_ONE_IN_META);
-    if (one_in != NULL)
-        (void)fp_one_in_parse(one_in, &view->one_in);
+    const char *program = fp_reader_meta(reader, "program");
     if (process->process_id == 0 && fp_reader_meta_number(reader, "part") > 1)
         process->first_window = (uint32_t)fp_reader_meta_number(reader, "window");
     process->process_id = fp_reader_info(reader)->process_id;
@@ -140,7 +136,7 @@ static enum fp_status open_part(struct conv_view *view, struct conv_view_part *p
     }
     part->reader = reader;
     part->process->parts_open++;
-    describe_process(view, part->process, reader);
+    describe_process(part->process, reader);
     return FP_OK;
 }
 

@@ -109,7 +109,6 @@ struct fp_writer_options {
     /* A usage block will come. The file is of version 3 then. */
     bool usage;
     /* Sites will come. The file is of version 4 then. */
-    bool sampled; /* one object in some is recorded, as the meta data say (object_sample.h): version 5 */
     bool sites;
 };
 

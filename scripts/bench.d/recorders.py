@@ -77,14 +77,6 @@ class Mallab(Plain):
                 "segment_used_bytes": told["segment_used_bytes"], "collector_bytes": told["collector_bytes"]}
 
 
-class Sampled(Mallab):
-    """Of a sample of objects."""
-
-    def __init__(self, workshop, one_in):
-        super().__init__(workshop, "--sample", f"1/{one_in}")
-        self.label = f"1/{one_in}"
-
-
 class Heaptrack(Plain):
     """Its preload library alone, writing its raw text: the least of its ways. It unwinds the stack at each allocation."""
     label = "heaptrack"
@@ -214,8 +206,7 @@ class Peers:
     """All recorders that can run here, closed at the end of a with block."""
 
     def __init__(self, workshop, report):
-        self.every = [Plain(workshop), Floor(workshop), Mallab(workshop), Sampled(workshop, 16), Sampled(workshop, 256),
-                      Heaptrack(workshop), Lttng(workshop)]
+        self.every = [kind(workshop) for kind in (Plain, Floor, Mallab, Heaptrack, Lttng)]
         self.here = [r for r in self.every if not r.missing]
         for recorder in self.every:
             if recorder.missing:

@@ -12,7 +12,6 @@
 
 #include "footprint/base/label.h"
 #include "footprint/base/part_name.h"
-#include "footprint/fp/object_sample.h"
 #include "footprint/fp/site_sample.h"
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_lists.h"
@@ -88,7 +87,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
                        struct fp_meta *meta)
 {
     static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
-        fork_of[160], mean[24], one_in[24], window[12], part[24], begin[24];
+        fork_of[160], mean[24], window[12], part[24], begin[24];
     static struct utsname host;
     const struct collect_image *parent = parent_of(collector, image);
     size_t count = 0;
@@ -117,10 +116,6 @@ static size_t describe(const struct collector *collector, const struct collect_i
     if (collector->options.sites_bytes != 0) {
         (void)snprintf(mean, sizeof mean, "%llu", (unsigned long long)collector->options.sites_bytes);
         meta[count++] = (struct fp_meta){FP_SAMPLE_META, mean};
-    }
-    if (collector->options.one_in != 0) {
-        (void)snprintf(one_in, sizeof one_in, "%llu", (unsigned long long)collector->options.one_in);
-        meta[count++] = (struct fp_meta){FP_ONE_IN_META, one_in};
     }
     if (collector->options.attached)
         meta[count++] = (struct fp_meta){FP_ATTACHED_META, "1"};
@@ -167,8 +162,7 @@ static enum fp_status create(struct collector *collector, struct collect_image *
                                         .start_unix_ns = collector->clock.start_unix_ns,
                                         .resident = !collector->options.no_residency,
                                         .usage = true,
-                                        .sites = collector->options.sites,
-                                        .sampled = collector->options.one_in != 0};
+                                        .sites = collector->options.sites};
     struct fp_meta meta[20];
     struct fp_error error = {0};
     enum fp_status status = FP_ERR_EXISTS;

@@ -321,11 +321,9 @@ static void fill_header(struct collector *collector)
                    (options->sites ? SEG_FLAG_SITES : 0) |
                    (collector->segment.by_need ? SEG_FLAG_BY_NEED : 0);
     fixed->sites_bytes = options->sites_bytes;
-    fixed->one_in = options->one_in;
     fixed->filters = filters_passed();
     fixed->bump_ticks = (uint64_t)(BUMP_NS / collector->clock.ns_per_tick);
-    fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick) *
-                          (options->one_in > 1 ? options->one_in : 1);
+    fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);
     fixed->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     loop_begin(collector);
     put_relaxed(&collector->segment.view.shared->leader_pid, options->leader_pid);

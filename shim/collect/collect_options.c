@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "footprint/base/label.h"
-#include "footprint/fp/object_sample.h"
 #include "footprint/fp/site_sample.h"
 
 #define MEMORY_DEFAULT (UINT64_C(128) << 20)
@@ -19,8 +18,8 @@ const char COLLECT_USAGE[] =
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
-    "                      [--library-fd N] [--command-pid PID] [--attached] [--sites 1|BYTES]\n"
-    "                      [--one-in N] [--label HOST]\n"
+    "                      [--library-fd N] [--command-pid PID] [--attached] [--sites 1|BYTES] [--label "
+    "HOST]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
     "Drain the shared memory of recorded processes into footprints. Started by 'mallab record' and by\n"
@@ -62,7 +61,6 @@ static const struct row {
     {"label", TEXT, FIELD(label), 0, {0}},
     {"no-residency", FLAG, FIELD(no_residency), 0, {0}},
     {"sites", SAMPLE, FIELD(sites_bytes), 0, {0}},
-    {"one-in", NUMBER, FIELD(one_in), FP_ONE_IN_MOST, {0}},
 };
 
 #define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])

@@ -22,7 +22,6 @@ struct collect_options {
     bool no_residency; /* not SEG_FLAG_RESIDENT */
     bool sites;        /* SEG_FLAG_SITES */
     uint64_t sites_bytes; /* seg_fixed.sites_bytes */
-    uint64_t one_in;      /* seg_fixed.one_in */
     bool no_tsc;          /* CLOCK_MONOTONIC even where the TSC would serve */
     bool unique;          /* take another directory when `out` holds something */
     bool join;            /* hand out the segment of a recording that is going on in `out` */

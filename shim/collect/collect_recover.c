@@ -349,7 +349,6 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     collector->options.no_residency = (seen.fixed.flags & SEG_FLAG_RESIDENT) == 0;
     collector->options.sites = (seen.fixed.flags & SEG_FLAG_SITES) != 0;
     collector->options.sites_bytes = seen.fixed.sites_bytes;
-    collector->options.one_in = seen.fixed.one_in;
     /* The present one may have its footprints' trailers already. */
     collector->window = seen.window != 0 && seen.window < UINT32_MAX ? seen.window + 1 : 0;
     mapped_test(&collector->segment);

@@ -9,7 +9,6 @@
 
 #include "shim/preload/attach_segment.h"
 #include "shim/preload/boot.h"
-#include "shim/preload/chosen.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/confine_calls.h"
 #include "shim/preload/lane_chunk.h"
@@ -304,8 +303,6 @@ static enum taking take_slot(void)
     usage_begin(slot);
     runs_on_put(slot);
     sites_begin();
-    if (shim_segment.fixed.one_in != 0)
-        chosen_begin(shim_segment.fixed.clock_start_unix_ns);
     large_begin((shim_segment.fixed.flags & SEG_FLAG_RESIDENT) != 0, shim_segment.fixed.filters);
     /* A claim that stood for very long was taken back: whoever was stopped for so long is not recorded. */
     if (!atomic_compare_exchange_strong_explicit(&slot->state, &claim, seg_slot_word(SEG_SLOT_ATTACHED, pid),

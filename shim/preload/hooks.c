@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "shim/preload/boot.h"
-#include "shim/preload/chosen.h"
-#include "shim/preload/lane_record.h"
 #include "shim/preload/large.h"
 #include "shim/preload/turn.h"
 
@@ -40,39 +38,16 @@ static void *boot_or_enomem(size_t alignment, size_t size)
 
 /* ---- malloc and free ---------------------------------------------------------------------------- */
 
-/* Of a thread of a sample at rest that makes a chosen object: what takes one word is stored without waking its lane. */
-static void *malloc_chosen(size_t size)
-{
-    struct lane *lane = chosen_hold();
-    void *address = shim_next.malloc(size);
-    if (unlikely(size >= FP_SAMPLE_ALL_BYTES || address == NULL || !chosen_put((uintptr_t)address) ||
-                 !lane_put_short(lane, FP_CALL_MALLOC, (uintptr_t)address, size, 0)))
-        turn_allocated(chosen_wake(), FP_CALL_MALLOC, address, size, 0);
-    else
-        chosen_let_go();
-    return address;
-}
-
-static __attribute__((noinline)) void *malloc_slower(size_t size, const void *caller)
+static __attribute__((noinline)) void *malloc_slow(size_t size, const void *caller)
 {
     struct lane *lane;
-    if (chosen_thread.gap != 0)
-        return chosen_draws(fp_sample_weight(size)) ? malloc_chosen(size) : shim_next.malloc(size);
-    enum turn turn = turn_slow(&lane, caller);
-    if (turn == TURN_SAMPLED)
-        turn = turn_sampled_birth(&lane, size);
+    const enum turn turn = turn_slow(&lane, caller);
     if (turn == TURN_BOOT)
         return boot_or_enomem(0, size);
     void *address = shim_next.malloc(size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, FP_CALL_MALLOC, address, size, 0);
     return address;
-}
-
-/* What a sample of objects leaves out goes on from here by a jump, and needs no frame; so does a release. */
-static __attribute__((noinline)) void *malloc_slow(size_t size, const void *caller)
-{
-    return likely(chosen_passes(size)) ? shim_next.malloc(size) : malloc_slower(size, caller);
 }
 
 /* Out of line, and returning the address, so that malloc keeps two registers over its call and not four. */
@@ -97,29 +72,10 @@ void *malloc(size_t size)
     return address;
 }
 
-static void free_chosen(void *address)
-{
-    struct lane *lane = chosen_hold();
-    (void)chosen_take(address);
-    if (unlikely(large_suspects(address) || !lane_put_short(lane, FP_CALL_FREE, (uintptr_t)address, 0, 0))) {
-        lane = turn_record(chosen_wake(), FP_CALL_FREE, address, 0, 0);
-        turn_done(lane);
-    } else {
-        chosen_let_go();
-    }
-    shim_next.free(address);
-}
-
-static __attribute__((noinline)) void free_slower(void *address, const void *caller)
+static __attribute__((noinline)) void free_slow(void *address, const void *caller)
 {
     struct lane *lane;
-    if (chosen_thread.gap != 0) {
-        free_chosen(address);
-        return;
-    }
-    enum turn turn = turn_slow(&lane, caller);
-    if (turn == TURN_SAMPLED)
-        turn = turn_sampled_death(&lane, address);
+    const enum turn turn = turn_slow(&lane, caller);
     if (turn == TURN_BOOT)
         return; /* only boot memory can exist by now, and it is never returned */
     if (turn == TURN_RECORD)
@@ -127,14 +83,6 @@ static __attribute__((noinline)) void free_slower(void *address, const void *cal
     shim_next.free(address);
     if (turn == TURN_RECORD)
         turn_done(lane);
-}
-
-static __attribute__((noinline)) void free_slow(void *address, const void *caller)
-{
-    if (likely(chosen_passes_by(address)))
-        shim_next.free(address);
-    else
-        free_slower(address, caller);
 }
 
 /* Finish a free that did not fit one word. */
@@ -168,20 +116,16 @@ void free(void *address)
 
 /* ---- calloc, realloc --------------------------------------------------------------------------------- */
 
-static size_t bytes_of(size_t count, size_t size)
-{
-    size_t bytes;
-    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
-}
-
 void *calloc(size_t count, size_t size)
 {
     struct lane *lane;
-    enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_SAMPLED)
-        turn = turn_sampled_birth(&lane, bytes_of(count, size));
-    if (turn == TURN_BOOT)
-        return boot_or_enomem(0, bytes_of(count, size)); /* zeroed: static and never reused */
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
+    if (turn == TURN_BOOT) {
+        size_t bytes;
+        if (__builtin_mul_overflow(count, size, &bytes))
+            bytes = SIZE_MAX;
+        return boot_or_enomem(0, bytes); /* zeroed: static and never reused */
+    }
     void *address = shim_next.calloc(count, size);
     if (turn == TURN_RECORD)
         turn_allocated(lane, FP_CALL_CALLOC, address, size, count);
@@ -205,31 +149,11 @@ static struct lane *resize_from(struct lane *lane, const void *address)
     return turn_record(lane, FP_MARK_RESIZE_FROM, address, 0, 0);
 }
 
-/* Of a sample of objects: one that is in it stays, another one may come in by its growth. */
-static __attribute__((noinline)) void *realloc_sampled(void *address, size_t size)
-{
-    struct lane *lane;
-    const bool boot = boot_owns(address);
-    enum turn turn = boot || address == NULL ? TURN_FORWARD : turn_sampled_death(&lane, address);
-    if (turn == TURN_RECORD) {
-        chosen_thread.resized = (uintptr_t)address;
-        lane = resize_from(lane, address);
-    } else {
-        turn = turn_sampled_growth(&lane, malloc_usable_size(address), size);
-    }
-    void *result = boot ? move_from_boot(address, size) : shim_next.realloc(address, size);
-    if (turn == TURN_RECORD)
-        turn_allocated(lane, FP_CALL_REALLOC, result, size, 0);
-    return result;
-}
-
 void *realloc(void *address, size_t size)
 {
     struct lane *lane;
     void *result;
     const enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_SAMPLED)
-        return realloc_sampled(address, size);
     if (turn == TURN_BOOT)
         return address != NULL ? move_from_boot(address, size) : boot_or_enomem(0, size);
     if (unlikely(boot_owns(address))) {
@@ -261,8 +185,6 @@ void *reallocarray(void *address, size_t count, size_t size)
     struct lane *lane;
     void *result;
     const enum turn turn = turn_take(&lane, TURN_CALLER);
-    if (turn == TURN_SAMPLED && bytes_of(count, size) != SIZE_MAX)
-        return realloc_sampled(address, count * size);
     if (unlikely(turn == TURN_BOOT || boot_owns(address))) {
         size_t bytes;
         if (__builtin_mul_overflow(count, size, &bytes)) {
@@ -290,7 +212,7 @@ void free_sized(void *address, size_t size)
     struct lane *lane;
     if (unlikely(boot_owns(address)))
         return;
-    enum turn turn = turn_death(&lane, TURN_CALLER, address);
+    enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
@@ -308,7 +230,7 @@ void free_aligned_sized(void *address, size_t alignment, size_t size)
     struct lane *lane;
     if (unlikely(boot_owns(address)))
         return;
-    enum turn turn = turn_death(&lane, TURN_CALLER, address);
+    enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return;
     if (turn == TURN_RECORD)
@@ -326,7 +248,7 @@ void free_aligned_sized(void *address, size_t alignment, size_t size)
 int posix_memalign(void **ret_address, size_t alignment, size_t size)
 {
     struct lane *lane;
-    const enum turn turn = turn_birth(&lane, TURN_CALLER, size);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT) {
         void *address = boot_allocate(alignment, size);
         if (address == NULL)
@@ -356,7 +278,7 @@ static void *aligned(unsigned call, void *(*next)(size_t, size_t), size_t alignm
                      const void *caller)
 {
     struct lane *lane;
-    const enum turn turn = turn_birth(&lane, caller, size);
+    const enum turn turn = turn_take(&lane, caller);
     if (turn == TURN_BOOT)
         return boot_or_enomem(alignment, size);
     if (next == NULL)
@@ -385,7 +307,7 @@ static size_t page_bytes(void)
 void *valloc(size_t size)
 {
     struct lane *lane;
-    const enum turn turn = turn_birth(&lane, TURN_CALLER, size);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return boot_or_enomem(PAGE_ALIGNMENT, size);
     void *address = shim_next.valloc != NULL ? shim_next.valloc(size) : by_posix_memalign(page_bytes(), size);
@@ -398,7 +320,7 @@ void *pvalloc(size_t size)
 {
     struct lane *lane;
     void *address;
-    const enum turn turn = turn_birth(&lane, TURN_CALLER, size);
+    const enum turn turn = turn_take(&lane, TURN_CALLER);
     if (turn == TURN_BOOT)
         return boot_or_enomem(PAGE_ALIGNMENT, size);
     if (shim_next.pvalloc != NULL) {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "shim/preload/boot.h"
-#include "shim/preload/chosen.h"
 #include "shim/preload/turn.h"
 
 typedef void *(*new_plain)(size_t);
@@ -38,28 +37,6 @@ int shim_personality(int version, int actions, uint64_t exception_class, void *e
 #define UNWIND_THROUGH_US()                                                                                  \
     __asm__ volatile(".cfi_personality 0x1b, shim_personality") /* pc-relative, 32 bits */
 
-/* In place of a lane where an operator's object is not in a sample of objects. */
-static struct lane passed_over;
-
-/* Whether a thread of a sample at rest records this operator. Where not, the malloc that serves it takes its weight from the gap; if
- * none does, operator_passed has to. */
-static struct lane *operator_sampled(size_t size)
-{
-    struct lane *lane;
-    if (chosen_thread.gap <= fp_sample_weight(size))
-        return turn_sampled_birth(&lane, size) == TURN_RECORD ? lane : &passed_over;
-    chosen_thread.seen = chosen_thread.gap;
-    return &passed_over;
-}
-
-static void *operator_passed(void *address, size_t size)
-{
-    if (chosen_thread.seen != 0 && chosen_thread.seen == chosen_thread.gap)
-        (void)chosen_passes(size);
-    chosen_thread.seen = 0;
-    return address;
-}
-
 /* Note the operator on the lane. Returns the lane when this call is the outermost operator and has to finish. */
 static inline struct lane *operator_enter(unsigned call, size_t size, size_t extra, void *frame,
                                           const void *caller)
@@ -67,18 +44,10 @@ static inline struct lane *operator_enter(unsigned call, size_t size, size_t ext
     struct lane *lane = shim_lane;
     if (unlikely(lane == NULL || lane_gate(lane) != GATE_OPEN)) {
         /* slow: no lane yet, nested in something, or a stale note, which turn_slow clears */
-        const enum turn turn = turn_slow(&lane, caller);
-        if (turn == TURN_SAMPLED)
-            lane = operator_sampled(size);
-        if (lane == &passed_over || (turn != TURN_RECORD && turn != TURN_SAMPLED))
-            return turn == TURN_SAMPLED ? lane : NULL;
-        if (lane->sampled && lane->as_call != 0) {
-            lane_set_gate(lane, GATE_AS);
+        if (turn_slow(&lane, caller) != TURN_RECORD)
             return NULL;
-        }
-        if (!lane->sampled)
-            turn_done(lane);
-        if (!lane->sampled && lane_gate(lane) != GATE_OPEN) {
+        turn_done(lane);
+        if (lane_gate(lane) != GATE_OPEN) {
             /* In a handler, within the allocator: the malloc that serves it is recorded, or it is not seen. */
             if ((lane_gate(lane) & GATE_FORWARD) && !shim_next.is_libc)
                 turn_count_reentrant(lane);
@@ -99,9 +68,7 @@ static inline void *operator_leave(struct lane *lane, unsigned call, void *addre
     if (lane == NULL)
         return address;
     lane = shim_lane; /* a fork inside a new_handler leaves the child with another, or none */
-    if (lane == NULL)
-        return operator_passed(address, size);
-    if (lane->as_frame != (uintptr_t)frame)
+    if (lane == NULL || lane->as_frame != (uintptr_t)frame)
         return address;
     lane->as_frame = 0;
     if (lane->as_call == 0)
@@ -165,7 +132,7 @@ static inline bool delete_enter(unsigned call, void *address, size_t size, size_
     *ret_lane = NULL;
     if (unlikely(boot_owns(address)))
         return false;
-    enum turn turn = turn_death(&lane, caller, address);
+    enum turn turn = turn_take(&lane, caller);
     if (turn == TURN_BOOT)
         return false;
     if (turn == TURN_RECORD)

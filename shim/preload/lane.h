@@ -60,7 +60,6 @@ struct lane {
     bool seldom;           /* it calls so seldom that each call may have its time: lane_record.c */
     bool gap_pending;
     bool gap_lost; /* it is one of lost calls, not only of a pause */
-    bool sampled;  /* of a sample of objects (chosen.h): births take the slow way, and nested is 1 at least */
     bool armed;    /* the thread-exit destructor is set */
     bool waiting;  /* counted among space_waiters */
     bool gave_up;  /* waited in vain for a chunk, and none was free since */
@@ -133,7 +132,7 @@ static inline void lane_set_limit(struct lane *lane)
     if (unlikely(lane->sample.mean != 0)) {
         const uintptr_t next = sample_next(&lane->sample, cursor);
         limit = next < limit ? next : limit;
-    } else if (unlikely(lane->sites != NULL || lane->sampled)) {
+    } else if (unlikely(lane->sites != NULL)) {
         limit = 0;
     }
     lane->limit = limit;

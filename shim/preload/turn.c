@@ -14,7 +14,6 @@
 
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
-#include "shim/preload/chosen.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/lane_pool.h"
@@ -37,28 +36,14 @@ static struct lane lane_dummy;
 static pthread_key_t exit_key;
 static _Atomic uint32_t armed; /* inherited by children, as the handlers are: 0 no, 1 under way, 2 armed */
 
-struct lane *turn_rouse(void)
-{
-    if (chosen_thread.gap != 0)
-        chosen_rouse();
-    return shim_lane;
-}
-
-void turn_settle(void)
-{
-    if (shim_lane != NULL && shim_lane->sampled && lane_gate(shim_lane) == GATE_OPEN)
-        chosen_rest(shim_lane);
-}
-
 /* A mark that is no call, outside any hook. */
 static void write_mark(unsigned mark, uint64_t number)
 {
-    struct lane *lane = turn_rouse();
+    struct lane *lane = shim_lane;
     if (lane == NULL || lane_gate(lane) != GATE_OPEN)
         return;
     lane = lane_record(lane, false, mark, 0, number, 0);
     lane_set_gate(lane, GATE_OPEN);
-    turn_settle();
 }
 
 /* The calling thread's lane, attaching thread and process as needed. NULL: nothing is to be recorded here: nested in our own slow
@@ -69,7 +54,7 @@ static struct lane *attach(void);
  * itself. */
 static void before_fork(void)
 {
-    if (turn_rouse() == NULL && attach() == NULL)
+    if (shim_lane == NULL && attach() == NULL)
         return; /* not recorded, or in the middle of attaching */
     write_mark(FP_MARK_FORK, attach_fork_begins());
 }
@@ -78,7 +63,7 @@ static void before_fork(void)
 static void at_thread_exit(void *value)
 {
     struct lane *lane = value;
-    if (lane != (chosen_thread.gap != 0 ? chosen_thread.lane : shim_lane))
+    if (lane != shim_lane)
         return; /* a child's thread that still carries its parent's */
     if (++lane->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, lane) == 0)
         return;
@@ -146,7 +131,6 @@ static void lane_start(struct lane *lane)
     if (lane->cursor == NULL)
         lane->cut = 0;
     lane_sites_begin(lane);
-    lane->sampled = shim_segment.fixed.one_in != 0;
     lane_set_groups(lane, (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1);
     if (shim_segment.fixed.flags & SEG_FLAG_STAMPS)
         lane_set_groups(lane, 0);
@@ -160,8 +144,7 @@ static void lane_start(struct lane *lane)
     lane->waiting = lane->gave_up = false;
     lane->armed = false;
     lane->exit_rounds = 0;
-    lane->as_call = 0;
-    lane->nested = lane->sampled ? 1 : 0;
+    lane->as_call = lane->nested = 0;
     lane->seen_clock = 0;
     /* The events so far were of fewer threads and may be millions: keep them out of the new thread's group. */
     lane->epoch = 0; /* no word's value: the first record goes the slow way */
@@ -187,10 +170,8 @@ cold_path static struct lane *attach(void)
     attaching = false;
     if (lane != NULL && lane->number < FP_LANES_MAX) {
         /* May allocate, and those calls are recorded like the program's: they will be freed in its sight. */
-        turn_settle();
         arm_process();
         arm_thread(lane);
-        (void)turn_rouse();
     }
     errno = saved;
     return lane;
@@ -217,27 +198,11 @@ static void count_without_lane(void)
 /* A program that never allocates is listed all the same. Most have allocated long before this runs. */
 __attribute__((constructor)) static void attach_at_start(void)
 {
-    if (shim_lane == NULL && chosen_thread.gap == 0)
+    if (shim_lane == NULL)
         (void)attach(); /* off is fine: said once already */
-    turn_settle();
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
-
-/* Of an object that was chosen, before the program has its address: whether that can be recorded. One that a resize could not
- * move stays. */
-static bool note_chosen(struct lane *lane, unsigned call, uintptr_t address, uint64_t size)
-{
-    if (!fp_call_has_site(call))
-        return true;
-    if (address == 0 && call == FP_CALL_REALLOC && size != 0)
-        address = chosen_thread.resized;
-    chosen_thread.resized = 0;
-    if (address == 0 || chosen_put(address))
-        return true;
-    lane_lose(lane, call, FP_LOSS_RING_FULL);
-    return false;
-}
 
 __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsigned call, uintptr_t address,
                                                         uint64_t size, uint64_t extra)
@@ -259,9 +224,6 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
         }
     }
     lane_set_gate(lane, GATE_RECORD);
-    if (unlikely(lane->sampled) &&
-        (!note_chosen(lane, call, address, size) || lane_put_short(lane, call, address, size, extra)))
-        return lane;
     if (unlikely(lane->sites != NULL || lane->sample.mean != 0))
         lane_sites_put(lane, call, address, size, extra);
     else
@@ -293,7 +255,6 @@ void turn_operator_left(struct lane *lane)
     lane->as_call = 0;
     lane = lane_record_slow(lane, call, 0, lane->as_size, lane->as_extra);
     lane_set_gate(lane, GATE_OPEN);
-    turn_settle();
 }
 
 /* Nobody knows what the interrupted call did: the allocator may have given out an object that
@@ -302,11 +263,6 @@ void turn_left(void)
 {
     struct lane *lane = shim_lane;
     attach_left();
-    if (chosen_thread.lane != NULL) {
-        if (chosen_thread.gap == 0)
-            chosen_rest(chosen_thread.lane); /* it was on its way from rest, or to it */
-        return;
-    }
     if (lane == NULL || get_relaxed(&lane->state) == LANE_FREE)
         return; /* a forked child, in its parent's handler */
     uint32_t gate = lane_gate(lane);
@@ -318,7 +274,6 @@ void turn_left(void)
     lane->as_call = lane->nested = 0;
     turn_count_reentrant(lane);
     lane_set_gate(lane, GATE_OPEN);
-    turn_settle();
 }
 
 void turn_back(struct lane *lane)
@@ -326,8 +281,6 @@ void turn_back(struct lane *lane)
     const uint32_t outer = --lane->nested;
     lane->as_call = lane->outer[outer].as_call;
     lane_set_gate(lane, lane->outer[outer].gate);
-    if (outer == 0 && lane->sampled)
-        chosen_rest(lane);
 }
 
 /* A call in the midst of the allocator that is not the allocator's: its record stands before what the interrupted call has
@@ -357,8 +310,6 @@ cold_path static bool attach_or_not(struct lane **ret_lane)
 __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane, const void *caller)
 {
     struct lane *lane = shim_lane;
-    if (chosen_thread.lane != NULL)
-        return chosen_thread.gap != 0 ? TURN_SAMPLED : TURN_FORWARD; /* or on its way from rest, or to it */
     if (lane == NULL && !attach_or_not(&lane)) {
         if (!boot_resolve())
             return TURN_BOOT;
@@ -366,14 +317,6 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane, const void
         return TURN_FORWARD;
     }
     uint32_t gate = lane_gate(lane);
-    if (unlikely(lane->sampled)) {
-        if (gate == GATE_OPEN) {
-            turn_settle();
-            return TURN_SAMPLED;
-        }
-        if (gate & GATE_BUSY)
-            return TURN_FORWARD;
-    }
     /* libc's allocator calls none of its exported names but for GATE_PASS. Other allocators' calls may be their own; what they
      * have libc allocate for them is recorded, too. */
     if ((gate & GATE_RECORD) ||
@@ -393,35 +336,6 @@ __attribute__((noinline)) enum turn turn_slow(struct lane **ret_lane, const void
     lane_set_gate(lane, gate | GATE_FORWARD);
     *ret_lane = lane;
     return TURN_RECORD;
-}
-
-/* The thread's lane is at rest, and is to take the call. */
-static enum turn rouse_for_call(struct lane **ret_lane)
-{
-    (void)chosen_hold();
-    *ret_lane = chosen_wake();
-    return TURN_RECORD;
-}
-
-enum turn turn_sampled_birth(struct lane **ret_lane, uint64_t bytes)
-{
-    return !chosen_passes(bytes) && chosen_draws(fp_sample_weight(bytes)) ? rouse_for_call(ret_lane)
-                                                                          : TURN_FORWARD;
-}
-
-enum turn turn_sampled_death(struct lane **ret_lane, const void *address)
-{
-    return chosen_is(address) && chosen_take(address) ? rouse_for_call(ret_lane) : TURN_FORWARD;
-}
-
-enum turn turn_sampled_growth(struct lane **ret_lane, uint64_t had, uint64_t bytes)
-{
-    const uint64_t weight = fp_sample_weight(bytes), before = had != 0 ? fp_sample_weight(had) : 0;
-    if (bytes == 0 && had != 0)
-        return TURN_FORWARD;
-    if (bytes >= FP_SAMPLE_ALL_BYTES)
-        return turn_sampled_birth(ret_lane, bytes);
-    return weight > before && chosen_draws(weight - before) ? rouse_for_call(ret_lane) : TURN_FORWARD;
 }
 
 void turn_allocated(struct lane *lane, unsigned call, const void *address, size_t size, size_t extra)
@@ -459,7 +373,7 @@ struct lane *turn_record(struct lane *lane, unsigned call, const void *address, 
  * after _exit(2) nor a signal, and not for a child that made no call. */
 __attribute__((destructor)) static void note_the_rest(void)
 {
-    struct lane *lane = turn_rouse();
+    struct lane *lane = shim_lane;
     uintptr_t address;
     uint32_t share;
     if (lane == NULL || lane_gate(lane) != GATE_OPEN || get_relaxed(&lane->state) != LANE_LIVE)
@@ -468,5 +382,4 @@ __attribute__((destructor)) static void note_the_rest(void)
         lane = lane_record(lane, false, FP_MARK_RESIDENT, address, 0, share);
         lane_set_gate(lane, GATE_OPEN);
     }
-    turn_settle();
 }

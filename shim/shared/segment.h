@@ -54,7 +54,7 @@
     atomic_compare_exchange_weak_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      14u                          /* bump with any change of this file's layouts */
+#define SEG_VERSION      13u                          /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -108,7 +108,6 @@ struct seg_fixed {
     uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
     uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
     uint64_t sites_bytes; /* with SEG_FLAG_SITES: the mean of a sample (footprint/fp/site_sample.h); 0: all */
-    uint64_t one_in;      /* of a sample of objects (footprint/fp/object_sample.h); 0: all are recorded */
 };
 
 /* The first page, in cache lines by writer. */

@@ -37,22 +37,17 @@ static inline struct sample sample_begin(uint64_t mean, uint64_t random)
     return (struct sample){.mean = mean, .random = random, .large_bits = bits};
 }
 
-/* sample_random - the next of evenly distributed numbers (splitmix64 by Steele, Lea and Flood). */
-static inline uint64_t sample_random(uint64_t *random)
+/* sample_exponential - a number of the exponential distribution with the mean 1, times 2^31, good to 1 in 10^6.
+ *
+ * It is -ln(u / 2^64) of a random u (splitmix64 by Steele, Lea and Flood). With the zeros in front of u taken off there
+ * remains -ln(m), m from 0.5 to 1, which is 2 artanh(w) of w = (1 - m) / (1 + m), at most 1/3: a short series. */
+static inline uint64_t sample_exponential(uint64_t *random)
 {
+    const uint64_t one = UINT64_C(1) << 31, log_2 = 1488522236;
     uint64_t u = *random += UINT64_C(0x9e3779b97f4a7c15);
     u = (u ^ u >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     u = (u ^ u >> 27) * UINT64_C(0x94d049bb133111eb);
-    return u ^ u >> 31;
-}
-
-/* sample_log - -ln(u / 2^64) times 2^31 of a u that is not 0, good to 1 in 10^6.
- *
- * With the zeros in front of u taken off there remains -ln(m), m from 0.5 to 1, which is 2 artanh(w) of
- * w = (1 - m) / (1 + m), at most 1/3: a short series. */
-static inline uint64_t sample_log(uint64_t u)
-{
-    const uint64_t one = UINT64_C(1) << 31, log_2 = 1488522236;
+    u = (u ^ u >> 31) | 1;
     const unsigned zeros = (unsigned)__builtin_clzll(u);
     const uint64_t m = u << zeros >> 32;
     const uint64_t w = ((2 * one - m) << 31) / (2 * one + m), square = w * w >> 31;
@@ -62,12 +57,6 @@ static inline uint64_t sample_log(uint64_t u)
     sum = one / 3 + (square * sum >> 31);
     sum = one + (square * sum >> 31);
     return zeros * log_2 + (w * sum >> 30);
-}
-
-/* sample_exponential - a number of the exponential distribution with the mean 1, times 2^31. */
-static inline uint64_t sample_exponential(uint64_t *random)
-{
-    return sample_log(sample_random(random) | 1);
 }
 
 /* sample_gap - bytes to the next point. */

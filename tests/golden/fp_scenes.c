@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "footprint/fp/footprint.h"
-#include "footprint/fp/object_sample.h"
 #include "footprint/fp/record.h"
 #include "footprint/fp/site_sample.h"
 #include "golden/scenes.h"
@@ -317,20 +316,6 @@ static enum fp_status write_sample(const char *path)
     return end(stage, writer, status, (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1});
 }
 
-/* One object in 16. */
-static enum fp_status write_objects(const char *path)
-{
-    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .sampled = true};
-    static const struct fp_meta meta[] = {{"program", "scene"}, {FP_ONE_IN_META, "16"}};
-    struct stage *stage = stage_new(10);
-    struct fp_writer *writer = NULL;
-    enum fp_status status = fp_writer_create(AT_FDCWD, path, &options, meta, 2, NULL, &writer);
-    add_traffic(stage, 40);
-    if (status == FP_OK)
-        status = flush(stage, writer, 0, 0);
-    return end(stage, writer, status, (struct fp_trailer){.end_time_ns = 900000, .lane_count = 1});
-}
-
 /* Recovered from a killed collector while the process went on. */
 static enum fp_status write_ran_on(const char *path)
 {
@@ -394,6 +379,5 @@ const struct scene FP_SCENES[] = {
     {"v4-sample.fp", NULL},
     {"v5-sites.fp", write_sites},
     {"v5-sample.fp", write_sample},
-    {"v5-objects.fp", write_objects},
     {NULL, NULL},
 };

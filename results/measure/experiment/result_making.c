@@ -154,8 +154,7 @@ void res_result_take_recording(const struct res_workload *from, struct res_resul
 {
     static const char *const LIVES[] = {[RES_LIVE_FROM_MIDDLE] = "from_middle",
                                         [RES_LIVE_PAUSED] = "paused",
-                                        [RES_LIVE_LEFT_BEHIND] = "left_behind",
-                                        [RES_LIVE_SAMPLED] = "sampled"};
+                                        [RES_LIVE_LEFT_BEHIND] = "left_behind"};
     ret_workload->name = res_text_plain(from->name);
     ret_workload->label = plain_unless_empty(from->label);
     ret_workload->program = plain_unless_empty(from->program);
@@ -171,7 +170,7 @@ void res_result_take_recording(const struct res_workload *from, struct res_resul
     ret_workload->lost_known = from->lost_known;
     ret_workload->left_out_calls = from->left_out_calls;
     ret_workload->removed_calls = from->removed_calls;
-    for (int i = RES_LIVE_FROM_MIDDLE; i <= RES_LIVE_SAMPLED; i++)
+    for (int i = RES_LIVE_FROM_MIDDLE; i <= RES_LIVE_LEFT_BEHIND; i++)
         if (strcmp(from->live, LIVES[i]) == 0)
             ret_workload->live = i;
     ret_workload->threads = from->threads;

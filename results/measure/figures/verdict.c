@@ -240,10 +240,6 @@ static char *doubt_of_time(const struct res_result *result, const struct res_res
 {
     const double calls = res_calls_ns(workload, baseline), cpu = res_process_cpu(result, workload).ns;
     const struct res_process *process = res_whole_process(workload);
-    if (workload->live == RES_LIVE_SAMPLED)
-        return res_strdup(
-            "a sample of its objects was recorded: in what order calls come, and how threads wait for each "
-            "other in them, is not the program's");
     if (calls > cpu)
         return res_printf("the replay's calls take %s, all of the program took %s of CPU time",
                           RES_DURATION(calls), RES_DURATION(cpu));
@@ -265,10 +261,6 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
     const double memory = process == NULL                          ? NAN
                           : isfinite(process->rss_anon_peak_bytes) ? process->rss_anon_peak_bytes
                                                                    : process->rss_peak_bytes;
-    if (workload->live == RES_LIVE_SAMPLED)
-        return res_strdup(
-            "a sample of its objects was recorded: how memory is split up among the others is not "
-            "the program's, and ratios were up to a fifth off");
     if (is_apart(peak, memory, APART_BYTES))
         return res_printf("the replay's heap is %s at its peak, all memory of the program was %s",
                           FP_BYTES(peak), FP_BYTES(memory));

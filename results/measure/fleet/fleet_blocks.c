@@ -165,11 +165,10 @@ static char *no_trust_memory(const struct res_result_workload *workload)
         [RES_LIVE_FROM_MIDDLE] = "it was recorded from its middle on",
         [RES_LIVE_PAUSED] = "its recording paused",
         [RES_LIVE_LEFT_BEHIND] = "its processes are merged, and ended with much in memory",
-        [RES_LIVE_SAMPLED] = "a sample of its objects was recorded",
     };
     if (workload->no_trust_memory != NULL)
         return res_strdup(workload->no_trust_memory);
-    if (workload->live > RES_LIVE_KNOWN && workload->live <= RES_LIVE_SAMPLED)
+    if (workload->live > RES_LIVE_KNOWN && workload->live <= RES_LIVE_LEFT_BEHIND)
         return res_strdup(LIVES[workload->live]);
     return workload->candidates[0].failed == NULL && !workload->candidates[0].predicted
                ? res_strdup(workload->candidates[0].not_predicted_why != NULL

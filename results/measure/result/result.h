@@ -228,7 +228,6 @@ enum res_live {
     RES_LIVE_FROM_MIDDLE = 1, /* not known when it begins: lower bounds */
     RES_LIVE_PAUSED = 2,      /* inexact */
     RES_LIVE_LEFT_BEHIND = 3, /* merged processes ended and left much behind: upper bounds */
-    RES_LIVE_SAMPLED = 4,     /* a sample of objects was recorded: estimates */
 };
 
 struct res_result_workload {

@@ -4,7 +4,7 @@
 #include "results/measure/result/tuned.h"
 
 static const char *const CLOCKS[] = {"real", "recorded", NULL};
-static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", "sampled", NULL};
+static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
 
 /* Above columns of the table. */
 #define TIME_GROUP     "time against {baseline}"
@@ -422,7 +422,7 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW(COUNT, "removed_calls", removed_calls, "in windows of the recording that `--keep` removed"),
     RES_WORD("live", live, LIVES,
              "`known`; else why memory figures are not what they seem: `from_middle` (lower bounds), "
-             "`paused` (inexact), `left_behind` (upper bounds), `sampled` (estimates)"),
+             "`paused` (inexact), `left_behind` (upper bounds)"),
     RES_ROW_AS(COUNT, REQUIRED, "threads", threads, "of the workload"),
     RES_ROW_AS(COUNT, REQUIRED, "duration_ns", duration_ns, "recorded time"),
     RES_ROW_AS(COUNT, REQUIRED, "live_peak_bytes", live_peak_bytes, "requested and not yet freed, at most"),

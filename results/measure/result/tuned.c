@@ -5,7 +5,7 @@
 
 #define ROWS_MAX 4u /* the default and the finalists */
 
-static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", "sampled", NULL};
+static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
 static const char *const MEMORIES[] = {"peak", "mean", "end", "idle", NULL};
 static const char *const STATES[] = {
     [RES_TUNE_UNTRIED] = "untried",       [RES_TUNE_ALIVE] = "alive",

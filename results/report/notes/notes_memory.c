@@ -161,9 +161,6 @@ const char *res_notes_live(int live)
     case RES_LIVE_LEFT_BEHIND:
         return "what merged processes left behind when they ended stays live: live bytes and resident memory "
                "are upper bounds";
-    case RES_LIVE_SAMPLED:
-        return "a sample of its objects was recorded (--sample): calls and memory are estimates, and how "
-               "threads wait for each other in calls is not known";
     default:
         return NULL;
     }
