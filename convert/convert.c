@@ -42,7 +42,6 @@ static enum fp_status create_writer(const char *out_path, int descriptor, const 
     const struct wl_writer_options writer_options = {
         .window_ops = options->window_ops,
         .zstd_level = options->zstd_level,
-        .touched = true,
         .pause_ns = WL_PAUSE_NS,
         .sites = stacks != NULL ? &stacks->sites : NULL,
         .program = stacks != NULL ? conv_path_name(stacks->executable) : NULL,

@@ -39,10 +39,9 @@ static void count_blocks(struct fp_reader *reader, struct process_counts *proces
         if (fp_reader_block(reader, i, &buffer, &block) != FP_OK || block.sites == NULL)
             continue; /* the survey has told of it */
         for (uint32_t k = 0; k < block.mark_count; k++) {
-            const uint32_t shape = block.marks[k].shape;
-            const enum fp_call_kind kind = fp_call_kind_of(block.shapes[shape].call);
+            const enum fp_call_kind kind = fp_call_kind_of(block.shapes[block.marks[k].shape].call);
             if (kind == FP_KIND_ALLOCATE || kind == FP_KIND_RESIZE)
-                process->allocations[block.sites[shape]]++;
+                process->allocations[block.sites[k]]++;
         }
     }
     fp_block_buffer_release(&buffer);

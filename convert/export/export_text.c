@@ -118,10 +118,6 @@ static enum fp_status put_head(struct texting *texting)
         conv_export_text_put(texting->file, "# The workload has call sites, which are not in here.\n");
     if (texting->window_ops > 0)
         conv_export_print(texting->file, "window_ops %" PRIu64 "\n", texting->window_ops);
-    if (wl_reader_version(job->reader) >= 2)
-        conv_export_text_put(texting->file, "shares\n");
-    if (wl_reader_version(job->reader) >= 3)
-        conv_export_text_put(texting->file, "pauses\n");
     for (size_t i = 0; i < count; i++)
         put_entry(texting->file, i < first ? "meta" : "note", &meta[i]);
     put_threads(texting);

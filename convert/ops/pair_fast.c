@@ -36,7 +36,6 @@ struct plan {
     bool has_kin;                          /* conv_has_kin */
     uint16_t index, fresh_index;           /* fresh: as a realloc of NULL */
     uint32_t dictionary, fresh_dictionary; /* of which they are indexes; NO_DICTIONARY: not known */
-    uint32_t site;
     uint64_t bytes;
     uint64_t count;
 };
@@ -64,11 +63,10 @@ static inline enum what what_of(const struct fp_shape *shape)
     }
 }
 
-static inline struct plan plan_of(const struct fp_shape *shape, uint32_t site)
+static inline struct plan plan_of(const struct fp_shape *shape)
 {
     return (struct plan){.what = (uint8_t)what_of(shape),
                          .has_kin = conv_has_kin(shape->call, fp_shape_bytes(shape)),
-                         .site = site,
                          .bytes = fp_shape_bytes(shape),
                          .dictionary = NO_DICTIONARY,
                          .fresh_dictionary = NO_DICTIONARY};
@@ -212,7 +210,7 @@ static bool make_plans(struct conv_pair_fast *fast, const struct fp_block *block
     }
     for (uint32_t i = 0; i < block->shape_count; i++) {
         fast->shapes[i] = block->shapes[i];
-        fast->plans[i] = plan_of(&block->shapes[i], block->sites != NULL ? block->sites[i] : 0);
+        fast->plans[i] = plan_of(&block->shapes[i]);
     }
     fast->plan_count = block->shape_count;
     return true;
@@ -227,6 +225,11 @@ static inline uint64_t time_of(const struct run *run, uint32_t mark)
     return time_ns > run->least_ns ? time_ns : run->least_ns;
 }
 
+static inline uint32_t site_of(const struct run *run, uint32_t mark)
+{
+    return run->slice->block->sites != NULL ? run->slice->block->sites[mark] : 0;
+}
+
 static inline void note_time(struct run *run, uint32_t mark)
 {
     const uint64_t time_ns = time_of(run, mark);
@@ -239,7 +242,7 @@ static __attribute__((noinline)) bool find_index(struct run *run, uint32_t shape
 {
     const struct fp_shape *shape = &run->fast->shapes[shape_number];
     if (!wl_put_shape(run->writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
-                      run->fast->plans[shape_number].site, index))
+                      index))
         return false;
     *dictionary = run->writer->dictionary;
     return true;
@@ -325,6 +328,7 @@ static inline bool allocate(struct run *run, uint32_t mark, bool fresh)
     uint16_t index;
     if (unlikely(root == NULL || root->live) || !begin(run, mark, fresh, &index))
         return false;
+    wl_put_site(run->writer, site_of(run, mark));
     root->id = wl_put_allocate(run->writer, run->thread, index, bytes);
     root->bytes = bytes;
     root->live = true;
@@ -379,6 +383,7 @@ static bool resize(struct run *run, uint32_t from)
     if (fresh == NULL || !old->live || (fresh != old && fresh->live) || !begin(run, from + 1, false, &index))
         return false;
     bytes = fast->plans[result->shape].bytes;
+    wl_put_site(run->writer, site_of(run, from + 1));
     wl_put_resize(run->writer, run->thread, index, old->id, old->bytes, bytes);
     old->live = false;
     *fresh = (struct root){.address = fresh->address, .id = old->id, .bytes = bytes, .live = true};

@@ -221,7 +221,7 @@ static size_t take_from_block(struct conv_lane_cursor *lane, uint64_t limit, str
         event->extra = shape->extra;
         event->lane = lane->number;
         event->call = shape->call;
-        event->site = block->sites != NULL ? block->sites[mark->shape] : 0;
+        event->site = block->sites != NULL ? block->sites[lane->position] : 0;
         if (__builtin_expect(shape->call >= FP_CALL_COUNT || shape->call == FP_CALL_REALLOC ||
                                  shape->call == FP_CALL_REALLOCARRAY,
                              0))

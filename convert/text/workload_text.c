@@ -291,19 +291,10 @@ static enum fp_status take_option(struct reading *reading, const struct conv_wor
                                   struct conv_words *words)
 {
     struct wl_writer_options *options = &reading->writer_options;
-    const bool shares = word_is(name, "shares"), is_window_ops = word_is(name, "window_ops");
+    const bool is_window_ops = word_is(name, "window_ops");
     uint64_t number = 0;
     if (reading->writer != NULL)
         return fail(reading, "an option after the first thread, time or op");
-    if (shares || word_is(name, "pauses")) {
-        if (!at_end(words))
-            return fail(reading, shares ? "after 'shares' comes nothing" : "after 'pauses' comes nothing");
-        if (shares)
-            options->touched = true;
-        else
-            options->pause_ns = UINT64_MAX; /* what the text says, and nothing else */
-        return FP_OK;
-    }
     if (!next_number(words, is_window_ops ? WL_WINDOW_OPS_MAX : ZSTD_LEVEL_MAX, &number) || number == 0 ||
         !at_end(words))
         return fail(reading, is_window_ops ? "window_ops takes a number from 1 to 65536"
@@ -391,8 +382,6 @@ static enum fp_status take_touched(struct reading *reading, struct conv_words *w
 {
     uint64_t share;
     enum fp_status status;
-    if (!reading->writer_options.touched)
-        return fail(reading, "a share without the line 'shares' before the first thread, time or op");
     if (!next_number(words, FP_SHARE_WHOLE - 1, &share) || !at_end(words))
         return fail(reading, "touched takes a number from 0 to 255");
     if (reading->sized_object == 0)
@@ -431,7 +420,7 @@ static enum fp_status take_line(struct reading *reading)
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
-    if (word_is(&first, "shares") || word_is(&first, "pauses") || word_is(&first, "window_ops") ||
+    if (word_is(&first, "window_ops") ||
         word_is(&first, "zstd_level"))
         return take_option(reading, &first, &words);
     if (word_is(&first, "meta") || word_is(&first, "note") || word_is(&first, "more"))

@@ -230,7 +230,7 @@ void columns_finish(struct fp_columns *columns, struct site_model *model, uint32
     *ret_header = (struct block_header){
         .type = BLOCK_MARKS,
         .column_count = columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS,
-        .flags = (uint8_t)(shift | (columns->sited ? MARKS_FLAG_SITES : 0)),
+        .flags = (uint8_t)shift,
         .lane = lane,
         .count = count,
         .sequence = sequence,

@@ -24,7 +24,7 @@
 #include "footprint/fp/fp_sites.h"
 #include "footprint/fp/usage.h"
 
-#define FP_VERSION         5u /* bump when a reader of the former version would misread; docs/format.md */
+#define FP_VERSION         1u /* bump when a reader of the former version would misread; docs/format.md */
 #define FP_BLOCK_MARKS_MAX 65536u
 #define FP_LANES_MAX       1048576u
 
@@ -74,7 +74,7 @@ struct fp_block {
     const struct fp_mark *marks;
     const struct fp_shape *shapes;
     const struct fp_stamp *stamps;
-    /* By shape, the site that its marks are of: fp_sites.h. NULL: the block tells none. */
+    /* By mark, the site that it is of: fp_sites.h. NULL: the block tells none. */
     const uint32_t *sites;
 };
 
@@ -104,12 +104,6 @@ struct fp_writer_options {
     uint64_t start_unix_ns;    /* wall clock at time 0 */
     int zstd_level;            /* 0: the default, 1 */
     uint64_t size_limit_bytes; /* 0: none. A block that would pass it is refused with FP_ERR_LIMIT */
-    /* FP_MARK_RESIDENT may come. The file is of version 2 then; version 1 has no such mark. */
-    bool resident;
-    /* A usage block will come. The file is of version 3 then. */
-    bool usage;
-    /* Sites will come. The file is of version 4 then. */
-    bool sites;
 };
 
 /* fp_writer_create - create a footprint exclusively, mode 0600, never through a symbolic link.

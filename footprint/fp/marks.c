@@ -52,108 +52,25 @@ static enum fp_status decode_shapes(const struct column *column, uint32_t mark_c
     return count > 0 ? FP_OK : FP_ERR_CORRUPT;
 }
 
-/* Of version 4. A varint for each shape: 0 it has no site; else 1 and the difference to the last site before it. */
-static enum fp_status decode_sites(const struct column *column, uint32_t shape_count,
+/* The sites of marks, which are decoded but for them. Without a model they are lost. */
+static enum fp_status decode_sites(const struct column *column, struct site_model *model, uint32_t mark_count,
                                    struct fp_block_buffer *buffer)
 {
-    struct cursor cursor = column_cursor(column);
-    uint64_t last = 0;
-    if (!grow((void **)&buffer->sites, &buffer->sites_capacity, shape_count, sizeof *buffer->sites))
-        return FP_ERR_MEMORY;
-    for (uint32_t i = 0; i < shape_count; i++) {
-        const uint64_t code = get_varint(&cursor);
-        if (code > 0)
-            last += (uint64_t)unzigzag(code - 1);
-        if (last >= FP_SITES_MAX)
-            return FP_ERR_CORRUPT;
-        buffer->sites[i] = code > 0 && fp_call_has_site(buffer->shapes[i].call) ? (uint32_t)last : 0;
-    }
-    return cursor_done(&cursor) ? FP_OK : FP_ERR_CORRUPT;
-}
-
-/* Shapes whose marks are of several sites become as many, so that a mark's shape tells its site: at first the shape itself is that
- * of the first site, then copies follow. */
-struct sited_shapes {
-    struct fp_block_buffer *buffer;
-    uint64_t *places; /* by shape and site: those above 16 bits, in these the copy's number; 0: empty */
-    uint64_t mask;
-    uint32_t count, most;
-};
-
-#define SITE_NONE_YET UINT32_MAX
-
-/* The number of the shape with this site, which joins where it is new. UINT32_MAX: no memory, or more than marks. */
-static uint32_t sited_shape(struct sited_shapes *shapes, uint32_t shape, uint32_t site)
-{
-    struct fp_block_buffer *buffer = shapes->buffer;
-    const uint64_t key = ((uint64_t)site << 16 | shape) + 1;
-    uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & shapes->mask;
-    if (buffer->sites[shape] == SITE_NONE_YET)
-        buffer->sites[shape] = site;
-    if (buffer->sites[shape] == site)
-        return shape;
-    for (; shapes->places[at] != 0; at = (at + 1) & shapes->mask)
-        if (shapes->places[at] >> 16 == key)
-            return (uint32_t)(shapes->places[at] & 0xffff);
-    const uint32_t number = shapes->count;
-    if (number == shapes->most)
-        return UINT32_MAX;
-    if (number == buffer->shapes_capacity &&
-        !grow((void **)&buffer->shapes, &buffer->shapes_capacity, (size_t)number * 2, sizeof *buffer->shapes))
-        return UINT32_MAX;
-    buffer->shapes[number] = buffer->shapes[shape];
-    buffer->sites[number] = site;
-    shapes->places[at] = key << 16 | number;
-    shapes->count++;
-    return number;
-}
-
-static bool take_sites(struct sited_shapes *shapes, struct site_model *model, const struct column *column)
-{
-    struct fp_block_buffer *buffer = shapes->buffer;
     struct range_coder coder = range_read(column->bytes, column->size);
-    for (uint32_t i = 0; i < shapes->most; i++) {
-        const uint32_t shape = buffer->marks[i].shape;
-        uint32_t site = FP_CUT_LOST;
-        if (!fp_call_has_site(buffer->shapes[shape].call)) {
-            if (model != NULL)
-                site_model_other(model);
-            continue;
-        }
-        if (model != NULL)
-            site = site_model_get(model, &coder, site_shape_hash(&buffer->shapes[shape]));
-        const uint32_t number = site < FP_SITES_MAX ? sited_shape(shapes, shape, site) : UINT32_MAX;
-        if (number == UINT32_MAX)
-            return false;
-        buffer->marks[i].shape = (uint16_t)number;
-    }
-    return model == NULL || range_done(&coder);
-}
-
-/* The sites of marks, which are decoded but for them. */
-static enum fp_status decode_coded_sites(const struct column *column, struct site_model *model,
-                                         uint32_t mark_count, struct fp_block_buffer *buffer,
-                                         uint32_t *shape_count)
-{
-    struct sited_shapes shapes = {.buffer = buffer, .count = *shape_count, .most = mark_count, .mask = 15};
-    bool is_whole;
-    while (shapes.mask < 2 * (uint64_t)mark_count)
-        shapes.mask = 2 * shapes.mask + 1;
-    shapes.places = calloc(shapes.mask + 1, sizeof *shapes.places);
-    if (shapes.places == NULL ||
-        !grow((void **)&buffer->sites, &buffer->sites_capacity, mark_count, sizeof *buffer->sites)) {
-        free(shapes.places);
+    if (!grow((void **)&buffer->sites, &buffer->sites_capacity, mark_count, sizeof *buffer->sites))
         return FP_ERR_MEMORY;
+    for (uint32_t i = 0; i < mark_count; i++) {
+        const struct fp_shape *shape = &buffer->shapes[buffer->marks[i].shape];
+        buffer->sites[i] = 0;
+        if (fp_call_has_site(shape->call))
+            buffer->sites[i] = model != NULL ? site_model_get(model, &coder, site_shape_hash(shape))
+                                             : FP_CUT_LOST;
+        else if (model != NULL)
+            site_model_other(model);
+        if (buffer->sites[i] >= FP_SITES_MAX)
+            return FP_ERR_CORRUPT;
     }
-    for (uint32_t i = 0; i < shapes.count; i++)
-        buffer->sites[i] = fp_call_has_site(buffer->shapes[i].call) ? SITE_NONE_YET : 0;
-    is_whole = take_sites(&shapes, model, column);
-    free(shapes.places);
-    for (uint32_t i = 0; i < shapes.count; i++)
-        if (buffer->sites[i] == SITE_NONE_YET)
-            buffer->sites[i] = 0; /* of no mark: no writer has such a shape */
-    *shape_count = shapes.count;
-    return is_whole ? FP_OK : FP_ERR_CORRUPT;
+    return model == NULL || range_done(&coder) ? FP_OK : FP_ERR_CORRUPT;
 }
 
 static enum fp_status decode_stamps(const struct block_header *header, const struct column *gaps,
@@ -236,13 +153,6 @@ enum fp_status marks_decode(const struct block_header *header,
     status = decode_shapes(&columns[MARKS_SHAPES], header->count, buffer, &shape_count);
     if (status != FP_OK)
         return status;
-    const bool has_sites = marks_column_count(header) == MARKS_COLUMNS_MOST;
-    *ret_what = "sites of a block are damaged";
-    const bool is_coded = has_sites && (header->flags & MARKS_FLAG_SITES) != 0;
-    if (has_sites && !is_coded)
-        status = decode_sites(&columns[MARKS_SITES], shape_count, buffer);
-    if (status != FP_OK)
-        return status;
     *ret_what = "times of a block are damaged";
     status = decode_stamps(header, &columns[MARKS_STAMP_GAP], &columns[MARKS_STAMP_TIME], buffer,
                            &stamp_count);
@@ -252,8 +162,9 @@ enum fp_status marks_decode(const struct block_header *header,
     if (!decode_marks(header, columns, shape_count, buffer->marks))
         return FP_ERR_CORRUPT;
     *ret_what = "sites of a block are damaged";
-    if (is_coded)
-        status = decode_coded_sites(&columns[MARKS_SITES], model, header->count, buffer, &shape_count);
+    const bool has_sites = marks_column_count(header) == MARKS_COLUMNS_MOST;
+    if (has_sites)
+        status = decode_sites(&columns[MARKS_SITES], model, header->count, buffer);
     if (status != FP_OK)
         return status;
     *ret_block = (struct fp_block){

@@ -26,9 +26,7 @@ enum marks_column {
 
 /* Flags of a block's header; bits 0-2 hold the shift by which all literals of the block were divided. */
 #define MARKS_FLAG_SHIFT 7u
-#define MARKS_FLAG_SITES                                                                                     \
-    8u /* the column of sites is coded, by mark (site_model.h); without it, of version 4: by shape */
-#define MARKS_FLAG_CONTINUES 16u /* the model goes on from the block before, which is the same lane's */
+#define MARKS_FLAG_CONTINUES 16u /* the model of sites goes on from the block before, which is the same lane's */
 #define MARKS_CHAIN_MOST     64u /* blocks that go on from each other */
 
 struct site_model;
@@ -43,7 +41,7 @@ static inline unsigned marks_column_count(const struct block_header *header)
 size_t marks_scratch_bytes(uint32_t count);
 
 /* marks_decode - turn columns, marks_column_count of them, into marks, checking everything that struct fp_block promises.
- * model     of the sites, where they are coded: it stands behind the block before, or has been begun anew. NULL: what it would
+ * model     of the sites, where there are some: it stands behind the block before, or has been begun anew. NULL: what it would
  *           have to know is lost, and so are the sites.
  * Returns   FP_OK; FP_ERR_CORRUPT with *ret_what; FP_ERR_MEMORY. */
 enum fp_status marks_decode(const struct block_header *header,

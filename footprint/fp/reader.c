@@ -32,7 +32,7 @@ struct fp_reader {
     struct site_model
         *model; /* of sites, once a block has some; it stands behind the block before `model_at` */
     size_t model_at;
-    bool has_coded_sites;
+    bool has_sites; /* some block */
     struct fp_block_buffer chain; /* of blocks that were read for what the model learns of them */
     ZSTD_DCtx *context;
     struct fp_error error;
@@ -174,18 +174,18 @@ static enum fp_status read_sites(struct fp_reader *reader, uint64_t offset, cons
 {
     const bool nodes = header->type == BLOCK_SITES;
     const uint32_t most = nodes ? FP_SITES_BLOCK_MAX : FP_MODULES_MAX;
-    struct column columns[SITES_COLUMNS];
+    struct column column;
     const char *what = NULL;
     if (header->count > most)
         return fail(reader, FP_ERR_CORRUPT, 0, offset, "block header is beyond the format's limits");
     enum fp_status status = unpack_at(reader, offset, header,
                                       nodes ? sites_scratch_bytes(header->count)
                                             : modules_scratch_bytes(header->count),
-                                      columns, nodes ? sites_columns(header) : 1);
+                                      &column, 1);
     if (status != FP_OK)
         return status;
-    status = nodes ? sites_decode(header, columns, &reader->sites, &what)
-                   : modules_decode(header, columns, &reader->sites, &what);
+    status = nodes ? sites_decode(header, &column, &reader->sites, &what)
+                   : modules_decode(header, &column, &reader->sites, &what);
     reader->info.sites = &reader->sites.sites;
     return status != FP_OK ? fail(reader, status, 0, offset, what) : FP_OK;
 }
@@ -203,14 +203,15 @@ static enum fp_status add_block(struct fp_reader *reader, uint64_t offset, const
         reader->blocks = blocks;
         reader->blocks_capacity = capacity;
     }
-    reader->has_coded_sites |= (header->flags & MARKS_FLAG_SITES) != 0;
+    const bool has_sites = marks_column_count(header) == MARKS_COLUMNS_MOST;
+    reader->has_sites |= has_sites;
     reader->blocks[info->block_count++] = (struct fp_block_entry){
         .offset = offset,
         .lane = header->lane,
         .mark_count = header->count,
         .sequence = header->sequence,
         .base_epoch = header->base,
-        .continues = (header->flags & MARKS_FLAG_SITES) != 0 && (header->flags & MARKS_FLAG_CONTINUES) != 0,
+        .continues = has_sites && (header->flags & MARKS_FLAG_CONTINUES) != 0,
     };
     info->blocks = reader->blocks;
     info->mark_count += header->count;
@@ -466,7 +467,7 @@ enum fp_status fp_reader_block(struct fp_reader *reader, size_t index, struct fp
 {
     if (index >= reader->info.block_count)
         return fail(reader, FP_ERR_ARGUMENT, 0, 0, "no such block");
-    if (!reader->has_coded_sites)
+    if (!reader->has_sites)
         return decode_block(reader, index, NULL, buffer, ret_block);
     if (reader->model == NULL)
         reader->model = calloc(1, sizeof *reader->model);

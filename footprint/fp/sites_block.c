@@ -42,22 +42,6 @@ enum fp_status sites_encode(struct node_model *model, bool anew, const struct fp
     return FP_OK;
 }
 
-/* Ascending addresses of a block of version 4. Returns false where they are none. */
-static bool get_keys(const struct column *column, uint64_t *keys, uint32_t most, uint32_t *ret_count)
-{
-    struct cursor cursor = column_cursor(column);
-    uint64_t key = 0;
-    uint32_t count = 0;
-    for (; cursor.at < cursor.end && count < most; count++) {
-        const uint64_t step = get_varint(&cursor);
-        if (cursor.bad || step == 0 || step > UINT64_MAX - key)
-            return false;
-        keys[count] = key += step;
-    }
-    *ret_count = count;
-    return cursor_done(&cursor) && count > 0;
-}
-
 /* Room for numbers below `end`, what is new empty. */
 static bool grow_nodes(struct sites_store *store, uint32_t end)
 {
@@ -86,8 +70,8 @@ static bool add_node(struct sites_store *store, uint32_t site, struct fp_site_no
     return true;
 }
 
-static enum fp_status take_coded_nodes(const struct block_header *header, const struct column *column,
-                                       struct sites_store *store)
+static enum fp_status take_nodes(const struct block_header *header, const struct column *column,
+                                 struct sites_store *store)
 {
     if (store->model == NULL)
         store->model = node_model_make();
@@ -107,46 +91,7 @@ static enum fp_status take_coded_nodes(const struct block_header *header, const 
     return range_done(&coder) ? FP_OK : FP_ERR_CORRUPT;
 }
 
-static enum fp_status take_nodes(uint32_t count, const struct column columns[SITES_COLUMNS],
-                                 const uint64_t *keys, uint32_t key_count, struct sites_store *store)
-{
-    struct cursor numbers = column_cursor(&columns[SITES_NUMBERS]);
-    struct cursor parents = column_cursor(&columns[SITES_PARENTS]);
-    struct cursor places = column_cursor(&columns[SITES_PLACES]);
-    uint64_t site = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t step = get_varint(&numbers), up = get_varint(&parents), place = get_varint(&places);
-        if (step == 0 || step >= FP_SITES_MAX - site || up == 0 || place >= key_count)
-            return FP_ERR_CORRUPT;
-        site += step;
-        if (site < FP_SITE_FIRST || up > site || (keys[place] & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1)) == 0)
-            return FP_ERR_CORRUPT;
-        if (!add_node(store, (uint32_t)site,
-                      (struct fp_site_node){
-                          .address = keys[place] & ((UINT64_C(1) << FP_ADDRESS_BITS) - 1),
-                          .parent = (uint32_t)(site - up),
-                          .epoch = (uint16_t)(keys[place] >> FP_ADDRESS_BITS),
-                      }))
-            return FP_ERR_MEMORY;
-    }
-    return cursor_done(&numbers) && cursor_done(&parents) && cursor_done(&places) ? FP_OK : FP_ERR_CORRUPT;
-}
-
-static enum fp_status take_listed_nodes(const struct block_header *header,
-                                        const struct column columns[SITES_COLUMNS], struct sites_store *store)
-{
-    uint32_t key_count = 0;
-    uint64_t *keys = malloc(header->count * sizeof *keys);
-    enum fp_status status = keys != NULL ? FP_OK : FP_ERR_MEMORY;
-    if (status == FP_OK && !get_keys(&columns[SITES_ADDRESSES], keys, header->count, &key_count))
-        status = FP_ERR_CORRUPT;
-    if (status == FP_OK)
-        status = take_nodes(header->count, columns, keys, key_count, store);
-    free(keys);
-    return status;
-}
-
-enum fp_status sites_decode(const struct block_header *header, const struct column columns[SITES_COLUMNS],
+enum fp_status sites_decode(const struct block_header *header, const struct column *column,
                             struct sites_store *store, const char **ret_what)
 {
     *ret_what = "nodes of stacks are damaged";
@@ -154,8 +99,7 @@ enum fp_status sites_decode(const struct block_header *header, const struct colu
         return FP_ERR_CORRUPT;
     enum fp_status status = grow_nodes(store, FP_SITE_FIRST) ? FP_OK : FP_ERR_MEMORY;
     if (status == FP_OK)
-        status = sites_columns(header) == SITES_COLUMNS ? take_listed_nodes(header, columns, store)
-                                                        : take_coded_nodes(header, &columns[0], store);
+        status = take_nodes(header, column, store);
     if (status == FP_ERR_MEMORY)
         *ret_what = "no memory for stacks";
     return status;

@@ -9,9 +9,6 @@
 #include "footprint/fp/fp_sites.h"
 #include "footprint/fp/node_model.h"
 
-/* Of version 4; now there is one, which is coded. */
-enum sites_column { SITES_NUMBERS = 0, SITES_PARENTS, SITES_ADDRESSES, SITES_PLACES, SITES_COLUMNS };
-
 /* A module takes at most so many bytes. */
 #define MODULE_BYTES_MAX (6 * VARINT_BYTES_MAX + FP_BUILD_ID_MAX + FP_PATH_MAX)
 
@@ -20,17 +17,11 @@ struct sites_store {
     struct fp_site_node *nodes;
     struct fp_module *modules;
     struct fp_index index;    /* of the modules */
-    struct node_model *model; /* of coded nodes, once there are some */
+    struct node_model *model; /* of nodes, once there are some */
     size_t node_capacity, module_capacity, text_bytes;
 };
 
-#define SITES_FLAG_CONTINUES 1u /* of a coded block's header: the model goes on from the block before */
-
-/* sites_columns - how many columns a block of nodes has, by its header. */
-static inline unsigned sites_columns(const struct block_header *header)
-{
-    return header->column_count == SITES_COLUMNS ? SITES_COLUMNS : 1;
-}
+#define SITES_FLAG_CONTINUES 1u /* of a block's header: the model goes on from the block before */
 
 /* sites_encode - header and column of a block of nodes.
  * model     of the file; `anew`: begins, else it goes on from the block before. Only good behind FP_OK, and once the block is written.
@@ -50,7 +41,7 @@ size_t modules_scratch_bytes(uint32_t count);
 
 /* sites_decode, modules_decode - add a block's to the store. A node or module that is there already stays as it was told first.
  * Returns   FP_OK; FP_ERR_CORRUPT, FP_ERR_MEMORY with *ret_what; what stood in the block before the fault is kept. */
-enum fp_status sites_decode(const struct block_header *header, const struct column columns[SITES_COLUMNS],
+enum fp_status sites_decode(const struct block_header *header, const struct column *column,
                             struct sites_store *store, const char **ret_what);
 enum fp_status modules_decode(const struct block_header *header, const struct column *column,
                               struct sites_store *store, const char **ret_what);

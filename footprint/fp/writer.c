@@ -87,7 +87,7 @@ static enum fp_status write_head(struct fp_writer *writer, const struct fp_write
     put_u32(header + 16, options->process_id);
     put_u32(header + 20, FP_TIME_UNIT_NS);
     put_u64(header + 24, options->start_unix_ns);
-    file_header_seal(header, "MALLABFP", options->sites ? 5 : options->usage ? 3 : options->resident ? 2 : 1);
+    file_header_seal(header, "MALLABFP", FP_VERSION);
     if (status == FP_OK)
         status = append(writer, header, sizeof header);
     if (status == FP_OK)

@@ -24,18 +24,10 @@ enum window_column {
     WINDOW_LITERALS,
     WINDOW_WAITS,
     WINDOW_TIMES,
-    WINDOW_COLUMNS_PLAIN,                /* of versions before 4 */
-    WINDOW_SITES = WINDOW_COLUMNS_PLAIN, /* of the shapes that are new */
+    WINDOW_COLUMNS_PLAIN,                /* that every window has */
+    WINDOW_SITES = WINDOW_COLUMNS_PLAIN, /* by op, where ops have sites */
     WINDOW_COLUMNS,
 };
-
-#define WL_VERSION_SITES_BY_SHAPE 4u /* later ones have the sites by op, coded */
-
-/* window_columns - how many columns a window has in a file of a version. */
-static inline unsigned window_columns(uint32_t version)
-{
-    return version >= 4 ? WINDOW_COLUMNS : WINDOW_COLUMNS_PLAIN;
-}
 
 #define SUMMARY_COLUMNS 3u /* numbers, threads, notes: docs/format.md, "Summary and footer" */
 

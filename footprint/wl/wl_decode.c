@@ -6,7 +6,6 @@
 #include "footprint/base/bytes.h"
 #include "footprint/fp/record.h"
 #include "footprint/fp/site_model.h"
-#include "footprint/wl/wl_sites.h"
 #include "footprint/wl/wl_times.h"
 
 void wl_decode_reset(struct wl_decoder *decoder)
@@ -30,25 +29,10 @@ void wl_decode_reset(struct wl_decoder *decoder)
     decoder->refused = 0;
 }
 
-/* The site of the shape that comes next, which gives objects their size, or has none. */
-static bool decode_site(struct wl_decoder *decoder, struct cursor *cursor, bool sizes, uint32_t *last)
-{
-    uint32_t site = 0;
-    if (decoder->site_end == 0 || decoder->version > WL_VERSION_SITES_BY_SHAPE)
-        return true;
-    if (!wl_sites_decode(cursor, decoder->site_end, last, &site) || (site != 0 && !sizes))
-        return false;
-    if (decoder->shape_sites != NULL)
-        decoder->shape_sites[decoder->shape_count] = site;
-    return true;
-}
-
 static bool decode_shapes(struct wl_decoder *decoder, const struct block_header *header,
                           const struct column columns[WINDOW_COLUMNS])
 {
     struct cursor cursor = column_cursor(&columns[WINDOW_SHAPES]);
-    struct cursor sites = decoder->site_end != 0 ? column_cursor(&columns[WINDOW_SITES]) : (struct cursor){0};
-    uint32_t last_site = 0;
     if ((header->flags & WINDOW_FLAG_RESET) != 0)
         decoder->shape_count = 0;
     while (cursor.at < cursor.end) {
@@ -61,28 +45,18 @@ static bool decode_shapes(struct wl_decoder *decoder, const struct block_header 
         shape.size = get_varint(&cursor);
         shape.extra = get_varint(&cursor);
         if (cursor.bad || !shape_to_op(&shape, fresh, &decoder->shapes[decoder->shape_count]) ||
-            (kind != FP_KIND_RELEASE && fp_shape_bytes(&shape) > decoder->summary->largest_size) ||
-            !decode_site(decoder, &sites, kind != FP_KIND_RELEASE, &last_site))
+            (kind != FP_KIND_RELEASE && fp_shape_bytes(&shape) > decoder->summary->largest_size))
             return false;
         if (decoder->shape_hashes != NULL)
             decoder->shape_hashes[decoder->shape_count] = site_shape_hash(&shape);
         decoder->kinds[decoder->shape_count++] = (uint8_t)kind;
     }
-    return decoder->site_end == 0 || decoder->version > WL_VERSION_SITES_BY_SHAPE || cursor_done(&sites);
-}
-
-/* By op, that of its shape. */
-static void decode_sites(const struct wl_decoder *decoder, const struct column *columns, uint32_t op_count)
-{
-    const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes, *high = columns[WINDOW_SHAPE_HIGH].bytes;
-    const bool is_wide = columns[WINDOW_SHAPE_HIGH].size > 0;
-    for (uint32_t i = 0; i < op_count; i++)
-        decoder->sites[i] = decoder->shape_sites[low[i] | (is_wide ? (uint32_t)high[i] << 8 : 0)];
+    return true;
 }
 
 /* By op, told by those before. */
-static bool decode_coded_sites(struct wl_decoder *decoder, const struct block_header *header,
-                               const struct column *columns)
+static bool decode_sites(struct wl_decoder *decoder, const struct block_header *header,
+                         const struct column *columns)
 {
     const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes, *high = columns[WINDOW_SHAPE_HIGH].bytes;
     const bool is_wide = columns[WINDOW_SHAPE_HIGH].size > 0;
@@ -395,13 +369,9 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
     *ret_what = "times of a window are damaged";
     if (!wl_times_decode(decoder, header, &columns[WINDOW_TIMES], end_units, &window))
         return FP_ERR_CORRUPT;
-    if (decoder->shape_sites != NULL) {
-        decode_sites(decoder, columns, window.op_count);
-        window.sites = decoder->sites;
-    }
     *ret_what = "sites of a window are damaged";
     if (decoder->shape_hashes != NULL) {
-        if (!decode_coded_sites(decoder, header, columns))
+        if (!decode_sites(decoder, header, columns))
             return FP_ERR_CORRUPT;
         window.sites = decoder->sites;
     }

@@ -20,7 +20,6 @@ struct wl_decoder {
     uint32_t thread_count;
     uint32_t shape_count;
     uint64_t live_objects;            /* counted */
-    uint32_t version;                 /* of the file */
     uint32_t refused;                 /* index of an op that cannot be, plus 1; 0: none known */
     uint64_t end_units;               /* time at which the last window ended */
     uint64_t *thread_ops;             /* counted, by thread */
@@ -33,8 +32,7 @@ struct wl_decoder {
     struct wl_waits_thread *waits_threads;
     uint32_t known[WINDOW_WAITERS_MAX][WINDOW_WAITERS_MAX]; /* [waiter][other]: ops of other, as index + 1 */
     struct wl_op *shapes;                                   /* WINDOW_SHAPES_MAX, id 0 */
-    uint32_t *shape_sites;  /* version 4: of each shape; NULL: nobody asked for sites, or there are none */
-    uint64_t *shape_hashes; /* since then: of each shape, for the model; NULL likewise */
+    uint64_t *shape_hashes; /* for the model of sites; NULL: nobody asked for sites, or there are none */
     struct site_model *site_model;
     uint8_t *kinds;    /* enum fp_call_kind of each shape; a realloc of NULL counts as allocating */
     struct wl_op *ops; /* the summary's window_ops_max, as the arrays below */

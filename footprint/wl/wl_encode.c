@@ -13,42 +13,25 @@
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
 /* Neighbouring sizes of one call lie in neighbouring slots: a program's usual sizes then share a few cache lines. */
-static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra, uint32_t site)
+static uint32_t shape_slot(unsigned call, uint64_t size, uint64_t extra)
 {
-    const uint64_t high = (size >> 12) ^ extra << 20 ^ (uint64_t)site << 32;
+    const uint64_t high = (size >> 12) ^ extra << 20;
     const uint64_t slot = (size & 4095) / 8 + (size & 7) * 6151 + call * 521 +
                           (high * UINT64_C(0x9e3779b97f4a7c15) >> 40);
     return (uint32_t)slot & (SHAPE_TABLE_SLOTS - 1);
 }
 
-/* The number that the file has for a shape, whatever site it has. */
-static uint16_t plain_shape(struct wl_writer *writer, uint32_t shape)
-{
-    const struct fp_shape *wanted = &writer->shapes[shape];
-    uint32_t slot = shape_slot(wanted->call, wanted->size, wanted->extra, 0);
-    for (uint32_t entry; (entry = writer->plain_table[slot]) != 0;
-         slot = (slot + 1) & (SHAPE_TABLE_SLOTS - 1)) {
-        const struct fp_shape *known = &writer->shapes[writer->plain[entry - 1]];
-        if (known->size == wanted->size && known->extra == wanted->extra && known->call == wanted->call)
-            return (uint16_t)(entry - 1);
-    }
-    writer->plain[writer->plain_count++] = shape;
-    writer->plain_table[slot] = writer->plain_count;
-    return (uint16_t)(writer->plain_count - 1);
-}
-
 /* Looked for as the caller gives it, then normalised: so no shape stands in the dictionary twice, and ops alone, without
  * their callers' words, lead to the same bytes. */
-bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra, uint32_t site,
+bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
                        uint16_t *ret_index)
 {
     struct fp_shape normal = {(uint8_t)(call & ~SHAPE_FRESH), size, extra};
-    uint32_t slot = shape_slot(call, size, extra, site);
+    uint32_t slot = shape_slot(call, size, extra);
     uint32_t entry;
     while ((entry = writer->shape_table[slot]) != 0) {
         const struct fp_shape *known = &writer->shapes[entry - 1];
-        if (known->size == size && known->extra == extra && known->call == call &&
-            (writer->shape_sites == NULL || writer->shape_sites[entry - 1] == site)) {
+        if (known->size == size && known->extra == extra && known->call == call) {
             *ret_index = (uint16_t)(entry - 1);
             return true;
         }
@@ -57,15 +40,11 @@ bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, u
     if (!shape_normalise(&normal))
         return false;
     if (normal.size != size || normal.extra != extra)
-        return wl_put_shape_slow(writer, call, normal.size, normal.extra, site,
+        return wl_put_shape_slow(writer, call, normal.size, normal.extra,
                                  ret_index); /* normal: no third time */
     normal.call = (uint8_t)call;
     /* Room is certain: a window begins with a new dictionary when it might overflow this one. */
     writer->shapes[writer->shape_count++] = normal;
-    if (writer->shape_sites != NULL) {
-        writer->shape_sites[writer->shape_count - 1] = site;
-        writer->shape_plain[writer->shape_count - 1] = plain_shape(writer, writer->shape_count - 1);
-    }
     *ret_index = (uint16_t)(writer->shape_count - 1);
     writer->shape_table[slot] = writer->shape_count;
     return true;
@@ -75,9 +54,7 @@ void wl_shapes_reset(struct wl_writer *writer)
 {
     memset(writer->shape_table, 0, sizeof *writer->shape_table * SHAPE_TABLE_SLOTS);
     memset(writer->recent, 0, sizeof writer->recent);
-    if (writer->plain_table != NULL)
-        memset(writer->plain_table, 0, sizeof *writer->plain_table * SHAPE_TABLE_SLOTS);
-    writer->shape_count = writer->plain_count = 0;
+    writer->shape_count = 0;
     writer->dictionary++;
 }
 
@@ -94,28 +71,13 @@ static void encode_facts(struct wl_writer *writer)
     column->size = (size_t)(at - column->at);
 }
 
-/* From shapes that have sites to those of the file. */
-static void forget_sites(const struct wl_writer *writer)
-{
-    uint8_t *low = writer->columns[WINDOW_SHAPE_LOW].at, *high = writer->columns[WINDOW_SHAPE_HIGH].at;
-    for (uint32_t i = 0; i < writer->op_count; i++) {
-        const uint16_t plain = writer->shape_plain[low[i] | (uint32_t)high[i] << 8];
-        low[i] = (uint8_t)plain;
-        high[i] = (uint8_t)(plain >> 8);
-    }
-}
-
 static void encode_shapes(struct wl_writer *writer)
 {
     struct bytes *column = &writer->columns[WINDOW_SHAPES];
-    const bool sited = writer->shape_sites != NULL;
-    const uint32_t count = sited ? writer->plain_count : writer->shape_count;
-    const bool wide = count > 256;
+    const bool wide = writer->shape_count > 256;
     uint8_t *at = column->at;
-    for (uint32_t i = sited ? writer->plain_before : writer->shapes_before; i < count; i++)
-        at = put_shape(at, &writer->shapes[sited ? writer->plain[i] : i]);
-    if (sited)
-        forget_sites(writer);
+    for (uint32_t i = writer->shapes_before; i < writer->shape_count; i++)
+        at = put_shape(at, &writer->shapes[i]);
     column->size = (size_t)(at - column->at);
     writer->columns[WINDOW_SHAPE_LOW].size = writer->op_count;
     writer->columns[WINDOW_SHAPE_HIGH].size = wide ? writer->op_count : 0;

@@ -18,8 +18,8 @@ enum fp_status wl_window_flush(struct wl_writer *writer);
 /* wl_shapes_reset - begin the dictionary anew. */
 void wl_shapes_reset(struct wl_writer *writer);
 
-/* wl_put_shape_slow - wl_put_shape (wl_put.h) for a shape that was not used of late. site: the workload's number. */
-bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra, uint32_t site,
+/* wl_put_shape_slow - wl_put_shape (wl_put.h) for a shape that was not used of late. */
+bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
                        uint16_t *ret_index);
 
 /* wl_pack_start - begin to serve a file, which is the other thread's from a flush to wl_pack_wait.

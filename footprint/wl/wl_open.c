@@ -26,7 +26,7 @@ struct wl_opening {
     struct block_header meta_header, summary_header;
     size_t meta_at;
     uint64_t ops, windows, digest;
-    uint32_t version, window_ops_max;
+    uint32_t window_ops_max;
     uint32_t site_end; /* 0: the workload has no sites */
     bool modules_seen, wants_sites;
     struct fp_error error;
@@ -78,8 +78,6 @@ static enum fp_status check_header(struct wl_opening *opening)
     }
     if (file_header_check(opening->file, "MALLABWL", WL_VERSION, &opening->error) != FP_OK)
         return opening->error.status;
-    opening->version = get_u16(opening->file + 8);
-    opening->site_end = opening->version >= 4 ? FP_SITE_FIRST : 0;
     if (get_u32(opening->file + 16) != FP_TIME_UNIT_NS || get_u32(opening->file + 20) != WL_TIME_STRIDE)
         return wl_fail(&opening->error, FP_ERR_CORRUPT, 16, "units are not those of this version");
     return FP_OK;
@@ -107,7 +105,7 @@ static void chain_digest(struct wl_opening *opening, const struct block_header *
 /* Blocks of shares follow the windows, and each is full but the last: so their number is bounded as their shares are. */
 static bool scan_touched(struct wl_opening *opening, const struct block_header *header)
 {
-    if (opening->version < 2 || header->count == 0 || header->count > TOUCHED_BLOCK_MAX ||
+    if (header->count == 0 || header->count > TOUCHED_BLOCK_MAX ||
         opening->touched_count % TOUCHED_BLOCK_MAX != 0 ||
         header->sequence != opening->touched_count / TOUCHED_BLOCK_MAX ||
         header->count > WL_TOUCHED_MAX - opening->touched_count ||
@@ -185,7 +183,8 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
             header.count == 0 || header.count > WL_WINDOW_OPS_MAX || header.sequence != opening->windows ||
             header.base != opening->ops)
             return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "a window is out of order");
-        opening->windows++;
+        if (opening->windows++ == 0 && header.column_count == WINDOW_COLUMNS)
+            opening->site_end = FP_SITE_FIRST;
         opening->ops += header.count;
         if (header.count > opening->window_ops_max)
             opening->window_ops_max = header.count;
@@ -255,7 +254,6 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
     ret->threads = carve(&at, threads * sizeof *ret->threads);
     ret->touched = carve(&at, opening->touched_count * sizeof *ret->touched);
     decoder->thread_count = threads;
-    decoder->version = opening->version;
     decoder->ids.capacity = id_max;
     decoder->ids.next = carve(&at, ((size_t)id_max + 1) * sizeof *decoder->ids.next);
     decoder->ids.threads = carve(&at, threads * sizeof *decoder->ids.threads);
@@ -268,11 +266,10 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
     decoder->shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shapes);
     decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
     decoder->site_end = opening->site_end;
-    if (with_sites && opening->version > WL_VERSION_SITES_BY_SHAPE) {
+    if (with_sites) {
         decoder->shape_hashes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shape_hashes);
         decoder->site_model = carve(&at, sizeof *decoder->site_model);
-    } else if (with_sites)
-        decoder->shape_sites = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shape_sites);
+    }
     for (unsigned i = 0; i < 2; i++) {
         ret->rooms[i].ops = carve(&at, ops * sizeof *decoder->ops);
         ret->rooms[i].runs = carve(&at, ops * sizeof *decoder->runs);

@@ -35,25 +35,29 @@ static inline bool wl_put_room_for_ids(struct wl_writer *writer, uint32_t count)
 
 /* wl_put_shape - the index of a shape in the dictionary, which it joins when it is new.
  * call      with SHAPE_FRESH for a realloc of NULL.
- * site      as the caller of the writer numbers it; 0 of what does not allocate.
  * Returns   false for a shape that the format cannot hold. */
 static inline bool wl_put_shape(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
-                                uint32_t site, uint16_t *ret_index)
+                                uint16_t *ret_index)
 {
     const uint64_t key = call | extra << 8;
     struct shape_recent *recent =
-        &writer->recent[((size ^ key << 40 ^ (uint64_t)site << 20) * UINT64_C(0x9e3779b97f4a7c15)) >>
-                        (64 - SHAPE_RECENT_BITS)];
-    if (likely(recent->key == key && recent->size == size && recent->site == site &&
-               extra < SHAPE_RECENT_EXTRA_MAX)) {
+        &writer->recent[((size ^ key << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SHAPE_RECENT_BITS)];
+    if (likely(recent->key == key && recent->size == size && extra < SHAPE_RECENT_EXTRA_MAX)) {
         *ret_index = recent->index;
         return true;
     }
-    if (!wl_put_shape_slow(writer, call, size, extra, wl_sites_number(&writer->sites, site), ret_index))
+    if (!wl_put_shape_slow(writer, call, size, extra, ret_index))
         return false;
     if (extra < SHAPE_RECENT_EXTRA_MAX)
-        *recent = (struct shape_recent){size, key, site, *ret_index};
+        *recent = (struct shape_recent){size, key, *ret_index};
     return true;
+}
+
+/* wl_put_site - the next op, one that gives an object its size, is of that site, as the caller of the writer numbers it. */
+static inline void wl_put_site(struct wl_writer *writer, uint32_t site)
+{
+    if (unlikely(writer->op_sites != NULL))
+        writer->op_sites[writer->op_count] = wl_sites_number(&writer->sites, site);
 }
 
 /* wl_put_wants_time - whether the next op is one whose time is stored. */

@@ -74,11 +74,6 @@ size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched
     return reader->touched_count;
 }
 
-uint32_t wl_reader_version(const struct wl_reader *reader)
-{
-    return get_u16(reader->file + 8);
-}
-
 /* The shares of a window's ops. */
 static bool take_touched(struct wl_reader *reader, struct wl_window *window)
 {
@@ -157,7 +152,8 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     if (header.type != BLOCK_WINDOW || header.count == 0 || header.count > reader->summary.window_ops_max ||
         header.sequence != reader->next_window || header.base != reader->next_op)
         return wl_fail(&reader->error, FP_ERR_CORRUPT, at, "a window is out of order");
-    status = wl_arena_unpack(reader, at, &header, window_columns(reader->decoder.version), columns);
+    status = wl_arena_unpack(reader, at, &header,
+                             reader->decoder.site_end != 0 ? WINDOW_COLUMNS : WINDOW_COLUMNS_PLAIN, columns);
     if (status != FP_OK)
         return status;
     enter_room(&reader->decoder, &reader->rooms[reader->next_window % 2]);

@@ -73,11 +73,10 @@ void wl_sites_encode(struct wl_writer *writer)
         return;
     struct range_coder coder = range_write(column->at);
     for (uint32_t i = 0; i < writer->op_count; i++) {
-        const uint32_t number = low[i] | (uint32_t)high[i] << 8;
-        struct fp_shape shape = writer->shapes[number];
+        struct fp_shape shape = writer->shapes[low[i] | (uint32_t)high[i] << 8];
         shape.call &= (uint8_t)~SHAPE_FRESH;
         if (fp_call_has_site(shape.call))
-            site_model_put(writer->site_model, &coder, site_shape_hash(&shape), writer->shape_sites[number]);
+            site_model_put(writer->site_model, &coder, site_shape_hash(&shape), writer->op_sites[i]);
         else
             site_model_other(writer->site_model);
     }
@@ -286,19 +285,18 @@ static enum fp_status read_block(struct wl_reader *reader, size_t at, const stru
     const bool is_nodes = header->type == BLOCK_SITES;
     const size_t scratch_bytes = is_nodes ? sites_scratch_bytes(header->count)
                                           : modules_scratch_bytes(header->count);
-    struct column columns[SITES_COLUMNS];
+    struct column column;
     const char *what = "no memory for call stacks";
     size_t within = 0;
     uint8_t *scratch = header->count <= FP_SITES_BLOCK_MAX ? malloc(scratch_bytes + 1) : NULL;
     enum fp_status status = scratch != NULL ? FP_OK : FP_ERR_MEMORY;
     if (status == FP_OK)
-        status = block_unpack(header, reader->file + at + BLOCK_HEADER_BYTES,
-                              is_nodes ? sites_columns(header) : 1, reader->context, scratch, scratch_bytes,
-                              columns, &within, &what);
+        status = block_unpack(header, reader->file + at + BLOCK_HEADER_BYTES, 1, reader->context, scratch,
+                              scratch_bytes, &column, &within, &what);
     if (status == FP_OK) {
         within = 0;
-        status = is_nodes ? sites_decode(header, columns, store, &what)
-                          : modules_decode(header, columns, store, &what);
+        status = is_nodes ? sites_decode(header, &column, store, &what)
+                          : modules_decode(header, &column, store, &what);
     }
     free(scratch);
     return status == FP_OK ? FP_OK : wl_fail(&reader->error, status, at + BLOCK_HEADER_BYTES + within, what);

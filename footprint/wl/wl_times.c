@@ -102,7 +102,7 @@ bool wl_times_decode(struct wl_decoder *decoder, const struct block_header *head
         units += step;
         decoder->times_ns[i] = units * FP_TIME_UNIT_NS;
     }
-    if (decoder->version >= 3 && !decode_noted(decoder, header, &cursor, end_units, window))
+    if (!decode_noted(decoder, header, &cursor, end_units, window))
         return false;
     return cursor_done(&cursor);
 }

@@ -1,6 +1,6 @@
 /* wl_times.h - recorded times of a window's ops (docs/format.md, "Window block", column 8).
  *
- * Private to footprint/. Each 16th op has a time. Between them those are noted (version 3) that a pause lies between: spread
+ * Private to footprint/. Each 16th op has a time. Between them those are noted that a pause lies between: spread
  * evenly, they would come up to its whole length too early or too late. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_TIMES_H
 #define MALLAB_FOOTPRINT_WL_WL_TIMES_H

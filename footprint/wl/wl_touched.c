@@ -39,7 +39,7 @@ _Static_assert(WL_KINS == 1u << OTHERWISE, "kin stands below");
 static enum fp_status tell(struct wl_writer *writer, uint32_t id, uint32_t share)
 {
     const uint32_t ago = (uint32_t)writer->summary.ops - writer->last_op[id];
-    if (!writer->touched_told || ago >= WL_AGE_MAX || writer->touched_count >= WL_TOUCHED_MAX)
+    if (ago >= WL_AGE_MAX || writer->touched_count >= WL_TOUCHED_MAX)
         return FP_OK;
     if (!make_room(writer))
         return fail(writer, FP_ERR_MEMORY, "no memory for more large objects");

@@ -1,6 +1,6 @@
 /* wl_touched.h - blocks of a workload that say how much of large objects was in memory (docs/format.md, "Touched block").
  *
- * Private to footprint/. They stand between the last window and the summary, from version 2 on: what was in memory of an
+ * Private to footprint/. They stand between the last window and the summary: what was in memory of an
  * object is known when it goes, long after the window of its allocation has been written. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_TOUCHED_H
 #define MALLAB_FOOTPRINT_WL_WL_TOUCHED_H

@@ -76,13 +76,9 @@ static bool allocate_buffers(struct wl_writer *writer)
     writer->noted = malloc(ops * sizeof *writer->noted);
     writer->shapes = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shapes);
     if (writer->sites.stacks != NULL) {
-        writer->shape_sites = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shape_sites);
-        writer->shape_plain = malloc(WINDOW_SHAPES_MAX * sizeof *writer->shape_plain);
-        writer->plain = malloc(WINDOW_SHAPES_MAX * sizeof *writer->plain);
-        writer->plain_table = calloc(SHAPE_TABLE_SLOTS, sizeof *writer->plain_table);
+        writer->op_sites = malloc(ops * sizeof *writer->op_sites);
         writer->site_model = calloc(1, sizeof *writer->site_model);
-        if (writer->shape_sites == NULL || writer->shape_plain == NULL || writer->plain == NULL ||
-            writer->plain_table == NULL || writer->site_model == NULL)
+        if (writer->op_sites == NULL || writer->site_model == NULL)
             return false;
         site_model_begin(writer->site_model);
     }
@@ -101,11 +97,7 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     enum fp_status status = meta_encode(meta, meta_count, &text);
     put_u32(header + 16, FP_TIME_UNIT_NS);
     put_u32(header + 20, WL_TIME_STRIDE);
-    file_header_seal(header, "MALLABWL",
-                     writer->sites.stacks != NULL ? 5
-                     : writer->times_told         ? 3
-                     : writer->touched_told       ? 2
-                                                  : 1);
+    file_header_seal(header, "MALLABWL", WL_VERSION);
     if (status == FP_OK)
         status = block_pack(&block, &(struct column){text.at, text.size}, 1, writer->context, writer->level,
                             &writer->packed);
@@ -130,10 +122,7 @@ static void writer_free(struct wl_writer *writer)
     free(writer->waits);
     free(writer->times);
     free(writer->shapes);
-    free(writer->shape_sites);
-    free(writer->shape_plain);
-    free(writer->plain);
-    free(writer->plain_table);
+    free(writer->op_sites);
     free(writer->site_model);
     wl_sites_end(&writer->sites);
     free(writer->shape_table);
@@ -159,8 +148,6 @@ enum fp_status wl_writer_create(const char *path, bool overwrite, const struct w
         return fp_error_tell(fp_error_make(FP_ERR_MEMORY, 0, 0, "no memory for a writer"), ret_error);
     writer->window_ops = options->window_ops != 0 ? options->window_ops : WINDOW_OPS_DEFAULT;
     writer->level = options->zstd_level != 0 ? options->zstd_level : ZSTD_LEVEL_DEFAULT;
-    writer->touched_told = options->touched;
-    writer->times_told = options->pause_ns > 0 || options->sites != NULL;
     writer->pause_ns = options->pause_ns > 0 ? options->pause_ns : UINT64_MAX;
     writer->file.fd = -1;
     writer->ready_thread = WL_NO_THREAD;
@@ -226,7 +213,6 @@ static void begin_window(struct wl_writer *writer)
     if (writer->shapes_reset)
         wl_shapes_reset(writer);
     writer->shapes_before = writer->shape_count;
-    writer->plain_before = writer->plain_count;
 }
 
 /* ---- adding ops ---------------------------------------------------------------------------- */
@@ -278,7 +264,7 @@ enum fp_status wl_put_ready(struct wl_writer *writer, uint32_t thread)
 
 void wl_writer_note_time(struct wl_writer *writer)
 {
-    writer->note_next = writer->times_told;
+    writer->note_next = true;
 }
 
 void wl_writer_site(struct wl_writer *writer, uint32_t site)
@@ -297,8 +283,6 @@ static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread,
                                       bool fresh, uint64_t time_ns, uint16_t *ret_shape)
 {
     const uint64_t before_ns = writer->now_ns;
-    const uint32_t site = writer->next_site;
-    writer->next_site = 0;
     if (time_ns > before_ns)
         writer->now_ns = time_ns;
     if (unlikely(thread != writer->ready_thread)) {
@@ -312,8 +296,10 @@ static inline enum fp_status begin_op(struct wl_writer *writer, uint32_t thread,
     wl_put_time(writer, writer->now_ns);
     /* The shape is read field by field: callers have just stored it so, and a copy would wait for the stores. */
     if (unlikely(!wl_put_shape(writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
-                               site, ret_shape)))
+                               ret_shape)))
         return wl_writer_fail(writer, FP_ERR_LIMIT, "a size or alignment beyond the format's limit of 2^48");
+    wl_put_site(writer, writer->next_site);
+    writer->next_site = 0;
     return FP_OK;
 }
 
@@ -414,7 +400,7 @@ enum fp_status wl_writer_finish(struct wl_writer *writer, uint64_t end_ns, struc
                                 uint64_t *ret_bytes, struct fp_error *ret_error)
 {
     enum fp_status status = writer->broken, packed;
-    if (writer->times_told && writer->op_count > 0) /* a reader takes it for the window's end */
+    if (writer->op_count > 0) /* a reader takes it for the window's end */
         wl_times_note(writer, writer->op_count - 1, writer->now_ns);
     if (end_ns > writer->now_ns)
         writer->now_ns = end_ns;

@@ -35,8 +35,7 @@ struct thread_state {
 
 struct shape_recent {
     uint64_t size, key; /* call and, above it, extra; 0: empty */
-    uint32_t site;
-    uint16_t index; /* in the dictionary */
+    uint16_t index;     /* in the dictionary */
 };
 
 /* What a writer has of sites: wl_sites.h. */
@@ -82,13 +81,8 @@ struct wl_writer {
     struct wl_site_numbers sites;
     uint32_t next_site;      /* wl_writer_site, as the caller numbers it */
     struct fp_shape *shapes; /* dictionary, normalised; .call may carry SHAPE_FRESH */
-    uint32_t *shape_sites;   /* likewise; NULL: no op has one */
     uint32_t shape_count;
-    /* Where ops have sites, shapes are told apart by them here; the file has each once, and the sites by op. */
-    uint16_t *shape_plain;        /* by shape: its number in the file */
-    uint32_t *plain, plain_count; /* by number in the file: the first shape that is it */
-    uint32_t *plain_table;        /* SHAPE_TABLE_SLOTS; hash -> number + 1 */
-    uint32_t plain_before;        /* of them, when the window began */
+    uint32_t *op_sites;      /* of the window's ops, as the workload numbers them; NULL: no op has one */
     struct site_model *site_model;
     uint32_t dictionary;   /* counts the times that it began anew */
     uint32_t *shape_table; /* SHAPE_TABLE_SLOTS; hash -> index + 1 */
@@ -97,9 +91,7 @@ struct wl_writer {
     struct bytes columns[WINDOW_COLUMNS];
     struct bytes packed;
     uint64_t pause_ns;          /* options.pause_ns; UINT64_MAX where that is 0 */
-    bool times_told;            /* options.pause_ns is not 0 */
     bool note_next;             /* wl_writer_note_time */
-    bool touched_told;          /* options.touched */
     struct wl_touched *touched; /* as told, until wl_touched_put */
     size_t touched_count, touched_capacity;
     size_t touched_as;             /* of those: shares that kin has */

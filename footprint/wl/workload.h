@@ -14,7 +14,7 @@
  *           of a pause, which would else be spread over it. Ops between are taken to follow each other at even distances
  *   touched of a large object that was not in memory as a whole in the program: the share that was, known from the
  *           op on by which it got its size
- *   site    who allocated (version 4): 0 not known, below FP_SITE_FIRST why it is not (enum fp_cut), else the node of the
+ *   site    who allocated: 0 not known, below FP_SITE_FIRST why it is not (enum fp_cut), else the node of the
  *           stack's innermost frame, as in footprint/fp/fp_sites.h. Nodes are numbered without gaps in the order in which
  *           ops first need them. A node's address is an offset in its module's file: its epoch is the module's number
  *
@@ -33,7 +33,7 @@
 #include "footprint/base/status.h"
 #include "footprint/fp/fp_sites.h"
 
-#define WL_VERSION        5u
+#define WL_VERSION        1u
 #define WL_WINDOW_OPS_MAX 65536u
 #define WL_THREADS_MAX    1048576u
 #define WL_THREADS_IDLE   65536u /* threads that a file may name beyond its ops */
@@ -115,12 +115,8 @@ struct wl_writer;
 struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
-    bool touched;        /* wl_writer_touched may come: the file is of version 2 or above, else of 1 */
-    /* Above 0 the file is of version 3 or above: the times of ops that are so far apart are noted. UINT64_MAX: only
-     * those of wl_writer_note_time are. */
-    uint64_t pause_ns;
-    /* What numbers of wl_writer_site are of: the file is of version 4 then. Borrowed until the writer is gone. NULL: no op
-     * has a site. */
+    uint64_t pause_ns;   /* the times of ops that are so far apart are noted; 0: those of wl_writer_note_time alone */
+    /* What numbers of wl_writer_site are of. Borrowed until the writer is gone. NULL: no op has a site. */
     const struct fp_sites *sites;
     const char *program; /* name of the file that is the module without a path; NULL: not known */
     bool in_place;       /* no thread of the writer's own. The bytes written are the same */
@@ -164,7 +160,7 @@ enum fp_status wl_writer_release(struct wl_writer *writer, uint32_t thread, cons
 const struct fp_error *wl_writer_error(const struct wl_writer *writer);
 
 /* wl_writer_touched - the share of a live object's bytes that was in memory since its allocation or last resize; the whole
- * is what readers take for granted. Told twice, the larger one counts. Ignored with options.touched unset, for an object of
+ * is what readers take for granted. Told twice, the larger one counts. Ignored for an object of
  * which nothing was heard for 2^31 ops, and beyond WL_TOUCHED_MAX shares.
  * Returns   FP_OK; FP_ERR_MEMORY; FP_ERR_ARGUMENT: not a live object, or more than the whole. */
 enum fp_status wl_writer_touched(struct wl_writer *writer, uint32_t id, uint32_t share);
@@ -181,7 +177,7 @@ enum fp_status wl_writer_touched_as(struct wl_writer *writer, uint32_t id, uint3
 /* wl_writer_site - the op that comes next, an allocation or a resize, is of that site; of 0 if this is not called. */
 void wl_writer_site(struct wl_writer *writer, uint32_t site);
 
-/* wl_writer_note_time - the time of the op that comes next is to be noted. Ignored with options.pause_ns 0. */
+/* wl_writer_note_time - the time of the op that comes next is to be noted. */
 void wl_writer_note_time(struct wl_writer *writer);
 
 /* wl_writer_cut - end the window here, if it holds any op: what comes next begins another.
@@ -245,11 +241,8 @@ size_t wl_reader_meta_all(const struct wl_reader *reader, const struct fp_meta *
 /* wl_reader_meta_number - the same as a number, any that the file says; 0: it is not there. */
 uint64_t wl_reader_meta_number(const struct wl_reader *reader, const char *key);
 
-/* wl_reader_touched - all shares, by rising op; the reader's, from version 2 on. Returns how many. */
+/* wl_reader_touched - all shares, by rising op; the reader's. Returns how many. */
 size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched **ret_touched);
-
-/* wl_reader_version - 1 to 4: whether shares may be told (from 2 on), times beside pauses (from 3 on), sites (4). */
-uint32_t wl_reader_version(const struct wl_reader *reader);
 
 /* wl_reader_meta_first - how many of those entries were given to wl_writer_create; notes follow. */
 size_t wl_reader_meta_first(const struct wl_reader *reader);
@@ -278,7 +271,7 @@ struct wl_window {
     const struct wl_wait *waits; /* by rising op */
     const uint64_t *times_ns;    /* recorded time of ops 0, 16, 32, ... */
     uint32_t noted_count;
-    /* By rising op. In files of version 3 the last op is among them, if it has no other time. */
+    /* By rising op. The last op is among them, if it has no other time. */
     const struct wl_noted *noted;
     uint32_t touched_count;
     const struct wl_touched *touched; /* of this window's ops */

@@ -159,10 +159,7 @@ static enum fp_status create(struct collector *collector, struct collect_image *
                              struct collect_part *part)
 {
     struct fp_writer_options options = {.process_id = image->pid,
-                                        .start_unix_ns = collector->clock.start_unix_ns,
-                                        .resident = !collector->options.no_residency,
-                                        .usage = true,
-                                        .sites = collector->options.sites};
+                                        .start_unix_ns = collector->clock.start_unix_ns};
     struct fp_meta meta[20];
     struct fp_error error = {0};
     enum fp_status status = FP_ERR_EXISTS;

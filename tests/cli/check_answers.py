@@ -151,7 +151,7 @@ try:
     os.chdir(place)
     os.chmod(place, 0o755)
     pathlib.Path("web.mtrace").write_text("= Start\n+ 0x10 0x5\n- 0x10\n")
-    shutil.copyfile(DATA.parents[1] / "golden/valid/v4-sites.fp", "sites.fp")
+    shutil.copyfile(DATA.parents[1] / "golden/valid/sites.fp", "sites.fp")
     os.chmod("sites.fp", 0o644)  # a tarball's may be writable to its group
     os.mkfifo("pipe")
     os.mkdir("locked")

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser
 from lab import BAD_INPUT, BUILD, FAILED, MISUSE, SOURCE, Lab, main
 
-STACKS = SOURCE / "tests/golden/valid/v4-sites.fp"
+STACKS = SOURCE / "tests/golden/valid/sites.fp"
 SHOW = BUILD / "tests/e2e/show_profile"
 LIVE, BYTES, COUNT, HELD, NS = range(5)
 HOSTILE = "</script><img src=x onerror=window.broken=1>;\"\\&\x1b]0;x\x07\u202e"
@@ -329,7 +329,7 @@ class Verb(Lab):
         (self.place / "a.html").write_text("mine")
         self.assert_one_line(self.mallab("flame", "-o", "a.html", STACKS, status=FAILED), "a.html")
         self.assertEqual((self.place / "a.html").read_text(), "mine")
-        without = next((SOURCE / "tests/golden/valid").glob("v3-usage.fp"))
+        without = next((SOURCE / "tests/golden/valid").glob("usage.fp"))
         self.assert_one_line(self.mallab("flame", without, status=BAD_INPUT), without.name, "--sites")
         self.assertFalse((self.place / "a.svg").exists())
 

@@ -79,7 +79,7 @@ class Schema(Lab):
 
     def test_sites_and_leaks(self):
         footprint = self.place / "sites.fp"
-        footprint.write_bytes((SOURCE / "tests/golden/valid/v4-sites.fp").read_bytes())
+        footprint.write_bytes((SOURCE / "tests/golden/valid/sites.fp").read_bytes())
         footprint.chmod(0o644)  # a checkout's may be writable to its group
         for verb in ("sites", "leaks"):
             self.judge("mallab-sites-1", self.answer(verb, "--json", footprint))

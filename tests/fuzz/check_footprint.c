@@ -19,7 +19,7 @@ static void check_block_rules(const struct fp_block *block, const struct fp_bloc
     FUZZ_CHECK(block->stamp_count <= block->mark_count + 1);
     for (uint32_t i = 0; i < block->shape_count; i++)
         FUZZ_CHECK(fp_mark_is_valid(block->shapes[i].call));
-    for (uint32_t i = 0; block->sites != NULL && i < block->shape_count; i++)
+    for (uint32_t i = 0; block->sites != NULL && i < block->mark_count; i++)
         FUZZ_CHECK(block->sites[i] < FP_SITES_MAX);
     for (uint32_t i = 0; i < block->mark_count; i++) {
         FUZZ_CHECK(block->marks[i].shape < block->shape_count && block->marks[i].epoch >= epoch);
@@ -141,9 +141,7 @@ static void write_again(struct fp_reader *reader, const char *path)
 {
     const struct fp_reader_info *info = fp_reader_info(reader);
     const struct fp_writer_options options = {.process_id = info->process_id,
-                                              .start_unix_ns = info->start_unix_ns,
-                                              .usage = info->usage != NULL,
-                                              .sites = info->sites != NULL};
+                                              .start_unix_ns = info->start_unix_ns};
     struct fp_block_buffer buffer = {0};
     struct fp_writer *writer = NULL;
     FUZZ_CHECK(fp_writer_create(AT_FDCWD, path, &options, info->meta, info->meta_count, NULL, &writer) ==

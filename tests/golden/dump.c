@@ -27,19 +27,19 @@ static void put_block(FILE *out, size_t number, const struct fp_block *block)
 {
     put(out, "block %zu lane %" PRIu32 " sequence %" PRIu64 " base epoch %" PRIu64 "\n", number, block->lane,
         block->sequence, block->base_epoch);
-    for (uint32_t i = 0; i < block->shape_count; i++) {
-        put(out, "  shape %" PRIu32 " %s size %" PRIu64 " extra %" PRIu64, i,
+    for (uint32_t i = 0; i < block->shape_count; i++)
+        put(out, "  shape %" PRIu32 " %s size %" PRIu64 " extra %" PRIu64 "\n", i,
             fp_call_name(block->shapes[i].call), block->shapes[i].size, block->shapes[i].extra);
+    for (uint32_t i = 0; i < block->stamp_count; i++)
+        put(out, "  stamp before %" PRIu32 " at %" PRIu64 " ns\n", block->stamps[i].mark,
+            block->stamps[i].time_ns);
+    for (uint32_t i = 0; i < block->mark_count; i++) {
+        put(out, "  mark %" PRIu32 " shape %" PRIu32 " address %#" PRIx64 " epoch +%" PRIu32, i,
+            block->marks[i].shape, block->marks[i].address, block->marks[i].epoch);
         if (block->sites != NULL && block->sites[i] != 0)
             put(out, " site %" PRIu32, block->sites[i]);
         put(out, "\n");
     }
-    for (uint32_t i = 0; i < block->stamp_count; i++)
-        put(out, "  stamp before %" PRIu32 " at %" PRIu64 " ns\n", block->stamps[i].mark,
-            block->stamps[i].time_ns);
-    for (uint32_t i = 0; i < block->mark_count; i++)
-        put(out, "  mark %" PRIu32 " shape %" PRIu32 " address %#" PRIx64 " epoch +%" PRIu32 "\n", i,
-            block->marks[i].shape, block->marks[i].address, block->marks[i].epoch);
 }
 
 static void put_trailer(FILE *out, const struct fp_trailer *trailer)

@@ -329,26 +329,6 @@ static size_t usage_beyond_limit(struct image *image)
     return at;
 }
 
-static size_t site_beyond_limit(struct image *image)
-{
-    uint8_t bytes[64] = {0};
-    struct image_columns columns = {0};
-    const size_t at = image_find_block(image, BLOCK_MARKS, 0);
-    if (image_get_columns(image, at, &columns)) {
-        const size_t size = columns.columns[MARKS_SITES].size; /* a byte a shape */
-        uint8_t *end = put_varint(bytes + size - 1, 1 + zigzag(FP_SITES_MAX));
-        image_columns_release(&columns);
-        return defect_column(image, BLOCK_MARKS, 0, MARKS_SITES, bytes, (size_t)(end - bytes)) + HEADER;
-    }
-    return 0;
-}
-
-static size_t sites_too_many(struct image *image)
-{
-    uint8_t bytes[200] = {0};
-    return defect_column(image, BLOCK_MARKS, 0, MARKS_SITES, bytes, sizeof bytes) + HEADER;
-}
-
 static size_t coded_sites_cut(struct image *image)
 {
     return defect_coded(image, BLOCK_MARKS, MARKS_SITES, true) + HEADER;
@@ -375,35 +355,6 @@ static size_t coded_nodes_of_noise(struct image *image)
     static const uint8_t noise[] = {0x12, 0xf3, 0x9a, 0x57, 0x01, 0xbc, 0xfe,
                                     0xe1, 0x20, 0x44, 0x8d, 0x90, 0x33, 0xc7};
     return defect_column(image, BLOCK_SITES, 0, 0, noise, sizeof noise);
-}
-
-/* The first node's parent would be below 0. */
-static size_t node_without_parent(struct image *image)
-{
-    return defect_column(image, BLOCK_SITES, 0, SITES_PARENTS, "\x11\x01\x02\x03", 4);
-}
-
-/* 0 up: a node that is its own parent. */
-static size_t node_in_circle(struct image *image)
-{
-    return defect_column(image, BLOCK_SITES, 0, SITES_PARENTS, "\x10\x00\x02\x03", 4);
-}
-
-static size_t node_beyond_limit(struct image *image)
-{
-    uint8_t bytes[VARINT_BYTES_MAX + 3] = {16, 1, 1};
-    const uint8_t *end = put_varint(bytes + 3, FP_SITES_MAX);
-    return defect_column(image, BLOCK_SITES, 0, SITES_NUMBERS, bytes, (size_t)(end - bytes));
-}
-
-static size_t node_too_low(struct image *image)
-{
-    return defect_column(image, BLOCK_SITES, 0, SITES_NUMBERS, "\x0f\x01\x02\x01", 4);
-}
-
-static size_t node_of_no_address(struct image *image)
-{
-    return defect_column(image, BLOCK_SITES, 0, SITES_PLACES, "\x00\x01\x02\x70", 4);
 }
 
 static size_t nodes_beyond_limit(struct image *image)
@@ -436,10 +387,9 @@ static size_t module_path_with_escape(struct image *image)
     return defect_column(image, BLOCK_MODULES, 0, 0, "\x01\x01\x00\x00\x00\x02\x1b[", 8);
 }
 
-#define SITES "v4-sites.fp"
-#define CODED "v5-sites.fp"
-#define USAGE "v3-usage.fp"
-#define LANES "v1-lanes.fp"
+#define SITES "sites.fp"
+#define USAGE "usage.fp"
+#define LANES "lanes.fp"
 
 const struct defect FP_DEFECTS[] = {
     {"truncated-header.fp", LANES, "open", FP_ERR_TRUNCATED, defect_truncated_header},
@@ -454,18 +404,11 @@ const struct defect FP_DEFECTS[] = {
     {"usage-no-number.fp", USAGE, "tail", FP_ERR_CORRUPT, usage_no_number},
     {"usage-below-zero.fp", USAGE, "tail", FP_ERR_CORRUPT, usage_below_zero},
     {"usage-beyond-limit.fp", USAGE, "tail", FP_ERR_CORRUPT, usage_beyond_limit},
-    {"site-beyond-limit.fp", SITES, "block", FP_ERR_CORRUPT, site_beyond_limit},
-    {"sites-too-many.fp", SITES, "block", FP_ERR_CORRUPT, sites_too_many},
-    {"coded-sites-cut.fp", CODED, "block", FP_ERR_CORRUPT, coded_sites_cut},
-    {"coded-sites-too-many.fp", CODED, "block", FP_ERR_CORRUPT, coded_sites_too_many},
-    {"coded-nodes-cut.fp", CODED, "tail", FP_ERR_CORRUPT, coded_nodes_cut},
-    {"coded-nodes-too-many.fp", CODED, "tail", FP_ERR_CORRUPT, coded_nodes_too_many},
-    {"coded-nodes-of-noise.fp", CODED, "tail", FP_ERR_CORRUPT, coded_nodes_of_noise},
-    {"node-without-parent.fp", SITES, "tail", FP_ERR_CORRUPT, node_without_parent},
-    {"node-in-circle.fp", SITES, "tail", FP_ERR_CORRUPT, node_in_circle},
-    {"node-beyond-limit.fp", SITES, "tail", FP_ERR_CORRUPT, node_beyond_limit},
-    {"node-too-low.fp", SITES, "tail", FP_ERR_CORRUPT, node_too_low},
-    {"node-of-no-address.fp", SITES, "tail", FP_ERR_CORRUPT, node_of_no_address},
+    {"coded-sites-cut.fp", SITES, "block", FP_ERR_CORRUPT, coded_sites_cut},
+    {"coded-sites-too-many.fp", SITES, "block", FP_ERR_CORRUPT, coded_sites_too_many},
+    {"coded-nodes-cut.fp", SITES, "tail", FP_ERR_CORRUPT, coded_nodes_cut},
+    {"coded-nodes-too-many.fp", SITES, "tail", FP_ERR_CORRUPT, coded_nodes_too_many},
+    {"coded-nodes-of-noise.fp", SITES, "tail", FP_ERR_CORRUPT, coded_nodes_of_noise},
     {"nodes-beyond-limit.fp", SITES, "tail", FP_ERR_CORRUPT, nodes_beyond_limit},
     {"module-of-no-length.fp", SITES, "tail", FP_ERR_CORRUPT, module_of_no_length},
     {"module-path-beyond-column.fp", SITES, "tail", FP_ERR_CORRUPT, module_path_beyond_column},

@@ -192,7 +192,7 @@ static enum fp_status write_calls(const char *path)
 /* Shares of large objects before they go, and one that stays. */
 static enum fp_status write_resident(const char *path)
 {
-    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .resident = true};
+    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1};
     struct stage *stage = stage_new(7);
     struct fp_writer *writer = NULL;
     enum fp_status status = fp_writer_create(AT_FDCWD, path, &options, NULL, 0, NULL, &writer);
@@ -216,7 +216,7 @@ static enum fp_status write_resident(const char *path)
 /* What the process used, told twice, as a collector that was killed in between leaves it; a series, and figures not known. */
 static enum fp_status write_usage(const char *path)
 {
-    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .usage = true};
+    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1};
     struct fp_usage_point points[40];
     struct stage *stage = stage_new(8);
     struct fp_writer *writer = NULL;
@@ -255,7 +255,7 @@ static enum fp_status write_usage(const char *path)
  * of marks without sites beside those with. */
 static enum fp_status write_sites(const char *path)
 {
-    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .sites = true};
+    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1};
     static const struct fp_module modules[] = {
         {0x555500000000, 0x555500010000, 0x555500000000, 0, 4, {0xde, 0xad, 0xbe, 0xef}, ""},
         {0x7f0000000000, 0x7f0000200000, 0x7effffff0000, 0, 20, {1, 2, 3}, "/usr/lib/libone.so"},
@@ -266,7 +266,7 @@ static enum fp_status write_sites(const char *path)
                                                  {20, {0x7f0000100300, 17, 1}}};
     static const struct fp_site_entry second[] = {
         {17, {0x7f0000000200, 16, 0}}, {18, {0x7f0000000200, FP_CUT_CFI, 0}}, {22, {0x7fffffffffff, 21, 0}}};
-    static uint32_t sites[SHAPES_ROOM];
+    static uint32_t sites[MARKS_ROOM];
     struct stage *stage = stage_new(9);
     struct fp_writer *writer = NULL;
     enum fp_status status = fp_writer_create(AT_FDCWD, path, &options, NULL, 0, NULL, &writer);
@@ -275,12 +275,10 @@ static enum fp_status write_sites(const char *path)
     if (status == FP_OK)
         status = fp_writer_sites(writer, first, 4);
     add_traffic(stage, 40);
-    for (uint32_t i = 0; i < stage->block.shape_count; i++)
-        sites[i] = fp_call_kind_of(stage->shapes[i].call) == FP_KIND_NONE ||
-                           fp_call_kind_of(stage->shapes[i].call) == FP_KIND_RELEASE
-                       ? 0
-                   : i % 7 == 3 ? FP_CUT_STACK
-                                : FP_SITE_FIRST + i * 5 % 8;
+    for (uint32_t i = 0; i < stage->block.mark_count; i++)
+        sites[i] = !fp_call_has_site(stage->shapes[stage->marks[i].shape].call) ? 0
+                   : i % 7 == 3                                                 ? FP_CUT_STACK
+                                                                                : FP_SITE_FIRST + i * 5 % 8;
     stage->block.sites = sites;
     if (status == FP_OK)
         status = flush(stage, writer, 0, 0);
@@ -297,19 +295,21 @@ static enum fp_status write_sites(const char *path)
 /* A sample of stacks: most allocations have none. */
 static enum fp_status write_sample(const char *path)
 {
-    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1, .sites = true};
+    static const struct fp_writer_options options = {.process_id = 4242, .zstd_level = 1};
     static const struct fp_meta meta[] = {{"program", "scene"}, {FP_SAMPLE_META, "524288"}};
     static const struct fp_site_entry nodes[] = {{16, {0x555500000100, FP_CUT_NONE, 0}},
                                                  {17, {0x555500000200, 16, 0}}};
-    static uint32_t sites[SHAPES_ROOM];
+    static uint32_t sites[MARKS_ROOM];
     struct stage *stage = stage_new(9);
     struct fp_writer *writer = NULL;
     enum fp_status status = fp_writer_create(AT_FDCWD, path, &options, meta, 2, NULL, &writer);
     if (status == FP_OK)
         status = fp_writer_sites(writer, nodes, 2);
     add_traffic(stage, 40);
-    for (uint32_t i = 0; i < stage->block.shape_count; i++)
-        sites[i] = !fp_call_has_site(stage->shapes[i].call) ? 0 : i % 6 == 0 ? 17 : FP_CUT_UNSAMPLED;
+    for (uint32_t i = 0; i < stage->block.mark_count; i++)
+        sites[i] = !fp_call_has_site(stage->shapes[stage->marks[i].shape].call) ? 0
+                   : i % 6 == 0                                                 ? 17
+                                                                                : FP_CUT_UNSAMPLED;
     stage->block.sites = sites;
     if (status == FP_OK)
         status = flush(stage, writer, 0, 0);
@@ -366,18 +366,16 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene FP_SCENES[] = {
-    {"v1-one-lane.fp", write_one_lane},
-    {"v1-lanes.fp", write_lanes},
-    {"v1-calls.fp", write_calls},
-    {"v1-shapes.fp", write_shapes},
-    {"v1-ran-on.fp", write_ran_on},
-    {"v1-no-trailer.fp", write_no_trailer},
-    {"v1-empty.fp", write_empty},
-    {"v2-resident.fp", write_resident},
-    {"v3-usage.fp", write_usage},
-    {"v4-sites.fp", NULL},
-    {"v4-sample.fp", NULL},
-    {"v5-sites.fp", write_sites},
-    {"v5-sample.fp", write_sample},
+    {"one-lane.fp", write_one_lane},
+    {"lanes.fp", write_lanes},
+    {"calls.fp", write_calls},
+    {"shapes.fp", write_shapes},
+    {"ran-on.fp", write_ran_on},
+    {"no-trailer.fp", write_no_trailer},
+    {"empty.fp", write_empty},
+    {"resident.fp", write_resident},
+    {"usage.fp", write_usage},
+    {"sites.fp", write_sites},
+    {"sample.fp", write_sample},
     {NULL, NULL},
 };

@@ -10,7 +10,7 @@
 
 struct scene {
     const char *name; /* with its ending, ".fp" or ".wl" */
-    /* Writes the file, which must not exist yet. Same bytes each time. NULL: of a version that is not written any more. */
+    /* Writes the file, which must not exist yet. Same bytes each time. */
     enum fp_status (*write)(const char *path);
 };
 

@@ -377,8 +377,8 @@ static size_t meta_without_end(struct image *image)
     return defect_column(image, BLOCK_META, 0, 0, "program=scene", 13);
 }
 
-#define THREADS "v1-threads.wl"
-#define PAUSES  "v3-pauses.wl"
+#define THREADS "threads.wl"
+#define PAUSES  "pauses.wl"
 
 const struct defect WL_DEFECTS[] = {
     {"truncated-header.wl", THREADS, "open", FP_ERR_TRUNCATED, defect_truncated_header},

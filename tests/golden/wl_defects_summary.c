@@ -156,13 +156,6 @@ static size_t live_end_differs(struct image *image)
 
 /* Shares of large objects: all gaps made 1 but one, so they are of op 4 and those behind it. */
 
-static size_t touched_in_version_1(struct image *image)
-{
-    put_u16(image->bytes + 8, 1);
-    image_seal_header(image);
-    return image_find_block(image, BLOCK_TOUCHED, 0);
-}
-
 static size_t touched_gaps(struct image *image, unsigned at, uint8_t gap)
 {
     uint8_t gaps[18] = {0};
@@ -200,11 +193,10 @@ static size_t touched_out_of_order(struct image *image)
     return at;
 }
 
-#define TOUCHED "v2-touched.wl"
-#define THREADS "v1-threads.wl"
+#define TOUCHED "touched.wl"
+#define THREADS "threads.wl"
 
 const struct defect WL_TOUCHED_DEFECTS[] = {
-    {"touched-in-version-1.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_in_version_1},
     {"touched-twice.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_twice},
     {"touched-beyond-ops.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_beyond_ops},
     {"touched-too-few-shares.wl", TOUCHED, "open", FP_ERR_CORRUPT, touched_too_few_shares},

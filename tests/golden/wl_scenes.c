@@ -181,7 +181,7 @@ static enum fp_status write_shapes(const char *path)
 /* Shares of large objects, told when they go: two windows later, twice, of all, of one that was resized. */
 static enum fp_status write_touched(const char *path)
 {
-    static const struct wl_writer_options options = {.window_ops = 10, .zstd_level = 1, .touched = true};
+    static const struct wl_writer_options options = {.window_ops = 10, .zstd_level = 1};
     struct player player = {.random = 6, .time_ns = 1000};
     player.status = wl_writer_create(path, false, &options, NULL, 0, NULL, &player.writer);
     add_thread(&player, 1, true);
@@ -283,9 +283,9 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene WL_SCENES[] = {
-    {"v1-one-thread.wl", write_one_thread}, {"v1-threads.wl", write_threads},
-    {"v1-calls.wl", write_calls},           {"v1-shapes.wl", write_shapes},
-    {"v1-empty.wl", write_empty},           {"v2-touched.wl", write_touched},
-    {"v3-pauses.wl", write_pauses},         {"v4-sites.wl", NULL},
-    {"v5-sites.wl", write_sites},           {NULL, NULL},
+    {"one-thread.wl", write_one_thread}, {"threads.wl", write_threads},
+    {"calls.wl", write_calls},           {"shapes.wl", write_shapes},
+    {"empty.wl", write_empty},           {"touched.wl", write_touched},
+    {"pauses.wl", write_pauses},
+    {"sites.wl", write_sites},           {NULL, NULL},
 };

@@ -51,7 +51,7 @@ static void add_stacks(struct stacks *stacks, const struct fp_block *block)
 {
     for (uint32_t i = 0; i < block->mark_count; i++) {
         const struct fp_shape *shape = &block->shapes[block->marks[i].shape];
-        const uint32_t site = block->sites != NULL ? block->sites[block->marks[i].shape] : 0;
+        const uint32_t site = block->sites != NULL ? block->sites[i] : 0;
         if (fp_call_kind_of(shape->call) != FP_KIND_ALLOCATE &&
             fp_call_kind_of(shape->call) != FP_KIND_RESIZE)
             continue;

@@ -27,7 +27,7 @@ static inline enum fp_status append_block(struct fp_writer *writer, const struct
         memcpy(columns.memory->stamps, block->stamps, block->stamp_count * sizeof *block->stamps);
     columns.sited = block->sites != NULL;
     for (uint32_t i = 0; columns.sited && i < block->mark_count; i++)
-        columns.memory->sites[i] = block->sites[block->marks[i].shape];
+        columns.memory->sites[i] = block->sites[i];
     columns.shape_count = block->shape_count;
     columns.stamp_count = block->stamp_count;
     return fp_writer_columns(writer, &columns, block->lane, block->sequence);

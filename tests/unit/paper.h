@@ -65,6 +65,7 @@ struct paper {
         struct wl_run runs[64];
         struct wl_wait waits[64];
         uint64_t times_ns[8];
+        struct wl_noted noted[64];
     } windows[WINDOWS_MAX];
 };
 
@@ -76,6 +77,7 @@ static inline void paper_point_to_own(struct paper *paper)
         paper->windows[i].window.runs = paper->windows[i].runs;
         paper->windows[i].window.waits = paper->windows[i].waits;
         paper->windows[i].window.times_ns = paper->windows[i].times_ns;
+        paper->windows[i].window.noted = paper->windows[i].noted;
     }
 }
 
@@ -95,6 +97,7 @@ static inline void paper_read(struct paper *paper)
         memcpy(paper->windows[count].runs, window.runs, window.run_count * sizeof *window.runs);
         memcpy(paper->windows[count].waits, window.waits, window.wait_count * sizeof *window.waits);
         memcpy(paper->windows[count].times_ns, window.times_ns, window.time_count * sizeof *window.times_ns);
+        memcpy(paper->windows[count].noted, window.noted, window.noted_count * sizeof *window.noted);
     }
     CHECK_U64(count, paper->summary.windows);
     wl_reader_close(reader);

@@ -21,7 +21,7 @@ static void name_lane(void *data, uint32_t lane, uint32_t *ret_thread_id, bool *
 
 static void begin(void)
 {
-    const struct wl_writer_options options = {.touched = true};
+    const struct wl_writer_options options = {0};
     const struct conv_namer namer = {.name = name_lane};
     snprintf(path, sizeof path, "test_convert_pair.%ld.wl", (long)getpid());
     memset(&survey, 0, sizeof survey);

@@ -146,7 +146,7 @@ static const char *make_footprint(uint32_t lanes, uint32_t odd, bool together)
 {
     static struct making makings[3];
     const char *path = scratch_path("made.fp");
-    const struct fp_writer_options options = {.process_id = 5, .resident = true};
+    const struct fp_writer_options options = {.process_id = 5};
     struct fp_lane facts[3] = {{.thread_id = 5, .is_main = true}, {.thread_id = 6}, {.thread_id = 7}};
     struct fp_trailer trailer = {.end_time_ns = UINT64_C(1) << 40, .lane_count = lanes, .lanes = facts};
     struct fp_writer *writer = NULL;

@@ -1,5 +1,5 @@
 /* Shows: ops on both sides of a pause come back from a workload with the very times that they had, wherever in a window the
- * pause lies; the others lie between what is noted around them; without pause_ns there is no such note, and an older version. */
+ * pause lies; the others lie between what is noted around them. */
 #include <unistd.h>
 
 #include "footprint/wl/workload.h"
@@ -56,20 +56,17 @@ static bool pauses_before(uint32_t op)
     return op > 0 && op < OPS && times_ns[op] - times_ns[op - 1] >= WL_PAUSE_NS;
 }
 
-static void check_times(uint32_t version, bool all)
+static void check_times(bool all)
 {
     struct wl_reader *reader = NULL;
     struct wl_window window;
     uint64_t last_ns = 0;
     uint32_t seen = 0;
     CHECK_U64(wl_reader_open(path, NULL, &reader), FP_OK);
-    CHECK_U64(wl_reader_version(reader), version);
     while (wl_reader_next(reader, &window) == FP_OK) {
-        CHECK(version >= 3 || window.noted_count == 0);
         for (uint32_t i = 0; i < window.op_count; i++, seen++) {
             const uint64_t time_ns = wl_window_time(&window, i);
-            if (all || i % WL_TIME_STRIDE == 0 ||
-                (version >= 3 && (pauses_before(seen) || pauses_before(seen + 1))))
+            if (all || i % WL_TIME_STRIDE == 0 || pauses_before(seen) || pauses_before(seen + 1))
                 CHECK_U64(time_ns, times_ns[seen]);
             CHECK(time_ns >= last_ns);
             last_ns = time_ns;
@@ -83,21 +80,14 @@ TEST(both_sides_of_a_pause_keep_their_times)
 {
     make_times();
     write_ops(WL_PAUSE_NS, false);
-    check_times(3, false);
+    check_times(false);
 }
 
 TEST(told_times_are_kept_and_no_others)
 {
     make_times();
-    write_ops(UINT64_MAX, true);
-    check_times(3, true);
-}
-
-TEST(without_pauses_the_version_is_that_before)
-{
-    make_times();
     write_ops(0, true);
-    check_times(1, false);
+    check_times(true);
 }
 
 TEST(the_last_op_is_not_drawn_to_the_end)
@@ -115,5 +105,4 @@ TEST(the_last_op_is_not_drawn_to_the_end)
     CHECK(unlink(path) == 0);
 }
 
-RUN_TESTS(T(both_sides_of_a_pause_keep_their_times), T(told_times_are_kept_and_no_others),
-          T(without_pauses_the_version_is_that_before), T(the_last_op_is_not_drawn_to_the_end))
+RUN_TESTS(T(both_sides_of_a_pause_keep_their_times), T(told_times_are_kept_and_no_others),  T(the_last_op_is_not_drawn_to_the_end))

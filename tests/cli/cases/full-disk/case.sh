@@ -11,8 +11,8 @@ try info --json web.wl
 try compare --json "$DATA/gate-then.json" "$DATA/gate-now.json"
 try check --budget 'time<=+90%' "$DATA/gate-now.json"
 try allocators
-cp "$DATA/../../golden/valid/v4-sites.fp" .
-chmod 644 v4-sites.fp
-try sites v4-sites.fp
-try leaks v4-sites.fp
+cp "$DATA/../../golden/valid/sites.fp" .
+chmod 644 sites.fp
+try sites sites.fp
+try leaks sites.fp
 try convert --to text -o - web.wl
