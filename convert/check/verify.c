@@ -10,7 +10,31 @@
 #include "convert/base/limits.h"
 #include "convert/convert.h"
 #include "convert/open/input.h"
+#include "convert/ops/rewrite.h"
 #include "convert/text/workload_text.h"
+
+static const char *const FAULTS[CONV_FAULT_COUNT] = {
+    [CONV_FAULT_NONE] = "none",
+    [CONV_FAULT_REFUSED] = "refused",
+    [CONV_FAULT_FRAME] = "frame",
+    [CONV_FAULT_CALL] = "call",
+    [CONV_FAULT_ID] = "id",
+    [CONV_FAULT_TWO_HANDS] = "two_hands",
+    [CONV_FAULT_RELEASE_OF_DEAD] = "release_of_dead",
+    [CONV_FAULT_RESIZE_OF_DEAD] = "resize_of_dead",
+    [CONV_FAULT_WAIT] = "wait",
+    [CONV_FAULT_RACE] = "race",
+    [CONV_FAULT_TIME] = "time",
+    [CONV_FAULT_FACTS] = "facts",
+    [CONV_FAULT_THREAD] = "thread",
+    [CONV_FAULT_SUMMARY] = "summary",
+    [CONV_FAULT_ORDER] = "order",
+};
+
+const char *conv_fault_name(enum conv_fault fault)
+{
+    return (unsigned)fault < CONV_FAULT_COUNT ? FAULTS[fault] : FAULTS[CONV_FAULT_NONE];
+}
 
 static bool is_damage(enum fp_status status)
 {
@@ -27,47 +51,168 @@ static void refuse(struct conv_verdict *verdict, uint64_t offset, const char *wh
 /* ---- workloads ------------------------------------------------------------------------------- */
 
 /* The reader did not hand out a window: it knows the place at least, and often the op. */
-static void refuse_window(const struct wl_reader *reader, const struct check *check,
-                          struct conv_verdict *verdict)
+static void refuse_window(const struct wl_reader *reader, struct conv_verdict *verdict)
 {
     const struct fp_error *error = wl_reader_error(reader);
     uint32_t index;
     refuse(verdict, error->offset, error->what);
     verdict->violation.has_window = true;
-    verdict->violation.window = check->windows;
+    verdict->violation.window = verdict->windows;
     if (wl_reader_refused(reader, &index)) {
         verdict->violation.has_op = true;
         verdict->violation.op_in_window = index;
-        verdict->violation.op = check->ops + index;
+        verdict->violation.op = verdict->ops + index;
     }
 }
 
-static enum fp_status check_all(struct wl_reader *reader, struct check *check,
-                                const struct conv_options *options, struct conv_verdict *verdict)
+/* Figures that the reader does not hold against the ops, counted anew. */
+struct recount {
+    const struct wl_summary *stated;
+    uint64_t *bytes; /* by object */
+    struct wl_thread *threads;
+    struct wl_summary counted;
+    uint64_t live_bytes, live_objects, window_peak;
+};
+
+static bool found(struct conv_verdict *verdict, enum conv_fault fault, const char *figure, uint64_t counted,
+                  uint64_t stated)
+{
+    verdict->violation.fault = fault;
+    snprintf(verdict->violation.what, sizeof verdict->violation.what, "%s: %" PRIu64 ", not %" PRIu64, figure,
+             counted, stated);
+    return false;
+}
+
+static void count_op(struct recount *recount, const struct wl_op *op)
+{
+    struct wl_summary *counted = &recount->counted;
+    const bool releases = fp_call_kind_of(op->call) == FP_KIND_RELEASE;
+    const uint64_t bytes = releases ? 0 : conv_op_bytes(op);
+    if (conv_op_allocates(op))
+        recount->live_objects++;
+    else if (releases)
+        recount->live_objects -= op->id != 0;
+    recount->live_bytes += bytes - recount->bytes[op->id];
+    recount->bytes[op->id] = op->id != 0 ? bytes : 0;
+    counted->requested_bytes = conv_add_saturating(counted->requested_bytes, bytes);
+    counted->largest_size = bytes > counted->largest_size ? bytes : counted->largest_size;
+    counted->id_max = op->id > counted->id_max ? op->id : counted->id_max;
+    recount->window_peak = recount->live_bytes > recount->window_peak ? recount->live_bytes
+                                                                      : recount->window_peak;
+    if (recount->live_objects > counted->live_objects_peak)
+        counted->live_objects_peak = recount->live_objects;
+    counted->ops_by_call[op->call]++;
+}
+
+static bool count_window(struct recount *recount, const struct wl_window *window,
+                         struct conv_verdict *verdict)
+{
+    recount->window_peak = recount->live_bytes;
+    for (uint32_t i = 0; i < window->op_count; i++) {
+        verdict->allocations += conv_op_allocates(&window->ops[i]);
+        count_op(recount, &window->ops[i]);
+    }
+    for (uint32_t i = 0; i < window->run_count; i++) {
+        struct wl_thread *thread = &recount->threads[window->runs[i].thread];
+        if (thread->ops == 0)
+            thread->first_window = verdict->windows;
+        thread->last_window = verdict->windows;
+        thread->ops += window->runs[i].op_count;
+    }
+    if (recount->window_peak > recount->counted.live_bytes_peak)
+        recount->counted.live_bytes_peak = recount->window_peak;
+    if (window->facts.live_bytes != recount->live_bytes)
+        return found(verdict, CONV_FAULT_FACTS, "live bytes at its end", recount->live_bytes,
+                     window->facts.live_bytes);
+    if (window->facts.live_bytes_peak != recount->window_peak)
+        return found(verdict, CONV_FAULT_FACTS, "most live bytes within it", recount->window_peak,
+                     window->facts.live_bytes_peak);
+    verdict->windows++;
+    verdict->ops += window->op_count;
+    verdict->waits += window->wait_count;
+    return true;
+}
+
+static uint32_t threads_at_once(const struct recount *recount, uint64_t windows)
+{
+    uint32_t most = 0;
+    for (uint64_t window = 0; window < windows; window++) {
+        uint32_t alive = 0;
+        for (uint32_t i = 0; i < recount->stated->thread_count; i++) {
+            const struct wl_thread *counted = &recount->threads[i];
+            alive += counted->ops > 0 && counted->first_window <= window &&
+                     (!recount->stated->threads[i].exited || counted->last_window >= window);
+        }
+        most = alive > most ? alive : most;
+    }
+    return most;
+}
+
+static bool compare(const struct recount *recount, struct conv_verdict *verdict)
+{
+    const struct wl_summary *counted = &recount->counted, *stated = recount->stated;
+    const struct {
+        const char *name;
+        uint64_t counted, stated;
+    } numbers[] = {
+        {"bytes requested", counted->requested_bytes, stated->requested_bytes},
+        {"live bytes at the peak", counted->live_bytes_peak, stated->live_bytes_peak},
+        {"live objects at the peak", counted->live_objects_peak, stated->live_objects_peak},
+        {"bytes of the largest request", counted->largest_size, stated->largest_size},
+        {"highest object", counted->id_max, stated->id_max},
+        {"threads at once", threads_at_once(recount, verdict->windows), stated->threads_at_once_max},
+    };
+    for (uint32_t i = 0; i < stated->thread_count; i++)
+        if (recount->threads[i].first_window != stated->threads[i].first_window ||
+            recount->threads[i].last_window != stated->threads[i].last_window)
+            return found(verdict, CONV_FAULT_THREAD, "a thread's last window", recount->threads[i].last_window,
+                         stated->threads[i].last_window);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].counted != numbers[i].stated)
+            return found(verdict, CONV_FAULT_SUMMARY, numbers[i].name, numbers[i].counted, numbers[i].stated);
+    for (unsigned call = 0; call < FP_CALL_COUNT; call++)
+        if (counted->ops_by_call[call] != stated->ops_by_call[call])
+            return found(verdict, CONV_FAULT_SUMMARY, fp_call_name(call), counted->ops_by_call[call],
+                         stated->ops_by_call[call]);
+    return true;
+}
+
+static enum fp_status check_windows(struct wl_reader *reader, struct recount *recount,
+                                    const struct conv_options *options, struct conv_verdict *verdict)
 {
     struct wl_window window;
     enum fp_status status;
-    bool legal = true;
     while ((status = wl_reader_next(reader, &window)) == FP_OK) {
         if (options->progress != NULL)
             options->progress(options->progress_data, window.facts.first_op, window.facts.first_op,
-                              check->summary->ops);
-        legal = check_window(check, &window, wl_reader_offset(reader));
-        if (!legal)
-            break;
+                              recount->stated->ops);
+        if (!count_window(recount, &window, verdict)) {
+            verdict->violation.has_window = true;
+            verdict->violation.window = verdict->windows;
+            verdict->violation.offset = wl_reader_offset(reader);
+            return FP_OK;
+        }
     }
-    if (legal && status == FP_END && !check_end(check) && check->violation.fault == CONV_FAULT_NONE)
-        return FP_ERR_MEMORY;
-    verdict->violation = check->violation;
-    if (legal && is_damage(status))
-        refuse_window(reader, check, verdict);
-    else if (legal && status != FP_END)
-        return status;
-    verdict->windows = check->windows;
-    verdict->ops = check->ops;
-    verdict->allocations = check->allocations;
-    verdict->waits = check->waits;
-    return FP_OK;
+    if (is_damage(status))
+        refuse_window(reader, verdict);
+    else if (status == FP_END)
+        (void)compare(recount, verdict); /* the verdict has it */
+    return status == FP_END || is_damage(status) ? FP_OK : status;
+}
+
+static enum fp_status check_all(struct wl_reader *reader, const struct conv_options *options,
+                                struct conv_verdict *verdict)
+{
+    const struct wl_summary *summary = wl_reader_summary(reader);
+    struct recount recount = {.stated = summary,
+                              .bytes = calloc((size_t)summary->id_max + 1, sizeof *recount.bytes),
+                              .threads = calloc((size_t)summary->thread_count + 1, sizeof *recount.threads)};
+    const enum fp_status status = recount.bytes != NULL && recount.threads != NULL
+                                      ? check_windows(reader, &recount, options, verdict)
+                                      : FP_ERR_MEMORY;
+    free(recount.bytes);
+    free(recount.threads);
+    return status;
 }
 
 /* Of a workload that is legal so far. Returns FP_OK or FP_ERR_MEMORY. */
@@ -89,7 +234,6 @@ static enum fp_status verify_workload(const char *path, const struct conv_option
 {
     struct fp_error cause = {.status = FP_ERR_MEMORY, .what = "no memory for reading"};
     struct wl_reader *reader = NULL;
-    struct check check;
     enum fp_status status = wl_reader_open(path, &cause, &reader);
     if (is_damage(status)) {
         refuse(verdict, cause.offset, cause.what);
@@ -98,14 +242,11 @@ static enum fp_status verify_workload(const char *path, const struct conv_option
     if (status != FP_OK)
         return conv_fail_with(error, path, &cause);
     verdict->threads = wl_reader_summary(reader)->thread_count;
-    status = FP_ERR_MEMORY;
-    if (check_init(&check, wl_reader_summary(reader)))
-        status = check_all(reader, &check, options, verdict);
+    status = check_all(reader, options, verdict);
     if (status == FP_OK && verdict->violation.fault == CONV_FAULT_NONE)
         status = check_stacks(reader, verdict);
     if (status != FP_OK)
         status = conv_fail(error, path, status, 0, 0, "no memory for its objects and threads");
-    check_release(&check);
     wl_reader_close(reader);
     return status;
 }

@@ -3,8 +3,8 @@
 #ifndef MALLAB_TESTS_PAPER_H
 #define MALLAB_TESTS_PAPER_H
 
-#include "convert/check/ops_check.h"
 #include "unit/harness.h"
+#include "unit/ops_check.h"
 #include "unit/random.h"
 #include "unit/scratch.h"
 

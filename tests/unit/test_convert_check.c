@@ -240,7 +240,7 @@ static const struct {
     {"no_waits", no_waits, CONV_FAULT_RACE, 3, true},
     {"time_falls", time_falls, CONV_FAULT_TIME, 3, true},
     {"window_overlaps", window_overlaps, CONV_FAULT_TIME, 3, false},
-    {"window_ends_early", window_ends_early, CONV_FAULT_TIME, 3, false},
+    {"window_ends_early", window_ends_early, CONV_FAULT_TIME, 3, true},
     {"window_ends_late", window_ends_late, CONV_FAULT_TIME, 3, false},
     {"live_bytes", live_bytes, CONV_FAULT_FACTS, 3, false},
     {"live_objects", live_objects, CONV_FAULT_FACTS, 3, false},

@@ -1,45 +1,12 @@
 /* ops_check.h - an independent account of a workload: every op is held against what the ops before it did.
  *
  * Not the writer's bookkeeping nor the reader's: an own table of objects, an own notion of which ops come before which.
- * It takes windows as they are decoded, so that a test can hand it what no reader would. Private to convert/. */
-#ifndef MALLAB_CONVERT_CHECK_OPS_CHECK_H
-#define MALLAB_CONVERT_CHECK_OPS_CHECK_H
+ * It takes windows as they are decoded, so that a test can hand it what no reader would. */
+#ifndef MALLAB_TESTS_OPS_CHECK_H
+#define MALLAB_TESTS_OPS_CHECK_H
 
+#include "convert/check/verify.h"
 #include "footprint/wl/workload.h"
-
-/* The kinds of faults; they are named in JSON. */
-enum conv_fault {
-    CONV_FAULT_NONE = 0,
-    CONV_FAULT_REFUSED,   /* what the file's own reader does not accept: frame, columns, checksums, limits */
-    CONV_FAULT_FRAME,     /* counts of a window do not fit each other */
-    CONV_FAULT_CALL,      /* no call of the family, or a size beyond the format */
-    CONV_FAULT_ID,        /* an object number that cannot be */
-    CONV_FAULT_TWO_HANDS, /* an allocation gets an object that is alive */
-    CONV_FAULT_RELEASE_OF_DEAD, /* a release of an object that is not alive */
-    CONV_FAULT_RESIZE_OF_DEAD,  /* a resize of one */
-    CONV_FAULT_WAIT,    /* a wait that does not point back to another thread's op, or stands out of turn */
-    CONV_FAULT_RACE,    /* two threads use an object, and nothing orders them */
-    CONV_FAULT_TIME,    /* recorded time falls, or leaves its window */
-    CONV_FAULT_FACTS,   /* figures of a window are not those of its ops */
-    CONV_FAULT_THREAD,  /* an op of a thread outside its windows, or figures of a thread are not its ops' */
-    CONV_FAULT_SUMMARY, /* figures of the whole are not those of the ops */
-    CONV_FAULT_ORDER,   /* of a recording: no order of its events is legal, one had to be repaired */
-    CONV_FAULT_COUNT,
-};
-
-/* conv_fault_name - "refused", "two_hands", ...; "none" for CONV_FAULT_NONE and outside the enum. Static. */
-const char *conv_fault_name(enum conv_fault fault);
-
-struct conv_violation {
-    enum conv_fault fault; /* CONV_FAULT_NONE: the file is legal */
-    bool has_window, has_op;
-    uint64_t window;       /* number, from 0 */
-    uint64_t op;           /* number in the workload, from 0 */
-    uint64_t op_in_window; /* index within the window */
-    uint64_t offset;       /* of the window's block, or of what cannot be read, in the file */
-    uint64_t line;         /* of a text, from 1; 0: not about a line */
-    char what[256];
-};
 
 struct check_object {
     uint64_t bytes;

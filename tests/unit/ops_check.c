@@ -1,5 +1,5 @@
 /* ops_check.c - execute a workload on paper. */
-#include "convert/check/ops_check.h"
+#include "unit/ops_check.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,29 +9,6 @@
 
 #include "convert/base/source.h"
 #include "convert/ops/rewrite.h"
-
-static const char *const FAULTS[CONV_FAULT_COUNT] = {
-    [CONV_FAULT_NONE] = "none",
-    [CONV_FAULT_REFUSED] = "refused",
-    [CONV_FAULT_FRAME] = "frame",
-    [CONV_FAULT_CALL] = "call",
-    [CONV_FAULT_ID] = "id",
-    [CONV_FAULT_TWO_HANDS] = "two_hands",
-    [CONV_FAULT_RELEASE_OF_DEAD] = "release_of_dead",
-    [CONV_FAULT_RESIZE_OF_DEAD] = "resize_of_dead",
-    [CONV_FAULT_WAIT] = "wait",
-    [CONV_FAULT_RACE] = "race",
-    [CONV_FAULT_TIME] = "time",
-    [CONV_FAULT_FACTS] = "facts",
-    [CONV_FAULT_THREAD] = "thread",
-    [CONV_FAULT_SUMMARY] = "summary",
-    [CONV_FAULT_ORDER] = "order",
-};
-
-const char *conv_fault_name(enum conv_fault fault)
-{
-    return (unsigned)fault < CONV_FAULT_COUNT ? FAULTS[fault] : FAULTS[CONV_FAULT_NONE];
-}
 
 bool check_init(struct check *check, const struct wl_summary *summary)
 {
