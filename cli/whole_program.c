@@ -13,7 +13,7 @@
 
 static const struct cli_verb *const VERBS[] = {
     &CLI_AB,      &CLI_RECORD,     &CLI_TOP,    &CLI_CONVERT,  &CLI_INFO,    &CLI_REPLAY,
-    &CLI_REPORT,  &CLI_CONFIRM,    &CLI_TUNE,   &CLI_VALIDATE, &CLI_COMPARE, &CLI_CHECK,
+    &CLI_REPORT,  &CLI_CONFIRM,    &CLI_COMPARE, &CLI_CHECK,
     &CLI_SITES,   &CLI_LEAKS,      &CLI_FLAME,  &CLI_PACK,     &CLI_PLAN,    &CLI_CELL,
     &CLI_COLLECT, &CLI_ALLOCATORS, &CLI_DOCTOR, &CLI_HELP,     NULL,
 };

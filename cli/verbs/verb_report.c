@@ -25,8 +25,6 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
-#include "results/report/table/tune_report.h"
-#include "results/report/table/validation_table.h"
 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
@@ -57,23 +55,6 @@ static int take_options(int argc, char **argv, struct cli_answer *ret_answer,
     return -1;
 }
 
-/* What `validate` kept has its own table behind the replays'; what `tune` kept its own alone, and with details the confirmation's. */
-static char *show_tables(const struct res_result *result, const struct res_style *style, bool markdown)
-{
-    char *own = res_tune_text(result, markdown ? NULL : style);
-    if (own != NULL && !style->details)
-        return own;
-    char *table = markdown ? res_table_markdown(result) : res_table_text(result, style);
-    if (own == NULL && !markdown)
-        own = res_validation_text(result, style);
-    if (own == NULL)
-        return table;
-    char *both = res_printf("%s\n%s", markdown ? own : table, markdown ? table : own);
-    free(table);
-    free(own);
-    return both;
-}
-
 static char *show_fleet(const struct res_fleet *fleet, enum cli_format format, const struct res_style *style)
 {
     if (format == CLI_FORMAT_MARKDOWN)
@@ -88,8 +69,10 @@ static char *show(const struct res_result *result, enum cli_format format, const
 {
     if (res_result_is_fleet(result))
         return show_fleet(result->fleet, format, style);
-    if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
-        return show_tables(result, style, format == CLI_FORMAT_MARKDOWN);
+    if (format == CLI_FORMAT_MARKDOWN)
+        return res_table_markdown(result);
+    if (format == CLI_FORMAT_TABLE)
+        return res_table_text(result, style);
     if (format == CLI_FORMAT_CSV)
         return res_table_csv(result);
     return cli_json_document(res_result_write(result));

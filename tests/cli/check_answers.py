@@ -18,8 +18,6 @@ DATA = SOURCE / "tests/cli/data"
 QUICK = ["-n", "1", "-a", "glibc", "--memory-rounds", "0", "--no-syscalls"]
 OPERANDS = {
     "ab": QUICK + ["web.wl"],
-    "tune": ["web.wl"],
-    "validate": ["--", "true"],
     "confirm": ["-n", "1", "-a", "glibc,glibc+nocache", "--", "true"],
     "convert": ["web.mtrace"],
     "report": [DATA / "result.json"],
@@ -33,7 +31,7 @@ OPERANDS = {
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
 DONE = ("ab", "confirm", "convert", "report", "compare", "sites", "leaks")
-KEEPS_IN_DIRECTORY = ("ab", "confirm", "tune", "validate", "pack")
+KEEPS_IN_DIRECTORY = ("ab", "confirm", "pack")
 problems = []
 
 

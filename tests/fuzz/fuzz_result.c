@@ -17,8 +17,6 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
-#include "results/report/table/tune_report.h"
-#include "results/report/table/validation_table.h"
 
 static const char BUDGET[] = "time<=+3%,rss-peak<=+5%,rss-mean<=64MiB,p99<=+10%,faults<=+5%";
 static const char FLEET_BUDGET[] = "fleet:time<=-2%,fleet:peak<=+3%,fleet:losers<=0,fleet:losers<=2%";
@@ -58,9 +56,6 @@ static void check_reports(const struct res_result *result)
     check_shown(res_table_text(result, &full), false);
     check_shown(res_table_markdown(result), false);
     check_shown(res_table_csv(result), false);
-    check_shown(res_tune_text(result, &full), true);
-    check_shown(res_tune_text(result, NULL), true);
-    check_shown(res_validation_text(result, &full), true);
     json_t *data = res_html_data(&source, 1);
     check_escaped(res_html_escaped(data));
     check_dumped(data);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "house/fields_schema.h"
-#include "results/measure/result/tuned.h"
+#include "results/measure/result/result.h"
 
 static json_t *table_of(const struct res_described *described, const char *prefix)
 {
@@ -16,12 +16,12 @@ static json_t *table_of(const struct res_described *described, const char *prefi
 int main(void)
 {
     json_t *printed = json_pack(
-        "{s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "schema",
+        "{s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "schema",
         res_described_schema(&RES_RESULT), "fleet", res_described_schema(&RES_FLEET), "tables", "result",
         table_of(&RES_RESULT, ""), "workload", table_of(&RES_RESULT_WORKLOAD, ""), "entry",
-        table_of(&RES_RESULT_ENTRY, ""), "note", table_of(&RES_NOTE, ""), "tune", table_of(&RES_TUNED, ""),
+        table_of(&RES_RESULT_ENTRY, ""), "note", table_of(&RES_NOTE, ""),
         "confirmation", table_of(&RES_CONFIRMATION, ""), "confirmed", table_of(&RES_CONFIRMED, ""),
-        "tuned_row", table_of(&RES_TUNED_ROW, ""), "tuned_point", table_of(&RES_TUNED_POINT, ""), "fleet",
+        "fleet",
         table_of(&RES_FLEET, ""), "fleet_candidate", table_of(&RES_FLEET_CANDIDATE, ""), "fleet_host",
         table_of(&RES_FLEET_HOST, ""), "fleet_entry", table_of(&RES_FLEET_ENTRY, ""), "removal",
         table_of(&RES_REMOVAL, ""), "removed", table_of(&RES_REMOVED, "candidates[]."));

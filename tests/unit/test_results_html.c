@@ -59,32 +59,6 @@ static json_t *workload_of(const json_t *result, json_t **ret_data)
     return json_array_get(json_object_get(shown, "workloads"), 0);
 }
 
-TEST(a_search_leaves_its_samples_and_brings_its_sentences)
-{
-    json_t *result = result_of(2, 0), *data;
-    json_t *point = json_pack("{s:s, s:s, s:[f], s:[f], s:f}", "name", "a", "state", "finalist",
-                              "time_ratios", 1.0, "memory_ratios", 1.0, "time_ratio", 0.9);
-    json_object_set_new(result, "tune",
-                        json_pack("{s:b, s:s, s:s, s:[], s:[], s:[o], s:{}, s:{s:s}, s:[f]}", "confirmed", 0,
-                                  "memory", "peak", "default", "glibc", "front", "beaten", "points", point,
-                                  "counts", "workload", "name", "a.wl", "default_bytes", 1.0));
-    json_t *before = json_deep_copy(result);
-    const struct res_html_source source = {.name = "r.json", .result = typed((json_t *)(uintptr_t)result)};
-    data = res_html_data(&source, 1);
-    const json_t *tune = json_object_get(json_array_get(json_object_get(data, "results"), 0), "tune");
-    const json_t *shown = json_array_get(json_object_get(tune, "points"), 0);
-    CHECK(json_object_get(shown, "time_ratios") == NULL && json_object_get(shown, "memory_ratios") == NULL);
-    CHECK(json_object_get(tune, "default_bytes") == NULL);
-    CHECK(json_real_value(json_object_get(shown, "time_ratio")) == 0.9);
-    CHECK(json_is_string(json_object_get(tune, "advice_words")) &&
-          json_is_string(json_object_get(tune, "tried_words")) &&
-          json_is_string(json_object_get(tune, "basis_words")));
-    CHECK(json_equal(result, before));
-    json_decref(before);
-    json_decref(data);
-    json_decref(result);
-}
-
 TEST(a_history_is_on_its_page)
 {
     json_t *history = json_pack("{s:s, s:[]}", "schema", "mallab-history/1</script>", "series");
@@ -182,6 +156,6 @@ TEST(without_scripts_the_page_has_the_text)
 }
 
 RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(what_is_not_seen_is_spelled_out),
-          T(raw_samples_stay_in_the_result), T(a_search_leaves_its_samples_and_brings_its_sentences),
+          T(raw_samples_stay_in_the_result),
           T(a_history_is_on_its_page), T(without_scripts_the_page_has_the_text), T(rounds_are_paired),
           T(a_long_series_is_bounded_and_keeps_its_peak))

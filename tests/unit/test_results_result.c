@@ -149,10 +149,9 @@ TEST(a_part_that_cannot_be_read_is_no_missing_one)
 {
     static const struct {
         const char *part, *problem;
-    } CASES[] = {{"{\"tune\": {}}", "tune lacks confirmed"},
-                 {"{\"validation\": 5}", "its validation is no object"},
+    } CASES[] = {{"{\"confirmation\": 5}", "its confirmation is no object"},
                  {"{\"workloads\": [{\"floor\": {\"runs\": []}}]}", "a floor lacks name"},
-                 {"{\"workloads\": [{\"floor\": null}], \"tune\": null, \"validation\": null}", NULL}};
+                 {"{\"workloads\": [{\"floor\": null}], \"confirmation\": null}", NULL}};
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct res_result result;
         char *problem = NULL;

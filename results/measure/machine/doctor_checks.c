@@ -407,7 +407,7 @@ static void add_ptrace(struct res_doctor *doctor)
     char *suffix = told ? res_printf(" (kernel.yama.ptrace_scope is %s)", scope) : res_strdup("");
     res_doctor_add(doctor, VALIDATING, "ptrace", error != 0 ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
                    res_printf("%s%s", error != 0 ? strerror(error) : "works on own children", suffix),
-                   "mallab validate watches the real program's memory with it",
+                   "mallab confirm watches the real program's memory with it",
                    "sysctl kernel.yama.ptrace_scope=1; docker run --cap-add SYS_PTRACE");
     free(suffix);
 }

@@ -13,7 +13,6 @@
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/names_apart.h"
-#include "results/measure/result/tuned.h"
 
 #define SCHEMA_NAME  "mallab-experiment/"
 #define FLEET_NAME   "mallab-fleet/"
@@ -28,7 +27,7 @@
 static const struct {
     const char *schema, *words, *remedy;
 } KINDS[] = {
-    {"mallab-experiment/", "a result of 'mallab ab', 'tune' or 'validate'",
+    {"mallab-experiment/", "a result of 'mallab ab'",
      "show it with 'mallab report', or hold it against another with 'mallab compare'"},
     {"mallab-run/", "one run of 'mallab replay --json'", "'mallab ab' makes results of many"},
     {"mallab-compare/", "a comparison by 'mallab compare --json'", "name the two results that it compares"},
@@ -120,9 +119,7 @@ static const char *shown_defect(const struct res_result *result)
             return "a workload has no candidates";
     if (res_result_is_fleet(result))
         return "it has a fleet and no workloads";
-    if (result->validation != NULL && result->validated_count == 0)
-        return "its validation has no candidates with name, real, predicted and error";
-    return result->tune != NULL ? res_tuned_defect(result->tune) : NULL;
+    return NULL;
 }
 
 void res_result_names_apart(struct res_result *result)

@@ -20,7 +20,6 @@
 #include "results/measure/result/confirmed.h"
 #include "results/measure/result/fleet_result.h"
 #include "results/measure/result/removed.h"
-#include "results/measure/result/validated.h"
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -331,13 +330,9 @@ struct res_result {
     struct res_program_verdict *verdict; /* that of the workload, where there is one */
     struct res_note *notes;              /* on all of it */
     size_t note_count;
-    struct res_validated *validation; /* NULL: it is of no validation */
-    struct res_validated_candidate *validated;
-    size_t validated_count;
     struct res_confirmation *confirmation; /* NULL: the program itself was not run again */
     struct res_confirmed *confirmed;       /* the control last */
     size_t confirmed_count;
-    struct res_tuned *tune;       /* of a search (tuned.h); NULL: it is none */
     struct res_result_cell *cell; /* NULL: of no plan */
     struct res_fleet *fleet;      /* what its workloads say together (fleet.h); NULL: it has one */
     struct res_asked asked;
@@ -383,8 +378,7 @@ void res_result_release(struct res_result *result);
 const struct res_result_entry *res_result_entry_named(const struct res_result_workload *workload,
                                                       const char *name);
 
-/* res_json_kind_of_file - what a JSON file of ours is, by the schema that it begins with: "a result of 'mallab ab', 'tune' or
- * 'validate'"; NULL when it is none of ours, or cannot be read.
+/* res_json_kind_of_file - what a JSON file of ours is, by the schema that it begins with: "a result of 'mallab ab'"; NULL when it is none of ours, or cannot be read.
  * ret_remedy   set to what reads or makes use of it: "show it with 'mallab report'". May be NULL. */
 const char *res_json_kind_of_file(const char *path, const char **ret_remedy);
 

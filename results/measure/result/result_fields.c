@@ -1,8 +1,6 @@
 /* result_fields.c - the fields of a result, a row each. A new figure of the result is one row here. */
 #include "results/measure/result/result.h"
 
-#include "results/measure/result/tuned.h"
-
 static const char *const CLOCKS[] = {"real", "recorded", NULL};
 static const char *const LIVES[] = {"known", "from_middle", "paused", "left_behind", NULL};
 
@@ -562,15 +560,10 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_LIST(LIST, REQUIRED, "workloads", workloads, workload_count, &RES_RESULT_WORKLOAD, "below"),
     RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "that of the workload, of one"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on all workloads for people"),
-    RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "validation", validation, &RES_VALIDATED,
-             "of `mallab validate`"),
-    RES_LIST(LIST, OMITTED, "candidates", validated, validated_count, &RES_VALIDATED_CANDIDATE,
-             "Of a validation: reality beside prediction."),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "confirmation", confirmation, &RES_CONFIRMATION,
              "of `--confirm` and `mallab confirm`: how the program itself was run"),
     RES_LIST(LIST, OMITTED, "confirmed", confirmed, confirmed_count, &RES_CONFIRMED,
              "what it showed of each candidate; the control last"),
-    RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "tune", tune, &RES_TUNED, "of `mallab tune`"),
     RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "cell", cell, &CELL, "of `mallab cell`: which one"),
     RES_PART(STRUCT, OMITTED, "fleet", fleet, &RES_FLEET, "what several workloads say together"),
 };

@@ -1,7 +1,6 @@
-/* program_image.c - /proc/PID: names, statm, status, smaps, maps. */
+/* program_image.c - /proc/PID: names, statm, status, maps. */
 #include "results/measure/watch/program_image.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
@@ -13,11 +12,7 @@
 #include <unistd.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/watch/smaps.h"
 
-#define APART_NAME       "/memfd:mallab-apart"
-#define APART_FILE_BYTES ((off_t)1 << 46) /* shim/preload/apart.c */
-#define COUNTER_PAGES    64u
 #define MAPS_BYTES_MAX   (64u << 20) /* half a million mappings: more than the kernel allows by default */
 
 /* ---- files of /proc ------------------------------------------------------------------------- */
@@ -140,14 +135,6 @@ void res_image_keep(struct res_image *image, const struct res_moment *moment)
     image->series[image->series_count++] = *moment;
 }
 
-/* Libc's own data are the program's in the first place. */
-static const char *allocator_of(const char *library)
-{
-    const char *slash = library != NULL ? strrchr(library, '/') : NULL;
-    return slash != NULL && strncmp(slash, "/libc.so", 8) != 0 && strncmp(slash, "/libc-", 6) != 0 ? library
-                                                                                                   : NULL;
-}
-
 static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
 {
     char text[128];
@@ -161,69 +148,22 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
     return true;
 }
 
-/* Kernels before 6.2, and some behind, count resident pages a processor and add them up in batches. */
-static uint64_t counter_slack_bytes(void)
-{
-    return COUNTER_PAGES * (uint64_t)sysconf(_SC_PAGESIZE) * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-/* Mappings are read one after the other while the program goes on: what moves behind the reader is seen twice. No sample
- * can be more than the process ever held. */
-static bool is_possible(pid_t pid, const struct res_smaps *sums)
-{
-    char text[8192];
-    struct res_status status;
-    return read_small(pid, "status", text, sizeof text) > 0 && res_status_parse(text, &status) &&
-           sums->heap_bytes + sums->apart_bytes <= status.peak_bytes + counter_slack_bytes();
-}
-
-static bool take_maps(struct res_image *image, const char *library, struct res_moment *ret_moment)
-{
-    struct res_text text = {0};
-    read_large(image->pid, "smaps", &text);
-    const struct res_smaps sums = res_smaps_parse(text.text, text.length, allocator_of(library));
-    /* A process that lost its memory meanwhile gave a part of the text, and has no peak any more. */
-    const bool usable = text.length > 0 && is_possible(image->pid, &sums);
-    if (usable) {
-        const double heap = (double)sums.heap_bytes, apart = (double)sums.apart_bytes;
-        image->has_maps = true;
-        image->heap_end_bytes = heap;
-        image->heap_peak_bytes = fmax(image->heap_peak_bytes, heap);
-        if (apart + heap >= image->maps_peak_bytes) {
-            image->maps_peak_bytes = apart + heap;
-            image->apart_at_peak_bytes = apart;
-        }
-        image->own_peak_bytes = fmax(image->own_peak_bytes, (double)sums.own_bytes);
-        image->not_own_peak_bytes = fmax(image->not_own_peak_bytes, apart - (double)sums.own_bytes);
-        res_files_raise(&image->files, &sums.files);
-        ret_moment->heap_bytes = sums.heap_bytes;
-        ret_moment->apart_bytes = sums.apart_bytes;
-        ret_moment->resident_bytes += sums.heap_bytes + sums.apart_bytes - ret_moment->anonymous_bytes;
-        ret_moment->anonymous_bytes = sums.heap_bytes + sums.apart_bytes;
-    }
-    free(text.text);
-    return usable;
-}
-
-static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others,
-                        bool maps, const char *library)
+static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anonymous, uint64_t others)
 {
     struct res_moment moment = {.time_ns = now_ns - image->begin_ns,
                                 .resident_bytes = anonymous + others,
                                 .anonymous_bytes = anonymous};
-    if (maps && !take_maps(image, library, &moment))
-        return;
     image->last_ns = now_ns;
     image->sample_peak_bytes = fmax(image->sample_peak_bytes, (double)anonymous);
     image->file_peak_bytes = fmax(image->file_peak_bytes, (double)others);
     res_image_keep(image, &moment);
 }
 
-void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
+void res_image_sample(struct res_image *image, uint64_t now_ns)
 {
     uint64_t anonymous, others;
     if (read_statm(image->pid, &anonymous, &others))
-        take_sample(image, now_ns, anonymous, others, maps, library);
+        take_sample(image, now_ns, anonymous, others);
 }
 
 static bool maps_file(pid_t pid, const char *path)
@@ -235,44 +175,15 @@ static bool maps_file(pid_t pid, const char *path)
     return found;
 }
 
-/* What the program mapped itself at most, as libmallab-apart.so tells by its file's length. Returns 0 where it has no such
- * file, INFINITY where it lost count. */
-static double mapped_by_itself(pid_t pid)
-{
-    char path[64], target[sizeof APART_NAME];
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    DIR *all = opendir(path);
-    double bytes = 0;
-    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
-        struct stat facts;
-        const ssize_t length = readlinkat(dirfd(all), one->d_name, target, sizeof target - 1);
-        if (length != (ssize_t)sizeof target - 1 || memcmp(target, APART_NAME, sizeof target - 1) != 0 ||
-            fstatat(dirfd(all), one->d_name, &facts, 0) != 0)
-            continue;
-        bytes = fmax(bytes, facts.st_size < APART_FILE_BYTES * 2 ? (double)(facts.st_size - APART_FILE_BYTES)
-                                                                 : INFINITY);
-    }
-    if (all != NULL)
-        closedir(all);
-    return bytes;
-}
-
-void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const char *library)
+void res_image_last(struct res_image *image, uint64_t now_ns, const char *library)
 {
     char text[8192];
     struct res_status status;
     if (read_small(image->pid, "status", text, sizeof text) == 0 || !res_status_parse(text, &status))
         return; /* another thread's end, when all is over */
     image->exact = true;
-    take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes, maps,
-                library);
+    take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);
     image->peak_bytes = fmax(image->peak_bytes, (double)status.peak_bytes);
-    if (maps && image->has_maps) {
-        const double told = mapped_by_itself(image->pid);
-        const bool lost = told <= 0 && image->own_peak_bytes > 0; /* the program closed the file */
-        image->apart_most_bytes = lost ? INFINITY
-                                       : image->not_own_peak_bytes + fmax(told, image->own_peak_bytes);
-    }
     if (library != NULL && !image->has_library)
         image->has_library = maps_file(image->pid, library);
 }
@@ -284,7 +195,4 @@ void res_image_end(struct res_image *image, uint64_t now_ns)
     image->anonymous_peak_bytes = fmax(image->sample_peak_bytes, image->peak_bytes - image->file_peak_bytes);
     if (!image->exact)
         image->peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
-    if (!image->has_maps)
-        image->heap_peak_bytes = image->heap_end_bytes = image->apart_at_peak_bytes =
-            image->apart_most_bytes = NAN;
 }

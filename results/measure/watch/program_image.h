@@ -21,14 +21,14 @@ void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns);
  * only as a zombie. */
 void res_image_cpu(struct res_image *image);
 
-/* res_image_sample - one sample; maps: the mappings too. library: as in the request. */
-void res_image_sample(struct res_image *image, uint64_t now_ns, bool maps, const char *library);
+/* res_image_sample - one sample. */
+void res_image_sample(struct res_image *image, uint64_t now_ns);
 
 /* res_image_keep - a moment into its series. */
 void res_image_keep(struct res_image *image, const struct res_moment *moment);
 
 /* res_image_last - the exact figures, while it is stopped at its end. */
-void res_image_last(struct res_image *image, uint64_t now_ns, bool maps, const char *library);
+void res_image_last(struct res_image *image, uint64_t now_ns, const char *library);
 
 /* res_image_end - no more will come. */
 void res_image_end(struct res_image *image, uint64_t now_ns);

@@ -92,11 +92,6 @@ static struct res_image *image_of(const struct tracer *tracer, const struct task
     return task != NULL && task->image != NO_IMAGE ? &tracer->sampled->images[task->image] : NULL;
 }
 
-static bool wants_maps(const struct tracer *tracer, const struct res_image *image)
-{
-    return tracer->request->maps_of != NULL && res_image_is(image, tracer->request->maps_of);
-}
-
 /* The news of the next task that has some: its id as of waitpid, 0 where none has. What wait4(2) tells of an end is the
  * time of the process' children too, and once it has been told nothing else is. So the zombie is asked first. */
 static pid_t next_news(struct tracer *tracer, int *ret_status)
@@ -164,7 +159,7 @@ static void stopped(struct tracer *tracer, pid_t tid, int status)
     } else if (event == PTRACE_EVENT_EXIT) {
         struct res_image *image = image_of(tracer, task);
         if (image != NULL)
-            res_image_last(image, fp_now_ns(), wants_maps(tracer, image), tracer->request->library);
+            res_image_last(image, fp_now_ns(), tracer->request->library);
     } else if (event == 0) {
         hand_on = number;
     }
@@ -181,9 +176,8 @@ static void sample_all(struct tracer *tracer)
     for (size_t i = 0; i < tracer->task_count; i++) {
         struct res_image *image = image_of(tracer, &tracer->tasks[i]);
         if (image != NULL && image->pid == tracer->tasks[i].tid)
-            res_image_sample(image, fp_now_ns(), wants_maps(tracer, image), tracer->request->library);
+            res_image_sample(image, fp_now_ns());
     }
-    /* Reading the mappings keeps the program from changing them: not more than a fifth of its time. */
     const uint64_t end_ns = fp_now_ns(), rest_ns = SAMPLER_RESTS * (end_ns - begin_ns);
     tracer->next_ns = end_ns + (rest_ns > tracer->request->step_ns ? rest_ns : tracer->request->step_ns);
 }
@@ -363,8 +357,6 @@ static void take_change(struct res_moment *held, const struct change *change)
     const struct res_moment *to = change->to != NULL ? change->to : &nothing,
                             *from = change->from != NULL ? change->from : &nothing;
     held->anonymous_bytes += to->anonymous_bytes - from->anonymous_bytes;
-    held->heap_bytes += to->heap_bytes - from->heap_bytes;
-    held->apart_bytes += to->apart_bytes - from->apart_bytes;
 }
 
 /* Files and shared memory: of whom most is in memory. now: what each holds; NULL: it is not there. */
@@ -379,18 +371,12 @@ static uint64_t shared_of(const struct res_moment *const *now, size_t count)
 
 static void raise_to(struct res_image *group, const struct res_moment *held, size_t alive)
 {
-    const double resident = (double)held->resident_bytes,
-                 mapped = (double)(held->heap_bytes + held->apart_bytes);
+    const double resident = (double)held->resident_bytes;
     if (resident > group->peak_bytes) {
         group->peak_bytes = resident;
         group->together = alive;
     }
     group->anonymous_peak_bytes = fmax(group->anonymous_peak_bytes, (double)held->anonymous_bytes);
-    group->heap_peak_bytes = fmax(group->heap_peak_bytes, (double)held->heap_bytes);
-    if (mapped >= group->maps_peak_bytes) {
-        group->maps_peak_bytes = mapped;
-        group->apart_at_peak_bytes = (double)held->apart_bytes;
-    }
 }
 
 static void hold_together(const struct res_image *const *members, size_t count, struct res_image *group)
@@ -421,26 +407,19 @@ static void merge(const struct res_image *const *members, size_t count, struct r
                               .ended = true,
                               .exact = true,
                               .has_library = true,
-                              .has_maps = true,
                               .together = 1,
                               .series_every = 1};
     for (size_t i = 0; i < count; i++) {
         const struct res_image *image = members[i];
         ret->begin_ns = image->begin_ns < ret->begin_ns ? image->begin_ns : ret->begin_ns;
         ret->has_library = ret->has_library && image->has_library;
-        ret->has_maps = ret->has_maps && image->has_maps;
         ret->cpu_ns += image->cpu_ns;
-        ret->apart_most_bytes += image->apart_most_bytes;
-        res_files_raise(&ret->files, &image->files);
     }
     hold_together(members, count, ret);
     for (size_t i = 0; i < count; i++) {
         ret->peak_bytes = fmax(ret->peak_bytes, members[i]->peak_bytes);
         ret->anonymous_peak_bytes = fmax(ret->anonymous_peak_bytes, members[i]->anonymous_peak_bytes);
     }
-    ret->heap_end_bytes = NAN;
-    if (!ret->has_maps)
-        ret->heap_peak_bytes = ret->apart_at_peak_bytes = ret->apart_most_bytes = NAN;
 }
 
 bool res_sampled_group(const struct res_sampled *sampled, const char *name, struct res_image *ret)
@@ -456,28 +435,4 @@ bool res_sampled_group(const struct res_sampled *sampled, const char *name, stru
         merge(members, count, ret);
     free(members);
     return count > 0;
-}
-
-/* ---- one of a name --------------------------------------------------------------------------- */
-
-const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
-                                         size_t *ret_alike)
-{
-    const struct res_image *found = NULL;
-    size_t alike = 0;
-    for (size_t i = 0; i < sampled->image_count; i++) {
-        const struct res_image *image = &sampled->images[i];
-        if (!res_image_is(image, name))
-            continue;
-        alike = found != NULL && found->exact == image->exact ? alike + 1
-                : found == NULL || image->exact               ? 1
-                                                              : alike;
-        const bool better = found == NULL || (image->exact && !found->exact) ||
-                            (image->exact == found->exact &&
-                             image->anonymous_peak_bytes > found->anonymous_peak_bytes);
-        found = better ? image : found;
-    }
-    if (ret_alike != NULL)
-        *ret_alike = alike;
-    return found;
 }

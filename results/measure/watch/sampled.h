@@ -28,7 +28,6 @@
 
 #include "footprint/base/process.h"
 #include "results/measure/experiment/timed.h"
-#include "results/measure/watch/smaps.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
 #define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
@@ -37,7 +36,6 @@
 struct res_moment {
     uint64_t time_ns; /* since the image began */
     uint64_t resident_bytes, anonymous_bytes;
-    uint64_t heap_bytes, apart_bytes; /* with `maps`: of anonymous memory (smaps.h) */
 };
 
 struct res_image {
@@ -55,20 +53,11 @@ struct res_image {
     double cpu_ns;            /* user and system of its own threads, since its exec */
     size_t together;          /* of a group: its images that were alive when it held most; else 1 */
 
-    /* With `maps`; else NAN. */
-    bool has_maps;                          /* the heap's figures (smaps.h) are known, and what is whose */
-    double heap_peak_bytes, heap_end_bytes; /* the highest sample; at the end */
-    double apart_at_peak_bytes;             /* of anonymous memory: at the sample with the most of both */
-    double apart_most_bytes;                /* the same at any moment, at most; INFINITY: not known */
-    struct res_files files;                 /* each at its most */
-
     struct res_moment series[RES_SAMPLED_MAX];
     size_t series_count;
 
     /* Under way. */
-    double file_peak_bytes, sample_peak_bytes, maps_peak_bytes;
-    double own_peak_bytes,
-        not_own_peak_bytes; /* what is apart: what the program mapped itself, and the rest */
+    double file_peak_bytes, sample_peak_bytes;
     double cpu_before_ns;   /* of the process before its exec */
     uint64_t last_ns, series_every, series_skipped;
 };
@@ -76,7 +65,6 @@ struct res_image {
 struct res_sampled_request {
     struct res_command command;
     uint64_t step_ns;    /* between samples */
-    const char *maps_of; /* read smaps too, of images of this name; NULL: of none */
     const char *library; /* path whose mapping is looked for at the end; NULL: none */
 };
 
@@ -98,11 +86,5 @@ void res_sampled_release(struct res_sampled *sampled);
  * ret  filled where true is returned; false: no image of that name was seen at its end. */
 bool res_sampled_group(const struct res_sampled *sampled, const char *name, struct res_image *ret);
 
-/* res_sampled_find - the image that a footprint of this name is one of: called so, or executing a file of that name; of
- * several one that was seen at its end, and of those the one with the most anonymous memory: a process that was forked, or
- * is about to execute another program, goes by its parent's name. NULL: none.
- * ret_alike: how many there were to choose from by their memory alone: those seen at their end, where any was; may be NULL. */
-const struct res_image *res_sampled_find(const struct res_sampled *sampled, const char *name,
-                                         size_t *ret_alike);
 
 #endif

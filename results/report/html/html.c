@@ -17,8 +17,6 @@
 #include "results/report/table/removal_screen.h"
 #include "results/report/table/sites_screen.h"
 #include "results/report/table/table.h"
-#include "results/report/table/tune_report.h"
-#include "results/report/table/validation_table.h"
 #include "results/report/table/verdict_screen.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
@@ -226,55 +224,9 @@ static json_t *workload_object(const struct res_result *result, const struct res
     return object;
 }
 
-/* Reality beside prediction as figures; the runs behind them stay in the result. */
-static json_t *validated(const struct res_result *result)
-{
-    static const char *const raw[] = {"sampled_runs", "mapped_runs", NULL};
-    static const char *const part[] = {"real", NULL};
-    json_t *array = json_array();
-    for (size_t i = 0; i < result->validated_count; i++) {
-        const struct res_validated_candidate *candidate = &result->validated[i];
-        json_t *object = res_described_write_less(&RES_VALIDATED_CANDIDATE, candidate, part);
-        json_object_set_new(object, "real",
-                            res_described_write_less(&RES_VALIDATED_REAL, &candidate->real, raw));
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
-/* Rows of the front with whether they may be deployed: the page pastes by the rule of the table. */
-static json_t *front_of(const struct res_tuned *tune)
-{
-    json_t *front = json_array();
-    for (size_t i = 0; i < tune->front_count; i++) {
-        json_t *row = res_described_write(&RES_TUNED_ROW, &tune->front[i]);
-        json_object_set_new(row, "is_bounded", json_boolean(res_tune_is_bounded(&tune->front[i])));
-        json_array_append_new(front, row);
-    }
-    return front;
-}
-
-/* A search with its sentences, and its points without their samples. */
-static json_t *tune_object(const struct res_result *result)
-{
-    static const char *const raw[] = {"default_ns_per_op", "default_bytes", "points", "front", NULL};
-    static const char *const point_raw[] = {"time_ratios", "memory_ratios", NULL};
-    const struct res_tuned *tune = result->tune;
-    json_t *object = res_described_write_less(&RES_TUNED, tune, raw), *points = json_array();
-    for (size_t i = 0; i < tune->point_count; i++)
-        json_array_append_new(points,
-                              res_described_write_less(&RES_TUNED_POINT, &tune->points[i], point_raw));
-    json_object_set_new(object, "points", points);
-    json_object_set_new(object, "front", front_of(tune));
-    set_words(object, "advice_words", res_tune_advice(result));
-    set_words(object, "tried_words", res_tune_tried(tune));
-    set_words(object, "basis_words", res_tune_basis(result));
-    return object;
-}
-
 static json_t *result_object(const struct res_html_source *source)
 {
-    static const char *const raw[] = {"workloads", "candidates", "validation", "tune", "notes", NULL};
+    static const char *const raw[] = {"workloads", "notes", NULL};
     const struct res_result *result = source->result;
     json_t *object = res_described_write_less(&RES_RESULT, result, raw), *workloads = json_array();
     for (size_t i = 0; i < result->workload_count; i++)
@@ -284,13 +236,6 @@ static json_t *result_object(const struct res_html_source *source)
     json_object_set_new(object, "notes", notes_array(result->notes, result->note_count));
     const bool is_alone = result->workload_count == 0 && result->confirmation != NULL;
     json_object_set_new(object, "confirm_table", is_alone ? res_confirm_json(result) : json_null());
-    if (result->tune != NULL)
-        json_object_set_new(object, "tune", tune_object(result));
-    if (result->validation != NULL) {
-        json_object_set_new(object, "validation", res_described_write(&RES_VALIDATED, result->validation));
-        set_words(json_object_get(object, "validation"), "words", res_validation_summary(result));
-        json_object_set_new(object, "candidates", validated(result));
-    }
     return object;
 }
 

@@ -1,4 +1,4 @@
-// parts.js - the parts of a workload's article below its table, and those of a validation. Each where its data is.
+// parts.js - the parts of a workload's article below its table. Each where its data is.
 
 // ---- charts of one workload: resident over time, sizes, lifetimes, calls. Each where its data is.
 
@@ -216,63 +216,4 @@ function kernelSection(workload) {
   return section("What it takes from the kernel", "System calls of the allocator in one run, by kind; page faults of a timed run, the median.",
     plainTable("System calls", ["Candidate", "system calls", ...kinds, "page faults"], rows.map((entry) => [String(entry.name),
       wholeText(entry.system_calls.total), ...kinds.map((kind) => wholeText(entry.system_calls[kind])), wholeText(entry.faults_minor)])));
-}
-
-// ---- of a validation: reality beside prediction, and the bars.
-
-const BARS = [["peak_total", "Peak within 3 % in total"], ["peak_heap", "Peak within 10 % in the heap's part"],
-  ["time_sign", "Sign of the time difference, where reality is outside its noise"]];
-
-const SIGNS = {right: "right", wrong: "wrong", noise: "not judged: noise, or under 8 pairs", unknown: "not known"};
-
-function barLine([key, words], bars) {
-  const bar = objectOf(bars[key]);
-  const isMet = bar.checked > 0 && bar.met === bar.checked;
-  const [kind, sign, told] = !(bar.checked > 0) ? ["open", "?", "no figure"] : isMet ? ["good", "✓", "met"] : ["bad", "✗", "missed"];
-  return element("li", {}, element("span", {class: `verdict ${kind}`}, element("span", {"aria-hidden": "true"}, `${sign} `), told),
-    ` ${words}${bar.checked > 0 ? `: ${wholeText(bar.met)} of ${wholeText(bar.checked)}` : ""}`);
-}
-
-// What the replays alone advised, and whether the program showed it. Results of before do not say.
-function advisedLine([key, words], advice) {
-  const one = objectOf(advice[key]);
-  return isNamed(one.candidate) ? element("li", {}, `Advice on ${words}: ${one.candidate}, ${String(one.shown)}`) : null;
-}
-
-// What a validation is made for, above everything.
-function fidelityVerdict(result) {
-  const about = objectOf(result.validation);
-  return result.validation ? element("div", {class: "advice"}, element("strong", {}, "How far to believe the prediction"), isNamed(about.words) ? element("p", {}, about.words) : null,
-    about.bars ? element("ul", {class: "bars"}, BARS.map((bar) => barLine(bar, objectOf(about.bars))),
-      [["time", "time"], ["peak", "memory"]].map((line) => advisedLine(line, objectOf(about.advice))).filter(Boolean)) : null) : null;
-}
-
-function fidelitySection(result) {
-  const rows = listOf(result.candidates).map(objectOf).filter((entry) => entry.real && entry.predicted);
-  if (rows.length === 0)
-    return absent("Fidelity", "how near the replay comes to the real program was not measured; to measure it:", "mallab validate -- COMMAND");
-  const share = (value) => (isNumber(value) ? percentText(1 + value) : DASH);
-  const about = objectOf(result.validation);
-  const [bytesUnit, bytes] = oneUnit(rows.flatMap((entry) => [objectOf(entry.real).peak_total_bytes, objectOf(entry.predicted).peak_total_bytes]), BYTE_UNITS);
-  const [timeUnit, times] = oneUnit(rows.map((entry) => objectOf(entry.real).time_difference_ns), TIME_UNITS);
-  const signed = (ns) => (isNumber(ns) ? `${ns < 0 ? "" : "+"}${times(ns)}` : DASH);
-  const memory = rows.map((entry) => {
-    const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
-    return [String(entry.name), bytes(real.peak_total_bytes), bytes(told.peak_total_bytes), share(error.peak_total),
-      bytes(real.peak_heap_bytes), bytes(told.peak_heap_bytes), share(error.peak_heap)];
-  });
-  const time = rows.map((entry, at) => {
-    const real = objectOf(entry.real), told = objectOf(entry.predicted), error = objectOf(entry.error);
-    if (at === 0) return [String(entry.name), times(about.time_of === "process" ? real.process_cpu_ns : real.cpu_ns), "baseline", DASH, DASH];
-    return [String(entry.name), signed(real.time_difference_ns), isNumber(real.time_ratio_low)
-      ? `${percentText(real.time_ratio_low)} to ${percentText(real.time_ratio_high)}` : DASH, signed(told.time_difference_ns),
-    SIGNS[error.time_sign] || DASH];
-  });
-  const failed = rows.filter((entry) => isNamed(entry.failed)).map((entry) => `${entry.name} failed: ${entry.failed}`);
-  return section("Fidelity: reality beside prediction", `Memory in ${bytesUnit}: the real program was run under each candidate. Errors are predicted over real, less 1.`,
-    plainTable("Memory", ["Candidate", "real peak", "predicted", "error", "real, heap", "predicted", "error"], memory),
-    element("p", {class: "explain above"}, `Processor time ${about.time_of === "process" ? "of what was recorded" : "of the whole command"} beside `
-      + `the baseline's, in ${timeUnit}, and what the replay makes of the difference.`),
-    plainTable("Time", ["Candidate", "real", "95 % range", "predicted", "its sign"], time),
-    failed.length > 0 ? element("ul", {class: "warnings"}, failed.map((line) => element("li", {}, line))) : null);
 }

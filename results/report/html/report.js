@@ -28,9 +28,6 @@ function resultsPage(results, main) {
     const place = element("section", {class: "result"});
     if (result.fleet && result.workloads.length === 0) continue;
     if (results.length > 1) place.append(element("h1", {class: "file"}, String(result.file)));
-    const tune = tuneSection(result), fidelity = tune || result.confirm_table ? null : fidelitySection(result);
-    if (tune) place.append(tune, ...(result.workloads.length > 0 ? [element("p", {class: "explain above"}, "The confirmation, as a result of its own:")] : []));
-    place.append(...[fidelityVerdict(result)].filter(Boolean));
     for (const workload of result.workloads) {
       place.append(workloadSection(result, workload, {id: `workload-${number + 1}`, name: names[number], isAlone}));
       number++;
@@ -38,7 +35,7 @@ function resultsPage(results, main) {
     if (result.confirm_table) place.append(...confirmHead(result.confirm_table));
     if (result.confirmation && result.workloads.length !== 1) place.append(...verdictOf(result));
     if (result.confirm_table) place.append(plainTable("The program itself", result.confirm_table.heads, result.confirm_table.rows));
-    place.append(...[fidelity, notesOf(result.notes), basisSection(result)].filter(Boolean));
+    place.append(...[notesOf(result.notes), basisSection(result)].filter(Boolean));
     main.append(place);
   }
 }

@@ -38,12 +38,10 @@ function workloadFacts(workload) {
 // As a shell takes it: a name in a result cannot become another command when the line is pasted.
 const shellWord = (word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-// What differs from the defaults of `mallab ab`. A validation is repeated with the program's own arguments.
+// What differs from the defaults of `mallab ab`.
 function optionsOf(result, workload) {
   const options = ["-n", String(result.rounds_asked ?? result.rounds), "--seed", String(result.seed)];
   if (isNamed(result.touch) && result.touch !== "page") options.push("--touch", result.touch);
-  if (objectOf(result.validation).time_of === "process" && isNamed(result.validation.process)) options.push("--process", result.validation.process);
-  if (result.validation) return options;
   if (listOf(workload.candidates).some((entry) => objectOf(objectOf(entry).latency).passes > 0)) options.push("--latency");
   if (isNumber(result.memory_rounds_asked) && result.memory_rounds_asked !== 3) options.push("--memory-rounds", String(result.memory_rounds_asked));
   if (result.memory_rounds_asked > 0 && result.memory_idle_ms >= 0 && result.memory_idle_ms !== 60000) options.push("--idle", `${result.memory_idle_ms}ms`);
@@ -52,12 +50,6 @@ function optionsOf(result, workload) {
   if (result.check === true) options.push("--check");
   if (result.one_thread === true) options.push("--one-thread");
   return options;
-}
-
-function tuneCommandOf(result) {
-  const tune = result.tune, words = ["mallab", "tune", "-a", listOf(tune.allocators).join(","), "-b", String(tune.default), "--memory", String(tune.memory)];
-  if (isNumber(tune.budget_ns)) words.push("--budget", `${Math.ceil(tune.budget_ns / 1e6)}ms`);
-  return [...words, "--seed", String(tune.seed), String(objectOf(tune.workload).name)].map(shellWord).join(" ");
 }
 
 function confirmCommandOf(result) {
@@ -70,14 +62,11 @@ function confirmCommandOf(result) {
 }
 
 function commandOf(result) {
-  if (result.tune) return tuneCommandOf(result);
   if (result.confirmation && listOf(result.workloads).length === 0) return confirmCommandOf(result);
   const first = objectOf(listOf(result.workloads)[0]);
   const names = listOf(first.candidates).map((entry) => String(objectOf(entry).name));
-  const words = ["mallab", result.validation ? "validate" : "ab", "-a", shellWord(names.join(",")), "-b", shellWord(String(result.baseline)),
+  const words = ["mallab", "ab", "-a", shellWord(names.join(",")), "-b", shellWord(String(result.baseline)),
     ...optionsOf(result, first).map((word) => (/^--?[a-z]+(-[a-z]+)*$/.test(word) ? word : shellWord(word)))];
-  if (result.validation)
-    return [...words, "--", ...listOf(objectOf(result.validation).command).map((word) => shellWord(String(word)))].join(" ");
   const files = listOf(result.workloads).map((workload) => String(objectOf(workload).name));
   return [...words, ...files.map((file) => shellWord(file.startsWith("-") ? `./${file}` : file))].join(" ");
 }

@@ -91,7 +91,7 @@ static void say_stopped(struct res_noting *to)
     }
     const bool is_last = workload == &result->workloads[result->workload_count - 1];
     if (is_last && strcmp(workload->stopped_by, "interrupt") != 0)
-        say(to, ", stopped in the %s", result->validation != NULL ? "real runs" : "passes behind them");
+        say(to, ", stopped in the %s", "passes behind them");
 }
 
 static void note_basis(struct res_noting *to)
