@@ -1,7 +1,9 @@
 /* result_files.c - see result_files.h. */
 #include "cli/verbs/result_files.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,10 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+#include "footprint/base/words.h"
 #include "results/measure/figures/entry_figures.h"
-#include "results/measure/plan/collecting.h"
+#include "results/measure/figures/verdict.h"
+#include "results/measure/fleet/fleet.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/notes/notes.h"
@@ -140,33 +144,78 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
     return cli_say_problem(verb, problem);
 }
 
+/* ---- a directory of results, one for each host ------------------------------------------------ */
+
+static int is_json(const struct dirent *entry)
+{
+    return fp_has_ending(entry->d_name, ".json");
+}
+
+/* All workloads of one file. Its first baseline and candidates are the fleet's. */
+static void take_result(const struct cli_verb *verb, const char *path, struct res_fleet_input **input,
+                        size_t *taken)
+{
+    struct res_result result;
+    if (cli_result_load(verb, path, &result) != CLI_DONE)
+        return;
+    res_verdicts_fill(&result);
+    for (size_t i = 0; i < result.workload_count; i++) {
+        const struct res_result_workload *workload = &result.workloads[i];
+        const char *names[RES_FLEET_CANDIDATES_MOST];
+        size_t count = 0;
+        char *problem = NULL;
+        for (; count < workload->candidate_count && count < RES_FLEET_CANDIDATES_MOST; count++)
+            names[count] = workload->candidates[count].name;
+        if (*input == NULL)
+            *input = res_fleet_begin(
+                &(struct res_fleet_asked){.candidates = names, .candidate_count = count});
+        const struct res_fleet_cell cell = {.label = workload->label != NULL ? workload->label
+                                                                             : workload->name,
+                                            .share = NAN,
+                                            .block = result.created_unix_ns};
+        const enum res_fleet_taken how = res_fleet_take(*input, &cell, &result, workload, &problem);
+        if (how != RES_FLEET_TAKEN)
+            cli_say(verb, "left out '%s': %s", path,
+                    how == RES_FLEET_DOUBLED ? "it is there already" : problem);
+        *taken += how == RES_FLEET_TAKEN;
+        free(problem);
+    }
+    res_result_release(&result);
+}
+
 int cli_fleet_collect(const struct cli_verb *verb, const char *directory, struct res_result *ret_result)
 {
-    struct cli_progress progress;
-    char *problem = NULL;
-    uint64_t done, all;
-    struct res_collecting *collecting = res_collecting_begin(directory, &problem);
+    struct res_fleet_input *input = NULL;
+    struct dirent **names = NULL;
+    size_t taken = 0;
+    const int count = scandir(directory, &names, is_json, alphasort);
     *ret_result = (struct res_result){0};
-    if (collecting == NULL) {
-        cli_say(verb, "cannot read the plan in '%s': %s", directory, problem);
-        free(problem);
+    for (int i = 0; i < count; i++) {
+        char *path = res_path_join(directory, names[i]->d_name);
+        take_result(verb, path, &input, &taken);
+        free(path);
+        free(names[i]);
+    }
+    free(names);
+    if (taken == 0) {
+        cli_say(verb, "no results in '%s': 'mallab ab -o %s/' keeps them there", directory, directory);
+        res_fleet_input_free(input);
         return CLI_UNREADABLE;
     }
-    cli_progress_begin(&progress, CLI_PROGRESS_AUTO);
-    while (res_collecting_next(collecting, &done, &all))
-        cli_progress_show(&progress, "reading cells", "cells", done, done, all);
-    cli_progress_end(&progress);
     struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
-    res_collecting_finish(collecting, fleet);
-    res_notes_fleet(fleet);
+    res_fleet_finish(input, fleet);
+    fleet->schema = res_strdup(RES_FLEET_SCHEMA);
+    fleet->mallab_version = res_strdup(MALLAB_VERSION);
     res_result_of_fleet(fleet, ret_result);
+    res_notes_fleet(ret_result->fleet);
+    res_fleet_input_free(input);
     return CLI_DONE;
 }
 
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)
 {
     char *problem = NULL;
-    if (cli_is_directory(path) && res_is_plan(path))
+    if (cli_is_directory(path))
         return cli_fleet_collect(verb, path, ret_result);
     if (res_result_load(path, ret_result, &problem)) {
         res_entry_figures_complete(ret_result);

@@ -13,8 +13,8 @@
  * JSON is the answer, as with --json. Returns CLI_DONE, or CLI_FAILED, told. */
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 
-/* cli_result_load - read one: a result, a fleet's document, or of a plan's directory what its cells say together, as 'mallab collect' has it (a
- * result without workloads: res_result_is_fleet). Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
+/* cli_result_load - read one: a result, a fleet's document, or of a directory of results what they say together (a result without workloads:
+ * res_result_is_fleet). Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
  * cli_fleet_collect - only the last of these. */
 int cli_fleet_collect(const struct cli_verb *verb, const char *directory, struct res_result *ret_result);
 int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result);

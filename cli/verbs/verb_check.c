@@ -273,7 +273,7 @@ const struct cli_verb CLI_CHECK = {
     .purpose =
         "Hold a result of 'mallab ab -o' against budgets: within, over, or inconclusive where rounds or "
         "noise do not allow to say. Percentages are against the baseline of the same run, which a slower "
-        "machine does not change. Of several workloads, a plan's directory or what 'mallab collect -o' kept "
+        "machine does not change. Of several workloads, a directory of results "
         "also what they say together.",
     .options = OPTIONS,
     .completes = ":files json",

@@ -129,8 +129,7 @@ const struct cli_verb CLI_COMPARE = {
     .purpose =
         "Show how the candidates of two results of 'mallab ab -o' moved: time, resident memory, faults, "
         "each with a 95 % interval, and whether that is more than noise. Results of other workloads do not "
-        "compare and are refused; other machines, versions and settings are told. Of two fleets (a plan's "
-        "directory, or what 'mallab collect -o' kept): what the common line moved by, over the hosts of "
+        "compare and are refused; other machines, versions and settings are told. Of two fleets (directories of results): what the common line moved by, over the hosts of "
         "both.",
     .options = OPTIONS,
     .completes = ":files json",

@@ -18,7 +18,6 @@
 #include "convert/base/error.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/plan/collecting.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/html/html.h"
@@ -26,31 +25,40 @@
 #include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
 
+struct settings {
+    struct cli_answer answer;
+    bool together;
+};
+
+#define AT(member) offsetof(struct settings, member)
+
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .take = cli_answer_take_format,
-     .words = "table md csv json html",
+    {.name = "together", .how = CLI_FLAG, .at = AT(together),
+     .help = "of a directory of results, one for each host: what they say together"},
+    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
+     .take = cli_answer_take_format, .words = "table md csv json html",
      .help = "table, md (Markdown), csv, json or html [table]; html is one page that opens offline: all "
              "RESULTs, or the history"},
-    {.group = cli_answer_json, .help = "the same as --format json"},
-    {.group = cli_answer_details},
-    {.group = cli_answer_output},
-    {.group = cli_answer_force, .help = "replace OUT when it exists"},
-    {.group = cli_answer_color, .help = "auto, always or never, for tables [auto]"},
+    {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
+    {.group = cli_answer_details, .at = AT(answer)},
+    {.group = cli_answer_output, .at = AT(answer)},
+    {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
+    {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for tables [auto]"},
     {0},
 };
 /* clang-format on */
 
-static int take_options(int argc, char **argv, struct cli_answer *ret_answer,
+static int take_options(int argc, char **argv, struct settings *ret_settings,
                         struct cli_operands *ret_operands)
 {
-    *ret_answer = cli_answer_defaults();
-    const int code = cli_options_take(&CLI_REPORT, argc, argv, ret_answer, ret_operands);
+    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
+    const int code = cli_options_take(&CLI_REPORT, argc, argv, ret_settings, ret_operands);
     if (code >= 0)
         return code;
     if (ret_operands->count == 0)
         return cli_misuse(&CLI_REPORT, "no result");
-    if (ret_answer->format == CLI_FORMAT_JSON && ret_operands->count > 1)
+    if (ret_settings->answer.format == CLI_FORMAT_JSON && ret_operands->count > 1)
         return cli_misuse(&CLI_REPORT, "JSON is one object: one result at a time");
     return -1;
 }
@@ -140,7 +148,7 @@ struct gathering {
 static bool is_history(char **paths, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (cli_is_directory(paths[i]) && !res_is_plan(paths[i]))
+        if (cli_is_directory(paths[i]))
             return true;
     }
     return false;
@@ -195,11 +203,6 @@ static int is_json(const struct dirent *entry)
 static int add_path(struct gathering *gathering, const char *path)
 {
     struct dirent **names;
-    if (res_is_plan(path)) {
-        leave_out(gathering, path,
-                  res_strdup("a plan, whose cells are a fleet and no history: report it by itself"));
-        return CLI_DONE;
-    }
     if (!cli_is_directory(path)) {
         add_file(gathering, path, path);
         return CLI_DONE;
@@ -277,19 +280,20 @@ static int add_history(char **paths, int count, enum cli_format format, const st
 
 static int run_report(int argc, char **argv)
 {
-    struct cli_answer answer;
+    struct settings settings;
     struct cli_operands operands;
     struct res_text text = {0};
-    int code = take_options(argc, argv, &answer, &operands);
+    int code = take_options(argc, argv, &settings, &operands);
     if (code >= 0)
         return code;
+    const struct cli_answer answer = settings.answer;
     code = cli_answer_check(&CLI_REPORT, &answer);
     if (code != CLI_DONE)
         return code;
     const bool to_stdout = answer.output == NULL || strcmp(answer.output, "-") == 0;
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer.colour && to_stdout, .details = answer.details};
-    const bool of_directory = is_history(operands.words, operands.count);
+    const bool of_directory = !settings.together && is_history(operands.words, operands.count);
     if (of_directory)
         code = add_history(operands.words, operands.count, answer.format, &style, &text);
     else if (answer.format == CLI_FORMAT_HTML)
@@ -313,8 +317,8 @@ const struct cli_verb CLI_REPORT = {
     .purpose =
         "Show results that 'mallab ab -o' kept; '-' reads one from stdin. Of a directory of results: how "
         "each candidate moved over time, by workload and machine, against the baseline of the same "
-        "result, and where it did so beyond the noise. Of a plan's directory, or what 'mallab collect -o' "
-        "kept: what its workloads say together, and each beside the candidates.",
+        "result, and where it did so beyond the noise. With --together: what all "
+        "workloads of a directory say together, and each beside the candidates.",
     .options = OPTIONS,
     .completes = ":files json",
     .examples = "mallab report --format md -o result.md result.json",

@@ -25,8 +25,6 @@ OPERANDS = {
     "sites": ["sites.fp"],
     "leaks": ["sites.fp"],
     "flame": ["sites.fp"],
-    "collect": ["web.wl"],
-    "plan": ["web.wl"],  # DIR, likewise
     "pack": ["web.wl"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
@@ -73,8 +71,8 @@ def ended_well(answer):
 def check_output(verb):
     operands = OPERANDS[verb]
     refused(verb, ["-o", "", *operands], 2, "--output takes a name, or - for stdout, not ''")
-    if verb in ("record", "plan"):
-        what = {"record": "recording", "plan": "plan"}[verb]
+    if verb == "record":
+        what = "recording"
         refused(verb, ["-o", "-", *operands], 2, f"-o takes a directory: a {what} does not go to stdout")
         return
     pathlib.Path("taken").write_text("precious\n")

@@ -201,24 +201,6 @@ static const struct res_fleet_missing **list_of(const struct res_fleet *fleet)
     return missing;
 }
 
-static int by_cell(const void *one, const void *other)
-{
-    const struct res_fleet_missing *left = *(const struct res_fleet_missing *const *)one;
-    const struct res_fleet_missing *right = *(const struct res_fleet_missing *const *)other;
-    return left->cell < right->cell ? -1 : left->cell > right->cell;
-}
-
-char *res_fleet_missing_numbers(const struct res_fleet *fleet)
-{
-    const struct res_fleet_missing **missing = list_of(fleet);
-    qsort(missing, fleet->missing_count, sizeof *missing, by_cell);
-    char *numbers = numbers_of(missing, fleet->missing_count);
-    char *line = res_printf("%s%s", numbers, fleet->missing_count > 0 ? "\n" : "");
-    free(numbers);
-    free(missing);
-    return line;
-}
-
 /* Those of one cause; a single one by its host, too. */
 static char *cause_words(const struct res_fleet_missing *const *missing, size_t count, bool all)
 {

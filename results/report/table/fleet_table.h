@@ -20,7 +20,4 @@ char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *styl
 char *res_fleet_markdown(const struct res_fleet *fleet, bool details);
 char *res_fleet_csv(const struct res_fleet *fleet);
 
-/* res_fleet_missing_numbers - "3,17-20" and a newline: the missing cells; "" where there is none. */
-char *res_fleet_missing_numbers(const struct res_fleet *fleet);
-
 #endif
