@@ -147,7 +147,7 @@ static bool write_file(const struct settings *settings, const char *path, char *
 static bool write_files(const struct settings *settings, const struct res_check *check,
                         const struct res_result *result)
 {
-    return write_file(settings, settings->md, res_check_markdown(check)) &&
+    return write_file(settings, settings->md, res_check_document(check, NULL)) &&
            write_file(settings, settings->junit, res_check_junit(check, settings->doubt)) &&
            write_file(settings, settings->benchmark, cli_json_document(res_check_benchmark(result)));
 }
@@ -157,8 +157,7 @@ static void print(const struct settings *settings, const struct res_check *check
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
     cli_put_own(settings->answer.format == CLI_FORMAT_JSON
                     ? cli_json_document(res_described_write(&RES_CHECK, check))
-                : settings->answer.format == CLI_FORMAT_MARKDOWN ? res_check_markdown(check)
-                                                                 : res_check_text(check, &style));
+                : res_check_document(check, settings->answer.format == CLI_FORMAT_MARKDOWN ? NULL : &style));
     if (settings->github) {
         /* GitHub reads both streams; only a table can have more lines behind it. */
         char *annotations = res_check_github(check, settings->doubt);

@@ -25,8 +25,8 @@ static const struct cli_option OPTIONS[] = {
     {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
      .help = "compare results of different workloads all the same"},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
-     .take = cli_answer_take_format, .words = "table md csv json",
-     .help = "table, md (Markdown), csv or json [table]"},
+     .take = cli_answer_take_format, .words = "table md json",
+     .help = "table, md (Markdown) or json [table]"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
     {.group = cli_answer_output, .at = AT(answer)},
     {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
@@ -44,15 +44,12 @@ static int take_options(int argc, char **argv, struct settings *ret_settings,
     return code;
 }
 
-static char *show(const struct res_compare *comparison, enum cli_format format)
+static char *show(const struct res_compare *comparison, const struct cli_answer *answer)
 {
-    if (format == CLI_FORMAT_TABLE)
-        return res_compare_text(comparison);
-    if (format == CLI_FORMAT_MARKDOWN)
-        return res_compare_markdown(comparison);
-    if (format == CLI_FORMAT_CSV)
-        return res_compare_csv(comparison);
-    return cli_json_document(res_described_write(&RES_COMPARE, comparison));
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = answer->colour};
+    if (answer->format == CLI_FORMAT_JSON)
+        return cli_json_document(res_described_write(&RES_COMPARE, comparison));
+    return res_compare_document(comparison, answer->format == CLI_FORMAT_MARKDOWN ? NULL : &style);
 }
 
 static int compare(const struct res_result *earlier, const struct res_result *result,
@@ -64,7 +61,7 @@ static int compare(const struct res_result *earlier, const struct res_result *re
     }
     struct res_compare comparison;
     res_compare_results(earlier, result, &comparison);
-    char *text = show(&comparison, settings->answer.format);
+    char *text = show(&comparison, &settings->answer);
     const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
     free(text);
     res_described_release(&RES_COMPARE, &comparison);
@@ -75,13 +72,9 @@ static char *show_fleet(const struct res_fleet_compare *comparison, const struct
 {
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
-    if (answer->format == CLI_FORMAT_TABLE)
-        return res_fleet_compare_text(comparison, &style);
-    if (answer->format == CLI_FORMAT_MARKDOWN)
-        return res_fleet_compare_markdown(comparison);
-    if (answer->format == CLI_FORMAT_CSV)
-        return res_fleet_compare_csv(comparison);
-    return cli_json_document(res_described_write(&RES_FLEET_COMPARE, comparison));
+    if (answer->format == CLI_FORMAT_JSON)
+        return cli_json_document(res_described_write(&RES_FLEET_COMPARE, comparison));
+    return res_fleet_compare_document(comparison, answer->format == CLI_FORMAT_MARKDOWN ? NULL : &style);
 }
 
 static int compare_fleets(const struct res_result *earlier, const struct res_result *result,

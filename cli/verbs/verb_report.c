@@ -67,8 +67,6 @@ static char *show_fleet(const struct res_fleet *fleet, enum cli_format format, c
 {
     if (format == CLI_FORMAT_MARKDOWN)
         return res_fleet_markdown(fleet, style->details);
-    if (format == CLI_FORMAT_CSV)
-        return res_fleet_csv(fleet);
     return format == CLI_FORMAT_TABLE ? res_fleet_text(fleet, style)
                                       : cli_json_document(res_fleet_write(fleet));
 }
@@ -236,12 +234,8 @@ static void say_none(const char *path)
 static char *show_history(const struct res_history *history, enum cli_format format,
                           const struct res_style *style)
 {
-    if (format == CLI_FORMAT_MARKDOWN)
-        return res_history_markdown(history);
-    if (format == CLI_FORMAT_CSV)
-        return res_history_csv(history);
-    if (format == CLI_FORMAT_TABLE)
-        return res_history_text(history, style);
+    if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
+        return res_history_document(history, format == CLI_FORMAT_TABLE ? style : NULL);
     json_t *document = res_described_write(&RES_HISTORY, history);
     if (format != CLI_FORMAT_HTML)
         return cli_json_document(document);

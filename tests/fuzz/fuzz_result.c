@@ -70,12 +70,9 @@ static void check_fleet(const struct res_fleet *fleet)
     check_shown(res_fleet_text(fleet, &plain), false);
     check_shown(res_fleet_text(fleet, &full), false);
     check_shown(res_fleet_markdown(fleet, true), false);
-    check_shown(res_fleet_csv(fleet), false);
     check_shown(res_fleet_missing_numbers(fleet), false);
     if (res_fleet_compare(fleet, fleet, &comparison, &problem)) {
-        check_shown(res_fleet_compare_text(&comparison, &plain), false);
-        check_shown(res_fleet_compare_markdown(&comparison), false);
-        check_shown(res_fleet_compare_csv(&comparison), false);
+        check_shown(res_fleet_compare_document(&comparison, &plain), false);
         check_dumped(res_described_write(&RES_FLEET_COMPARE, &comparison));
         res_described_release(&RES_FLEET_COMPARE, &comparison);
     }
@@ -90,8 +87,8 @@ static void check_gate(const struct res_result *result, const struct res_result 
     FUZZ_CHECK(res_budget_add_text(&budget, res_result_is_fleet(result) ? FLEET_BUDGET : BUDGET, &problem));
     if (res_check_run(result, earlier, &budget, &check, &problem)) {
         const struct res_style plain = {0};
-        check_shown(res_check_text(&check, &plain), false);
-        check_shown(res_check_markdown(&check), false);
+        check_shown(res_check_document(&check, &plain), false);
+        check_shown(res_check_document(&check, NULL), false);
         check_shown(res_check_junit(&check, RES_DOUBT_TOLD), false);
         check_shown(res_check_github(&check, RES_DOUBT_TOLD), false);
         check_dumped(res_described_write(&RES_CHECK, &check));
@@ -109,9 +106,7 @@ static void check_comparison(const struct res_result *result)
     res_compare_results(result, result, &comparison);
     check_shown(res_compare_workloads_problem(result, result), true);
     check_shown(res_compare_machine_problem(result, result), true);
-    check_shown(res_compare_text(&comparison), false);
-    check_shown(res_compare_markdown(&comparison), false);
-    check_shown(res_compare_csv(&comparison), false);
+    check_shown(res_compare_document(&comparison, NULL), false);
     check_dumped(res_described_write(&RES_COMPARE, &comparison));
     res_described_release(&RES_COMPARE, &comparison);
 }
@@ -124,9 +119,7 @@ static void check_history(const struct res_result *result)
     res_history_add(&history, "two.json", result);
     check_shown(res_history_name(result, 2), false);
     res_history_finish(&history);
-    check_shown(res_history_text(&history, &plain), false);
-    check_shown(res_history_markdown(&history), false);
-    check_shown(res_history_csv(&history), false);
+    check_shown(res_history_document(&history, &plain), false);
     check_dumped(res_described_write(&RES_HISTORY, &history));
     res_described_release(&RES_HISTORY, &history);
 }

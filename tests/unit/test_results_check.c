@@ -145,7 +145,7 @@ TEST(what_an_older_result_lacks_is_no_zero)
         if (told)
             json_object_set_new(now, "memory_rounds_asked", json_integer(0));
         res_compare_results(typed(then), typed(now), &comparison);
-        char *text = res_compare_text(&comparison);
+        char *text = res_compare_document(&comparison, &(struct res_style){0});
         CHECK((strstr(text, "memory_rounds_asked was not recorded, is 0") != NULL) == told);
         CHECK(strstr(text, "memory_idle_ms") == NULL);
         free(text);
@@ -167,7 +167,7 @@ TEST(the_change_is_of_the_figures_beside_it)
         CHECK(fabs(time->new - 25) < 1e-9);
         CHECK(fabs(time->ratio - 1.25) < 1e-9);
         CHECK(isnan(time->interval.low) == (rounds < RES_ROUNDS_FOR_INTERVAL));
-        char *text = res_compare_text(&comparison);
+        char *text = res_compare_document(&comparison, &(struct res_style){0});
         CHECK((strstr(text, "+25.0% ?") != NULL) == (rounds < RES_ROUNDS_FOR_INTERVAL));
         free(text);
         res_described_release(&RES_COMPARE, &comparison);

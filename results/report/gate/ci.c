@@ -9,7 +9,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/json_values.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/document.h"
 
 /* ---- words of a finding ----------------------------------------------------------------------- */
 
@@ -367,43 +367,7 @@ static size_t add_rows(struct res_grid *grid, const struct res_check *check, siz
     return at;
 }
 
-char *res_check_text(const struct res_check *check, const struct res_style *style)
-{
-    struct res_text text = {0};
-    struct res_grid grid;
-    char *baseline = res_text_plain(check->baseline), *summary = summary_words(check);
-    grid_begin(&grid, check);
-    for (size_t i = 0; i < check->changed_libraries.count; i++)
-        res_text_printf(&text, "%s\n%s", check->changed_libraries.items[i],
-                        i + 1 == check->changed_libraries.count ? "\n" : "");
-    for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
-        char *workload = res_text_plain(check->findings[at].workload), *words = bridge_words(check, first);
-        res_text_printf(&text, "%s%s, percentages against %s%s (95 %% intervals)\n", at > 0 ? "\n" : "",
-                        workload, check->earlier ? "the earlier result" : baseline,
-                        check->earlier ? "" : " of the same run");
-        at = add_rows(&grid, check, first, false);
-        res_grid_text(&grid, style, &text);
-        if (words != NULL)
-            res_text_printf(&text, "  (%s)\n", words);
-        free(workload);
-        free(words);
-    }
-    res_text_printf(&text, "\n%s\n", summary);
-    res_grid_release(&grid);
-    free(baseline);
-    free(summary);
-    return text.text;
-}
-
 /* ---- Markdown, for a comment on a change ------------------------------------------------------ */
-
-static void add_line(struct res_text *text, char *words)
-{
-    res_text_printf(text, "- ");
-    res_markdown_add(text, words);
-    res_text_printf(text, "\n");
-    free(words);
-}
 
 /* "abc123 (nightly)"; the result's file says neither: "-". */
 static char *name_of(const struct res_result *result)
@@ -415,24 +379,21 @@ static char *name_of(const struct res_result *result)
 }
 
 /* What is other than in the base: before any figure. */
-static void add_changes(struct res_text *text, const struct res_check *check)
+static void add_changes(struct res_document *document, const struct res_check *check)
 {
     if (check->base == NULL)
         return;
     char *now = name_of(check->of), *then = name_of(check->base);
-    res_text_printf(text, "\nSince the base:\n\n");
     if (strcmp(now, then) != 0)
-        add_line(text, res_printf("%s -> %s", then, now));
+        res_document_line(document, "since the base: %s -> %s", then, now);
     else if (check->changed_libraries.count == 0)
-        add_line(text, res_strdup("nothing that is known"));
-    for (size_t i = 0; i < check->changed_libraries.count; i++)
-        add_line(text, res_strdup(check->changed_libraries.items[i]));
+        res_document_line(document, "since the base: nothing that is known");
     free(now);
     free(then);
 }
 
 /* What a reader opens who doubts. */
-static void add_details(struct res_text *text, const struct res_check *check)
+static void add_details(struct res_document *document, const struct res_check *check)
 {
     static const struct res_column COLUMNS[] = {{.heading = "workload"},    {.heading = "candidate"},
                                                 {.heading = "metric"},      {.heading = "figure"},
@@ -449,45 +410,50 @@ static void add_details(struct res_text *text, const struct res_check *check)
         res_grid_add(&grid, RES_INTERVAL(finding->noise.low, finding->noise.high));
         res_grid_own(&grid, res_printf("%" PRIu64, finding->rounds));
     }
-    res_text_printf(text, "\n<details>\n<summary>How it was measured</summary>\n\n");
-    res_grid_markdown(&grid, text);
-    res_text_printf(text, "\n");
-    add_line(text, res_printf("commit: %s", check->of->commit != NULL ? check->of->commit : "not known"));
+    res_text_printf(&document->text, "\n<details>\n<summary>How it was measured</summary>\n\n");
+    res_document_table(document, &grid);
+    res_document_gap(document);
+    res_document_line(document, "commit: %s", check->of->commit != NULL ? check->of->commit : "not known");
     for (size_t i = 0; res_result_is_fleet(check->of) && i < check->of->fleet->machines.count; i++)
-        add_line(text, res_printf("machines: %s", check->of->fleet->machines.items[i]));
+        res_document_line(document, "machines: %s", check->of->fleet->machines.items[i]);
     if (!res_result_is_fleet(check->of))
-        add_line(text,
-                 res_printf("machine: %s, Linux %s, mallab %s", machine->cpu != NULL ? machine->cpu : "?",
-                            machine->kernel != NULL ? machine->kernel : "?", check->mallab_version));
+        res_document_line(document, "machine: %s, Linux %s, mallab %s", machine->cpu != NULL ? machine->cpu : "?",
+                          machine->kernel != NULL ? machine->kernel : "?", check->mallab_version);
     for (size_t i = 0; i < check->of->disturbance_count; i++)
         if (check->of->disturbances[i].text != NULL)
-            add_line(text, res_strdup(check->of->disturbances[i].text));
-    for (size_t i = 0; i < check->finding_count; i++) {
-        char *words = is_first_of_workload(check, i) ? bridge_words(check, i) : NULL;
-        if (words != NULL)
-            add_line(text, words);
-    }
-    res_text_printf(text, "\n</details>\n");
+            res_document_line(document, "%s", check->of->disturbances[i].text);
+    res_text_printf(&document->text, "\n</details>\n");
     res_grid_release(&grid);
 }
 
-char *res_check_markdown(const struct res_check *check)
+char *res_check_document(const struct res_check *check, const struct res_style *style)
 {
-    struct res_text text = {0};
+    struct res_document document = {.style = style};
     struct res_grid grid;
-    char *summary = summary_words(check);
+    char *baseline = res_text_plain(check->baseline), *summary = summary_words(check);
+    if (style == NULL)
+        res_document_heading(&document, 2, "mallab check: %s", summary);
     grid_begin(&grid, check);
-    res_text_printf(&text, "## mallab check: %s\n", summary);
-    add_changes(&text, check);
-    for (size_t at = 0; at < check->finding_count;) {
-        res_text_printf(&text, "\n### ");
-        res_markdown_add(&text, check->findings[at].workload);
-        res_text_printf(&text, "\n\n");
-        at = add_rows(&grid, check, at, true);
-        res_grid_markdown(&grid, &text);
+    res_document_names(&document, "changed", &check->changed_libraries, 0);
+    add_changes(&document, check);
+    for (size_t at = 0, first = 0; at < check->finding_count; first = at) {
+        char *words = bridge_words(check, first);
+        res_document_heading(&document, 3, "%s, percentages against %s%s (95 %% intervals)",
+                             check->findings[at].workload, check->earlier ? "the earlier result" : baseline,
+                             check->earlier ? "" : " of the same run");
+        at = add_rows(&grid, check, first, style == NULL);
+        res_document_table(&document, &grid);
+        if (words != NULL)
+            res_document_line(&document, "%s", words);
+        res_document_gap(&document);
+        free(words);
     }
-    add_details(&text, check);
+    if (style == NULL)
+        add_details(&document, check);
+    else
+        res_document_line(&document, "%s", summary);
     res_grid_release(&grid);
+    free(baseline);
     free(summary);
-    return text.text;
+    return document.text.text;
 }

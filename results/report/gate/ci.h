@@ -18,12 +18,9 @@
 /* How inconclusive findings are taken. */
 enum res_doubt { RES_DOUBT_TOLD, RES_DOUBT_PASSES, RES_DOUBT_FAILS };
 
-/* res_check_text - an aligned table, what is over first told below, a line of summary. Ends in a newline. */
-char *res_check_text(const struct res_check *check, const struct res_style *style);
-
-/* res_check_markdown - for a comment on a change, or a job's summary: verdict, what is other than in the base, figures, and what
- * they rest on to be opened. */
-char *res_check_markdown(const struct res_check *check);
+/* res_check_document - what changed since then, a table for each workload, the verdict. style NULL: Markdown, for a comment on a change,
+ * with what the figures rest on to be opened. */
+char *res_check_document(const struct res_check *check, const struct res_style *style);
 
 /* res_check_junit - as the schema of Jenkins takes it. Over is a failure; inconclusive is skipped, or a failure with RES_DOUBT_FAILS, or passes with
  * RES_DOUBT_PASSES; the reason is always there. */

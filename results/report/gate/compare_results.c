@@ -29,7 +29,7 @@ static const struct res_field METRIC_FIELDS[] = {
     RES_ROW(COUNT, "rounds_new", rounds_new, NULL),
     RES_ROW(LENT, "verdict", verdict, NULL),
 };
-const struct res_described RES_COMPARE_METRIC = RES_DESCRIBE_WHOLLY("a metric", METRIC_FIELDS);
+static const struct res_described COMPARE_METRIC = RES_DESCRIBE_WHOLLY("a metric", METRIC_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_compared_candidate
@@ -40,7 +40,7 @@ static const struct res_field CANDIDATE_FIELDS[] = {
     RES_ROW(TRUTH, "settings_differ", settings_differ, NULL),
     RES_ROW(LENT, "failed_old", failed_old, NULL),
     RES_ROW(LENT, "failed_new", failed_new, NULL),
-    RES_LIST(LIST, PLAIN, "metrics", metrics, metric_count, &RES_COMPARE_METRIC, NULL),
+    RES_LIST(LIST, PLAIN, "metrics", metrics, metric_count, &COMPARE_METRIC, NULL),
 };
 static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate", CANDIDATE_FIELDS);
 #undef OWNER

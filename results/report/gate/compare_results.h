@@ -15,6 +15,7 @@
 #include "results/measure/figures/metric.h"
 #include "results/measure/result/result.h"
 #include "results/report/gate/bridge.h"
+#include "results/report/grid/lines.h"
 
 #define RES_COMPARE_SCHEMA "mallab-compare/1"
 
@@ -82,8 +83,8 @@ struct res_compare {
     struct res_texts workloads_only_old, workloads_only_new;
 };
 
-/* The rows; release with res_described_release. RES_COMPARE_METRIC: those of a metric, in CSV too. */
-extern const struct res_described RES_COMPARE, RES_COMPARE_METRIC;
+/* The rows; release with res_described_release. */
+extern const struct res_described RES_COMPARE;
 
 /* res_compare_libraries - which libraries are not those of the earlier result, a line each, or that it does not say: of the candidates
  * that both have, and the C library that all of them call. */
@@ -93,9 +94,7 @@ struct res_texts res_compare_libraries(const struct res_result *earlier, const s
 void res_compare_results(const struct res_result *earlier, const struct res_result *result,
                          struct res_compare *ret_comparison);
 
-/* res_compare_text / _markdown / _csv - the same for people, documents and programs; the caller's to free. */
-char *res_compare_text(const struct res_compare *comparison);
-char *res_compare_markdown(const struct res_compare *comparison);
-char *res_compare_csv(const struct res_compare *comparison);
+/* res_compare_document - the same for people. style NULL: Markdown. The caller's to free. */
+char *res_compare_document(const struct res_compare *comparison, const struct res_style *style);
 
 #endif

@@ -11,6 +11,7 @@
 #include "results/measure/statistics/many.h"
 #include "results/measure/statistics/significance.h"
 #include "results/report/grid/cells.h"
+#include "results/report/grid/document.h"
 
 #define NAMES_MOST 6u /* of hosts that only one of both has */
 
@@ -279,99 +280,25 @@ static void add_rows(struct res_grid *grid, const struct res_fleet_compare *comp
     }
 }
 
-/* A line; Markdown makes a list of them. */
-static void add_line(struct res_text *text, bool markdown, char *words)
+char *res_fleet_compare_document(const struct res_fleet_compare *comparison, const struct res_style *style)
 {
-    if (markdown) {
-        res_text_printf(text, "- ");
-        res_markdown_add(text, words);
-        res_text_printf(text, "\n");
-    } else {
-        res_text_printf(text, "%s\n", words);
-    }
-    free(words);
-}
-
-static void add_names(struct res_text *text, bool markdown, const char *what, const struct res_texts *names,
-                      bool all)
-{
-    for (size_t i = 0; i < names->count && (all || i < NAMES_MOST); i++)
-        add_line(text, markdown, res_printf("%s: %s", what, names->items[i]));
-    if (!all && names->count > NAMES_MOST)
-        add_line(text, markdown, res_printf("%s: %zu more", what, names->count - NAMES_MOST));
-}
-
-static char *words_of(const struct res_fleet_compare *comparison, const struct res_style *style,
-                      bool markdown)
-{
-    struct res_text text = {0};
+    struct res_document document = {.style = style};
+    const size_t named_most = style != NULL && style->details ? 0 : NAMES_MOST;
     struct res_grid grid;
-    char *title = res_printf(
-        "fleet of %" PRIu64 " workloads then, %" PRIu64 " now, %" PRIu64 " in both; against %s",
-        comparison->workloads_old, comparison->workloads_new, comparison->pairs, comparison->baseline);
-    if (markdown) {
-        res_text_printf(&text, "### ");
-        res_markdown_add(&text, title);
-    } else {
-        res_text_printf(&text, "%s", title);
-    }
-    res_text_printf(&text, markdown ? "\n\n" : "\n");
-    free(title);
+    res_document_heading(&document, 3,
+                         "fleet of %" PRIu64 " workloads then, %" PRIu64 " now, %" PRIu64 " in both; against %s",
+                         comparison->workloads_old, comparison->workloads_new, comparison->pairs,
+                         comparison->baseline);
     res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     add_rows(&grid, comparison);
-    if (markdown)
-        res_grid_markdown(&grid, &text);
-    else
-        res_grid_text(&grid, style, &text);
+    res_document_table(&document, &grid);
     res_grid_release(&grid);
-    res_text_add(&text, "\n", 1);
-    add_names(&text, markdown, "differs", &comparison->differences, true);
-    add_names(&text, markdown, "only then", &comparison->only_old, style->details);
-    add_names(&text, markdown, "only now", &comparison->only_new, style->details);
-    add_line(&text, markdown,
-             res_strdup("Ratios are to the baseline of the same cell; the change is over pairs of one host, "
-                        "by its spread between them."));
-    return text.text;
-}
-
-char *res_fleet_compare_text(const struct res_fleet_compare *comparison, const struct res_style *style)
-{
-    return words_of(comparison, style, false);
-}
-
-char *res_fleet_compare_markdown(const struct res_fleet_compare *comparison)
-{
-    const struct res_style style = {0};
-    return words_of(comparison, &style, true);
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------ */
-
-static const char *const CSV[] = {"then",       "now",   "ratio",   "ratio_low",
-                                  "ratio_high", "n_eff", "verdict", "pairs"};
-#define CSV_COUNT (sizeof CSV / sizeof CSV[0])
-
-char *res_fleet_compare_csv(const struct res_fleet_compare *comparison)
-{
-    struct res_column columns[CSV_COUNT + 2] = {{.heading = "candidate"}, {.heading = "of"}};
-    struct res_text text = {0};
-    struct res_grid grid;
-    for (size_t i = 0; i < CSV_COUNT; i++)
-        columns[i + 2].heading = CSV[i];
-    res_grid_begin(&grid, columns, CSV_COUNT + 2);
-    for (size_t i = 0; i < comparison->candidate_count; i++) {
-        static const char *const PARTS[] = {"time", "peak"};
-        for (size_t part = 0; part < 2; part++) {
-            res_grid_add(&grid, comparison->candidates[i].name);
-            res_grid_add(&grid, PARTS[part]);
-            for (size_t k = 0; k < CSV_COUNT; k++) {
-                char *key = res_printf("%s.%s", PARTS[part], CSV[k]);
-                res_grid_field(&grid, &COMPARED, &comparison->candidates[i], key);
-                free(key);
-            }
-        }
-    }
-    res_grid_csv(&grid, &text);
-    res_grid_release(&grid);
-    return text.text;
+    res_document_gap(&document);
+    res_document_names(&document, "differs", &comparison->differences, 0);
+    res_document_names(&document, "only then", &comparison->only_old, named_most);
+    res_document_names(&document, "only now", &comparison->only_new, named_most);
+    res_document_line(&document,
+                      "Ratios are to the baseline of the same cell; the change is over pairs of one host, by its "
+                      "spread between them.");
+    return document.text.text;
 }

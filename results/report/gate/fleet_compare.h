@@ -47,10 +47,7 @@ extern const struct res_described RES_FLEET_COMPARE;
 bool res_fleet_compare(const struct res_fleet *earlier, const struct res_fleet *fleet,
                        struct res_fleet_compare *ret_comparison, char **ret_problem);
 
-/* res_fleet_compare_text / _markdown / _csv - the same for people, documents and programs; the caller's to free.
- * style  details: all hosts that only one of both has, else a few. */
-char *res_fleet_compare_text(const struct res_fleet_compare *comparison, const struct res_style *style);
-char *res_fleet_compare_markdown(const struct res_fleet_compare *comparison);
-char *res_fleet_compare_csv(const struct res_fleet_compare *comparison);
+/* res_fleet_compare_document - the same for people. style NULL: Markdown. The caller's to free. */
+char *res_fleet_compare_document(const struct res_fleet_compare *comparison, const struct res_style *style);
 
 #endif

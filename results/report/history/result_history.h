@@ -93,10 +93,7 @@ void res_history_finish(struct res_history *history);
  * caller's to free. */
 char *res_history_name(const struct res_result *result, unsigned number);
 
-/* res_history_text / _markdown / _csv - of a finished one. Text fits RES_TABLE_COLUMNS where names allow. The caller's to free.
- * (history_text.c) */
-char *res_history_text(const struct res_history *history, const struct res_style *style);
-char *res_history_markdown(const struct res_history *history);
-char *res_history_csv(const struct res_history *history);
+/* res_history_document - the same for people. style NULL: Markdown. The caller's to free. */
+char *res_history_document(const struct res_history *history, const struct res_style *style);
 
 #endif

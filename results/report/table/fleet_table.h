@@ -18,6 +18,5 @@
 
 char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style);
 char *res_fleet_markdown(const struct res_fleet *fleet, bool details);
-char *res_fleet_csv(const struct res_fleet *fleet);
 
 #endif
