@@ -25,6 +25,8 @@
 #include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
 
+#define NO_CSV "CSV is of single results: --json has the rest"
+
 struct settings {
     struct cli_answer answer;
     bool together;
@@ -92,6 +94,10 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
         const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
         if (code != CLI_DONE)
             return code;
+        if (format == CLI_FORMAT_CSV && res_result_is_fleet(&result)) {
+            res_result_release(&result);
+            return cli_misuse(&CLI_REPORT, NO_CSV);
+        }
         /* JSON has the notes that were kept. */
         if (format != CLI_FORMAT_JSON)
             res_notes_fill(&result);
@@ -288,6 +294,8 @@ static int run_report(int argc, char **argv)
     const struct res_style style = {
         .utf8 = cli_locale_is_utf8(), .colour = answer.colour && to_stdout, .details = answer.details};
     const bool of_directory = !settings.together && is_history(operands.words, operands.count);
+    if (of_directory && answer.format == CLI_FORMAT_CSV)
+        return cli_misuse(&CLI_REPORT, NO_CSV);
     if (of_directory)
         code = add_history(operands.words, operands.count, answer.format, &style, &text);
     else if (answer.format == CLI_FORMAT_HTML)

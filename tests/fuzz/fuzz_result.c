@@ -70,7 +70,6 @@ static void check_fleet(const struct res_fleet *fleet)
     check_shown(res_fleet_text(fleet, &plain), false);
     check_shown(res_fleet_text(fleet, &full), false);
     check_shown(res_fleet_markdown(fleet, true), false);
-    check_shown(res_fleet_missing_numbers(fleet), false);
     if (res_fleet_compare(fleet, fleet, &comparison, &problem)) {
         check_shown(res_fleet_compare_document(&comparison, &plain), false);
         check_dumped(res_described_write(&RES_FLEET_COMPARE, &comparison));

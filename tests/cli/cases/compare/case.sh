@@ -1,4 +1,4 @@
-for format in table md csv json; do
+for format in table md json; do
     "$MALLAB" compare --format "$format" "$DATA/gate-then.json" "$DATA/gate-now.json"
 done
 "$MALLAB" compare "$DATA/gate-few.json" "$DATA/gate-now.json" || echo "exit $?"
