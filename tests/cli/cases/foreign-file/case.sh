@@ -30,5 +30,4 @@ try check --budget 'time<=+3%' compared.json
 try compare "$DATA/result.json" info.json
 try report web.wl
 try info compared.json
-try tune compared.json
 try top web.wl

@@ -19,6 +19,5 @@ try report recording
 try ab -o absent/result.json work.wl
 # A command where a recording is named: what was understood, and what to type. One that makes no call: why, and what helps.
 "$MALLAB" ab true || echo "$?"
-"$MALLAB" tune /bin/true || echo "$?"
 "$MALLAB" ab nosuchcommand || echo "$?"
 "$MALLAB" ab -q -- true || echo "$?"

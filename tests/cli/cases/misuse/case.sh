@@ -53,18 +53,3 @@ try convert --to-time 0 x
 try convert --head 0 x
 try convert --from-time 5s --to-time 5s x
 try ab --head ten x
-try validate
-try validate --
-try validate -n 0 -- true
-try validate --step 1us -- true
-try validate --touch all -- true
-try validate --seed x -- true
-try validate --timeout never -- true
-try tune
-try tune a b
-try tune --budget soon x
-try tune --memory all x
-try tune --memory idle --idle 0 x
-try tune --seed -1 x
-try tune --touch all x
-try tune --rounds 3 x

@@ -10,13 +10,11 @@ head -c 100 web.wl >cut.wl
 try convert -q -o silent.wl silent.mtrace
 try replay silent.wl
 try ab silent.mtrace
-try tune silent.mtrace
 try replay empty.wl
 try replay dir
 try replay cut.wl
 # without a place to work in
 TMPDIR=/absent try ab web.mtrace
-TMPDIR=/absent try tune web.mtrace
 try ab --keep web.wl web.mtrace
 # no candidates
 MALLAB_ALLOCATORS="$PWD/none" try replay web.wl

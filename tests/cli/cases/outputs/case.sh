@@ -21,7 +21,6 @@ try convert -q -f -o dangling.wl web.mtrace
 try convert -q -o '' web.mtrace
 try report -o '' "$DATA/result.json"
 try ab -o '' web.mtrace
-try validate -o '' -- true
 try info -dash.wl
 try convert -q -f -o elsewhere web.mtrace
 ls . elsewhere

@@ -1,0 +1,51 @@
+/* retired.c - see retired.h. A row is deleted with the version after the one that deleted what it names. */
+#include "cli/options/retired.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What is said: "mallab VERB: 'WORD' is gone: INSTEAD". */
+struct retired {
+    const char *verb; /* NULL: of any verb that does not have it */
+    const char *word; /* a verb, or an option with its dashes */
+    const char *instead;
+};
+
+#define SITE_COSTS                                                                                           \
+    "what a replay saves is not what the program saves: 'mallab sites' tells calls and bytes of each site"
+
+/* clang-format off */
+static const struct retired ROWS[] = {
+    {NULL, "plan", "'mallab ab -o results/ FILE' for each file, by any engine (scripts/fleet has four), and 'mallab report --together results/' is the verdict"},
+    {NULL, "cell", "'mallab ab -o results/ FILE' measures one file on any node, and 'mallab report --together results/' is the verdict"},
+    {NULL, "collect", "'mallab report --together results/' says what all results mean together"},
+    {NULL, "validate", "'mallab ab --confirm -- COMMAND' runs the program itself beside the prediction"},
+
+    {"record", "--sample", "'--sites=512K' takes the call stacks of a sample, and '--window 1h --keep 24' bounds what a long recording takes on disk"},
+    {"record", "--attach-to", "'--control DIR' controls a recording that goes on, and 'mallab record --pid PID' attaches to a program"},
+    {"sites", "--cost", SITE_COSTS},
+    {"sites", "--without", SITE_COSTS},
+    {"ab", "--cost", SITE_COSTS},
+    {"ab", "--sites", "'mallab sites' and 'mallab leaks' tell what each call site holds of a recording"},
+    {"convert", "--without-site", "'mallab sites' and 'mallab leaks' tell what a call site holds"},
+};
+/* clang-format on */
+
+#define ROW_COUNT (sizeof ROWS / sizeof *ROWS)
+
+static bool is_for(const struct retired *row, const struct cli_verb *verb)
+{
+    const bool option = row->word[0] == '-';
+    return option == (verb != NULL) && (row->verb == NULL || strcmp(row->verb, verb->name) == 0);
+}
+
+const char *cli_retired(const struct cli_verb *verb, const char *word)
+{
+    const size_t length = strcspn(word, "=");
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (is_for(&ROWS[i], verb) && strlen(ROWS[i].word) == length &&
+            strncmp(ROWS[i].word, word, length) == 0)
+            return ROWS[i].instead;
+    }
+    return NULL;
+}

@@ -1,0 +1,11 @@
+# Words that earlier versions took: one line that says what to do instead, exit code 2, nothing on stdout.
+try() { "$MALLAB" "$@" && echo "accepted: $*" || echo "$?"; }
+try plan x
+try cell --index 3 plan
+try collect x
+try validate -- true
+try help validate
+try record --sample 1/100 -- true
+try record --sample=1/100 -- true
+# Behind the command's first word they are the command's own.
+"$MALLAB" record -q -o recording -- env echo --sample
