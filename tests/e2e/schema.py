@@ -1,8 +1,10 @@
-"""The published JSON Schemas (docs/schema): whether a document is valid by one, and what it holds that none names."""
+"""The JSON Schemas that the build makes (docs/schema): whether a document is valid by one, and what it holds that none names."""
 import json
+import os
 import pathlib
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "docs" / "schema"
+SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+FOLDER = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build")) / "docs" / "schema"
 
 try:
     import jsonschema

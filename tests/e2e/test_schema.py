@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What mallab prints as JSON is what docs/schema publishes: real answers of each verb are valid, hold no key that the
+"""What mallab prints as JSON is what the schemas say (docs/schema): real answers of each verb are valid, hold no key that the
 schema does not name, and the schemas do refuse what is wrong. A key that is new fails here until its schema has it."""
 import copy
 import json
@@ -40,16 +40,9 @@ class Schema(Lab):
         self.assertIn("mallab-run/1", words)
         published = {schema.load(name)["properties"]["schema"]["const"] for name in schema.all_of_them() if schema.load(name)["type"] == "object"}
         self.assertEqual(words - {"mallab-report/1", "mallab-plan/1"}, published)  # a plan is a table, not JSON
-        listed = (SOURCE / "docs" / "meson.build").read_text() + (SOURCE / "docs" / "schema" / "README.md").read_text()
+        listed = (SOURCE / "docs" / "schema" / "README.md").read_text()
         for name in schema.all_of_them():
-            self.assertEqual(listed.count(f"{name}.schema.json'"), 1, name)
             self.assertIn(f"`{name}`", listed)
-
-    def test_a_run_is_the_same_in_both(self):
-        run, experiment = schema.load("mallab-run-1"), schema.load("mallab-experiment-1")
-        for name, part in run["$defs"].items():
-            self.assertEqual(experiment["$defs"][name], part)
-        self.assertEqual(experiment["$defs"]["run"], {key: value for key, value in run.items() if key[0] != "$" and key != "title"})
 
     def test_replay(self):
         for more in ([], ["--latency"], ["--syscalls"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M", "--limit-by", "data"],
@@ -74,8 +67,6 @@ class Schema(Lab):
         each = self.answer("convert", "-q", "--json", "--each", "-o", "all", kept)
         self.judge("mallab-convert-each-1", each)
         self.assertEqual(len(each["workloads"]), 1)
-        one, all_of_them = schema.load("mallab-convert-1"), schema.load("mallab-convert-each-1")
-        self.assertEqual(all_of_them["$defs"]["report"], {key: one[key] for key in ("type", "properties", "required")})
 
     def test_sites_and_leaks(self):
         footprint = self.place / "sites.fp"
@@ -173,9 +164,6 @@ class Schema(Lab):
 
     def test_confirm(self):
         self.judge("mallab-experiment-1", self.made.answer("confirm", "-q", "-n", "1", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
-
-    def test_validate(self):
-        self.judge("mallab-experiment-1", self.made.answer("validate", "-q", "-n", "1", "-a", "glibc,jemalloc", "--json", "--", "lua5.4", "-e", SCRIPT))
 
 
 if __name__ == "__main__":
