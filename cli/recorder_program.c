@@ -1,14 +1,13 @@
 /* recorder_program.c - `mallab` as the package mallab-record has it: it records, and looks at what was recorded.
  *
  * Where the package mallab is installed too, that one's `mallab` takes the place of this process, whatever the verb. Other
- * tools' traces and packs, which need libarchive and zlib, are left out: the functions at the end stand in place of
- * convert/text/text_input.c and convert/pack/pack_open.c. */
+ * tools' traces, which need libarchive and zlib, are left out: the functions at the end stand in place of
+ * convert/text/text_input.c. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/options/program.h"
 #include "cli/verbs/verbs.h"
-#include "convert/pack/pack_open.h"
 #include "convert/text/text_input.h"
 #include "footprint/base/support.h"
 
@@ -35,26 +34,11 @@ const struct cli_program CLI_PROGRAM = {
 
 /* ---- what is left out ------------------------------------------------------------------------- */
 
-bool conv_pack_detect(const char *path)
-{
-    return false;
-}
-
-enum fp_status conv_pack_open(const char *path, const char *directory, const struct conv_pack_watch *watch,
-                              struct conv_pack *ret_pack, struct conv_error *error)
-{
-    return conv_fail(error, path, FP_ERR_FOREIGN, 0, 0, "is a pack: %s", CLI_PROGRAM.rest);
-}
-
-void conv_pack_release(struct conv_pack *pack)
-{
-}
-
 enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, struct conv_text **ret_text)
 {
     (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0,
-                    "is no recording, footprint, workload or result, and packs and other tools' traces are "
-                    "read by all of mallab, not by the recorder alone");
+                    "is no recording, footprint, workload or result, and other tools' traces are read by "
+                    "all of mallab, not by the recorder alone");
     return conv_no_remedy(ret_error);
 }
 

@@ -38,7 +38,6 @@ struct cli_verb {
     const char *examples;             /* a line each */
     const char *exit_codes;
     enum cli_command_at command_at;
-    bool takes_packs;      /* of what its operands may be (options/packs.h) */
     const char *completes; /* what completion says for operands (options/complete.h); NULL: nothing */
     int (*run)(int argc, char **argv);
 };

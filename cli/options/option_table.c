@@ -14,7 +14,6 @@
 #include "cli/base/say.h"
 #include "cli/base/similar.h"
 #include "cli/options/option_help.h"
-#include "cli/options/packs.h"
 #include "cli/options/retired.h"
 #include "footprint/base/support.h"
 
@@ -301,7 +300,7 @@ int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *s
     } else if (own + 1 < argc) {
         ret_operands->command = argv + own + 1;
     }
-    return verb->takes_packs ? cli_packs_run(verb, argc, argv, ret_operands) : -1;
+    return -1;
 }
 
 int cli_operands_none(const struct cli_verb *verb, const struct cli_operands *operands)
@@ -314,8 +313,5 @@ int cli_operands_one(const struct cli_verb *verb, const struct cli_operands *ope
 {
     if (operands->count == 1)
         return -1;
-    if (operands->count > 1 && cli_packs_name(operands->words[0]) != operands->words[0])
-        return cli_misuse(verb, "%s: the pack holds %d, and 'tar --zstd -xf' unpacks it", several,
-                          operands->count);
     return cli_misuse(verb, "%s", operands->count == 0 ? none : several);
 }

@@ -19,6 +19,7 @@ static const struct retired ROWS[] = {
     {NULL, "plan", "'mallab ab -o results/ FILE' for each file, by any engine (scripts/fleet has four), and 'mallab report --together results/' is the verdict"},
     {NULL, "cell", "'mallab ab -o results/ FILE' measures one file on any node, and 'mallab report --together results/' is the verdict"},
     {NULL, "collect", "'mallab report --together results/' says what all results mean together"},
+    {NULL, "pack", "'tar --zstd -cf FILE DIR' packs a recording, and 'mallab ab DIR' reads it where it is extracted"},
     {NULL, "validate", "'mallab ab --confirm -- COMMAND' runs the program itself beside the prediction"},
 
     {"record", "--sample", "'--sites=512K' takes the call stacks of a sample, and '--window 1h --keep 24' bounds what a long recording takes on disk"},

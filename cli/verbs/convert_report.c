@@ -12,7 +12,6 @@
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
 #include "cli/describe/describe_lists.h"
-#include "cli/options/packs.h"
 #include "cli/verbs/verbs.h"
 #include "convert/base/unnamed_file.h"
 #include "convert/import/formats.h"
@@ -306,7 +305,7 @@ char *cli_output_name(const char *input, const char *new_ending)
 {
     static const char *const endings[] = {".gz",  ".xz",    ".bz2", ".zst", ".zip", ".fp",
                                           ".txt", ".trace", ".rep", ".log", ".raw", ".wl"};
-    char *name = res_strdup(cli_packs_name(input));
+    char *name = res_strdup(input);
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/')
         name[--length] = '\0';

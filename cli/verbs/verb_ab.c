@@ -625,7 +625,6 @@ const struct cli_verb CLI_AB = {
         "and memory against a baseline, with intervals and a verdict. Recordings and footprints are "
         "converted first; COMMAND is recorded first, its stdout going to stderr.",
     .options = OPTIONS,
-    .takes_packs = true,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .completes = ":files wl fp",
     .notes = "Ctrl-C ends the experiment; the rounds finished before are printed and kept. While COMMAND is "

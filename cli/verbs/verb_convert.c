@@ -254,7 +254,6 @@ const struct cli_verb CLI_CONVERT = {
                "tool's trace. Traces and texts may be compressed (gzip, xz, bzip2, zstd, zip); '-' reads one "
                "from stdin.",
     .options = OPTIONS,
-    .takes_packs = true,
     .completes = ":files wl fp",
     .examples = "mallab convert -o web.wl mallab-web.4242\n"
                 "mallab convert --to csv -o - web.wl | gzip >web.csv.gz",

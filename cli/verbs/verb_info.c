@@ -12,7 +12,6 @@
 #include "cli/describe/describe.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
-#include "cli/options/packs.h"
 #include "cli/options/select_options.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/group_workload.h"
@@ -34,8 +33,6 @@ struct settings {
     struct conv_options convert;
     bool verify, details;
     const char *path;
-    char **paths; /* of what a pack holds; else the one */
-    int count;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -72,8 +69,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     int code = cli_options_take(&CLI_INFO, argc, argv, ret_settings, &operands);
     if (code < 0)
         code = cli_select_check(&CLI_INFO, &ret_settings->convert);
-    const bool is_pack = operands.count > 0 && cli_packs_name(operands.words[0]) != operands.words[0];
-    if (code < 0 && (!is_pack || ret_settings->answer.json))
+    if (code < 0)
         code = cli_operands_one(&CLI_INFO, &operands, "no file", "one file at a time");
     if (code >= 0)
         return code;
@@ -81,8 +77,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
         return cli_misuse(&CLI_INFO, "--verify and --salvage contradict each other");
     if (ret_settings->verify && cli_select_any(&ret_settings->convert))
         return cli_misuse(&CLI_INFO, "--verify looks at all of a file: nothing can be selected");
-    ret_settings->paths = operands.words;
-    ret_settings->count = operands.count;
+    ret_settings->path = operands.words[0];
     return -1;
 }
 
@@ -317,14 +312,7 @@ static int run_info(int argc, char **argv)
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    code = CLI_DONE;
-    for (int i = 0; i < settings.count && code == CLI_DONE; i++) {
-        settings.path = settings.paths[i];
-        if (i > 0)
-            printf("\n");
-        code = tell_one(settings);
-    }
-    return code;
+    return tell_one(settings);
 }
 
 const struct cli_verb CLI_INFO = {
@@ -335,7 +323,6 @@ const struct cli_verb CLI_INFO = {
         "Say what a footprint, a recording, a workload, a group of them, a trace or a result holds, and "
         "whether it is complete.",
     .options = OPTIONS,
-    .takes_packs = true,
     .completes = ":files wl fp json",
     .examples = "mallab info mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 FILE unreadable, damaged, too new, or not legal (--verify)",

@@ -97,6 +97,10 @@ void cli_say_other_kind(const struct cli_verb *verb, const char *path, enum conv
             cli_say(verb, "'%s' is JSON, but none of mallab's, nothing that can be replayed", path);
         return;
     }
+    if (kind == CONV_KIND_TAR) {
+        cli_say(verb, "'%s' is a tar archive: 'tar -xf %s' extracts it", path, path);
+        return;
+    }
     char *name = cli_output_name(path, ".wl");
     if (title != NULL)
         cli_say(

@@ -50,8 +50,8 @@ const char *conv_kind_name(enum conv_kind kind)
         return "result";
     case CONV_KIND_TEXT:
         return "text";
-    case CONV_KIND_PACK:
-        return "pack";
+    case CONV_KIND_TAR:
+        return "tar archive";
     default:
         return "unknown";
     }

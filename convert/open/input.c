@@ -14,11 +14,11 @@
 #include "convert/import/import.h"
 #include "convert/open/pass.h"
 #include "convert/order/footprint_input.h"
-#include "convert/pack/pack_open.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
+#include "convert/text/text_input.h"
 #include "convert/text/workload_text.h"
 
 /* ---- what it is ------------------------------------------------------------------------------- */
@@ -44,6 +44,22 @@ static enum conv_kind kind_of_json(const char *bytes, size_t size)
     return memmem(bytes, size, "\"mallab-recording/", 18) != NULL ? CONV_KIND_RECORDING : CONV_KIND_RESULT;
 }
 
+/* POSIX.1-1988, "Extended tar format": the word stands behind the fields of the first file. Packed or not. */
+static bool is_tar(const char *path)
+{
+    static const size_t PLACE = 257;
+    struct conv_error error;
+    struct conv_text *text = NULL;
+    const char *bytes;
+    size_t size;
+    bool whole, found = false;
+    if (conv_text_open(path, &error, &text) == FP_OK &&
+        conv_text_peek(text, &error, &bytes, &size, &whole) == FP_OK)
+        found = size >= PLACE + 5 && memcmp(bytes + PLACE, "ustar", 5) == 0;
+    conv_text_close(text);
+    return found;
+}
+
 static enum conv_kind kind_of_trace(const char *path)
 {
     static const struct conv_options options = {0};
@@ -52,6 +68,8 @@ static enum conv_kind kind_of_trace(const char *path)
     struct conv_input input;
     if (conv_workload_text_detect(path))
         return CONV_KIND_TEXT;
+    if (is_tar(path))
+        return CONV_KIND_TAR;
     if (conv_import_open(path, CONV_KIND_UNKNOWN, &options, &survey, &error, &input) != FP_OK)
         return CONV_KIND_UNKNOWN;
     input.close(input.data);
@@ -79,7 +97,7 @@ static enum conv_kind kind_of_file(const char *path)
         at++;
     if (at < (size_t)size && bytes[at] == '{')
         return kind_of_json(bytes, (size_t)size);
-    return conv_pack_detect(path) ? CONV_KIND_PACK : kind_of_trace(path);
+    return kind_of_trace(path);
 }
 
 enum conv_kind conv_detect(const char *path)
@@ -182,10 +200,10 @@ enum fp_status conv_input_open(const char *path, const struct conv_options *opti
     case CONV_KIND_WORKLOAD:
         (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is a workload already");
         return conv_no_remedy(ret_error);
-    case CONV_KIND_PACK:
+    case CONV_KIND_TAR:
         (void)conv_fail(
             ret_error, path, FP_ERR_FOREIGN, 0, 0,
-            "is a pack, which 'mallab ab', 'convert' and 'info' take; 'tar --zstd -xf' unpacks it");
+            "is a tar archive: 'tar -xf' extracts it, then name what was in it, as a recording's directory");
         return conv_no_remedy(ret_error);
     case CONV_KIND_RESULT:
         (void)conv_fail(ret_error, path, FP_ERR_FOREIGN, 0, 0, "is JSON, not something recorded");

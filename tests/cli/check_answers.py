@@ -25,11 +25,10 @@ OPERANDS = {
     "sites": ["sites.fp"],
     "leaks": ["sites.fp"],
     "flame": ["sites.fp"],
-    "pack": ["web.wl"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
 DONE = ("ab", "confirm", "convert", "report", "compare", "sites", "leaks")
-KEEPS_IN_DIRECTORY = ("ab", "confirm", "pack")
+KEEPS_IN_DIRECTORY = ("ab", "confirm")
 problems = []
 
 

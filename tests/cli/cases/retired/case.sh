@@ -3,6 +3,7 @@ try() { "$MALLAB" "$@" && echo "accepted: $*" || echo "$?"; }
 try plan x
 try cell --index 3 plan
 try collect x
+try pack x
 try validate -- true
 try help validate
 try record --sample 1/100 -- true
