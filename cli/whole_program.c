@@ -12,9 +12,9 @@
 #include "results/measure/figures/metric.h"
 
 static const struct cli_verb *const VERBS[] = {
-    &CLI_AB,     &CLI_RECORD,     &CLI_TOP,     &CLI_CONVERT, &CLI_INFO,  &CLI_REPLAY,
-    &CLI_REPORT, &CLI_CONFIRM,    &CLI_COMPARE, &CLI_CHECK,   &CLI_SITES, &CLI_LEAKS,
-    &CLI_FLAME,  &CLI_ALLOCATORS, &CLI_DOCTOR,  &CLI_HELP,    NULL,
+    &CLI_AB,     &CLI_RECORD,  &CLI_TOP,        &CLI_CONVERT, &CLI_INFO,  &CLI_REPLAY,
+    &CLI_REPORT, &CLI_CONFIRM, &CLI_TUNE,       &CLI_COMPARE, &CLI_CHECK, &CLI_SITES,
+    &CLI_LEAKS,  &CLI_FLAME,   &CLI_ALLOCATORS, &CLI_DOCTOR,  &CLI_HELP,  NULL,
 };
 
 /* ---- completion of candidates and budgets ------------------------------------------------------ */

@@ -24,6 +24,8 @@ static const struct retired ROWS[] = {
 
     {"record", "--sample", "'--sites=512K' takes the call stacks of a sample, and '--window 1h --keep 24' bounds what a long recording takes on disk"},
     {"record", "--attach-to", "'--control DIR' controls a recording that goes on, and 'mallab record --pid PID' attaches to a program"},
+    {"tune", "--budget", "'--time-budget T' is what its replays may take, as of 'mallab ab'"},
+    {"tune", "--memory", "half of the finalists are the best in time, half in peak memory ('--finalists N')"},
     {"sites", "--cost", SITE_COSTS},
     {"sites", "--without", SITE_COSTS},
     {"ab", "--cost", SITE_COSTS},

@@ -19,6 +19,7 @@ QUICK = ["-n", "1", "-a", "glibc", "--memory-rounds", "0", "--no-syscalls"]
 OPERANDS = {
     "ab": QUICK + ["web.wl"],
     "confirm": ["-n", "1", "-a", "glibc,glibc+nocache", "--", "true"],
+    "tune": ["--time-budget", "1s", "-a", "glibc+nocache", "-b", "glibc", "web.wl"],
     "convert": ["web.mtrace"],
     "report": [DATA / "result.json"],
     "compare": [DATA / "gate-then.json", DATA / "gate-now.json"],
@@ -27,8 +28,8 @@ OPERANDS = {
     "flame": ["sites.fp"],
     "record": ["--", "true"],  # DIR, of which there is always another: not of this table but for '' and -
 }
-DONE = ("ab", "confirm", "convert", "report", "compare", "sites", "leaks")
-KEEPS_IN_DIRECTORY = ("ab", "confirm")
+DONE = ("ab", "confirm", "tune", "convert", "report", "compare", "sites", "leaks")
+KEEPS_IN_DIRECTORY = ("ab", "confirm", "tune")
 problems = []
 
 

@@ -149,7 +149,7 @@ TEST(a_part_that_cannot_be_read_is_no_missing_one)
 {
     static const struct {
         const char *part, *problem;
-    } CASES[] = {{"{\"confirmation\": 5}", "its confirmation is no object"},
+    } CASES[] = {{"{\"confirmation\": 5}", "a confirmation is no object"},
                  {"{\"workloads\": [{\"floor\": {\"runs\": []}}]}", "a floor lacks name"},
                  {"{\"workloads\": [{\"floor\": null}], \"confirmation\": null}", NULL}};
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {

@@ -1,0 +1,345 @@
+/* ab_run.c - the whole way from inputs to a table. */
+#include "cli/verbs/ab_run.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/interrupt.h"
+#include "cli/base/say.h"
+#include "cli/verbs/confirm_plan.h"
+#include "cli/verbs/confirm_step.h"
+#include "cli/verbs/experiment_step.h"
+#include "cli/verbs/record_step.h"
+#include "cli/verbs/result_files.h"
+#include "footprint/base/clock.h"
+#include "footprint/base/process.h"
+#include "footprint/base/support.h"
+#include "record/relay.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
+#include "results/measure/experiment/passes.h"
+#include "results/measure/experiment/profile.h"
+#include "results/measure/experiment/result_making.h"
+#include "results/measure/experiment/until.h"
+#include "results/measure/figures/verdict.h"
+#include "results/report/notes/notes.h"
+#include "results/report/table/table.h"
+
+#define IDLE_NS   UINT64_C(60000000000)
+#define OVERSPENT 1.25 /* of the default, and it is told */
+
+/* ---- workloads ------------------------------------------------------------------------------ */
+
+/* named: as the user did. */
+static int add_workload(struct cli_ab *ab, const char *input, const char *named)
+{
+    const struct cli_answer *answer = &ab->settings.answer;
+    const size_t number = ab->workload_count;
+    struct cli_prepared prepared = {0};
+    const struct cli_prepare prepare = {
+        .directory = ab->directory,
+        .convert = &ab->settings.convert,
+        .force = answer->force,
+        .quiet = answer->quiet || answer->keep == NULL, /* of what is removed nobody needs the place */
+        .progress = answer->progress,
+    };
+    const int code = cli_workload_prepare(ab->verb, &prepare, input, number, &prepared);
+    if (code != CLI_DONE)
+        return code;
+    ab->prepared = res_realloc(ab->prepared, number + 1, sizeof *ab->prepared);
+    ab->prepared[number] = prepared;
+    ab->workloads = res_realloc(ab->workloads, number + 1, sizeof *ab->workloads);
+    ab->workload_count++;
+    return cli_prepared_facts(ab->verb, &ab->prepared[number], named, &ab->workloads[number]);
+}
+
+/* Ctrl-C ends the command, as many end in no other way, and what it did until then is compared. */
+static int record_command(struct cli_ab *ab, char **ret_recording)
+{
+    const struct cli_ab_settings *settings = &ab->settings;
+    const uint64_t begin_ns = fp_now_ns();
+    const struct cli_record_step step = {
+        .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
+    const int code = cli_record_step(ab->verb, settings->command, &step, &ab->status, ret_recording);
+    const int asked = rec_relay_asked_to_end();
+    char span[32];
+    ab->command = res_shell_command(settings->command);
+    ab->command_ns = fp_now_ns() - begin_ns;
+    (void)res_text_duration((double)ab->command_ns, span);
+    if (asked == SIGINT && code == CLI_DONE) {
+        cli_say(ab->verb, "recording ended by Ctrl-C after %s: going on with it; again to stop", span);
+        ab->cut = res_printf("until Ctrl-C, %s", span);
+    } else if (asked != 0) {
+        cli_stopped_by = asked;
+    }
+    return code;
+}
+
+/* Ctrl-C ends the recording, and what was recorded is compared. */
+static int record_process(struct cli_ab *ab, char **ret_recording)
+{
+    const struct cli_ab_settings *settings = &ab->settings;
+    const struct cli_record_step step = {.directory = ab->directory, .quiet = settings->answer.quiet};
+    int ended_by;
+    const int code = cli_attach_step(ab->verb, (pid_t)settings->pid, settings->duration_ns, &step, &ended_by,
+                                     ret_recording);
+    if (ended_by != 0 && ended_by != SIGINT)
+        cli_stopped_by = ended_by;
+    return code;
+}
+
+static int prepare_workloads(struct cli_ab *ab)
+{
+    const struct cli_ab_settings *settings = &ab->settings;
+    char *recording = NULL;
+    int code = cli_work_directory(ab->verb, settings->answer.keep, &ab->directory);
+    if (code == CLI_DONE && settings->command != NULL)
+        code = record_command(ab, &recording);
+    if (code == CLI_DONE && settings->pid != 0)
+        code = record_process(ab, &recording);
+    if (code == CLI_DONE && recording != NULL && cli_stopped_by == 0)
+        code = add_workload(ab, recording, settings->command != NULL ? settings->command[0] : recording);
+    free(recording);
+    for (size_t i = 0; i < settings->input_count && code == CLI_DONE && cli_stopped_by == 0; i++)
+        code = add_workload(ab, settings->inputs[i], settings->inputs[i]);
+    return code;
+}
+
+/* ---- the program itself --------------------------------------------------------------------- */
+
+/* What it read while it was recorded is not there again: every other run would do other work. */
+static int check_input(const struct cli_ab *ab)
+{
+    struct stat facts;
+    if (!ab->settings.confirm.wanted || fstat(STDIN_FILENO, &facts) != 0 ||
+        !(S_ISREG(facts.st_mode) || S_ISFIFO(facts.st_mode)))
+        return CLI_DONE;
+    cli_say(
+        ab->verb,
+        "--confirm runs COMMAND often, without input, and standard input is a file or a pipe: let COMMAND "
+        "read a file by its name, and put </dev/null behind");
+    return CLI_FAILED;
+}
+
+/* replays_ns: what they took. Returns an exit code. */
+static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *result)
+{
+    const struct cli_ab_settings *settings = &ab->settings;
+    const struct cli_confirm_times times = {.said_ns = settings->confirm.budget_ns,
+                                            .budget_ns = settings->time_budget_ns,
+                                            .replays_ns = replays_ns};
+    const struct res_candidate *candidates[RES_TRIED_MAX + 1];
+    struct cli_confirm_step step = {
+        .runs = {.candidates = candidates,
+                 .candidate_count = cli_confirm_advised(&ab->choice, result, candidates),
+                 .seed = settings->measure.seed},
+        .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
+                                                   : NULL, /* COMMAND's comes first */
+        .quiet = settings->answer.quiet,
+        .shown = !settings->answer.json,
+        .progress = settings->answer.progress,
+    };
+    if (step.runs.candidate_count < 2) {
+        result->asked.not_confirmed = "no other allocator is advised";
+        return CLI_DONE;
+    }
+    if (ab->cut != NULL) {
+        result->asked.not_confirmed = "it ends by Ctrl-C only";
+        return CLI_DONE;
+    }
+    cli_confirm_fit(ab->verb, &times, settings->command, fp_status_code(ab->status), &ab->command_ns, &step);
+    result->asked.run_ns = (double)ab->command_ns;
+    if (step.runs.candidate_count < 2) {
+        const double needed_ns = (double)res_confirm_runs(1, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns;
+        ab->not_confirmed = res_printf(
+            "8 pairs take %s, a confirmation may take %s; --confirm=%.0fs", RES_DURATION(needed_ns),
+            RES_DURATION((double)cli_confirm_most_ns(&times)), 10 * ceil(needed_ns / 10e9));
+        result->asked.not_confirmed = ab->not_confirmed;
+        return CLI_DONE;
+    }
+    return cli_stopped_by == 0
+               ? cli_confirm_command(ab->verb, &step, settings->command, fp_status_code(ab->status), result)
+               : CLI_DONE;
+}
+
+/* ---- experiment ----------------------------------------------------------------------------- */
+
+/* What the rounds will take, once the warm-up is over, and what comes with them: runs for memory, passes behind, the program itself. */
+static void tell_estimate(struct cli_ab *ab, size_t runs_done, size_t runs_all)
+{
+    const struct cli_ab_settings *settings = &ab->settings;
+    const struct res_options options = {.rounds = (unsigned)settings->measure.rounds,
+                                        .until = settings->until};
+    const size_t entries = ab->choice.candidate_count + 1 + (ab->choice.floor != NULL);
+    const double run_ns = (double)(fp_now_ns() - ab->warm_up.begin_ns) /
+                          (double)(runs_done - ab->warm_up.runs);
+    const struct res_until_plan plan = res_until_plan(&options, settings->time_budget_ns / ab->workload_count,
+                                                      run_ns * (double)entries);
+    const size_t each = runs_all / ab->workload_count, rounds = entries * (settings->measure.rounds + 1);
+    const double more_ns = each > rounds ? (double)(each - rounds) * run_ns : 0;
+    const double least_ns = plan.least_ns + more_ns;
+    const double budget_ns = settings->time_budget_ns > 0 ? (double)settings->time_budget_ns : INFINITY;
+    struct res_text words = {0};
+    res_text_printf(&words, "%s: %u round%s%s of %zu replays%s, some %s by the warm-up",
+                    ab->warm_up.workload->name, plan.least, plan.least == 1 ? "" : "s",
+                    plan.most_ns > plan.least_ns ? " or more" : "", entries, more_ns > 0 ? " and passes" : "",
+                    RES_DURATION(least_ns));
+    if (plan.most_ns > plan.least_ns)
+        res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns + more_ns));
+    else if (least_ns > (settings->is_bound ? 1 : OVERSPENT) * budget_ns)
+        res_text_printf(&words, ", the least for a verdict%s; --head %.0f would fit %s",
+                        settings->is_bound ? ": --time-budget ends them before" : "",
+                        1000 * ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns),
+                        RES_DURATION(budget_ns));
+    if (plan.most_ns > plan.least_ns && settings->until > 0)
+        res_text_printf(&words,
+                        "until differences of %.3g %% are shown or excluded (--resolve, --time-budget, -n)",
+                        100 * settings->until);
+    else if (plan.most_ns > plan.least_ns)
+        res_text_printf(&words, "as --time-budget has");
+    const struct cli_confirm_times times = {settings->confirm.budget_ns, settings->time_budget_ns,
+                                            (uint64_t)least_ns};
+    if (settings->confirm.wanted)
+        res_text_printf(&words, "; then the program itself, up to %s",
+                        RES_DURATION((double)cli_confirm_most_ns(&times)));
+    cli_progress_end(&ab->progress);
+    cli_say(ab->verb, "%s", words.text);
+    free(words.text);
+}
+
+static void on_progress(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                        size_t runs_done, size_t runs_all)
+{
+    struct cli_ab *ab = context;
+    char *words = round == 0                ? res_printf("%s: warm-up, %s", workload->name, entry)
+                  : round == RES_ROUND_PASS ? res_printf("%s: behind the rounds, %s", workload->name, entry)
+                                            : res_printf("%s: round %u, %s", workload->name, round, entry);
+    if (ab->warm_up.workload != workload) {
+        ab->warm_up.workload = workload;
+        ab->warm_up.begin_ns = fp_now_ns();
+        ab->warm_up.runs = runs_done;
+        ab->warm_up.told = ab->settings.answer.quiet;
+    }
+    if (round == 1 && !ab->warm_up.told)
+        tell_estimate(ab, runs_done, runs_all);
+    ab->warm_up.told |= round == 1;
+    cli_progress_show(&ab->progress, words, NULL, 0, runs_done, runs_all);
+    free(words);
+}
+
+struct res_options cli_ab_options(struct cli_ab *ab)
+{
+    const struct cli_ab_settings *settings = &ab->settings;
+    return (struct res_options){
+        .workloads = ab->workloads,
+        .workload_count = ab->workload_count,
+        .candidates = ab->choice.candidates,
+        .candidate_count = ab->choice.candidate_count,
+        .floor = ab->choice.floor,
+        .rounds = (unsigned)settings->measure.rounds,
+        .until = settings->until,
+        .time_budget_ns = settings->time_budget_ns,
+        .rounds_least = settings->is_bound ? 1 : 0,
+        .memory_rounds = (unsigned)settings->memory_rounds,
+        .starts = RES_STARTS,
+        .idle_ms = cli_measure_idle_ms(&settings->measure),
+        .seed = settings->measure.seed,
+        .touch = settings->measure.touch,
+        .timeout_ns = settings->measure.timeout_ns,
+        .limit_bytes = settings->measure.limit_bytes,
+        .group_place = cli_limit_place(&ab->limit),
+        .limit_by_why = ab->limit.why,
+        .check = settings->check,
+        .one_thread = settings->measure.one_thread,
+        .replay_options = settings->measure.options,
+        .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
+        .system_calls = !settings->no_syscalls,
+        .stop = &cli_stopped_by,
+        .progress = on_progress,
+        .context = ab,
+    };
+}
+
+static int run_experiment(struct cli_ab *ab)
+{
+    const struct cli_ab_settings *settings = &ab->settings;
+    struct res_experiment experiment;
+    const struct res_options options = cli_ab_options(ab);
+    const uint64_t begin_ns = fp_now_ns();
+    struct res_result result;
+    bool failed;
+    int code = cli_experiment_step(ab->verb, &options, &ab->choice, &ab->progress, settings->answer.progress,
+                                   settings->answer.quiet, &experiment, &result, &failed);
+    if (code == CLI_DONE) {
+        int confirmed = CLI_DONE;
+        result.asked = (struct res_asked){
+            .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
+        if (!experiment.stopped)
+            res_profile_add(&result, &experiment);
+        res_verdicts_fill(&result); /* which tells what to confirm */
+        if (settings->confirm.wanted && !experiment.stopped)
+            confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);
+        code = cli_result_give(ab->verb, &settings->answer, &result, res_table_text);
+        if (code == CLI_DONE)
+            code = confirmed;
+        res_result_release(&result);
+    }
+    res_experiment_release(&experiment);
+    return code == CLI_DONE && failed ? CLI_FAILED : code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void ab_release(struct cli_ab *ab)
+{
+    for (size_t i = 0; i < ab->workload_count; i++)
+        cli_prepared_release(&ab->prepared[i]);
+    free(ab->prepared);
+    free(ab->workloads);
+    free(ab->command);
+    free(ab->cut);
+    free(ab->not_confirmed);
+    cli_choice_release(&ab->choice);
+    cli_limit_release(&ab->limit);
+}
+
+struct cli_ab_settings cli_ab_settings_default(void)
+{
+    struct cli_ab_settings settings = {.answer = cli_answer_defaults(),
+                                       .measure = cli_measure_defaults(),
+                                       .memory_rounds = RES_MEMORY_PASSES};
+    settings.measure.idle_ns = IDLE_NS;
+    return settings;
+}
+
+int cli_ab_run(struct cli_ab *ab)
+{
+    struct cli_ab_settings *settings = &ab->settings;
+    int code = cli_result_check(ab->verb, &settings->answer);
+    if (code == CLI_DONE)
+        code = check_input(ab);
+    if (code == CLI_DONE)
+        code = cli_choose(ab->verb, settings->measure.allocators, settings->measure.baseline, &ab->choice);
+    if (code == CLI_DONE)
+        code = cli_limit_settle(ab->verb, &settings->measure, &ab->limit);
+    if (code == CLI_DONE) {
+        cli_stops_take();
+        code = prepare_workloads(ab);
+    }
+    if (code == CLI_DONE && settings->measure.baseline == NULL)
+        cli_choice_settle(ab->verb, ab->workloads, ab->workload_count, &ab->choice);
+    if (code == CLI_DONE && cli_stopped_by == 0 && ab->narrow != NULL)
+        code = ab->narrow(ab);
+    if (code == CLI_DONE && cli_stopped_by != 0)
+        cli_say(ab->verb, "interrupted before the first round: there is no result");
+    else if (code == CLI_DONE)
+        code = run_experiment(ab);
+    ab_release(ab);
+    cli_stops_end();
+    return code;
+}

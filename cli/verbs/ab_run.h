@@ -1,0 +1,72 @@
+/* ab_run.h - from inputs to a result and its screen: what `ab` and `tune` have in common. */
+#ifndef MALLAB_CLI_VERBS_AB_RUN_H
+#define MALLAB_CLI_VERBS_AB_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/progress.h"
+#include "cli/options/answer_options.h"
+#include "cli/options/choice.h"
+#include "cli/options/measure_options.h"
+#include "cli/verbs/workloads.h"
+#include "convert/convert.h"
+#include "results/measure/experiment/experiment.h"
+
+struct cli_ab_confirm {
+    bool wanted;
+    uint64_t budget_ns; /* 0: not said */
+};
+
+/* What the command line says. */
+struct cli_ab_settings {
+    struct cli_answer answer;
+    struct cli_measure measure;
+    struct conv_options convert;
+    struct cli_ab_confirm confirm;
+    uint64_t memory_rounds, time_budget_ns;
+    double until;  /* a share; 0: not asked */
+    bool is_bound; /* the time budget was asked for, and holds whatever it costs */
+    bool check, latency, no_syscalls;
+    char **inputs;
+    size_t input_count;
+    char **command;            /* NULL: none */
+    uint64_t pid, duration_ns; /* 0: none */
+};
+
+struct cli_ab {
+    const struct cli_verb *verb; /* in whose name things are told */
+    struct cli_ab_settings settings;
+    /* Between the workloads and the rounds: may take candidates away but the first, and time. Returns an exit code, told. NULL: none. */
+    int (*narrow)(struct cli_ab *ab);
+    struct cli_choice choice;
+    struct cli_limit limit;
+    const char *directory;         /* of recording and workloads */
+    struct cli_prepared *prepared; /* of the workloads, in the same order */
+    struct res_workload *workloads;
+    size_t workload_count;
+    int status;                          /* of the command, as from waitpid */
+    uint64_t command_ns;                 /* what it took, recorded */
+    char *command, *cut, *not_confirmed; /* as of struct res_asked */
+    struct cli_progress progress;
+    struct {
+        const struct res_workload *workload; /* that is being warmed up or measured */
+        uint64_t begin_ns;
+        size_t runs; /* before its own */
+        bool told;
+    } warm_up;
+};
+
+/* cli_ab_settings_default - what holds where nothing is said. */
+struct cli_ab_settings cli_ab_settings_default(void);
+
+/* cli_ab_run - record, convert, replay, print: with settings, verb and narrow set and the rest zero. Ends `ab`, and takes Ctrl-C meanwhile.
+ * Returns an exit code, told. */
+int cli_ab_run(struct cli_ab *ab);
+
+/* cli_ab_options - those of the experiment; they borrow from `ab`. */
+struct res_options cli_ab_options(struct cli_ab *ab);
+
+#endif
