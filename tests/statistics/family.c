@@ -49,7 +49,7 @@ static json_t *simulate(enum model model, size_t rounds, bool all_equal, size_t 
             effects[k] = all_equal || k + 1 < CANDIDATES ? 1 : EFFECT;
         model_draw_many(model, effects, CANDIDATES, rounds, random, &trial);
         for (size_t k = 0; k < CANDIDATES; k++)
-            figures[k] = res_figures_of(&trial, &trial.entries[k + 1], i);
+            figures[k] = res_figures_of(&trial, &trial.entries[k + 1]);
         count(figures, all_equal, &told);
         correct(figures);
         count(figures, all_equal, &corrected);

@@ -110,10 +110,10 @@ static void judge(const struct circumstances *around, double change, size_t roun
     struct res_trial trials[2];
     draw(around, false, change, rounds, random, &trials[0]);
     draw(around, true, change, rounds, random, &trials[1]);
+    (void)res_random_next(random); /* each pair draws its seed, as `mallab ab` does */
     struct res_session then = session_of(&trials[0], around->alone),
                        now = session_of(&trials[1], around->alone);
-    const struct res_across across = res_across_sessions(&now, &then, RES_METRIC_TIME, LIMIT,
-                                                         res_random_next(random));
+    const struct res_across across = res_across_sessions(&now, &then, RES_METRIC_TIME, LIMIT);
     const char *why;
     outcomes->by_gate[res_judge_limit(&across.estimate, LIMIT, across.noise, across.tails, &why)]++;
     outcomes->above += across.tails.above <= RES_P_VALUE_MOST;

@@ -32,13 +32,14 @@ struct res_series trial_series(const struct res_trial *trial, size_t entry)
     return series;
 }
 
-enum res_outcome trial_outcome(const struct res_trial *trial, size_t candidate, double limit, uint64_t seed,
+enum res_outcome trial_outcome(const struct res_trial *trial, size_t candidate, double limit,
                                struct res_tails *ret_tails)
 {
     const struct res_interval no_noise = {1, 1};
     struct res_series own = trial_series(trial, candidate), base = trial_series(trial, 0);
-    const struct res_estimate estimate = res_estimate_paired(&own, &base, seed);
-    const struct res_tails tails = res_limit_paired(&own, &base, limit);
+    const struct res_logarithm change = res_series_logarithm(&own, &base);
+    const struct res_estimate estimate = res_logarithm_estimate(change);
+    const struct res_tails tails = res_logarithm_tails(change, limit);
     const char *why;
     if (ret_tails != NULL)
         *ret_tails = tails;

@@ -13,7 +13,7 @@ struct res_series trial_floor_series(const struct res_trial *trial);
 
 /* trial_outcome - what `mallab check` says of a candidate's time against a limit, 1.03 being +3 % to the baseline.
  * ret_tails  that the test at the limit alone says; may be NULL */
-enum res_outcome trial_outcome(const struct res_trial *trial, size_t candidate, double limit, uint64_t seed,
+enum res_outcome trial_outcome(const struct res_trial *trial, size_t candidate, double limit,
                                struct res_tails *ret_tails);
 
 #endif

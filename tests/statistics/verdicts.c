@@ -104,16 +104,16 @@ static json_t *tallies_json(struct tally *tallies, const struct samples *samples
 
 /* ---- a long experiment ---------------------------------------------------------------------- */
 
-static void tally_all(const struct res_trial *trial, uint64_t seed, struct tally *tallies)
+static void tally_all(const struct res_trial *trial, struct tally *tallies)
 {
     struct res_figures *figures = res_calloc(trial->candidate_count, sizeof *figures);
     for (size_t i = 1; i < trial->candidate_count; i++)
-        figures[i] = res_figures_of(trial, &trial->entries[i], seed);
+        figures[i] = res_figures_of(trial, &trial->entries[i]);
     res_figures_family(trial, figures + 1);
     for (size_t i = 1; i < trial->candidate_count; i++) {
         tallies[i].truth = NAN;
         tally_add(&tallies[i], &figures[i], trial->rounds);
-        tallies[i].gate[trial_outcome(trial, i, GATE_LIMIT, seed, NULL)]++;
+        tallies[i].gate[trial_outcome(trial, i, GATE_LIMIT, NULL)]++;
     }
     free(figures);
 }
@@ -136,7 +136,7 @@ static json_t *cut(const char *path, size_t rounds, double width)
         if (!whole_one)
             break;
         samples_cut(&samples, first, count, experiments * MEMORY_ROUNDS, &trial);
-        tally_all(&trial, experiments, tallies);
+        tally_all(&trial, tallies);
         free(trial.entries);
         first += count;
     }
@@ -187,7 +187,8 @@ static void simulate_one(enum model model, double effect, size_t rounds, double 
     if (width > 0)
         (void)grown(&trial, width, rounds, &count);
     keep_rounds(&part, count);
-    const struct res_figures figures = res_figures_of(&part, &part.entries[1], res_random_next(random));
+    const struct res_figures figures = res_figures_of(&part, &part.entries[1]);
+    (void)res_random_next(random); /* each experiment draws its seed, as `mallab ab` does */
     tally->truth = effect;
     tally_add(tally, &figures, count);
     free(part.entries);

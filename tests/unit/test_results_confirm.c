@@ -6,7 +6,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/confirm/confirm_service.h"
 #include "results/measure/experiment/timed.h"
-#include "results/measure/statistics/statistics.h"
+#include "results/measure/statistics/significance.h"
 #include "unit/harness.h"
 
 #define RUNS_MAX 4096u
@@ -75,18 +75,19 @@ static struct res_result confirm(struct made_up *program, const struct res_candi
 TEST(a_trimmed_ratio_forgets_what_strayed)
 {
     const double ratios[] = {0.90, 0.95, 0.88, 1.40, 0.92, 0.91, 0.93, 0.50, 0.89, 0.94};
-    const double few[] = {0.5, 1, 2}, wrong[] = {1, 0, 1};
-    const struct res_estimate ten = res_trimmed_ratio(ratios, 10), three = res_trimmed_ratio(few, 3);
+    const double few[] = {0.5, 1, 2}, wrong[] = {1, 0, 1}, nothing[] = {1, 0, 1, 1, 1};
+    const struct res_estimate ten = res_logarithm_estimate(res_trimmed_logarithm(ratios, 10)),
+                              three = res_logarithm_estimate(res_trimmed_logarithm(few, 3));
     CHECK_NEAR(ten.value, 0.91484, 1e-4);
     CHECK_NEAR(ten.interval.low, 0.88474, 1e-3);
     CHECK_NEAR(ten.interval.high, 0.94596, 1e-3);
     CHECK_NEAR(three.value, 1, 1e-9);
     CHECK_NEAR(three.interval.low, 0.17871, 1e-3);
     CHECK_NEAR(three.interval.low * three.interval.high, 1, 1e-9);
-    CHECK(isnan(res_trimmed_ratio(wrong, 3).value));
-    CHECK(isnan(res_trimmed_ratio(few, 0).value));
-    CHECK_NEAR(res_trimmed_ratio(few, 1).value, 0.5, 1e-9);
-    CHECK(isnan(res_trimmed_ratio(few, 1).interval.low));
+    CHECK(isnan(res_trimmed_logarithm(wrong, 3).value) && res_trimmed_logarithm(nothing, 5).value == 0);
+    CHECK(isnan(res_trimmed_logarithm(few, 0).value));
+    CHECK_NEAR(res_trimmed_logarithm(few, 1).value, log(0.5), 1e-9);
+    CHECK(isnan(res_trimmed_logarithm(few, 1).error));
 }
 
 TEST(neighbours_are_pairs_and_swap_their_order)

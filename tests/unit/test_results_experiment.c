@@ -118,10 +118,10 @@ TEST(figures_are_net_of_the_floor)
     CHECK_U64(trial->entry_count, 4);
     CHECK_U64(trial->rounds, 8);
     CHECK_STR(trial->digest, "d1");
-    const struct res_figures base = res_figures_of(trial, &trial->entries[0], 42);
-    const struct res_figures fast = res_figures_of(trial, &trial->entries[1], 42);
-    const struct res_figures control = res_figures_of(trial, res_trial_control(trial), 42);
-    const struct res_figures floor = res_figures_of(trial, res_trial_floor(trial), 42);
+    const struct res_figures base = res_figures_of(trial, &trial->entries[0]);
+    const struct res_figures fast = res_figures_of(trial, &trial->entries[1]);
+    const struct res_figures control = res_figures_of(trial, res_trial_control(trial));
+    const struct res_figures floor = res_figures_of(trial, res_trial_floor(trial));
     near("steady of base", base.steady_ns_per_op, (220 - 20) / 10.0);
     near("steady of fast", fast.steady_ns_per_op, (120 - 20) / 10.0);
     near("steady of the floor", floor.steady_ns_per_op, 2);
@@ -149,10 +149,10 @@ TEST(of_few_rounds_there_is_a_ratio_and_no_interval)
         setup.options.rounds = rounds;
         res_experiment_run(&setup.options, &experiment);
         const struct res_trial *trial = &experiment.trials[0];
-        const struct res_figures fast = res_figures_of(trial, &trial->entries[1], 42);
+        const struct res_figures fast = res_figures_of(trial, &trial->entries[1]);
         near("ratio", fast.time.ratio, 0.5);
         CHECK(isfinite(fast.time.interval.low) == (rounds == RES_ROUNDS_FOR_INTERVAL));
-        CHECK(isfinite(fast.peak.interval.low) == (rounds == RES_ROUNDS_FOR_INTERVAL));
+        CHECK(isfinite(fast.peak.interval.low)); /* Student's, however wide */
         CHECK_U64(fast.time.verdict, RES_UNDECIDED);
         res_experiment_release(&experiment);
         setup_release(&setup);
@@ -231,9 +231,9 @@ TEST(memory_is_of_its_own_pass)
     setup.options.idle_ms = 60000;
     res_experiment_run(&setup.options, &experiment);
     const struct res_trial *trial = &experiment.trials[0];
-    const struct res_figures base = res_figures_of(trial, &trial->entries[0], 1);
-    const struct res_figures other = res_figures_of(trial, &trial->entries[1], 1);
-    const struct res_figures odd = res_figures_of(trial, &trial->entries[2], 1);
+    const struct res_figures base = res_figures_of(trial, &trial->entries[0]);
+    const struct res_figures other = res_figures_of(trial, &trial->entries[1]);
+    const struct res_figures odd = res_figures_of(trial, &trial->entries[2]);
     CHECK_U64(trial->rounds, 8);
     CHECK_U64(trial->memory_rounds, 3);
     CHECK_U64(trial->entries[1].run_count, 8);
@@ -275,7 +275,7 @@ TEST(without_recorded_time_memory_is_of_the_timed_runs)
     const struct res_trial *trial = &experiment.trials[0];
     CHECK_U64(trial->memory_rounds, 0);
     CHECK_U64(trial->entries[1].memory_count, 0);
-    near("peak", res_figures_of(trial, &trial->entries[1], 1).peak_bytes, 2000);
+    near("peak", res_figures_of(trial, &trial->entries[1]).peak_bytes, 2000);
     json_t *result = json_of(&experiment, NULL, 0);
     char *table = res_table_text(typed(result), &(struct res_style){.details = true});
     CHECK(strstr(table, "the workload has no recorded time") != NULL);
@@ -303,7 +303,7 @@ TEST(a_failing_candidate_says_why_and_stops_no_other)
                          failed ? entry->failed : "no failure",
                          reasons[i] != NULL ? reasons[i] : "no failure");
         CHECK_U64(entry->run_count, failed ? 0 : 8);
-        CHECK(isnan(res_figures_of(trial, entry, 1).time.ratio) == failed);
+        CHECK(isnan(res_figures_of(trial, entry).time.ratio) == failed);
     }
     res_experiment_release(&experiment);
     setup_release(&setup);

@@ -11,18 +11,9 @@
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-TEST(signs_are_counted_exactly)
+static struct res_tails tails_of(const double *ratios, size_t count, double limit)
 {
-    const double eight[] = {1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8};
-    const struct res_tails all = res_sign_tails(eight, 8, 1), one = res_sign_tails(eight, 8, 1.15);
-    CHECK(all.above == 1 / 256.0 && all.below == 1);
-    CHECK(one.above == 9 / 256.0 && one.below == 255 / 256.0);
-    CHECK(res_sign_tails(eight, 8, 1.8).below == 1 / 256.0); /* what is at the limit is not above it */
-    double many[2000];
-    for (size_t i = 0; i < 2000; i++)
-        many[i] = i < 1044 ? 2 : 0.5; /* 1.968 sigma of 22.36, less the half for whole numbers */
-    const struct res_tails tails = res_sign_tails(many, 2000, 1);
-    CHECK(NEAR(tails.above, 0.0259) && NEAR(tails.above + res_sign_tails(many, 2000, 3).above, 1.0259));
+    return res_logarithm_tails(res_trimmed_logarithm(ratios, count), limit);
 }
 
 TEST(student_is_one_sided_at_the_limit)
@@ -30,23 +21,13 @@ TEST(student_is_one_sided_at_the_limit)
     /* t = 4.3027 and 2.9200 with 2 degrees: 2.5 % and 5 % above. */
     const double samples[] = {1.1 * exp(4.3027 - sqrt(3)), 1.1 * exp(4.3027), 1.1 * exp(4.3027 + sqrt(3))};
     const double others[] = {exp(-2.92 - sqrt(3)), exp(-2.92), exp(-2.92 + sqrt(3))};
-    CHECK(NEAR(res_student_tails(samples, 3, 1.1).above, 0.025));
-    CHECK(NEAR(res_student_tails(samples, 3, 1.1).below, 0.975));
-    CHECK(NEAR(res_student_tails(others, 3, 1).below, 0.05));
+    CHECK(NEAR(tails_of(samples, 3, 1.1).above, 0.025));
+    CHECK(NEAR(tails_of(samples, 3, 1.1).below, 0.975));
+    CHECK(NEAR(tails_of(others, 3, 1).below, 0.05));
     const double same[] = {1.05, 1.05, 1.05};
-    CHECK(res_student_tails(same, 3, 1.05).below == 0 && res_student_tails(same, 3, 1.05).above == 1);
-    CHECK(res_student_tails(same, 3, 1.04).above == 0 && res_student_tails(same, 3, 1.04).below == 1);
-    CHECK(res_student_tails(same, 1, 1.04).above == 1);
-}
-
-TEST(an_interval_is_read_as_students)
-{
-    const struct res_estimate estimate = {.value = 1.1, .interval = {1.1 / 1.05, 1.1 * 1.02}};
-    CHECK(NEAR(res_interval_tails(&estimate, 7, 1.1 / 1.05).above, 0.025)); /* the end of a 95 % interval */
-    CHECK(NEAR(res_interval_tails(&estimate, 7, 1.1 * 1.02).below, 0.025));
-    CHECK(NEAR(res_interval_tails(&estimate, 7, 1.1).above, 0.5));
-    const struct res_estimate none = {.value = NAN, .interval = {NAN, NAN}};
-    CHECK(res_interval_tails(&none, 7, 1).above == 1 && res_interval_tails(&none, 7, 1).below == 1);
+    CHECK(tails_of(same, 3, 1.05).below == 0 && tails_of(same, 3, 1.05).above == 1);
+    CHECK(tails_of(same, 3, 1.04).above == 0 && tails_of(same, 3, 1.04).below == 1);
+    CHECK(tails_of(same, 1, 1.04).above == 1);
 }
 
 TEST(holm_corrects_the_smallest_most)
@@ -119,7 +100,7 @@ TEST(the_limit_is_of_net_times)
     CHECK(tails_at(&other, &base, 1.11).above > 0.99);
     CHECK(tails_at(&other, &base, 1000).below < 0.002); /* a 1000th is below the floor */
     CHECK(tails_at(&other, &base, 0.5).above < 0.0005);
-    CHECK(tails_at(&other, &base, 0).above == 1);
+    CHECK(tails_at(&other, &base, 0).above == 0);
     struct res_batches cut = base;
     cut.batch_count--;
     CHECK(tails_at(&other, &cut, 1.05).above == 1);
@@ -140,21 +121,6 @@ TEST(at_the_limit_each_side_comes_once_in_twenty)
     printf("above the limit %u, below it %u of 300\n", above, below);
     CHECK(above <= 28 && below <= 28); /* 15 each are due; more than 28 come once in a thousand times */
     CHECK(above >= 4 && below >= 4);   /* a test that says nothing is none */
-}
-
-TEST(metrics_have_the_test_of_their_estimate)
-{
-    double ratios[] = {1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
-    struct res_series other = {.values = ratios, .count = 8}, base = {.values = ones, .count = 8};
-    CHECK(res_limit_paired(&other, &base, 1.01).above == 1 / 256.0);
-    CHECK(res_limit_value(&other, 1.055).above == res_sign_tails(ratios, 8, 1.055).above);
-    CHECK(res_limit_value(&base, 0).above == 1 / 256.0);
-    other.of_passes = base.of_passes = true;
-    CHECK(NEAR(res_limit_paired(&other, &base, 1.01).above, res_student_tails(ratios, 8, 1.01).above));
-    base.count = 0;
-    CHECK(res_limit_paired(&other, &base, 1.01).above == 1);
-    const struct res_estimate none = {.value = NAN, .interval = {NAN, NAN}};
-    CHECK(res_limit_unpaired(&other, &base, &none, 1.01, 1).above == 1);
 }
 
 /* ---- few passes of memory ------------------------------------------------------------------- */
@@ -190,14 +156,15 @@ static enum res_verdict judge(const double *own, const double *base, const doubl
         ratios[i] = own[i] / base[i];
         noise[i] = control[i] / base[i];
     }
+    const struct res_estimate found = res_logarithm_estimate(res_trimmed_logarithm(ratios, passes));
     const struct res_comparison comparison = {
-        .ratio = res_median(ratios, passes),
-        .interval = res_student_ratio(ratios, passes),
+        .ratio = found.value,
+        .interval = found.interval,
         .rounds = passes,
         .rounds_needed = RES_ROUNDS_FOR_MEMORY,
         .worth = RES_MEMORY_WORTH,
         .has_control = true,
-        .control = res_student_ratio(noise, passes),
+        .control = res_logarithm_estimate(res_trimmed_logarithm(noise, passes)).interval,
     };
     return res_judge(&comparison);
 }
@@ -240,8 +207,7 @@ TEST(less_than_a_thousandth_of_memory_is_the_same)
     CHECK(judge(more, base, base, 2) == RES_UNDECIDED);
 }
 
-RUN_TESTS(T(signs_are_counted_exactly), T(student_is_one_sided_at_the_limit),
-          T(an_interval_is_read_as_students), T(holm_corrects_the_smallest_most),
+RUN_TESTS(T(student_is_one_sided_at_the_limit), T(holm_corrects_the_smallest_most),
           T(what_many_candidates_withdraw_is_same_within_what_is_resolved), T(the_limit_is_of_net_times),
-          T(at_the_limit_each_side_comes_once_in_twenty), T(metrics_have_the_test_of_their_estimate),
-          T(few_passes_of_memory_make_few_false_verdicts), T(less_than_a_thousandth_of_memory_is_the_same))
+          T(at_the_limit_each_side_comes_once_in_twenty), T(few_passes_of_memory_make_few_false_verdicts),
+          T(less_than_a_thousandth_of_memory_is_the_same))

@@ -196,7 +196,7 @@ TEST(what_is_held_from_the_start_counts_at_the_peak)
     CHECK(fabs(figures->own_start_bytes - 4e6) < 1 && fabs(figures->peak_bytes - 101e6) < 1);
     CHECK(fabs(figures->peak.ratio - 1.01) < 1e-9 && figures->peak.verdict != RES_LESS);
     /* Budgets are of the same, and what was added is not added again to what is read back. */
-    CHECK(fabs(res_series_median(known, &known->candidates[1], RES_METRIC_RSS_PEAK) - 101e6) < 1e6);
+    CHECK(fabs(res_metric_value(known, &known->candidates[1], RES_METRIC_RSS_PEAK) - 101e6) < 1e6);
     json_t *written = res_described_write(&RES_RESULT_WORKLOAD, known);
     const struct res_result_workload *again = typed_workload(written, "glibc");
     CHECK(again->candidates[1].figures.peak_bytes == figures->peak_bytes);

@@ -10,6 +10,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/candidate/library.h"
+#include "results/measure/statistics/significance.h"
 
 /* One of the candidates beside the baseline, or the control. */
 struct entry {
@@ -49,7 +50,7 @@ static void sum_up(struct res_confirmed_figure *figure)
     double *ratios = res_calloc(count + 1, sizeof *ratios);
     for (size_t i = 0; i < count; i++)
         ratios[i] = figure->own[i] / figure->baseline[i];
-    const struct res_estimate estimate = res_trimmed_ratio(ratios, count);
+    const struct res_estimate estimate = res_logarithm_estimate(res_trimmed_logarithm(ratios, count));
     figure->ratio = estimate.value;
     figure->interval = estimate.interval;
     figure->baseline_median = count > 0 ? res_median(figure->baseline, count) : NAN;

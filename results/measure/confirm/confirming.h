@@ -8,7 +8,7 @@
  * A verdict on peaks of looks, which have no control, takes that each is beside all of the baseline's.
  * Neighbouring runs see the same state of the machine, which changes slower than a program runs; the swapped order takes
  * from the ratio what the first run leaves behind for the second. Ratios are summed up by a trimmed mean
- * (statistics.h, res_trimmed_ratio).
+ * (statistics.h, res_trimmed_logarithm).
  * How a run is made is the runner's: a command (confirm_command.h), a service (confirm_service.h). */
 #ifndef MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRMING_H
 #define MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRMING_H

@@ -193,11 +193,11 @@ static void fill_stopped(const struct res_trial *trial, const struct res_options
 }
 
 /* Of all entries, the candidates judged together. To be freed. */
-static struct res_figures *figures_of(const struct res_trial *trial, uint64_t seed)
+static struct res_figures *figures_of(const struct res_trial *trial)
 {
     struct res_figures *figures = res_calloc(trial->entry_count, sizeof *figures);
     for (size_t i = 0; i < trial->entry_count; i++)
-        figures[i] = res_figures_of(trial, &trial->entries[i], seed);
+        figures[i] = res_figures_of(trial, &trial->entries[i]);
     res_figures_family(trial, figures + 1);
     return figures;
 }
@@ -207,7 +207,7 @@ static void fill_workload(const struct res_trial *trial, const struct res_option
 {
     const size_t count = trial->candidate_count;
     const struct res_entry *floor = res_trial_floor(trial);
-    struct res_figures *figures = figures_of(trial, options->seed);
+    struct res_figures *figures = figures_of(trial);
     res_described_init(&RES_RESULT_WORKLOAD, ret_workload);
     res_result_take_recording(trial->workload, ret_workload);
     fill_stopped(trial, options, ret_workload);
@@ -229,7 +229,7 @@ static void fill_workload(const struct res_trial *trial, const struct res_option
     }
     free(figures);
     res_entry_figures_fill(ret_workload);
-    res_latency_judge(ret_workload, options->seed);
+    res_latency_judge(ret_workload);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -271,7 +271,6 @@ static void fill_settings(const struct res_options *options, struct res_result *
     ret_result->memory_rounds_asked = options->memory_rounds;
     ret_result->memory_idle_ms = options->idle_ms;
     ret_result->seed = options->seed;
-    ret_result->resamples = RES_RESAMPLES;
     ret_result->touch = res_text_plain(options->touch != NULL ? options->touch : "page");
     ret_result->check = options->check;
     ret_result->one_thread = options->one_thread;

@@ -338,15 +338,14 @@ void res_entry_figures_complete(struct res_result *result)
 /* ---- latency --------------------------------------------------------------------------------- */
 
 static struct res_percentile judged(const struct res_result_workload *workload,
-                                    const struct res_result_entry *entry, enum res_metric metric,
-                                    uint64_t seed)
+                                    const struct res_result_entry *entry, enum res_metric metric)
 {
     const bool is_control = entry == &workload->control;
     struct res_series own = res_series_of(workload, entry, metric);
     struct res_series base = res_series_of(workload, &workload->candidates[0], metric);
     struct res_series noise = res_series_of(workload, &workload->control, metric);
-    const struct res_estimate ratio = res_estimate_paired(&own, &base, seed);
-    const struct res_estimate aa = res_estimate_paired(&noise, &base, seed);
+    const struct res_estimate ratio = res_logarithm_estimate(res_series_logarithm(&own, &base));
+    const struct res_estimate aa = res_logarithm_estimate(res_series_logarithm(&noise, &base));
     const struct res_comparison comparison = {
         .ratio = ratio.value,
         .interval = ratio.interval,
@@ -365,18 +364,18 @@ static struct res_percentile judged(const struct res_result_workload *workload,
                                    .verdict = (int)(has_noise ? res_judge(&comparison) : RES_UNDECIDED)};
 }
 
-static void judge(const struct res_result_workload *workload, struct res_result_entry *entry, uint64_t seed)
+static void judge(const struct res_result_workload *workload, struct res_result_entry *entry)
 {
     struct res_latency_figures *latency = entry->latency;
     if (latency == NULL || latency->unavailable != NULL)
         return;
-    latency->p99 = judged(workload, entry, RES_METRIC_P99, seed);
-    latency->p99_9 = judged(workload, entry, RES_METRIC_P99_9, seed);
+    latency->p99 = judged(workload, entry, RES_METRIC_P99);
+    latency->p99_9 = judged(workload, entry, RES_METRIC_P99_9);
 }
 
-void res_latency_judge(struct res_result_workload *workload, uint64_t seed)
+void res_latency_judge(struct res_result_workload *workload)
 {
     for (size_t i = 1; i < workload->candidate_count; i++)
-        judge(workload, &workload->candidates[i], seed);
-    judge(workload, &workload->control, seed);
+        judge(workload, &workload->candidates[i]);
+    judge(workload, &workload->control);
 }

@@ -31,7 +31,7 @@ void res_entry_figures_complete(struct res_result *result);
 
 /* res_latency_judge - the last of each candidate that has latency passes, but the baseline, and of the control, whose
  * verdict is against no noise. */
-void res_latency_judge(struct res_result_workload *workload, uint64_t seed);
+void res_latency_judge(struct res_result_workload *workload);
 
 /* res_latency_of - medians of the percentiles over the passes, net of the clock's cost (not of the floor's latency: percentiles of two
  * distributions cannot be subtracted); `max_ns` is the largest. typical_ns is the median of the passes' means less the same of the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/figures/run_batches.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
@@ -122,30 +123,18 @@ struct res_difference res_figures_between(const struct res_trial *trial, const s
         .ratio = found.value, .interval = found.interval, .p_value = found.p_value};
 }
 
-/* Memory's paired ratios to the baseline's and their interval. ratio is NAN where one side has no samples or is not positive. */
+/* Of memory to the baseline's, paired. ratio is NAN where one side has no samples or is not positive. */
 static struct res_difference memory_difference(const struct res_trial *trial, const struct res_entry *entry,
-                                               size_t at, uint64_t seed)
+                                               size_t at)
 {
     const struct series own = memory_of(trial, entry), base = memory_of(trial, &trial->entries[0]);
-    struct res_difference difference = NO_DIFFERENCE;
     const size_t count = own.count < base.count ? own.count : base.count;
     double *ratios = res_calloc(count + 1, sizeof *ratios);
-    bool usable = count > 0, positive = true;
-    for (size_t i = 0; i < count; i++) {
-        const double one = figure_of(&own.runs[i], at), other = figure_of(&base.runs[i], at);
-        usable = usable && other > 0 && one >= 0 && isfinite(one) && isfinite(other);
-        positive = positive && one > 0;
-        ratios[i] = one / other;
-    }
-    if (usable) {
-        difference.ratio = res_median(ratios, count);
-        if (!res_trial_has_memory(trial) && count >= RES_ROUNDS_FOR_INTERVAL)
-            difference.interval = res_bootstrap_median(ratios, count, seed);
-        else if (res_trial_has_memory(trial) && positive)
-            difference.interval = res_student_ratio(ratios, count);
-    }
+    for (size_t i = 0; i < count; i++)
+        ratios[i] = res_ratio_of(figure_of(&own.runs[i], at), figure_of(&base.runs[i], at));
+    const struct res_estimate found = res_logarithm_estimate(res_trimmed_logarithm(ratios, count));
     free(ratios);
-    return difference;
+    return (struct res_difference){.ratio = found.value, .interval = found.interval};
 }
 
 struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry)
@@ -169,11 +158,11 @@ static struct res_difference judged_time(const struct res_trial *trial, const st
 }
 
 static struct res_difference judged_memory(const struct res_trial *trial, const struct res_entry *entry,
-                                           size_t at, uint64_t seed)
+                                           size_t at)
 {
     const struct res_entry *control = res_trial_control(trial);
-    const struct res_difference noise = memory_difference(trial, control, at, seed);
-    struct res_difference difference = memory_difference(trial, entry, at, seed);
+    const struct res_difference noise = memory_difference(trial, control, at);
+    struct res_difference difference = memory_difference(trial, entry, at);
     const struct res_comparison comparison = {
         .ratio = difference.ratio,
         .interval = difference.interval,
@@ -208,7 +197,7 @@ static void doubt(struct res_figures *figures, const struct res_trial *trial)
         figures->peak.verdict = figures->end.verdict = RES_UNDECIDED;
 }
 
-struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry, uint64_t seed)
+struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry)
 {
     const struct series memory = memory_of(trial, entry);
     struct res_figures figures = {
@@ -230,8 +219,8 @@ struct res_figures res_figures_of(const struct res_trial *trial, const struct re
     if (entry == res_trial_floor(trial))
         return figures;
     figures.time = judged_time(trial, entry);
-    figures.peak = judged_memory(trial, entry, AT(resident_peak_bytes), seed);
-    figures.end = judged_memory(trial, entry, AT(resident_end_bytes), seed);
+    figures.peak = judged_memory(trial, entry, AT(resident_peak_bytes));
+    figures.end = judged_memory(trial, entry, AT(resident_end_bytes));
     doubt(&figures, trial);
     /* So that what is shown is what is judged. */
     if (isfinite(figures.time.ratio))

@@ -17,10 +17,8 @@ struct res_difference res_figures_time(const struct res_trial *trial, const stru
 struct res_difference res_figures_between(const struct res_trial *trial, const struct res_entry *other,
                                           const struct res_entry *base);
 
-/* res_figures_of - figures of one entry of a trial. The steady figure of a candidate is that of the baseline and control, times its ratio.
- * seed  of the experiment: the bootstrap's draws follow from it. */
-struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry,
-                                  uint64_t seed);
+/* res_figures_of - figures of one entry of a trial. The steady figure of a candidate is that of the baseline and control, times its ratio. */
+struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry);
 
 /* res_figures_slower_ns - by how many ns per op an entry is slower than the baseline, below 0 when faster; NAN where one has no figure. */
 double res_figures_slower_ns(const struct res_figures *figures, const struct res_figures *baseline);

@@ -1,4 +1,4 @@
-/* metric.c - samples out of a result, and intervals of their ratios. Sources stand in the header. */
+/* metric.c - samples out of a result, and the logarithms of their ratios. */
 #include "results/measure/figures/metric.h"
 
 #include <math.h>
@@ -9,7 +9,6 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/random.h"
 #include "results/measure/figures/held.h"
 #include "results/measure/statistics/significance.h"
 
@@ -141,19 +140,16 @@ bool res_series_has_time(const struct res_series *series)
     return series->time.batches.round_count > 0;
 }
 
-double res_series_steady_ns(const struct res_series *series)
+/* Where no figure was made: of its own batches. */
+static double steady_ns_of(const struct res_series *series)
 {
     return series->ops > 0 ? res_steady_net_ns(&series->time.batches, &series->floor.batches) / series->ops
                            : NAN;
 }
 
-struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base)
-{
-    return res_series_rounds(series, base, NULL);
-}
-
-struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
-                                       double *ret_says)
+/* Of times. */
+static struct res_logarithm steady_of(const struct res_series *series, const struct res_series *base,
+                                      double *ret_says)
 {
     const bool is_baseline = series->control.batches.round_count > 0;
     const struct res_steady_sides sides = {
@@ -162,7 +158,48 @@ struct res_logarithm res_series_rounds(const struct res_series *series, const st
         .control = base != NULL && !series->is_control && !is_baseline ? &base->control.batches : NULL,
         .floor = &series->floor.batches,
     };
-    return res_steady_rounds(&sides, ret_says);
+    struct res_logarithm found = res_steady_rounds(&sides, ret_says);
+    if (base == NULL && isfinite(series->ns_per_op))
+        found.value = log(series->ns_per_op);
+    return found;
+}
+
+double res_ratio_of(double other, double base)
+{
+    if (other < 0 || base < 0)
+        return NAN;
+    if (base > 0)
+        return other / base;
+    return other > 0 ? NAN : 1;
+}
+
+struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base)
+{
+    const size_t count = base == NULL || series->count < base->count ? series->count : base->count;
+    if (res_series_has_time(series) && (base == NULL || res_series_has_time(base)))
+        return steady_of(series, base, NULL);
+    double *ratios = res_calloc(count + 1, sizeof *ratios);
+    for (size_t i = 0; i < count; i++)
+        ratios[i] = base == NULL ? series->values[i] : res_ratio_of(series->values[i], base->values[i]);
+    const struct res_logarithm found = res_trimmed_logarithm(ratios, count);
+    free(ratios);
+    return found;
+}
+
+struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
+                                       double *ret_says)
+{
+    return steady_of(series, base, ret_says);
+}
+
+struct res_logarithm res_series_across(const struct res_series *now, const struct res_series *then)
+{
+    const struct res_logarithm one = res_series_logarithm(now, NULL);
+    const struct res_logarithm other = res_series_logarithm(then, NULL);
+    struct res_logarithm difference = res_logarithms_difference(one, other);
+    if (one.value == other.value) /* also of 0 over 0 */
+        difference.value = 0;
+    return difference;
 }
 
 struct res_series res_series_of(const struct res_result_workload *workload,
@@ -187,17 +224,27 @@ struct res_series res_series_of(const struct res_result_workload *workload,
         if (workload != NULL && workload->candidate_count > 0 && entry == &workload->candidates[0] &&
             workload->control.failed == NULL)
             series.control = res_run_batches_of(workload->control.runs, workload->control.run_count);
+        series.ns_per_op = entry->figures.steady_ns_per_op;
+        if (!isfinite(series.ns_per_op) || entry == floor)
+            series.ns_per_op = steady_ns_of(&series);
     }
     return series;
 }
 
-double res_series_median(const struct res_result_workload *workload, const struct res_result_entry *entry,
-                         enum res_metric metric)
+double res_series_value(const struct res_series *series)
+{
+    if (res_series_has_time(series))
+        return series->ns_per_op;
+    return series->count > 0 ? res_median(series->values, series->count) : NAN;
+}
+
+double res_metric_value(const struct res_result_workload *workload, const struct res_result_entry *entry,
+                        enum res_metric metric)
 {
     struct res_series series = res_series_of(workload, entry, metric);
-    const double median = series.count > 0 ? res_median(series.values, series.count) : NAN;
+    const double value = res_series_value(&series);
     res_series_release(&series);
-    return median;
+    return value;
 }
 
 void res_series_release(struct res_series *series)
@@ -212,211 +259,4 @@ void res_series_release(struct res_series *series)
 size_t res_series_rounds_needed(const struct res_series *series)
 {
     return series->of_passes ? RES_ROUNDS_OF_PASSES : RES_ROUNDS_FOR_VERDICT;
-}
-
-/* ---- estimates ------------------------------------------------------------------------------ */
-
-static const struct res_estimate NO_ESTIMATE = {.value = NAN, .interval = {NAN, NAN}};
-
-static struct res_estimate checked(struct res_estimate estimate)
-{
-    return isfinite(estimate.value) && isfinite(estimate.interval.low) && isfinite(estimate.interval.high)
-               ? estimate
-               : NO_ESTIMATE;
-}
-
-double res_ratio_of(double other, double base)
-{
-    if (other < 0 || base < 0)
-        return NAN;
-    if (base > 0)
-        return other / base;
-    return other > 0 ? NAN : 1;
-}
-
-struct moments {
-    double mean, squares; /* sum of squared distances from the mean */
-};
-
-static struct moments logarithms_of(const double *values, size_t count)
-{
-    struct moments moments = {0, 0};
-    for (size_t i = 0; i < count; i++)
-        moments.mean += log(values[i]) / (double)count;
-    for (size_t i = 0; i < count; i++)
-        moments.squares += pow(log(values[i]) - moments.mean, 2);
-    return moments;
-}
-
-static struct res_estimate around(double logarithm, double half_width)
-{
-    return checked((struct res_estimate){
-        .value = exp(logarithm), .interval = {exp(logarithm - half_width), exp(logarithm + half_width)}});
-}
-
-/* Of few samples or ratios: the median with Student's interval, as the table has it. */
-static struct res_estimate student_of(const double *values, size_t count)
-{
-    return checked((struct res_estimate){.value = res_median(values, count),
-                                         .interval = res_student_ratio(values, count)});
-}
-
-static bool all_positive(const struct res_series *series)
-{
-    for (size_t i = 0; i < series->count; i++)
-        if (!(series->values[i] > 0))
-            return false;
-    return series->count > 0;
-}
-
-struct res_estimate res_estimate_value(const struct res_series *series, uint64_t seed)
-{
-    if (series->count == 0)
-        return NO_ESTIMATE;
-    if (series->of_passes && all_positive(series))
-        return student_of(series->values, series->count);
-    return checked(
-        (struct res_estimate){.value = res_median(series->values, series->count),
-                              .interval = res_bootstrap_median(series->values, series->count, seed)});
-}
-
-struct res_estimate res_estimate_paired(const struct res_series *other, const struct res_series *base,
-                                        uint64_t seed)
-{
-    const size_t count = other->count < base->count ? other->count : base->count;
-    struct res_estimate estimate = NO_ESTIMATE;
-    if (res_series_has_time(other) && res_series_has_time(base))
-        return checked(res_logarithm_estimate(res_series_logarithm(other, base)));
-    bool usable = count > 0;
-    if (!usable)
-        return estimate;
-    double *ratios = res_calloc(count, sizeof *ratios);
-    for (size_t i = 0; i < count; i++) {
-        ratios[i] = res_ratio_of(other->values[i], base->values[i]);
-        usable = usable && isfinite(ratios[i]);
-    }
-    if (usable && other->of_passes && all_positive(other))
-        estimate = student_of(ratios, count);
-    else if (usable)
-        estimate = (struct res_estimate){.value = res_median(ratios, count),
-                                         .interval = res_bootstrap_median(ratios, count, seed)};
-    free(ratios);
-    return checked(estimate);
-}
-
-static struct res_estimate pooled(const struct res_series *other, const struct res_series *base)
-{
-    if (other->count + base->count < 3)
-        return NO_ESTIMATE;
-    const struct moments one = logarithms_of(other->values, other->count);
-    const struct moments two = logarithms_of(base->values, base->count);
-    const size_t freedom = other->count + base->count - 2;
-    const double variance = (one.squares + two.squares) / (double)freedom;
-    const double error = sqrt(variance * (1 / (double)other->count + 1 / (double)base->count));
-    return around(one.mean - two.mean, res_student_quantile(freedom) * error);
-}
-
-static double drawn_median(const struct res_series *series, double *room, struct res_random *random)
-{
-    for (size_t i = 0; i < series->count; i++)
-        room[i] = series->values[res_random_below(random, series->count)];
-    return res_median(room, series->count);
-}
-
-static struct res_logarithm unpaired_times(const struct res_series *other, const struct res_series *base)
-{
-    return res_logarithms_difference(res_series_logarithm(other, NULL), res_series_logarithm(base, NULL));
-}
-
-struct res_estimate res_estimate_unpaired(const struct res_series *other, const struct res_series *base,
-                                          uint64_t seed)
-{
-    struct res_random random = res_random_from(seed);
-    if (other->count == 0 || base->count == 0)
-        return NO_ESTIMATE;
-    if (other->of_passes && base->of_passes && all_positive(other) && all_positive(base))
-        return pooled(other, base);
-    if (res_series_has_time(other) && res_series_has_time(base))
-        return checked(res_logarithm_estimate(unpaired_times(other, base)));
-    double *room = res_calloc(other->count > base->count ? other->count : base->count, sizeof *room);
-    double *ratios = res_calloc(RES_RESAMPLES, sizeof *ratios);
-    bool usable = true;
-    for (size_t i = 0; i < RES_RESAMPLES && usable; i++) {
-        const double drawn = drawn_median(other, room, &random);
-        ratios[i] = res_ratio_of(drawn, drawn_median(base, room, &random));
-        usable = isfinite(ratios[i]);
-    }
-    struct res_estimate estimate = NO_ESTIMATE;
-    if (usable) {
-        estimate.value = res_ratio_of(res_median(other->values, other->count),
-                                      res_median(base->values, base->count));
-        estimate.interval.low = res_quantile(ratios, RES_RESAMPLES, 0.025);
-        estimate.interval.high = res_quantile(ratios, RES_RESAMPLES, 0.975);
-    }
-    free(ratios);
-    free(room);
-    return checked(estimate);
-}
-
-struct res_interval res_estimate_noise(const struct res_estimate *aa)
-{
-    const double low = aa->interval.low, high = aa->interval.high;
-    if (!(low > 0) || !isfinite(high))
-        return (struct res_interval){1, 1};
-    return (struct res_interval){fmin(fmin(low, 1 / high), 1), fmax(fmax(high, 1 / low), 1)};
-}
-
-struct res_interval res_interval_wider(struct res_interval one, struct res_interval other)
-{
-    return (struct res_interval){fmin(one.low, other.low), fmax(one.high, other.high)};
-}
-
-/* ---- at a limit ----------------------------------------------------------------------------- */
-
-static const struct res_tails NO_TAILS = {1, 1};
-
-static struct res_tails tails_of(const double *samples, size_t count, bool of_passes, double limit)
-{
-    bool positive = limit > 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(samples[i]))
-            return NO_TAILS;
-        positive = positive && samples[i] > 0;
-    }
-    if (count == 0)
-        return NO_TAILS;
-    return of_passes && positive ? res_student_tails(samples, count, limit)
-                                 : res_sign_tails(samples, count, limit);
-}
-
-struct res_tails res_limit_value(const struct res_series *series, double limit)
-{
-    return tails_of(series->values, series->count, series->of_passes, limit);
-}
-
-struct res_tails res_limit_paired(const struct res_series *other, const struct res_series *base, double limit)
-{
-    const size_t count = other->count < base->count ? other->count : base->count;
-    if (res_series_has_time(other) && res_series_has_time(base))
-        return res_logarithm_tails(res_series_logarithm(other, base), limit);
-    double *ratios = res_calloc(count + 1, sizeof *ratios);
-    for (size_t i = 0; i < count; i++)
-        ratios[i] = res_ratio_of(other->values[i], base->values[i]);
-    const struct res_tails tails = tails_of(ratios, count, other->of_passes, limit);
-    free(ratios);
-    return tails;
-}
-
-struct res_tails res_limit_unpaired(const struct res_series *other, const struct res_series *base,
-                                    const struct res_estimate *estimate, double limit, uint64_t seed)
-{
-    const size_t few = other->count < base->count ? other->count : base->count;
-    const size_t all = other->count + base->count;
-    const bool of_passes = other->of_passes && base->of_passes;
-    if (res_series_has_time(other) && res_series_has_time(base))
-        return res_logarithm_tails(unpaired_times(other, base), limit);
-    if (!of_passes && few > 1 && isfinite(estimate->value) && all_positive(other) && all_positive(base))
-        return res_two_sample_tails(other->values, other->count, base->values, base->count, limit, seed);
-    const size_t freedom = of_passes ? (all > 2 ? all - 2 : 0) : few - 1;
-    return few > 0 && freedom > 0 ? res_interval_tails(estimate, freedom, limit) : NO_TAILS;
 }

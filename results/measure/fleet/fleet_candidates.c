@@ -139,7 +139,7 @@ static double *host_p_values(const struct res_fleet *fleet, const struct sample 
                                                   : isnan(limit) ? res_logarithm_estimate(own).p_value
                                                                  : res_logarithm_tails(own, limit).above;
         }
-    res_discoveries(p_values, all);
+    res_holm(p_values, all);
     return p_values;
 }
 

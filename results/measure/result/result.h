@@ -314,7 +314,7 @@ struct res_result {
     uint64_t created_unix_ns;
     bool complete;
     char *incomplete_why;
-    uint64_t rounds, rounds_asked, seed, resamples;
+    uint64_t rounds, rounds_asked, seed;
     uint64_t memory_rounds_asked, memory_idle_ms; /* RES_COUNT_ABSENT in older results */
     bool stopped, check, one_thread;
     char *touch;

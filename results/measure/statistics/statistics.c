@@ -1,4 +1,4 @@
-/* statistics.c - medians, intervals and verdicts. The formulas' sources stand in the header. */
+/* statistics.c - medians, ratios of pairs and verdicts. The formulas' sources stand in the header. */
 #include "results/measure/statistics/statistics.h"
 
 #include <assert.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/base/random.h"
 
 int res_by_value(const void *left, const void *right)
 {
@@ -53,28 +52,6 @@ double res_median_deviation(const double *samples, size_t count)
     return deviation;
 }
 
-struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed)
-{
-    assert(count > 0);
-    struct res_random random = res_random_from(seed);
-    double *drawn = res_calloc(count, sizeof *drawn);
-    double *medians = res_calloc(RES_RESAMPLES, sizeof *medians);
-    for (size_t i = 0; i < RES_RESAMPLES; i++) {
-        for (size_t k = 0; k < count; k++)
-            drawn[k] = samples[res_random_below(&random, count)];
-        qsort(drawn, count, sizeof *drawn, res_by_value);
-        medians[i] = quantile_of_sorted(drawn, count, 0.5);
-    }
-    qsort(medians, RES_RESAMPLES, sizeof *medians, res_by_value);
-    const struct res_interval interval = {
-        .low = quantile_of_sorted(medians, RES_RESAMPLES, 0.025),
-        .high = quantile_of_sorted(medians, RES_RESAMPLES, 0.975),
-    };
-    free(medians);
-    free(drawn);
-    return interval;
-}
-
 double res_student_quantile(size_t freedom)
 {
     static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -86,21 +63,6 @@ double res_student_quantile(size_t freedom)
         return quantiles[freedom - 1];
     const double z = 1.959964, nu = (double)freedom;
     return z + (pow(z, 3) + z) / (4 * nu) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * nu * nu);
-}
-
-struct res_interval res_student_ratio(const double *samples, size_t count)
-{
-    double sum = 0, squares = 0;
-    if (count < 2)
-        return (struct res_interval){NAN, NAN};
-    for (size_t i = 0; i < count; i++)
-        sum += log(samples[i]);
-    const double mean = sum / (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (log(samples[i]) - mean) * (log(samples[i]) - mean);
-    const double reach = res_student_quantile(count - 1) *
-                         sqrt(squares / (double)(count - 1) / (double)count);
-    return (struct res_interval){exp(mean - reach), exp(mean + reach)};
 }
 
 /* logs: sorted. The ends are the nearest that is kept (winsorized). */
@@ -117,30 +79,35 @@ static double trimmed_error(const double *logs, size_t count, size_t cut)
     return sqrt(squares / (double)kept / (double)(kept - 1));
 }
 
-struct res_estimate res_trimmed_ratio(const double *ratios, size_t count)
+static bool are_ratios(const double *ratios, size_t count)
 {
-    struct res_estimate estimate = {.value = NAN, .interval = {NAN, NAN}};
-    const size_t cut = count / 5, kept = count - 2 * cut;
-    bool usable = count > 0;
-    double sum = 0;
     for (size_t i = 0; i < count; i++)
-        usable = usable && ratios[i] > 0 && isfinite(ratios[i]);
-    if (!usable)
-        return estimate;
+        if (!(ratios[i] >= 0) || !isfinite(ratios[i]))
+            return false;
+    return count > 0;
+}
+
+struct res_logarithm res_trimmed_logarithm(const double *ratios, size_t count)
+{
+    const size_t cut = count / 5, kept = count - 2 * cut;
+    struct res_logarithm found = {NAN, NAN, (double)kept - 1};
+    if (!are_ratios(ratios, count))
+        return found;
     double *logs = res_calloc(count, sizeof *logs);
     for (size_t i = 0; i < count; i++)
         logs[i] = log(ratios[i]);
     qsort(logs, count, sizeof *logs, res_by_value);
-    for (size_t i = cut; i < count - cut; i++)
-        sum += logs[i];
-    const double mean = sum / (double)kept;
-    estimate.value = exp(mean);
-    if (kept > 1) {
-        const double reach = res_student_quantile(kept - 1) * trimmed_error(logs, count, cut);
-        estimate.interval = (struct res_interval){exp(mean - reach), exp(mean + reach)};
+    if (isfinite(logs[cut])) {
+        found.value = 0;
+        for (size_t i = cut; i < count - cut; i++)
+            found.value += logs[i] / (double)kept;
+        found.error = kept > 1 ? trimmed_error(logs, count, cut) : NAN;
+    } else if (isinf(logs[count - cut - 1])) {
+        found.value = -INFINITY;
+        found.error = kept > 1 ? 0 : NAN;
     }
     free(logs);
-    return estimate;
+    return found;
 }
 
 static bool inside_control(const struct res_comparison *comparison)

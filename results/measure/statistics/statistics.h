@@ -2,9 +2,9 @@
  *
  *   sample    one run's figure; samples of one round belong together (same minutes, same machine state)
  *   ratio     candidate over baseline in the same round; 1.02 is 2 % more than the baseline
- *   interval  95 % bootstrap interval of the median
+ *   interval  95 %, of a ratio: Student's, of its logarithm (significance.h)
  *
- * All functions are pure: same samples and seed, same figures. Nothing prints. Samples are finite doubles. */
+ * All functions are pure: same samples, same figures. Nothing prints. Samples are finite doubles. */
 #ifndef MALLAB_RESULTS_MEASURE_STATISTICS_STATISTICS_H
 #define MALLAB_RESULTS_MEASURE_STATISTICS_STATISTICS_H
 
@@ -13,13 +13,9 @@
 #include <stdint.h>
 
 #define RES_ROUNDS_FOR_VERDICT 8u /* DESIGN.md, section 5: fewer rounds print no verdict */
-/* Of a median's 95 % interval. The widest that rounds give, from the least to the greatest, misses it in 1 of 2^(rounds - 1): below 6 in
- * more than 5 %. Likewise of as few all swaps of names (steady.h) are fewer than 1 / 0.05. */
+/* Below, an interval of rounds is shown to nobody: a quarter of them is not two. */
 #define RES_ROUNDS_FOR_INTERVAL 6u
 #define RES_ROUNDS_FOR_MEMORY   3u /* memory repeats within some per cent: its interval needs no more */
-#ifndef RES_RESAMPLES              /* tests/fuzz draws fewer: it looks for crashes */
-#define RES_RESAMPLES 2000u
-#endif
 #define RES_MEMORY_WORTH                                                                                     \
     0.001 /* of a ratio of memory: it repeats so well that a single page would be a verdict, printed as +0.0 % */
 #define RES_COLOUR_LEAST                                                                                     \
@@ -73,29 +69,19 @@ double res_median(const double *samples, size_t count);
  * Source  F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974). */
 double res_median_deviation(const double *samples, size_t count);
 
-/* res_bootstrap_median - 95 % interval of the median.
- * Draws `count` samples with replacement RES_RESAMPLES times and takes the 2.5 % and 97.5 % quantiles of the medians.
- * seed      the same seed gives the same interval.
- * Returns   the interval; both ends are the sample when count is 1. count > 0.
- * Source    B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13, percentile interval. */
-struct res_interval res_bootstrap_median(const double *samples, size_t count, uint64_t seed);
-
 /* res_student_quantile - the 97.5 % quantile of Student's t; freedom > 0. Above 30 degrees of freedom within 0.0003, by
  * the first terms of its expansion around the normal distribution's.
  * Source  M. Abramowitz, I. A. Stegun, "Handbook of mathematical functions" (1964), 26.7.5. */
 double res_student_quantile(size_t freedom);
 
-/* res_student_ratio - 95 % interval of ratios of which there are few: Student's, of the mean of their logarithms.
- * samples   positive. Returns  NAN twice under 2 samples.
- * Source    W. S. Gosset ("Student"), "The probable error of a mean", Biometrika 6 (1908). */
-struct res_interval res_student_ratio(const double *samples, size_t count);
-
-/* res_trimmed_ratio - ratios of pairs, as one ratio with its 95 % interval: of the logarithms a fifth is left out at each end, so that runs
- * which something disturbed count for nothing; what is left out widens the interval. Under 5 ratios nothing is left out.
- * Returns   NAN where a ratio is not positive or there is none; its interval is NAN under 2. The p-value is 0.
+/* res_trimmed_logarithm - of ratios of pairs: of their logarithms a fifth is left out at each end, so that runs which something disturbed count for
+ * nothing; what is left out widens the error. Under 5 ratios nothing is left out, and it is Student's of their mean.
+ * ratios    0 and more. Where all that are kept are 0 the logarithm is -INFINITY, without error
+ * Returns   value NAN without ratios, where one is negative or no number, and where only some that are kept are 0; error NAN of one.
  * Source    K. K. Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61 (1974): the trimmed mean of
- *           one sample with the standard error of its winsorized variance. */
-struct res_estimate res_trimmed_ratio(const double *ratios, size_t count);
+ *           one sample with the standard error of its winsorized variance; W. S. Gosset ("Student"), "The probable error of a mean",
+ *           Biometrika 6 (1908). */
+struct res_logarithm res_trimmed_logarithm(const double *ratios, size_t count);
 
 /* What a verdict is made from. */
 struct res_comparison {

@@ -50,33 +50,12 @@ static double harness_shift(const struct res_session *now, const struct res_sess
     return shift > 0 && isfinite(shift) ? shift : NAN;
 }
 
-/* Round by round; the caller's to release. Empty where the bridge is: nothing is to be made of that. */
-static struct res_series divided(const struct res_series *own, const struct res_series *base)
-{
-    struct res_series ratios = {.count = own->count < base->count ? own->count : base->count,
-                                .of_passes = own->of_passes};
-    ratios.values = ratios.count > 0 ? res_calloc(ratios.count, sizeof *ratios.values) : NULL;
-    for (size_t i = 0; i < ratios.count; i++)
-        ratios.values[i] = res_ratio_of(own->values[i], base->values[i]);
-    return ratios;
-}
-
-static struct res_series divided_by(const struct res_series *own, double divisor)
-{
-    struct res_series ratios = {.count = own->count, .of_passes = own->of_passes};
-    ratios.values = res_calloc(own->count + 1, sizeof *ratios.values);
-    for (size_t i = 0; i < own->count; i++)
-        ratios.values[i] = own->values[i] / divisor;
-    return ratios;
-}
-
 /* ---- both ----------------------------------------------------------------------------------- */
 
 struct scene {
     const struct res_session *now, *then;
     enum res_metric metric;
     double limit;
-    uint64_t seed;
 };
 
 static void set_from_logarithms(const struct scene *scene, struct res_logarithm now,
@@ -87,54 +66,38 @@ static void set_from_logarithms(const struct scene *scene, struct res_logarithm 
     across->tails = res_logarithm_tails(difference, scene->limit);
 }
 
+static size_t fewer(const struct res_series *one, const struct res_series *other)
+{
+    return one->count < other->count ? one->count : other->count;
+}
+
 static void set_from_series(const struct scene *scene, const struct res_series *now,
                             const struct res_series *then, struct res_across *across)
 {
-    across->estimate = res_estimate_unpaired(now, then, scene->seed);
-    across->tails = res_limit_unpaired(now, then, &across->estimate, scene->limit, scene->seed);
-    across->rounds = now->count < then->count ? now->count : then->count;
-}
-
-/* Takes over both. */
-static void set_from_ratios(const struct scene *scene, struct res_series now, struct res_series then,
-                            struct res_across *across)
-{
-    set_from_series(scene, &now, &then, across);
-    res_series_release(&now);
-    res_series_release(&then);
+    const struct res_logarithm difference = res_series_across(now, then);
+    across->estimate = res_logarithm_estimate(difference);
+    across->tails = res_logarithm_tails(difference, scene->limit);
+    across->rounds = fewer(now, then);
 }
 
 static size_t rounds_of(const struct res_session *session)
 {
-    return session->own.count < session->baseline.count ? session->own.count : session->baseline.count;
+    return fewer(&session->own, &session->baseline);
 }
 
 static void set_over_baseline(const struct scene *scene, struct res_across *across)
 {
-    const struct res_logarithm now = over_baseline(scene->now);
-    const struct res_logarithm then = over_baseline(scene->then);
-    if (isfinite(now.value) && isfinite(then.value)) {
-        set_from_logarithms(scene, now, then, across);
-        across->rounds = rounds_of(scene->now) < rounds_of(scene->then) ? rounds_of(scene->now)
-                                                                        : rounds_of(scene->then);
-    } else {
-        set_from_ratios(scene, divided(&scene->now->own, &scene->now->baseline),
-                        divided(&scene->then->own, &scene->then->baseline), across);
-    }
+    set_from_logarithms(scene, over_baseline(scene->now), over_baseline(scene->then), across);
+    across->rounds = rounds_of(scene->now) < rounds_of(scene->then) ? rounds_of(scene->now)
+                                                                    : rounds_of(scene->then);
     across->bridge = RES_BRIDGE_BASELINE;
     across->bridge_ratio = across->plain_ratio / across->estimate.value;
 }
 
 static void set_over_harness(const struct scene *scene, double shift, struct res_across *across)
 {
-    const struct res_logarithm now = over_harness(&scene->now->own, &scene->now->harness);
-    const struct res_logarithm then = over_harness(&scene->then->own, &scene->then->harness);
-    if (isfinite(now.value) && isfinite(then.value)) {
-        set_from_logarithms(scene, now, then, across);
-    } else {
-        set_from_ratios(scene, divided_by(&scene->now->own, harness_ns(scene->now)),
-                        divided_by(&scene->then->own, harness_ns(scene->then)), across);
-    }
+    set_from_logarithms(scene, over_harness(&scene->now->own, &scene->now->harness),
+                        over_harness(&scene->then->own, &scene->then->harness), across);
     across->bridge = RES_BRIDGE_HARNESS;
     across->bridge_ratio = shift;
 }
@@ -142,37 +105,26 @@ static void set_over_harness(const struct scene *scene, double shift, struct res
 static double plain_ratio(const struct scene *scene)
 {
     const struct res_series *now = &scene->now->own, *then = &scene->then->own;
-    const double steady = res_series_steady_ns(now) / res_series_steady_ns(then);
-    return isfinite(steady) ? steady : res_ratio_of(median_of(now), median_of(then));
+    return scene->metric == RES_METRIC_TIME ? now->ns_per_op / then->ns_per_op
+                                            : res_ratio_of(median_of(now), median_of(then));
 }
 
 /* ---- noise ---------------------------------------------------------------------------------- */
 
-static struct res_estimate controlled(const struct res_session *session, uint64_t seed)
+static struct res_logarithm controlled(const struct res_session *session)
 {
-    return res_estimate_paired(&session->control, &session->controlled, seed);
-}
-
-/* Of A/A as the table has it. */
-static double control_ratio(const struct res_session *session)
-{
-    if (res_series_has_time(&session->control) && res_series_has_time(&session->controlled))
-        return exp(res_series_logarithm(&session->control, &session->controlled).value);
-    struct res_series ratios = divided(&session->control, &session->controlled);
-    const double median = median_of(&ratios);
-    res_series_release(&ratios);
-    return median;
+    return res_series_logarithm(&session->control, &session->controlled);
 }
 
 /* Both controls' truth is 1, so they have a degree of freedom each. A ratio of two sessions has four entries in it as both have together. */
 static struct res_interval noise_of_times(const struct scene *scene)
 {
-    const double both[] = {control_ratio(scene->now), control_ratio(scene->then)};
+    const double both[] = {controlled(scene->now).value, controlled(scene->then).value};
     double squares = 0;
     size_t freedom = 0;
     for (size_t i = 0; i < 2; i++) {
-        if (both[i] > 0) {
-            squares += pow(log(both[i]), 2);
+        if (isfinite(both[i])) {
+            squares += pow(both[i], 2);
             freedom++;
         }
     }
@@ -203,24 +155,27 @@ static void add_noise(struct res_across *across, double ratio)
     const struct res_interval more = around_one(ratio);
     if (more.high <= across->noise.high)
         return;
-    across->noise = res_interval_wider(across->noise, more);
+    across->noise = more;
     across->moved = true;
 }
 
 static struct res_interval noise_of_counts(const struct scene *scene)
 {
-    const struct res_estimate now = controlled(scene->now, scene->seed);
-    const struct res_estimate then = controlled(scene->then, scene->seed);
-    const struct res_estimate shift = res_estimate_unpaired(&scene->now->baseline, &scene->then->baseline,
-                                                            scene->seed);
-    return res_interval_wider(res_interval_wider(res_estimate_noise(&now), res_estimate_noise(&then)),
-                              res_estimate_noise(&shift));
+    const struct res_logarithm all[] = {controlled(scene->now), controlled(scene->then),
+                                        res_series_across(&scene->now->baseline, &scene->then->baseline)};
+    struct res_interval widest = {1, 1};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const struct res_interval interval = res_logarithm_estimate(all[i]).interval;
+        const struct res_interval noise = res_noise(&interval);
+        widest = (struct res_interval){fmin(widest.low, noise.low), fmax(widest.high, noise.high)};
+    }
+    return widest;
 }
 
 struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
-                                      enum res_metric metric, double limit, uint64_t seed)
+                                      enum res_metric metric, double limit)
 {
-    const struct scene scene = {now, then, metric, limit, seed};
+    const struct scene scene = {now, then, metric, limit};
     struct res_across across = {
         .bridge_ratio = NAN,
         .rounds_needed = res_series_rounds_needed(then->own.of_passes ? &now->own : &then->own),
@@ -309,7 +264,7 @@ struct res_across res_across_partners(const struct res_partners *partners, const
     const char *bridge = !is_bridge && is_bridged(partners) ? partners->baseline : NULL;
     struct res_session now = session_of(partners->now, candidate, bridge, partners->baseline, metric);
     struct res_session then = session_of(partners->then, candidate, bridge, partners->baseline_then, metric);
-    struct res_across across = res_across_sessions(&now, &then, metric, limit, partners->seed);
+    struct res_across across = res_across_sessions(&now, &then, metric, limit);
     across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
     session_release(&now);
     session_release(&then);

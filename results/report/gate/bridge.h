@@ -4,9 +4,8 @@
  *             The baseline, where its version and settings are the same; else the harness (the floor: it calls no allocator, so it knows the
  *             processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
  *   figure    with a bridge (own / bridge now) / (own / bridge then); else own now / own then
- *   error     of steady times: each session's own (steady.h); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
+ *   error     each session's own (metric.h); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
  *             to no pairs and are not alike: one may have been on a busy machine
- *             Of other rounds the permutation test of significance.h, of passes Student's with pooled variance
  *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
  *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;
  *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
@@ -14,7 +13,7 @@
  *   yardstick the unchanged baseline, where there are others: what it moved by is the machine's by definition, so its own times have no verdict
  *   untold    times without any bridge: the machine may be slower, and nothing tells. No verdict
  *
- * Pure: the same samples and seed, the same answer. */
+ * Pure: the same samples, the same answer. */
 #ifndef MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
 #define MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
 
@@ -47,13 +46,12 @@ struct res_across {
 
 /* res_across_sessions - now over then, tested at `limit`, a ratio >= 0. */
 struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
-                                      enum res_metric metric, double limit, uint64_t seed);
+                                      enum res_metric metric, double limit);
 
 /* Two results of one workload. Borrowed. */
 struct res_partners {
     const struct res_result_workload *now, *then;
     const char *baseline, *baseline_then; /* of each result */
-    uint64_t seed;
 };
 
 /* res_partners_yardstick - whether this candidate's metric is what the others' are held against. */

@@ -107,18 +107,7 @@ static struct res_partners partners_of(const struct scene *scene)
     return (struct res_partners){.now = scene->workload,
                                  .then = scene->earlier_workload,
                                  .baseline = scene->result->baseline,
-                                 .baseline_then = scene->earlier->baseline,
-                                 .seed = scene->result->seed};
-}
-
-/* The figure of what is judged: of a ratio of times the steady time, which the report has beside it. */
-static double value_of(const struct scene *scene, const struct res_result_entry *entry,
-                       const struct res_rule *rule)
-{
-    const double steady = entry->figures.steady_ns_per_op;
-    return rule->relative && rule->metric == RES_METRIC_TIME && isfinite(steady)
-               ? steady
-               : res_series_median(scene->workload, entry, rule->metric);
+                                 .baseline_then = scene->earlier->baseline};
 }
 
 /* Fills estimate, noise, tails and rounds of the finding; returns how many rounds it needs. */
@@ -144,23 +133,18 @@ static size_t estimate(const struct scene *scene, const struct res_result_entry 
                        struct res_finding *finding)
 {
     const struct res_rule *rule = &finding->rule;
-    const uint64_t seed = scene->result->seed;
     struct res_series own = res_series_of(scene->workload, entry, rule->metric);
     struct res_series other = {0};
     const size_t needed = res_series_rounds_needed(&own);
-    if (!rule->relative) {
-        finding->estimate = res_estimate_value(&own, seed);
-        finding->tails = res_limit_value(&own, rule->limit);
-    } else {
+    if (rule->relative)
         other = res_series_of(scene->workload, scene->base, rule->metric);
-        finding->estimate = res_estimate_paired(&own, &other, seed);
-        finding->tails = res_limit_paired(&own, &other, rule->limit);
-    }
+    const struct res_logarithm figure = res_series_logarithm(&own, rule->relative ? &other : NULL);
+    finding->estimate = res_logarithm_estimate(figure);
+    finding->tails = res_logarithm_tails(figure, rule->limit);
     const struct res_interval of_time = scene->workload->control.figures.time.interval; /* as reported */
     finding->noise = rule->metric == RES_METRIC_TIME && isfinite(of_time.low) && isfinite(of_time.high)
                          ? of_time
-                         : res_compare_control_noise(scene->workload, scene->result->baseline, rule->metric,
-                                                     seed);
+                         : res_compare_control_noise(scene->workload, scene->result->baseline, rule->metric);
     finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
     res_series_release(&own);
     res_series_release(&other);
@@ -193,7 +177,7 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
                                   .bridge_ratio = NAN,
                                   .round_ns = scene->workload->stopped_elapsed_ns /
                                               (double)scene->workload->rounds,
-                                  .value = value_of(scene, entry, rule)};
+                                  .value = res_metric_value(scene->workload, entry, rule->metric)};
     const struct res_result_entry *other = yardstick(scene, entry);
     const bool across = rule->relative && scene->earlier_workload != NULL;
     const size_t needed = across ? estimate_across(scene, &finding) : estimate(scene, entry, &finding);
@@ -325,7 +309,7 @@ static bool measured(const struct res_result *result, enum res_metric metric)
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
         for (size_t k = 0; k < workload->candidate_count; k++)
-            if (isfinite(res_series_median(workload, &workload->candidates[k], metric)))
+            if (isfinite(res_metric_value(workload, &workload->candidates[k], metric)))
                 return true;
     }
     return false;

@@ -109,7 +109,7 @@ static void add_ratio(json_t *array, const struct res_result *result,
     const struct res_result_entry *baseline = res_result_entry_named(workload, result->baseline);
     struct res_series own = res_series_of(workload, entry, metric);
     struct res_series other = res_series_of(workload, baseline, metric);
-    const struct res_estimate estimate = res_estimate_paired(&own, &other, result->seed);
+    const struct res_estimate estimate = res_logarithm_estimate(res_series_logarithm(&own, &other));
     if (entry != baseline && isfinite(estimate.value)) {
         char *name = res_printf("%s / %s / %s, ratio to %s", workload->name, entry->name,
                                 res_metric_name(metric), result->baseline);
@@ -417,7 +417,8 @@ static void add_details(struct res_document *document, const struct res_check *c
     for (size_t i = 0; res_result_is_fleet(check->of) && i < check->of->fleet->machines.count; i++)
         res_document_line(document, "machines: %s", check->of->fleet->machines.items[i]);
     if (!res_result_is_fleet(check->of))
-        res_document_line(document, "machine: %s, Linux %s, mallab %s", machine->cpu != NULL ? machine->cpu : "?",
+        res_document_line(document, "machine: %s, Linux %s, mallab %s",
+                          machine->cpu != NULL ? machine->cpu : "?",
                           machine->kernel != NULL ? machine->kernel : "?", check->mallab_version);
     for (size_t i = 0; i < check->of->disturbance_count; i++)
         if (check->of->disturbances[i].text != NULL)

@@ -274,14 +274,14 @@ struct res_texts res_compare_libraries(const struct res_result *earlier, const s
 /* ---- figures -------------------------------------------------------------------------------- */
 
 struct res_interval res_compare_control_noise(const struct res_result_workload *workload,
-                                              const char *baseline, enum res_metric metric, uint64_t seed)
+                                              const char *baseline, enum res_metric metric)
 {
     struct res_series control = res_series_of(workload, &workload->control, metric);
     struct res_series base = res_series_of(workload, res_result_entry_named(workload, baseline), metric);
-    const struct res_estimate aa = res_estimate_paired(&control, &base, seed);
+    const struct res_interval aa = res_logarithm_estimate(res_series_logarithm(&control, &base)).interval;
     res_series_release(&control);
     res_series_release(&base);
-    return res_estimate_noise(&aa);
+    return res_noise(&aa);
 }
 
 static double worth_of(enum res_metric metric)
@@ -304,20 +304,6 @@ static const char *verdict_of(const struct res_across *across, enum res_metric m
         return RES_TIME_VERDICTS[RES_SAME];
     const enum res_verdict verdict = ratio->value < 1 ? RES_LESS : RES_MORE;
     return res_metric_unit(metric) == RES_UNIT_NS ? RES_TIME_VERDICTS[verdict] : RES_MEMORY_VERDICTS[verdict];
-}
-
-/* What stands beside the change: figures whose ratio it is. */
-static void set_sides(struct res_compared_metric *metric, const struct res_series *old,
-                      const struct res_series *new)
-{
-    metric->old = res_series_steady_ns(old);
-    metric->new = res_series_steady_ns(new);
-    metric->figure = "steady";
-    if (isfinite(metric->old) && isfinite(metric->new))
-        return;
-    metric->old = old->count > 0 ? res_median(old->values, old->count) : NAN;
-    metric->new = new->count > 0 ? res_median(new->values, new->count) : NAN;
-    metric->figure = "median";
 }
 
 /* Two entries of the same candidate. */
@@ -343,6 +329,9 @@ static void add_metric(struct res_compared_candidate *candidate, const struct re
             .ratio = across.estimate.value,
             .interval = few ? (struct res_interval){NAN, NAN} : across.estimate.interval,
             .noise = across.noise,
+            .old = res_series_value(&old),
+            .new = res_series_value(&new),
+            .figure = which == RES_METRIC_TIME ? "steady" : "median",
             .rounds_old = old.count,
             .rounds_new = new.count,
             .verdict = verdict_of(&across, which),
@@ -351,7 +340,6 @@ static void add_metric(struct res_compared_candidate *candidate, const struct re
                                ? NAN
                                : res_resolves(metric->ratio, metric->interval, metric->noise,
                                               worth_of(which));
-        set_sides(metric, &old, &new);
     }
     res_series_release(&old);
     res_series_release(&new);
@@ -427,8 +415,7 @@ void res_compare_results(const struct res_result *earlier, const struct res_resu
         .workloads_only_old = alone(earlier, result),
         .workloads_only_new = alone(result, earlier),
     };
-    struct res_partners pair = {
-        .baseline = result->baseline, .baseline_then = earlier->baseline, .seed = result->seed};
+    struct res_partners pair = {.baseline = result->baseline, .baseline_then = earlier->baseline};
     add_differences(&comparison, earlier, result);
     for (size_t i = 0; i < result->workload_count; i++) {
         pair.now = &result->workloads[i];

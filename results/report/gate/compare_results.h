@@ -33,7 +33,7 @@ char *res_compare_machine_problem(const struct res_result *earlier, const struct
 
 /* res_compare_control_noise - what the baseline and its control in the same experiment differ by, around 1. */
 struct res_interval res_compare_control_noise(const struct res_result_workload *workload,
-                                              const char *baseline, enum res_metric metric, uint64_t seed);
+                                              const char *baseline, enum res_metric metric);
 
 /* One metric of a candidate, then (old) and now (new). */
 struct res_compared_metric {

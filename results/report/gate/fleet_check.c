@@ -69,6 +69,14 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
     res_texts_release(&labels);
 }
 
+/* A fleet's document has the interval. */
+static struct res_logarithm logarithm_of(const struct res_estimate *estimate, size_t freedom)
+{
+    const double width = log(estimate->interval.high / estimate->interval.low);
+    return (struct res_logarithm){log(estimate->value), width / 2 / res_student_quantile(freedom),
+                                  (double)freedom};
+}
+
 static void judge_change(const struct res_fleet *fleet, const struct res_fleet_candidate *candidate,
                          struct res_finding *finding)
 {
@@ -84,8 +92,8 @@ static void judge_change(const struct res_fleet *fleet, const struct res_fleet_c
                                      ", by their shares as good as %.1f, a verdict takes %.0f",
                                      finding->rounds, n_eff, RES_FLEET_LEAST_EFFECTIVE);
     else
-        finding->tails = res_interval_tails(&finding->estimate, freedom_of(fleet, n_eff),
-                                            finding->rule.limit);
+        finding->tails = res_logarithm_tails(logarithm_of(&finding->estimate, freedom_of(fleet, n_eff)),
+                                             finding->rule.limit);
 }
 
 /* What is within may not be so with the cells that are missing. */
