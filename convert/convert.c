@@ -154,17 +154,8 @@ static enum fp_status convert_input(const struct conv_input *input, const char *
     return FP_OK;
 }
 
-static enum fp_status open_events(const char *in_path, enum conv_kind kind,
-                                  const struct conv_options *options, struct conv_report *report,
-                                  struct conv_error *error, struct conv_input *ret_input)
-{
-    if (kind == CONV_KIND_WORKLOAD)
-        return conv_workload_open(in_path, &report->survey, error, ret_input);
-    return conv_input_open(in_path, options, &report->survey, error, ret_input);
-}
-
 /* Events become a workload, or by way of one without a name another format. */
-static enum fp_status convert_events(const char *in_path, enum conv_kind kind, const char *out_path,
+static enum fp_status convert_events(const char *in_path, const char *out_path,
                                      const struct conv_export_format *format,
                                      const struct conv_options *options, struct conv_report *report,
                                      struct conv_error *error)
@@ -173,7 +164,7 @@ static enum fp_status convert_events(const char *in_path, enum conv_kind kind, c
     struct conv_temporary temporary = {0};
     struct conv_input input = {0};
     struct conv_options settled = *options;
-    enum fp_status status = open_events(in_path, kind, options, report, error, &input);
+    enum fp_status status = conv_input_open(in_path, options, &report->survey, error, &input);
     if (status != FP_OK)
         return status;
     status = conv_input_settle(in_path, &input, &settled, &report->survey, error);
@@ -203,14 +194,12 @@ static enum fp_status convert_workload(const char *in_path, const char *out_path
     struct conv_temporary temporary = {0};
     const char *wl_path = in_path;
     enum fp_status status = FP_OK;
-    if (conv_plan_any_calls(&options->select) || conv_process_asked(options))
+    if (conv_plan_any(&options->select) || conv_process_asked(options))
         return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
                          "is a workload: only of recordings and traces something can be selected");
     if (options->no_sites)
         return conv_fail(error, in_path, FP_ERR_ARGUMENT, 0, 0,
                          "is a workload: call stacks are left out when a recording is converted");
-    if (options->select.without != NULL && !is_text)
-        return convert_events(in_path, CONV_KIND_WORKLOAD, out_path, format, options, report, error);
     if (is_text) {
         status = conv_temporary_text(in_path, out_path, options, &temporary, error);
         wl_path = temporary.path;
@@ -251,7 +240,7 @@ enum fp_status conv_file(const char *in_path, const char *out_path, const struct
         status = convert_workload(in_path, out_path, kind == CONV_KIND_TEXT, format, options, &report,
                                   ret_error);
     else if (status == FP_OK)
-        status = convert_events(in_path, kind, out_path, format, options, &report, ret_error);
+        status = convert_events(in_path, out_path, format, options, &report, ret_error);
     if (status != FP_OK) {
         conv_report_release(&report);
         return conv_bound_told(status, in_path, ret_error);

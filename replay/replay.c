@@ -17,7 +17,6 @@
 #include "replay/exec/latency_pass.h"
 #include "replay/exec/pace.h"
 #include "replay/exec/slices.h"
-#include "replay/meters/held_pages.h"
 #include "replay/meters/waste.h"
 #include "replay/outcome/ending.h"
 #include "replay/outcome/outcome.h"
@@ -42,7 +41,6 @@ struct run {
     struct rep_meters meters;
     struct rep_check check;
     struct rep_waste waste;
-    struct rep_held held;
     struct rep_latency latency;
     struct rep_syscalls syscalls;
     struct rep_binding binding;
@@ -102,8 +100,6 @@ static void window_done(void *context, const struct wl_window *window, const str
     rep_ending_progress(ops);
     rep_limit_progress(ops, window->facts.live_bytes, window->facts.live_objects);
     look_at_memory(run, window);
-    if (run->options.held.fd > 0 && !run->held.taken && ops == run->held.at_op)
-        rep_held_take(&run->held, rep_meters_resident(&run->meters));
 }
 
 /* ---- the allocator and its settings ------------------------------------------------------------ */
@@ -274,26 +270,11 @@ static uint32_t rest_ids(const struct run *run)
 static bool prepare_windows(struct run *run)
 {
     const struct rep_options *options = &run->options;
-    run->sliced = options->held.fd > 0 || (rep_pace_follows(&run->pace) && !options->latency &&
-                                           !options->syscalls && !options->check);
+    run->sliced = rep_pace_follows(&run->pace) && !options->latency && !options->syscalls && !options->check;
     if (!run->sliced)
         return rep_meters_init(&run->meters, run->summary->windows);
-    if (!rep_meters_init(&run->meters, rep_slices_count_max(run->summary)) ||
-        !rep_slices_init(&run->slices, run->summary, run->inherited_ops))
-        return false;
-    run->slices.cut_at = options->held.at_op;
-    return true;
-}
-
-static bool prepare_held(struct run *run)
-{
-    const struct rep_options *options = &run->options;
-    const char *why = NULL;
-    if (options->held.fd == 0 || rep_held_init(&run->held, (int)options->held.fd, options->held.at_op,
-                                               run->summary, run->loop.slots, &why))
-        return true;
-    rep_complain("%s", why);
-    return false;
+    return rep_meters_init(&run->meters, rep_slices_count_max(run->summary)) &&
+           rep_slices_init(&run->slices, run->summary, run->inherited_ops);
 }
 
 static bool prepare_pass(struct run *run)
@@ -354,7 +335,7 @@ static int prepare(struct run *run)
     }
     if (!map_all(run))
         return too_large(run);
-    return prepare_held(run) && limit_memory(run) ? EXIT_DONE : EXIT_FAILED;
+    return limit_memory(run) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* ---- from the first op to the last ------------------------------------------------------------- */
@@ -446,7 +427,6 @@ static int print_outcome(const struct run *run)
         .proof = &run->proof,
         .settings = &run->settings,
         .waste = options->waste ? &run->waste : NULL,
-        .held = run->held.taken ? &run->held : NULL,
         .limit = &run->limit,
         .meters = &run->meters,
         .totals = &run->totals,

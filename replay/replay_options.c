@@ -43,8 +43,6 @@ static const char HELP[] =
     "                        near the live peak and at the end\n"
     "  --latency             time every call by itself and print percentiles; the\n"
     "                        time per op is not measured then\n"
-    "  --held FD:OP          leave in this file what each object that is live after\n"
-    "                        so many ops holds of resident memory\n"
     "  --syscalls            count the system calls by kind; nothing is timed\n"
     "  --pin HOW             'no', 'auto': a processor for each thread, or a list of\n"
     "                        processors to keep to: 0,2-3 [no]\n"
@@ -109,18 +107,6 @@ static bool take_nice(const char *text, struct rep_options *options)
     return true;
 }
 
-/* "FD:OP". */
-static bool take_held(const char *text, struct rep_options *options)
-{
-    const char *colon = strchr(text, ':');
-    char fd[24] = "";
-    if (colon == NULL || (size_t)(colon - text) >= sizeof fd)
-        return false;
-    memcpy(fd, text, (size_t)(colon - text));
-    return parse_number(fd, INT_MAX, &options->held.fd) && options->held.fd > 0 &&
-           parse_number(colon + 1, UINT64_MAX, &options->held.at_op);
-}
-
 static bool take_idle_with(const char *text, struct rep_options *options)
 {
     options->idle_with = text;
@@ -164,7 +150,6 @@ static const struct {
     {"check", FLAG, AT(check)},
     {"waste", FLAG, AT(waste)},
     {"latency", FLAG, AT(latency)},
-    {"held", VALUE, .take = take_held},
     {"syscalls", FLAG, AT(syscalls)},
     {"pin", VALUE, .take = take_pin},
     {"nice", VALUE, .take = take_nice},

@@ -35,9 +35,6 @@ struct rep_options {
     bool unproven;      /* settings of which the allocator tells nothing may pass */
     bool json, serial, check, waste, report_failure;
     bool latency, syscalls; /* passes: at most one of these and check */
-    struct {
-        uint64_t fd, at_op;
-    } held; /* meters/held_pages.h; 0: none */
     struct rep_binding binding;
     struct rep_settings *settings; /* the caller's: named and expected ones are noted there */
 };

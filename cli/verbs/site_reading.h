@@ -30,32 +30,6 @@ struct cli_sites cli_site_defaults(void);
  * Returns   CLI_DONE; else the exit code, told on stderr: then nothing is to be ended. */
 int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings,
                    struct conv_sites *ret_sites, struct site_stacks *ret_stacks);
-/* Sites that are to be left out: --without-site. */
-#define CLI_WITHOUT_WORDS 16u
-struct cli_without {
-    const char *words[CLI_WITHOUT_WORDS]; /* of argv */
-    size_t count;
-    char *all; /* of messages */
-    bool *sites;
-    uint64_t allocations;
-    struct conv_without without;
-};
-
-/* cli_without_row - takes the option's value into a struct cli_without. */
-int cli_without_row(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at);
-
-/* cli_without_find - which sites of a recording or workload, of the process that convert names, are meant; told on stderr unless
- * quiet. names: how addresses are named. Release it in any case.
- * Returns CLI_DONE; else an exit code, told: CLI_MISUSE where no site is meant, or only a sample of objects has one.
- * cli_without_among - the same of stacks that are read. */
-int cli_without_find(const struct cli_verb *verb, const struct cli_sites *names, bool quiet,
-                     struct cli_without *without);
-int cli_without_among(const struct cli_verb *verb, const struct cli_sites *names,
-                      const struct site_stacks *stacks, struct cli_without *without);
-void cli_without_release(struct cli_without *without);
-
-/* cli_sites_check_all - that each object has its stack. Returns CLI_DONE; CLI_MISUSE of a sample, told. */
-int cli_sites_check_all(const struct cli_verb *verb, const char *path, const struct conv_sites *sites);
 
 /* cli_sites_notes - add to text, as labelled lines, what a reader of sites must know: site_table_notes, whether all that was
  * live is known, what was left out as damaged, and why the recording is not whole. */

@@ -12,7 +12,6 @@
 #include "cli/options/select_options.h"
 #include "cli/verbs/convert_each.h"
 #include "cli/verbs/convert_report.h"
-#include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "convert/export/export.h"
@@ -26,8 +25,6 @@ struct settings {
     const struct conv_export_format *format;
     bool each; /* a workload of each process */
     const char *input;
-    struct cli_without without;
-    struct cli_sites names; /* of functions, for without */
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -48,12 +45,6 @@ static bool format_value(size_t number, const char **ret_word, const char **ret_
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is converted; these act in this order"},
     {.group = cli_select, .at = AT(convert)},
-
-    {.name = "without-site", .argument = "WORDS", .how = CLI_CALL, .at = AT(without), .take = cli_without_row,
-     .takes = "a part of a name", .help = "without the objects of call sites with these words in the name of a function or "
-             "module of their stack ('mallab sites --filter' shows them): what would be asked for without them; may be given "
-             "several times"},
-    {.group = cli_site_names, .at = AT(names)},
 
     {.heading = "how"},
     {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
@@ -93,8 +84,6 @@ static int check_each(const struct settings *settings)
 {
     if (!settings->each)
         return -1;
-    if (settings->without.count > 0)
-        return cli_misuse(&CLI_CONVERT, "--without-site takes one process: leave out --each");
     if (conv_process_asked(&settings->convert))
         return cli_misuse(&CLI_CONVERT, "--each makes a workload of each process, --process chooses: "
                                         "choose one of them");
@@ -196,17 +185,9 @@ static int convert_one(struct settings *settings)
     struct cli_answer *answer = &settings->answer;
     json_t *report = NULL;
     int code = cli_answer_check(&CLI_CONVERT, answer);
-    if (code == CLI_DONE && settings->without.count > 0) {
-        settings->names.path = settings->input;
-        settings->names.convert = settings->convert;
-        settings->names.answer.progress = answer->progress;
-        code = cli_without_find(&CLI_CONVERT, &settings->names, answer->quiet, &settings->without);
-        settings->convert.select.without = &settings->without.without;
-    }
     if (code == CLI_DONE)
         code = cli_convert_file(&CLI_CONVERT, settings->input, answer->output, &settings->convert,
                                 answer->quiet, answer->progress, answer->json ? &report : NULL);
-    cli_without_release(&settings->without);
     return report != NULL ? cli_print_json(report) : code;
 }
 
@@ -227,10 +208,7 @@ static int run_convert(int argc, char **argv)
         answer->output = named;
     (void)rec_recover(CLI_CONVERT.name, settings.input);
     if (cli_is_group(settings.input, &settings.convert)) {
-        code = settings.without.count > 0
-                   ? cli_misuse(&CLI_CONVERT,
-                                "--without-site takes one process: choose it with --process PID")
-               : to_stdout(&settings)
+        code = to_stdout(&settings)
                    ? cli_misuse(&CLI_CONVERT,
                                 "'%s' makes several workloads: name a directory with -o, or one process with "
                                 "--process PID",

@@ -6,7 +6,6 @@
 #include "cli/base/output.h"
 #include "cli/base/say.h"
 #include "cli/options/select_options.h"
-#include "cli/verbs/result_files.h"
 #include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
@@ -14,13 +13,12 @@
 #include "sites/show/flame_page.h"
 #include "sites/show/folded.h"
 #include "sites/show/pprof.h"
-#include "sites/show/profile_json.h"
 #include "sites/show/stacks_profile.h"
 
 struct settings {
     struct cli_sites reading;
     int value;
-    const char *other, *allocators;
+    const char *other;
     bool with_lines;
 };
 
@@ -33,11 +31,8 @@ static const struct cli_option OPTIONS[] = {
      .help = "a page for a browser (.html), a profile for 'go tool pprof' and others (.pb.gz), or folded stacks (.folded), by "
              "how its name ends [folded stacks, on standard output]"},
     {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
-    {.name = "value", .argument = "VALUE", .how = CLI_CHOICE, .at = AT(value), .words = "live bytes count held",
-     .help = "live at the peak, bytes in all, or calls; of a RESULT also what is held of resident memory at the peak; page "
-             "and profile have all and begin with it [live]"},
-    {.name = "allocators", .letter = 'a', .argument = "LIST", .how = CLI_TEXT, .at = AT(allocators),
-     .takes = "names of candidates", .help = "of a RESULT, what is held under these only, the first of them first [all]"},
+    {.name = "value", .argument = "VALUE", .how = CLI_CHOICE, .at = AT(value), .words = "live bytes count",
+     .help = "live at the peak, bytes in all, or calls; page and profile have all and begin with it [live]"},
     {.name = "diff", .argument = "OTHER", .how = CLI_TEXT, .at = AT(other), .takes = "a recording",
      .help = "compare with this recording: the page colours what became more, a profile holds the differences, folded stacks "
              "have two numbers, OTHER's first"},
@@ -89,7 +84,7 @@ static void add_notes(struct site_profile *profile, struct site_stacks *stacks)
 }
 
 /* Takes the recording's sites into a profile that has none. Returns an exit code, told. */
-static int read_sites(const struct settings *settings, const char *path, struct site_profile *ret_profile)
+static int read_profile(const struct settings *settings, const char *path, struct site_profile *ret_profile)
 {
     struct cli_sites reading = settings->reading;
     struct site_stacks stacks;
@@ -98,96 +93,20 @@ static int read_sites(const struct settings *settings, const char *path, struct 
     const int code = cli_sites_read(&CLI_FLAME, &reading, &sites, &stacks);
     if (code != CLI_DONE)
         return code;
-    site_profile_take(ret_profile, &stacks, settings->with_lines, NULL);
+    site_profile_take(ret_profile, &stacks, settings->with_lines);
     site_profile_title(ret_profile, sites.survey.program);
     add_notes(ret_profile, &stacks);
     cli_sites_end(&sites, &stacks);
     return CLI_DONE;
 }
 
-/* ---- of a result ------------------------------------------------------------------------------- */
-
-/* Whether a name is among those of a list with commas between them. ret_rest: what follows the first; may be NULL. */
-static bool is_listed(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; *at != '\0'; at += strcspn(at, ","), at += *at == ',')
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
-/* Take away what was not asked for, but for the baseline, which the others are compared with. */
-static void keep_listed(struct site_profile *profile, const char *list)
-{
-    for (size_t i = profile->metric_count; i-- > 0;) {
-        const uint32_t string = profile->metrics[i].allocator;
-        const char *name = string != SITE_NONE ? profile->strings[string] : NULL;
-        const bool is_baseline = name != NULL && profile->baseline != NULL &&
-                                 strcmp(name, profile->baseline) == 0;
-        if (name != NULL && !is_baseline && !is_listed(list, name))
-            site_profile_drop(profile, (uint32_t)i);
-    }
-}
-
-/* The sites of a result's first workload that has some. Returns an exit code, told. */
-static int read_result(const struct settings *settings, const char *path, struct site_profile *ret_profile)
-{
-    struct res_result result;
-    int code = cli_result_load(&CLI_FLAME, path, &result);
-    if (code != CLI_DONE)
-        return code;
-    const json_t *profile = NULL;
-    for (size_t i = 0; i < result.workload_count && profile == NULL; i++)
-        if (result.workloads[i].sites != NULL)
-            profile = result.workloads[i].sites->profile;
-    if (profile == NULL || !site_profile_read(profile, ret_profile)) {
-        cli_say(&CLI_FLAME, "'%s' %s", path,
-                profile == NULL ? "has no call sites: measure them with 'mallab ab --sites'"
-                                : "has damaged call sites");
-        code = CLI_UNREADABLE;
-    } else if (settings->allocators != NULL) {
-        keep_listed(ret_profile, settings->allocators);
-    }
-    res_result_release(&result);
-    return code;
-}
-
-static int read_profile(const struct settings *settings, const char *path, struct site_profile *ret_profile)
-{
-    return fp_has_ending(path, ".json") ? read_result(settings, path, ret_profile)
-                                        : read_sites(settings, path, ret_profile);
-}
-
-/* The metric to begin with: of held that of the allocator that is named first, else of the baseline. */
-static uint32_t shown_of(const struct settings *settings, const struct site_profile *profile)
-{
-    const enum site_value value = (enum site_value)settings->value;
-    if (value < SITE_HELD)
-        return site_profile_find(profile, value, NULL, false);
-    char *first = settings->allocators != NULL
-                      ? res_strndup(settings->allocators, strcspn(settings->allocators, ","))
-                      : NULL;
-    const uint32_t shown = site_profile_find(profile, value, first != NULL ? first : profile->baseline,
-                                             false);
-    free(first);
-    return shown;
-}
-
 static int write_profile(const struct settings *settings, const struct site_profile *profile)
 {
     const struct cli_answer *answer = &settings->reading.answer;
     const enum form form = form_of(answer->output);
-    const uint32_t shown = shown_of(settings, profile);
+    const uint32_t shown = site_profile_find(profile, (enum site_value)settings->value, false);
     char *problem = NULL;
     size_t length = 0;
-    if (shown == SITE_NONE) {
-        cli_say(
-            &CLI_FLAME,
-            "there are no such figures in it, or not of that allocator: 'mallab ab --sites -o RESULT.json' "
-            "measures what is held");
-        return CLI_FAILED;
-    }
     char *text = form == PPROF  ? site_pprof(profile, shown, &length)
                  : form == PAGE ? site_flame_page(profile, shown)
                                 : site_folded(profile, shown);
@@ -232,13 +151,13 @@ static int run_flame(int argc, char **argv)
 const struct cli_verb CLI_FLAME = {
     .name = "flame",
     .summary = "draw who allocates: a page, pprof, folded stacks",
-    .usage = "[OPTION...] [-o OUT] RECORDING|RESULT.json",
+    .usage = "[OPTION...] [-o OUT] RECORDING",
     .purpose =
         "Draw the call stacks of a recording ('mallab record --sites') by what they allocate: as a page that "
         "needs no network, as a profile that pprof, speedscope and others read, or as folded stacks. "
         "Recursion is left out. Of interpreted programs these are the interpreter's functions.",
     .options = OPTIONS,
-    .completes = ":files fp wl json",
+    .completes = ":files fp wl",
     .examples = "mallab flame -o web.html mallab-web.4242\n"
                 "mallab flame --diff mallab-web.4100 -o change.html mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",

@@ -8,21 +8,15 @@
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
-#include "cli/options/choice.h"
-#include "cli/options/measure_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
-#include "cli/verbs/convert_each.h"
 #include "cli/verbs/leaks_mark.h"
 #include "cli/verbs/site_reading.h"
-#include "cli/verbs/site_removals.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/json_values.h"
-#include "results/measure/result/result.h"
-#include "results/report/table/removal_screen.h"
 #include "sites/table/site_table.h"
 
 struct settings {
@@ -30,17 +24,14 @@ struct settings {
     enum site_table table;
     int by;
     const char *sort, *filter;
-    uint64_t most, budget_bytes, watch_ns, time_budget_ns;
-    struct cli_without without;
-    struct cli_measure measure;
-    bool cost, stacks, mark, no_mark, is_marked, exit_code;
+    uint64_t most, budget_bytes, watch_ns;
+    bool stacks, mark, no_mark, is_marked, exit_code;
     unsigned looks; /* that were taken */
 };
 
-#define AT(member)  offsetof(struct settings, member)
-#define ROWS        20u
-#define MOST_UNSAID UINT64_MAX
-#define FRAMES      64u /* of a stack below a row */
+#define AT(member) offsetof(struct settings, member)
+#define ROWS       20u
+#define FRAMES     64u /* of a stack below a row */
 
 #define WATCH_NS_LEAST UINT64_C(1000000000)
 
@@ -78,20 +69,6 @@ static const struct cli_option SHARED[] = {
 static const struct cli_option SITES_OPTIONS[] = {
     {.heading = "what is shown"},
     {.group = SHARED},
-    {.heading = "what is saved"},
-    {.name = "cost", .how = CLI_FLAG, .at = AT(cost),
-     .help = "instead of a list: what each of the --top sites [5, or what fits in a minute] takes under each allocator: replay the process with all and "
-             "without that site alone, in turn, and tell what CPU time the replay saves, of each allocation with its free"},
-    {.name = "without", .argument = "WORDS", .how = CLI_CALL, .at = AT(without), .take = cli_without_row,
-     .takes = "a part of a name",
-     .help = "instead of a list: replay the process with and without the objects of sites with these words (--filter shows "
-             "them), and tell what memory is saved at the peak, too; may be given several times"},
-    {.group = cli_measure_allocators, .at = AT(measure)},
-    {.group = cli_measure_rounds, .at = AT(measure), .help = "replays of each allocator, with and without; 6 are the "
-                                                            "fewest of which time is told [16]"},
-    {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
-     .help = "as many replays as fit: 90s, 5m [60s, and 8 rounds at least, of --cost 6; any time where -n says how many]"},
-    {.group = cli_measure_seed, .at = AT(measure)},
     {0},
 };
 
@@ -345,79 +322,9 @@ static int take_mark(const struct cli_verb *verb, struct settings *settings)
     return code != CLI_DONE || (settings->mark && settings->watch_ns == 0) ? code : -1;
 }
 
-/* ---- with and without ------------------------------------------------------------------------- */
-
-static char *removals_text(const struct settings *settings, const struct res_result *result)
-{
-    const struct res_style style = {.utf8 = cli_locale_is_utf8()};
-    struct res_text text = {0};
-    if (settings->reading.answer.format == CLI_FORMAT_JSON)
-        return cli_json_document(res_result_write(result));
-    if (settings->reading.answer.format == CLI_FORMAT_CSV)
-        res_removals_csv(&text, &result->workloads[0]);
-    else
-        res_removals_screen(&text, &result->workloads[0], &style);
-    return text.text;
-}
-
-static int check_removals(const struct cli_verb *verb, const struct settings *settings)
-{
-    if (settings->cost && settings->without.count > 0)
-        return cli_misuse(verb, "--cost leaves out one site after the other, --without some together");
-    if (settings->cost && settings->most != MOST_UNSAID &&
-        (settings->most == 0 || settings->most > CLI_REMOVALS_MOST))
-        return cli_misuse(verb, "--cost replays once for each site in each round: --top 1 to %u",
-                          CLI_REMOVALS_MOST);
-    if (cli_is_group(settings->reading.path, &settings->reading.convert))
-        return cli_misuse(verb, "--%s takes one process: choose it with --process PID",
-                          settings->cost ? "cost" : "without");
-    return cli_answer_check(verb, &settings->reading.answer);
-}
-
-static int replay_without(const struct cli_verb *verb, struct settings *settings)
-{
-    struct cli_choice choice = {0};
-    struct res_result result;
-    bool failed = false;
-    int code = check_removals(verb, settings);
-    if (code == CLI_DONE)
-        code = cli_choose(verb, settings->measure.allocators, settings->measure.baseline, &choice);
-    const struct cli_removals removals = {
-        .verb = verb,
-        .reading = &settings->reading,
-        .choice = &choice,
-        .options = {.rounds = (unsigned)settings->measure.rounds,
-                    .time_budget_ns = settings->time_budget_ns,
-                    .memory_rounds = settings->cost ? 0 : RES_MEMORY_PASSES,
-                    .seed = settings->measure.seed},
-        .without = settings->cost ? NULL : &settings->without,
-        .by = (enum site_by)settings->by,
-        .sort = settings->sort,
-        .filter = settings->filter,
-        .most = settings->most == MOST_UNSAID ? CLI_REMOVALS : settings->most,
-        .may_be_fewer = settings->most == MOST_UNSAID,
-    };
-    if (code == CLI_DONE) {
-        cli_stops_take();
-        code = cli_removals_measure(&removals, NULL, &result, &failed);
-        if (code == CLI_DONE) {
-            char *text = removals_text(settings, &result);
-            code = cli_answer_write(verb, &settings->reading.answer, text);
-            free(text);
-            res_result_release(&result);
-        }
-        cli_stops_end();
-    }
-    cli_choice_release(&choice);
-    return code == CLI_DONE && failed ? CLI_FAILED : code;
-}
-
 static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
 {
-    struct settings settings = {.reading = cli_site_defaults(),
-                                .table = table,
-                                .most = MOST_UNSAID,
-                                .measure = cli_measure_defaults()};
+    struct settings settings = {.reading = cli_site_defaults(), .table = table, .most = ROWS};
     struct cli_operands operands;
     int code = cli_options_take(verb, argc, argv, &settings, &operands);
     if (code < 0)
@@ -429,14 +336,6 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     if (code >= 0)
         return code;
     settings.reading.path = operands.words[0];
-    if (settings.cost || settings.without.count > 0) {
-        code = replay_without(verb, &settings);
-        cli_without_release(&settings.without);
-        return code;
-    }
-    if (settings.measure.rounds > 0 || settings.time_budget_ns > 0 || settings.measure.allocators != NULL)
-        return cli_misuse(verb, "-n, -a and --time-budget are of replays: add --cost or --without");
-    settings.most = settings.most == MOST_UNSAID ? ROWS : settings.most;
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)
         code = take_mark(verb, &settings);
@@ -471,8 +370,7 @@ const struct cli_verb CLI_SITES = {
     .options = SITES_OPTIONS,
     .completes = ":files fp wl json",
     .examples =
-        "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242\n"
-        "mallab sites --cost -a glibc,jemalloc mallab-web.4242",
+        "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",
     .run = run_sites,
 };

@@ -23,19 +23,11 @@ struct conv_when {
 
 #define CONV_SHARE_WHOLE 1000000u
 
-/* Call sites whose objects are left out. */
-struct conv_without {
-    const bool *sites; /* by number, as the input has them; `end` of them */
-    uint32_t end;
-    const char *words; /* what they have in common, for people */
-};
-
 /* The part of an input that is converted (docs/selections.md). These act in this order, each on what the one before left.
  * Zeroes: all of it. */
 struct conv_selection {
-    struct conv_when from, to;          /* from <= time < to */
-    uint64_t head;                      /* the first so many calls; 0: all */
-    const struct conv_without *without; /* NULL: none is left out */
+    struct conv_when from, to; /* from <= time < to */
+    uint64_t head;             /* the first so many calls; 0: all */
 };
 
 /* Zero-initialise for the defaults. */

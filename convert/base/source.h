@@ -24,17 +24,9 @@
     (UINT64_C(1) << 48)   /* addresses and sizes are below: footprint/fp/record.h, workload.h */
 #define CONV_NEST_MAX 16u /* reallocs of one lane begun and not ended: signal handlers interrupting */
 
-/* Marks that only exist between source and sink; the numbers are free in footprint/base/call.h, but a damaged file may hold them. */
-enum {
-    CONV_MARK_COUNT =
-        61, /* what `extra` numbers (enum conv_irregularity) was seen: count it, if it comes so far */
-    CONV_MARK_RELEASE =
-        62, /* the object at address goes, by no call of the program: an op, but no event; extra as above */
-    CONV_MARK_LANE_END = 63, /* nothing more comes from this lane */
-};
-
-/* `extra` of the result of a realloc by which a filter ends an object: nothing to be wondered at. */
-#define CONV_RESIZE_ENDS UINT64_MAX
+/* A mark that only exists between source and sink: nothing more comes from this lane. The number is free in footprint/base/call.h,
+ * but a damaged file may hold it. */
+enum { CONV_MARK_LANE_END = 63 };
 
 struct conv_event {
     uint64_t time_ns;

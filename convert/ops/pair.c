@@ -168,13 +168,6 @@ static enum fp_status emit_resize(struct conv_pair *pair, const struct conv_even
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-/* A filter saw something irregular in what it left out. */
-static void note(struct conv_pair *pair, const struct conv_event *event)
-{
-    if (event->extra < CONV_IRREGULARITY_COUNT)
-        count_irregular(pair, (enum conv_irregularity)event->extra);
-}
-
 static enum fp_status release_of_null(struct conv_pair *pair, const struct conv_event *event)
 {
     const struct fp_shape shape = conv_event_shape(event);
@@ -234,8 +227,7 @@ static enum fp_status take_step(struct conv_pair *pair, const struct conv_event 
         status = emit_lost(pair, step.evictee);
     if (status != FP_OK)
         return status;
-    if (event->address == 0 && fp_call_kind_of(event->call) == FP_KIND_RESIZE &&
-        event->extra != CONV_RESIZE_ENDS)
+    if (event->address == 0 && fp_call_kind_of(event->call) == FP_KIND_RESIZE)
         count_irregular(pair, bytes > 0 ? CONV_FAILED_CALLS : CONV_REALLOC_TO_ZERO);
     switch (step.what) {
     case CONV_TRACK_BORN:
@@ -244,8 +236,6 @@ static enum fp_status take_step(struct conv_pair *pair, const struct conv_event 
     case CONV_TRACK_MOVED:
         return emit_resize(pair, event, &step);
     case CONV_TRACK_GONE:
-        if (event->call == CONV_MARK_RELEASE)
-            note(pair, event);
         return emit_implied_release(pair, step.object);
     case CONV_TRACK_MOVING:
         if (!step.known)
@@ -290,16 +280,12 @@ static enum fp_status take(struct conv_pair *pair, const struct conv_event *even
     if (event->call == CONV_MARK_LANE_END &&
         (event->lane >= pair->lane_capacity || pair->threads[event->lane] == NOT_ANNOUNCED))
         return FP_OK; /* nothing of it was readable */
-    if (event->call == CONV_MARK_COUNT) {
-        note(pair, event);
-        return FP_OK;
-    }
     status = conv_pair_thread(pair, event->lane, &pair->thread);
     if (status != FP_OK)
         return status;
     if (event->time_ns > pair->last_time_ns)
         pair->last_time_ns = event->time_ns;
-    if (event->call != CONV_MARK_LANE_END && event->call != CONV_MARK_RELEASE)
+    if (event->call != CONV_MARK_LANE_END)
         pair->survey->events_by_call[event->call % CONV_CALLS]++;
     if (unlikely(event->address >= CONV_ADDRESS_LIMIT)) {
         count_irregular(pair, CONV_IMPOSSIBLE_CALLS);

@@ -164,10 +164,6 @@ static enum fp_status take_mark(struct conv_track *track, const struct conv_even
     switch (event->call) {
     case FP_MARK_RESIZE_FROM:
         return event->address != 0 ? begin_move(track, event, step) : FP_OK;
-    case CONV_MARK_RELEASE:
-        step->known = conv_track_remove(track, event->address, &step->object);
-        step->what = step->known ? CONV_TRACK_GONE : CONV_TRACK_MARK;
-        return FP_OK;
     case FP_MARK_GAP:
         return lane != NULL ? drop_all(track, lane) : FP_OK;
     case CONV_MARK_LANE_END:

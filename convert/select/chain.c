@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "convert/base/grow.h"
 #include "convert/select/selection_plan.h"
 
 /* ---- the first calls ------------------------------------------------------------------------ */
@@ -29,7 +30,7 @@ static enum fp_status take_first(void *data, const struct conv_event *events, si
 
 static enum fp_status hand_over(struct conv_section *section, const struct conv_heir *heir)
 {
-    const struct conv_sink *next = &section->out.next;
+    const struct conv_sink *next = &section->next;
     struct conv_event object = conv_heap_object(&section->heap, heir);
     struct conv_event mark = {
         .address = object.address, .lane = heir->moving_lane, .call = FP_MARK_RESIZE_FROM};
@@ -57,10 +58,33 @@ static enum fp_status begin(struct conv_section *section)
     return status;
 }
 
+static enum fp_status flush(struct conv_section *section)
+{
+    const size_t count = section->count;
+    section->count = 0;
+    return count > 0 ? section->next.events(section->next.data, section->events, count) : FP_OK;
+}
+
+/* But for the end of a lane that made no call: it would make a thread of a workload that does nothing. */
+static enum fp_status pass_on(struct conv_section *section, const struct conv_event *event)
+{
+    uint8_t *called = conv_grown(section->called, sizeof *called, &section->called_capacity, event->lane);
+    if (called == NULL)
+        return FP_ERR_MEMORY;
+    section->called = called;
+    if (event->call == FP_MARK_THREAD_EXIT && called[event->lane] == 0)
+        return FP_OK;
+    if (event->call < FP_CALL_COUNT || event->call == FP_MARK_RESIZE_FROM)
+        called[event->lane] = 1;
+    const enum fp_status status = section->count == CONV_BATCH_EVENTS ? flush(section) : FP_OK;
+    if (status == FP_OK)
+        section->events[section->count++] = *event;
+    return status;
+}
+
 static enum fp_status take(struct conv_section *section, const struct conv_event *event)
 {
     struct conv_event moved = *event;
-    bool has_called;
     if (event->time_ns > section->now_ns)
         section->now_ns = event->time_ns;
     if (!section->begun) {
@@ -72,13 +96,11 @@ static enum fp_status take(struct conv_section *section, const struct conv_event
             return status;
     }
     if (section->to_ns != 0 && section->now_ns >= section->to_ns) {
-        const enum fp_status status = conv_batch_flush(&section->out);
+        const enum fp_status status = flush(section);
         return status == FP_OK ? FP_END : status;
     }
     moved.time_ns = event->time_ns > section->from_ns ? event->time_ns - section->from_ns : 0;
-    if (!conv_callers_note(&section->callers, event, &has_called))
-        return FP_ERR_MEMORY;
-    return has_called ? conv_batch_add(&section->out, &moved) : FP_OK;
+    return pass_on(section, &moved);
 }
 
 /* Answers FP_END behind the section's end. */
@@ -88,7 +110,7 @@ static enum fp_status take_events(void *data, const struct conv_event *events, s
     enum fp_status status = FP_OK;
     for (size_t i = 0; i < count && status == FP_OK; i++)
         status = take(section, &events[i]);
-    return status == FP_OK ? conv_batch_flush(&section->out) : status;
+    return status == FP_OK ? flush(section) : status;
 }
 
 static enum fp_status inherit(void *data, const struct conv_event *objects, size_t count)
@@ -96,7 +118,7 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
     struct conv_section *section = data;
     enum fp_status status = FP_OK;
     if (section->begun)
-        return section->out.next.inherit(section->out.next.data, objects, count);
+        return section->next.inherit(section->next.data, objects, count);
     for (size_t i = 0; i < count && status == FP_OK; i++)
         status = conv_heap_put(&section->heap, &objects[i]);
     return status;
@@ -105,7 +127,7 @@ static enum fp_status inherit(void *data, const struct conv_event *objects, size
 static bool is_live(void *data, uint64_t address, uint64_t *ret_bytes)
 {
     const struct conv_section *section = data;
-    const struct conv_sink *next = &section->out.next;
+    const struct conv_sink *next = &section->next;
     return section->begun ? next->is_live(next->data, address, ret_bytes)
                           : conv_track_is_live(&section->heap.track, address, ret_bytes);
 }
@@ -117,10 +139,6 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
 {
     bool done = true;
     *chain = (struct conv_chain){.input = input, .sink = pairing};
-    if (select->without != NULL) {
-        done = conv_without_init(&chain->without, select->without);
-        chain->sink = conv_without_sink(&chain->without, chain->sink);
-    }
     if (select->head != 0) {
         chain->head = (struct conv_first_calls){.left = select->head, .next = chain->sink};
         chain->sink = (struct conv_sink){.data = &chain->head,
@@ -135,7 +153,7 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
         chain->section.from_ns = select->from.kind != CONV_WHEN_NONE ? select->from.value : 0;
         chain->section.to_ns = select->to.kind != CONV_WHEN_NONE ? select->to.value : 0;
         chain->section.begun = chain->section.from_ns == 0;
-        chain->section.out.next = chain->sink;
+        chain->section.next = chain->sink;
         chain->sink = (struct conv_sink){
             .data = &chain->section, .events = take_events, .is_live = is_live, .inherit = inherit};
     }
@@ -144,10 +162,9 @@ bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *sele
 
 void conv_chain_release(struct conv_chain *chain)
 {
-    conv_without_release(&chain->without);
     if (chain->has_section) {
         conv_heap_release(&chain->section.heap);
-        conv_callers_release(&chain->section.callers);
+        free(chain->section.called);
     }
 }
 

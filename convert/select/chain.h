@@ -1,13 +1,13 @@
 /* chain.h - the filters that a selection asks for, one behind the other, in front of the pairing. Private to convert/.
  *
- * In this order: section, head, without; what is not asked for is not there. docs/selections.md says why. */
+ * In this order: section, head; what is not asked for is not there. docs/selections.md says why. */
 #ifndef MALLAB_CONVERT_SELECT_CHAIN_H
 #define MALLAB_CONVERT_SELECT_CHAIN_H
 
 #include "convert/base/request.h"
 #include "convert/ops/heap.h"
-#include "convert/select/batch.h"
-#include "convert/select/without.h"
+
+#define CONV_BATCH_EVENTS 256u /* as order.c's: stays in the first-level cache */
 
 /* Lets the first calls pass, of all threads together. */
 struct conv_first_calls {
@@ -23,9 +23,12 @@ struct conv_section {
     uint64_t from_ns, to_ns; /* to_ns 0: to the end */
     uint64_t now_ns;
     bool begun;
-    struct conv_heap heap;       /* until it begins */
-    struct conv_callers callers; /* since it began */
-    struct conv_batch out;
+    struct conv_heap heap; /* until it begins */
+    uint8_t *called;       /* since it began, by lane: whether it made a call */
+    size_t called_capacity;
+    struct conv_sink next;
+    size_t count; /* events gathered, so that the next one takes them in batches */
+    struct conv_event events[CONV_BATCH_EVENTS];
 };
 
 struct conv_chain {
@@ -33,7 +36,6 @@ struct conv_chain {
     bool has_section;
     struct conv_section section;
     struct conv_first_calls head;
-    struct conv_without_filter without;
     struct conv_sink sink; /* where the chain begins */
 };
 

@@ -8,14 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-bool conv_plan_any_calls(const struct conv_selection *select)
-{
-    return select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE || select->head != 0;
-}
-
 bool conv_plan_any(const struct conv_selection *select)
 {
-    return conv_plan_any_calls(select) || select->without != NULL;
+    return select->from.kind != CONV_WHEN_NONE || select->to.kind != CONV_WHEN_NONE || select->head != 0;
 }
 
 /* ---- times --------------------------------------------------------------------------------- */
@@ -149,14 +144,12 @@ enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct c
     status = settle_times(path, duration_ns, options, survey->start_unix_ns, error);
     if (status != FP_OK)
         return status;
-    if (conv_plan_any_calls(select)) { /* else there may be that of a workload */
+    if (conv_plan_any(select)) { /* else there may be that of a workload */
         selected->from_ns = select->from.kind == CONV_WHEN_TIME ? select->from.value : 0;
         selected->to_ns = select->to.kind == CONV_WHEN_TIME ? select->to.value : 0;
         selected->head = select->head;
         word(selected);
     }
-    if (select->without != NULL)
-        add(selected, "without call sites of '%s'", select->without->words);
     if (survey->start_unix_ns != 0 && select->from.kind == CONV_WHEN_TIME)
         survey->start_unix_ns += select->from.value;
     return FP_OK;

@@ -25,8 +25,7 @@ enum fp_status conv_plan_settle(const char *path, uint64_t duration_ns, struct c
 enum fp_status conv_plan_clock(const char *path, uint64_t start_unix_ns, uint64_t duration_ns,
                                struct conv_when *when, struct conv_error *error);
 
-/* conv_plan_any_calls - whether calls are selected by when they came. conv_plan_any - whether something is selected by a filter (not counting processes). Of settled options. */
-bool conv_plan_any_calls(const struct conv_selection *select);
+/* conv_plan_any - whether calls are selected by when they came (not counting processes). Of settled options. */
 bool conv_plan_any(const struct conv_selection *select);
 
 /* conv_plan_write - the selection as notes of a workload. conv_plan_read - back. */

@@ -155,27 +155,6 @@ static enum fp_status run(const char *path, enum conv_kind kind, const struct co
     return status;
 }
 
-enum fp_status conv_sites_stacks(const char *path, const struct conv_options *options,
-                                 struct conv_stacks *ret_stacks, struct conv_error *ret_error)
-{
-    struct conv_sites sites = {0};
-    struct conv_input input;
-    memset(ret_error, 0, sizeof *ret_error);
-    enum fp_status status = conv_detect(path) == CONV_KIND_WORKLOAD
-                                ? conv_workload_open(path, &sites.survey, ret_error, &input)
-                                : conv_input_open(path, options, &sites.survey, ret_error, &input);
-    if (status != FP_OK)
-        return status;
-    status = take_stacks(&input, path, &sites, ret_error);
-    input.close(input.data);
-    *ret_stacks = sites.owner;
-    sites.owner = (struct conv_stacks){0};
-    if (status != FP_OK)
-        conv_stacks_release(ret_stacks);
-    conv_sites_release(&sites);
-    return status;
-}
-
 enum fp_status conv_sites_file(const char *path, const struct conv_options *options,
                                const struct conv_sites_ages *ages, struct conv_sites *ret_sites,
                                struct conv_error *ret_error)

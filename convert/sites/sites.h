@@ -79,12 +79,6 @@ enum fp_status conv_sites_file(const char *path, const struct conv_options *opti
                                struct conv_error *ret_error);
 void conv_sites_release(struct conv_sites *sites);
 
-/* conv_sites_stacks - of a footprint, a recording or a workload the stacks and modules alone, with its programs' paths.
- * options     which process. ret_stacks: filled on FP_OK; end it with conv_stacks_release.
- * Returns     as conv_file; FP_ERR_FOREIGN for an input without call stacks. */
-enum fp_status conv_sites_stacks(const char *path, const struct conv_options *options,
-                                 struct conv_stacks *ret_stacks, struct conv_error *ret_error);
-
 /* conv_site_life_ns - the age below which so large a share of a site's freed objects were freed: an upper bound, as classes
  * are wide. 0: none was freed. */
 uint64_t conv_site_life_ns(const struct conv_site_counts *counts, double share);

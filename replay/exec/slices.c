@@ -192,16 +192,10 @@ static uint32_t first_op_from(const struct wl_window *whole, uint32_t from, uint
 static enum fp_status cut_next(struct rep_slices *slices, struct wl_window *ret_window)
 {
     const uint64_t point = next_point(slices);
-    const uint64_t first = slices->whole.facts.first_op;
     const uint32_t end = point != NO_POINT ? first_op_from(&slices->whole, slices->next, point)
                                            : slices->whole.op_count;
     if (end == slices->next)
         return rest_until(slices, point, ret_window);
-    if (slices->cut_at > first + slices->next && slices->cut_at < first + end) {
-        const uint32_t moment = (uint32_t)(slices->cut_at - first);
-        cut(slices, moment, wl_window_time(&slices->whole, moment), ret_window);
-        return FP_OK;
-    }
     const uint64_t end_ns = slices->whole.facts.end_ns;
     cut(slices, end, end == slices->whole.op_count && end_ns < point ? end_ns : point, ret_window);
     return FP_OK;

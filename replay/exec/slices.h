@@ -3,7 +3,6 @@
  *   point   a moment of recorded time at which memory is to be looked at: REP_SLICE_POINTS of them, at
  *           even distances from the first measured op to the end of the recording
  *   slice   the ops of a window between two points: a window that ends at a point, or with its own
- *   moment  after so many ops, at which a cut is asked for, too (cut_at)
  *   rest    a window without ops: it ends at a point up to which the program made no call
  *
  * Windows are cut by ops. A short program, or one that waits, has few, and the memory seen at their ends
@@ -31,7 +30,6 @@ struct rep_slice_room {
 struct rep_slices {
     const struct wl_summary *summary;
     uint64_t untimed_ops;
-    uint64_t cut_at; /* a window ends after so many ops; 0: none is asked for. Set before the first window */
     struct rep_live live; /* as of what was handed out */
     struct rep_slice_room rooms[2];
     unsigned room;

@@ -11,7 +11,6 @@
 #include "replay/clock/recorded.h"
 #include "replay/exec/latency_pass.h"
 #include "replay/exec/run_threads.h"
-#include "replay/meters/held_pages.h"
 #include "replay/meters/meters.h"
 #include "replay/meters/waste.h"
 #include "replay/proof/allocator_proof.h"
@@ -46,7 +45,6 @@ struct rep_outcome {
     uint64_t substituted; /* calls.h */
     const char *touch;
     const struct rep_waste *waste; /* NULL: not looked at */
-    const struct rep_held *held;   /* likewise */
     const struct rep_limit *limit; /* its bytes are 0: there was none */
     unsigned idle_ms;              /* 0: no idling, and no idle figure */
     const char *idle_with;         /* "calls" or "nothing" */

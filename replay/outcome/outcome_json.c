@@ -191,16 +191,6 @@ static json_t *waste_json(const struct rep_waste *waste)
                      "end", waste_sample_json(&waste->end));
 }
 
-static json_t *held_json(const struct rep_held *held)
-{
-    json_t *object = json_object();
-    rep_set_count(object, "ops", held->at_op);
-    rep_set_count(object, "resident_bytes", held->resident_bytes);
-    rep_set_count(object, "pages_bytes", held->sums.pages_bytes);
-    rep_set_count(object, "swapped_bytes", held->sums.swapped_bytes);
-    return object;
-}
-
 static json_t *limit_json(const struct rep_limit *limit)
 {
     if (limit->bytes == 0)
@@ -392,8 +382,6 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
     rep_set_count(root, "live_peak_bytes", outcome->exec->summary->live_bytes_peak);
     rep_set_count(root, "live_end_bytes", outcome->exec->summary->live_bytes_end);
     rep_set(root, "waste", waste_json(outcome->waste));
-    if (outcome->held != NULL) /* asked for by mallab alone */
-        rep_set(root, "held", held_json(outcome->held));
     rep_set(root, "limit", limit_json(outcome->limit));
     rep_set(root, "check", check_json(outcome->exec->check));
     rep_set(root, "samples", samples_json(outcome->meters));

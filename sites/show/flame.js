@@ -3,7 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const ROW = 20, ROWS_MAX = 160, ROWS_PAPER = 24, PAPER_WIDTH = 1032, WIDTH_MIN = 1, TEXT_MIN = 26, FONT = "12px system-ui, \"DejaVu Sans\", sans-serif";
-const UNIT_TEXTS = {bytes: bytesText, count: wholeText, nanoseconds: timeText};
+const UNIT_TEXTS = {bytes: bytesText, count: wholeText};
 
 // ---- the tree: numbers of nodes; the last stands above all tops.
 
@@ -68,7 +68,9 @@ function amountText(metric, amount) {
   return metricText(metric, value) + (spread > 0 ? ` [${metricText(metric, Math.max(0, value - spread))} to ${metricText(metric, value + spread)}]` : "");
 }
 const shareText = (part, whole) => (whole > 0 ? `${significant(100 * part / whole)} %` : DASH);
-const stateOf = (metric) => [data.metrics[metric].allocator, data.metrics[metric].before ? "before" : null].filter(Boolean).join(", ");
+const stateOf = (metric) => (data.metrics[metric].before ? "before" : "now");
+
+const statesOf = (value) => data.metrics.map((_, at) => at).filter((at) => data.metrics[at].value === value);
 
 // [over, under]: the metrics whose ratio colours a box; null: nothing to compare with.
 function ratioOf(metric) {
@@ -76,10 +78,6 @@ function ratioOf(metric) {
   if (base >= 0) return [metric, base];
   const after = data.metrics.findIndex((other) => other.base === metric);
   return data.metrics[metric].before && after >= 0 ? [after, metric] : null;
-}
-function baseWords(metric) {
-  const {before, allocator} = data.metrics[metric];
-  return before ? "before" : allocator;
 }
 
 // ---- colours: of the ratio on a scale from a half to the double; without one, of the module.
@@ -175,9 +173,7 @@ function words(node) {
   for (let at = firsts[node]; at < firsts[node + 1]; at++) own = less(own, amountOf(now.metric, children[at]));
   parts.push(`${amountText(now.metric, amount)} ${metric.words}${isTold(amount) ? `, ${shareText(totals[node], totals[ROOT])} of all` : ""}`);
   if (node !== ROOT && own[0] < amount[0] && own[0] > 0) parts.push(`${amountText(now.metric, own)} of it in the function itself`);
-  if (pair && isTold(amountOf(pair[0], node)) && isTold(amountOf(pair[1], node))) parts.push(`${percentText(totalsOf(pair[0])[node] / totalsOf(pair[1])[node])} against ${baseWords(pair[1])}`);
-  const others = data.metrics.map((other, at) => at).filter((at) => data.metrics[at].value === metric.value && stateOf(at) !== "" && data.metrics.some((one) => one.value === metric.value && one !== data.metrics[at]));
-  if (others.length > 1) parts.push(others.map((at) => `${stateOf(at)} ${amountText(at, amountOf(at, node))}`).join(" · "));
+  if (pair && isTold(amountOf(pair[0], node)) && isTold(amountOf(pair[1], node))) parts.push(`${percentText(totalsOf(pair[0])[node] / totalsOf(pair[1])[node])} against before`);
   return [functionOf(node), ` ${parts.filter(Boolean).join(" · ")}`];
 }
 
@@ -253,22 +249,21 @@ function search(text) {
 // ---- controls
 
 const seek = element("input", {type: "search", placeholder: "Search", "aria-label": "Search functions, modules and files", on: {input: () => search(seek.value)}});
-const legend = element("div", {class: "legend"}), valueChoice = element("select", {"aria-label": "Value"}), ofChoice = element("select", {"aria-label": "Allocator"});
+const legend = element("div", {class: "legend"}), valueChoice = element("select", {"aria-label": "Value"}), ofChoice = element("select", {"aria-label": "Recording"});
 
 function showLegend() {
   const pair = ratioOf(now.metric);
-  const against = pair ? `${data.metrics[pair[0]].before ? "" : stateOf(pair[0]) || "now"} against ${baseWords(pair[1])}` : "";
   const modules = pair ? [] : [...paints.modules].map(([module, paint]) => {
     const key = element("span", {class: "key"});
     key.style.background = paint;
     return element("span", {}, key, data.strings[module] ?? DASH);
   });
-  legend.replaceChildren(pair ? `Colour: ${against}` : "Colour: the module", ...(pair ? [element("span", {class: "scale"}, "half", element("span", {class: "ramp"}), "double")] : modules));
+  legend.replaceChildren(pair ? "Colour: now against before" : "Colour: the module", ...(pair ? [element("span", {class: "scale"}, "half", element("span", {class: "ramp"}), "double")] : modules));
 }
 
 function fillChoices() {
-  const of = data.metrics.map((_, at) => at).filter((at) => data.metrics[at].value === data.metrics[now.metric].value);
-  ofChoice.replaceChildren(...of.map((at) => element("option", {value: at, selected: at === now.metric}, stateOf(at) || "now")));
+  const of = statesOf(data.metrics[now.metric].value);
+  ofChoice.replaceChildren(...of.map((at) => element("option", {value: at, selected: at === now.metric}, stateOf(at))));
   ofChoice.hidden = of.length < 2;
 }
 
@@ -283,10 +278,10 @@ function take(metric) {
   choose(now.chosen, false);
 }
 
-// The same allocator of another value, where it has one.
+// The same recording's, where it has one.
 function takeValue(value) {
-  const of = data.metrics.map((_, at) => at).filter((at) => data.metrics[at].value === value);
-  take(of.find((at) => stateOf(at) === stateOf(now.metric)) ?? of.find((at) => data.metrics[at].allocator === data.baseline) ?? of[0]);
+  const of = statesOf(value);
+  take(of.find((at) => stateOf(at) === stateOf(now.metric)) ?? of[0]);
 }
 
 function neighbour(node, step) {

@@ -1,5 +1,12 @@
 /* flame_page.h - a profile as one HTML page that needs nothing else: stacks drawn by their values, with zoom, search, and a
- * switch of value and allocator; colours tell the ratio to what a value is compared with.
+ * switch of value; colours tell the ratio to what a value is compared with.
+ *
+ *   strings      of the profile
+ *   frames       three numbers each: function, module, file; -1: not known
+ *   node_frames  by node: its frame
+ *   parents      by node: how far before it its parent stands; 0: it has none
+ *   holders      nodes with a value of their own, each as what is to be added to the one before
+ *   metrics      `own` has a number for each of them; of estimates `samples` and `variances`, too
  *
  * The page is put together when mallab is built, from flame.html, flame.js, flame.css and, of the report's page,
  * results/report/html/elements.js and report.css. Names are untrusted: they reach it as JSON in a script element of type

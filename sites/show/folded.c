@@ -44,10 +44,8 @@ static void add_stack(struct res_text *text, const struct site_profile *profile,
 char *site_folded(const struct site_profile *profile, uint32_t metric)
 {
     const struct site_metric *of = &profile->metrics[metric];
-    const char *allocator = of->allocator != SITE_NONE ? profile->strings[of->allocator] : NULL;
     struct site_profile folded = site_profile_fold(profile, true);
-    const uint32_t before = of->is_before ? SITE_NONE
-                                          : site_profile_find(&folded, of->value, allocator, true);
+    const uint32_t before = of->is_before ? SITE_NONE : site_profile_find(&folded, of->value, true);
     struct res_text text = {0};
     for (size_t i = 0; i < folded.node_count; i++) {
         const int64_t value = site_profile_own(&folded, i, metric);

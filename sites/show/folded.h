@@ -5,8 +5,8 @@
 
 #include "sites/show/site_profile.h"
 
-/* site_folded - the stacks of one metric that have a value; where it is compared with another (site_profile_compare, _merge)
- * two values stand in a line, before and after, as difffolded.pl writes them. Recursion is left out, equal lines are one.
+/* site_folded - the stacks of one metric that have a value; where it is compared with another (site_profile_merge) two
+ * values stand in a line, before and after, as difffolded.pl writes them. Recursion is left out, equal lines are one.
  * Returns  text, the caller's to free; never NULL. The same profile gives the same bytes. */
 char *site_folded(const struct site_profile *profile, uint32_t metric);
 

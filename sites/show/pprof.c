@@ -91,9 +91,8 @@ static size_t metrics_of(const struct site_profile *profile, uint32_t *ret_metri
         const struct site_metric *metric = &profile->metrics[i];
         if (metric->is_before)
             continue;
-        const char *allocator = metric->allocator != SITE_NONE ? profile->strings[metric->allocator] : NULL;
         ret_metrics[2 * count] = i;
-        ret_metrics[2 * count++ + 1] = site_profile_find(profile, metric->value, allocator, true);
+        ret_metrics[2 * count++ + 1] = site_profile_find(profile, metric->value, true);
     }
     return count;
 }
@@ -105,16 +104,12 @@ static void put_types(struct res_text *out, const struct site_profile *profile, 
     for (size_t i = 0; i < count; i++) {
         const struct site_metric *metric = &profile->metrics[metrics[2 * i]];
         const struct site_value_words *words = &site_value_words[metric->value];
-        char *name = metric->allocator != SITE_NONE
-                         ? res_printf("%s[%s]", words->key, profile->strings[metric->allocator])
-                         : res_strdup(words->key);
-        const uint64_t type = extra_string(strings, name);
+        const uint64_t type = extra_string(strings, words->key);
         put_number(&message, TYPE, type);
         put_number(&message, UNIT, extra_string(strings, words->unit));
         put_message(out, SAMPLE_TYPE, &message);
         if (metrics[2 * i] == shown)
             put_number(out, DEFAULT_TYPE, type);
-        free(name);
     }
     free(message.text);
 }

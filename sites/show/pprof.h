@@ -1,7 +1,7 @@
 /* pprof.h - a profile as pprof reads it (`go tool pprof`, speedscope, Grafana, Parca): gzip of the protocol buffer that
  * github.com/google/pprof/blob/main/proto/profile.proto describes, written by hand.
  *
- * All metrics are in one file, as sample types: "live", "held[glibc]". Where a metric is compared with another, the
+ * All metrics are in one file, as sample types: "live", "bytes". Where a metric is compared with another, the
  * difference stands in its place. */
 #ifndef MALLAB_SITES_SHOW_PPROF_H
 #define MALLAB_SITES_SHOW_PPROF_H

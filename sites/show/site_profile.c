@@ -16,8 +16,6 @@ const struct site_value_words site_value_words[SITE_VALUES] = {
     [SITE_LIVE] = {"live", "bytes", "live at the peak"},
     [SITE_BYTES] = {"bytes", "bytes", "allocated"},
     [SITE_COUNT] = {"count", "count", "allocations"},
-    [SITE_HELD] = {"held", "bytes", "resident at the peak"},
-    [SITE_NS] = {"ns", "nanoseconds", "time in calls"},
 };
 
 /* ---- numbering ------------------------------------------------------------------------------- */
@@ -143,49 +141,31 @@ uint32_t site_profile_node(struct site_profile *profile, uint32_t parent, uint32
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-uint32_t site_profile_find(const struct site_profile *profile, enum site_value value, const char *allocator,
-                           bool is_before)
+uint32_t site_profile_find(const struct site_profile *profile, enum site_value value, bool is_before)
 {
-    for (uint32_t i = 0; i < profile->metric_count; i++) {
-        const struct site_metric *metric = &profile->metrics[i];
-        const char *own = metric->allocator != SITE_NONE ? profile->strings[metric->allocator] : NULL;
-        const bool is_own = own == NULL || allocator == NULL ? own == allocator : strcmp(own, allocator) == 0;
-        if (metric->value == value && metric->is_before == is_before && is_own)
+    for (uint32_t i = 0; i < profile->metric_count; i++)
+        if (profile->metrics[i].value == value && profile->metrics[i].is_before == is_before)
             return i;
-    }
     return SITE_NONE;
 }
 
-static uint32_t metric_of(struct site_profile *profile, enum site_value value, const char *allocator,
-                          bool is_before)
+static uint32_t metric_of(struct site_profile *profile, enum site_value value, bool is_before)
 {
-    const uint32_t name = string_of(profile, allocator);
-    const char *plain = name != SITE_NONE ? profile->strings[name] : NULL;
-    const uint32_t found = site_profile_find(profile, value, plain, is_before);
+    const uint32_t found = site_profile_find(profile, value, is_before);
     if (found != SITE_NONE)
         return found;
     profile->metrics = res_realloc(profile->metrics, profile->metric_count + 1, sizeof *profile->metrics);
     profile->metrics[profile->metric_count] = (struct site_metric){
         .value = value,
-        .allocator = name,
         .is_before = is_before,
         .values = res_calloc(profile->node_room + 1, sizeof(double)),
     };
     return (uint32_t)profile->metric_count++;
 }
 
-uint32_t site_profile_metric(struct site_profile *profile, enum site_value value, const char *allocator)
+uint32_t site_profile_metric(struct site_profile *profile, enum site_value value)
 {
-    return metric_of(profile, value, allocator, false);
-}
-
-void site_profile_drop(struct site_profile *profile, uint32_t metric)
-{
-    free(profile->metrics[metric].values);
-    free(profile->metrics[metric].bases);
-    profile->metric_count--;
-    memmove(&profile->metrics[metric], &profile->metrics[metric + 1],
-            (profile->metric_count - metric) * sizeof *profile->metrics);
+    return metric_of(profile, value, false);
 }
 
 void site_profile_add(struct site_profile *profile, uint32_t node, uint32_t metric, double amount)
@@ -209,32 +189,12 @@ int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32
     return fabs(value) < WHOLE_MAX ? llround(value) : 0;
 }
 
-double *site_profile_totals(const struct site_profile *profile, uint32_t metric)
-{
-    double *totals = res_calloc(profile->node_count + 1, sizeof *totals);
-    memcpy(totals, profile->metrics[metric].values, profile->node_count * sizeof *totals);
-    for (size_t i = profile->node_count; i-- > 0;)
-        if (profile->nodes[i].parent != SITE_TOP)
-            totals[profile->nodes[i].parent] += totals[i];
-    return totals;
-}
-
 /* ---- a whole profile ------------------------------------------------------------------------- */
-
-static void set_words(char **words, const char *text)
-{
-    free(*words);
-    *words = text != NULL ? res_text_plain(text) : NULL;
-}
 
 void site_profile_title(struct site_profile *profile, const char *title)
 {
-    set_words(&profile->title, title);
-}
-
-void site_profile_baseline(struct site_profile *profile, const char *allocator)
-{
-    set_words(&profile->baseline, allocator);
+    free(profile->title);
+    profile->title = title != NULL ? res_text_plain(title) : NULL;
 }
 
 void site_profile_note(struct site_profile *profile, const char *words)
@@ -253,8 +213,8 @@ void site_profile_release(struct site_profile *profile)
     }
     for (size_t i = 0; i < SITE_KINDS; i++)
         free(profile->indexes[i].slots);
-    void *const parts[] = {profile->strings, profile->frames, profile->nodes,   profile->metrics,
-                           profile->notes,   profile->title,  profile->baseline};
+    void *const parts[] = {profile->strings, profile->frames, profile->nodes,
+                           profile->metrics, profile->notes,  profile->title};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         free(parts[i]);
     *profile = (struct site_profile){0};
@@ -281,8 +241,7 @@ static void add_values(struct site_profile *profile, const struct site_profile *
 {
     for (size_t i = 0; i < other->metric_count; i++) {
         const struct site_metric *metric = &other->metrics[i];
-        const uint32_t to = metric_of(profile, metric->value, text_of(other, metric->allocator),
-                                      is_before || metric->is_before);
+        const uint32_t to = metric_of(profile, metric->value, is_before || metric->is_before);
         for (size_t node = 0; node < other->node_count; node++) {
             site_profile_add(profile, place[node], to, metric->values[node]);
             if (metric->bases != NULL)
@@ -301,23 +260,6 @@ void site_profile_merge(struct site_profile *profile, const struct site_profile 
     }
     add_values(profile, other, place, is_before);
     free(place);
-}
-
-bool site_profile_compare(struct site_profile *profile, const char *allocator)
-{
-    bool is_found = false;
-    const size_t count = profile->metric_count;
-    for (size_t i = 0; i < count; i++) {
-        const struct site_metric metric = profile->metrics[i];
-        const uint32_t base = site_profile_find(profile, metric.value, allocator, false);
-        if (metric.allocator == SITE_NONE || metric.is_before || base == SITE_NONE)
-            continue;
-        const uint32_t before = metric_of(profile, metric.value, profile->strings[metric.allocator], true);
-        memcpy(profile->metrics[before].values, profile->metrics[base].values,
-               profile->node_count * sizeof(double));
-        is_found = true;
-    }
-    return is_found;
 }
 
 /* ---- recursion ------------------------------------------------------------------------------- */
@@ -361,7 +303,6 @@ struct site_profile site_profile_fold(const struct site_profile *profile, bool i
         place[i] = repeated != SITE_NONE ? repeated : site_profile_node(&folded, parent, frame);
     }
     site_profile_title(&folded, profile->title);
-    site_profile_baseline(&folded, profile->baseline);
     for (size_t i = 0; i < profile->note_count; i++)
         site_profile_note(&folded, profile->strings[profile->notes[i]]);
     add_values(&folded, profile, place, false);

@@ -2,16 +2,13 @@
  *
  * Frame   a function as people read it: name, module, file, line.
  * Node    a frame called by its parent's. A path from a top node to a node is a stack; a parent comes before its children.
- * Metric  what is counted, and under which allocator: one value for each node, its own only (what was allocated with this
- *         very stack). What a node has with all that it calls: site_profile_totals.
+ * Metric  what is counted: one value for each node, its own only (what was allocated with this very stack).
  *
  * What a producer has to fill, in this order, and nothing else:
  *
  *     struct site_profile profile = {0};
  *     site_profile_title(&profile, "sqlite3");                   what was recorded
- *     site_profile_baseline(&profile, "glibc");                  where there are figures of allocators
- *     live = site_profile_metric(&profile, SITE_LIVE, NULL);     NULL: the program's own, under any allocator
- *     held = site_profile_metric(&profile, SITE_HELD, "glibc");
+ *     live = site_profile_metric(&profile, SITE_LIVE);
  *     for each stack, from main to the allocation:
  *         node = SITE_TOP
  *         for each frame, the physical function before those inlined into it:
@@ -21,9 +18,8 @@
  *
  * Frames and stacks may come twice and in any order: equal ones get one number, and values are added up. The allocator's own
  * functions (malloc, the recorder) are no frames. A function without a name is MODULE+0xOFFSET of its beginning; mallab's own
- * words stand in brackets: "[cut]" on top of a stack whose callers are not known, "[allocator's own]", "[deferred work]",
- * "[jit]", as nodes that hold what belongs to no function. One stack must not have two values of different meaning: a
- * profile is of one workload, its values are sums over all threads and, for SITE_NS, over all of a site's ops.
+ * words stand in brackets: "[cut]" on top of a stack whose callers are not known, as nodes that hold what belongs to no function.
+ * A profile is of one process, its values are sums over all threads.
  *
  * Names are untrusted. They are kept as fp_text_plain makes them (footprint/base/words.h), so that every string of a profile is
  * UTF-8 without controls; longer ones than SITE_NAME_MAX are cut. Programs' rooms only: want of memory ends the program. */
@@ -42,8 +38,6 @@ enum site_value {
     SITE_LIVE,  /* bytes asked for and not freed when the most was live */
     SITE_BYTES, /* bytes asked for, in all */
     SITE_COUNT, /* calls that allocated */
-    SITE_HELD,  /* resident bytes at the peak, of an allocator */
-    SITE_NS,    /* nanoseconds in calls of the site's objects, of an allocator */
     SITE_VALUES
 };
 
@@ -75,8 +69,7 @@ struct site_basis {
 
 struct site_metric {
     enum site_value value;
-    uint32_t allocator;       /* a string; SITE_NONE: the program's own */
-    bool is_before;           /* of what the profile is compared with (site_profile_compare) */
+    bool is_before;           /* of what the profile is compared with (site_profile_merge) */
     double *values;           /* of each node */
     struct site_basis *bases; /* likewise; NULL: values are exact */
 };
@@ -97,24 +90,20 @@ struct site_profile {
     uint32_t *notes; /* strings */
     size_t string_count, frame_count, node_count, metric_count, note_count;
     size_t string_room, frame_room, node_room;
-    char *title, *baseline; /* NULL: not told */
+    char *title; /* NULL: not told */
     struct site_index indexes[SITE_KINDS];
 };
 
 void site_profile_release(struct site_profile *profile);
 
 void site_profile_title(struct site_profile *profile, const char *title);
-void site_profile_baseline(struct site_profile *profile, const char *allocator);
 void site_profile_note(struct site_profile *profile, const char *words);
 
 /* site_profile_frame, _node, _metric - the number of the equal one, which is made where there is none.
- * parent  SITE_TOP, or a node. allocator  NULL: the program's own. */
+ * parent  SITE_TOP, or a node. */
 uint32_t site_profile_frame(struct site_profile *profile, const struct site_frame_words *words);
 uint32_t site_profile_node(struct site_profile *profile, uint32_t parent, uint32_t frame);
-uint32_t site_profile_metric(struct site_profile *profile, enum site_value value, const char *allocator);
-
-/* site_profile_drop - take a metric away; those behind it get the number before theirs. */
-void site_profile_drop(struct site_profile *profile, uint32_t metric);
+uint32_t site_profile_metric(struct site_profile *profile, enum site_value value);
 
 /* site_profile_add - to a node's own value; what is no number is left out.
  * site_profile_rest - what the amount rests on, where it is an estimate.
@@ -124,19 +113,11 @@ void site_profile_rest(struct site_profile *profile, uint32_t node, uint32_t met
 int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32_t metric);
 
 /* site_profile_find - a metric's number, or SITE_NONE. */
-uint32_t site_profile_find(const struct site_profile *profile, enum site_value value, const char *allocator,
-                           bool is_before);
-
-/* site_profile_totals - of each node: its own value and those of all below it. The caller's to free. */
-double *site_profile_totals(const struct site_profile *profile, uint32_t metric);
+uint32_t site_profile_find(const struct site_profile *profile, enum site_value value, bool is_before);
 
 /* site_profile_merge - add another profile to this one: nodes of equal stacks add up.
  * is_before  its metrics become what this profile's are compared with. */
 void site_profile_merge(struct site_profile *profile, const struct site_profile *other, bool is_before);
-
-/* site_profile_compare - each allocator's metrics get the same of `allocator` as what they are compared with.
- * Returns false when there are none of that allocator. */
-bool site_profile_compare(struct site_profile *profile, const char *allocator);
 
 /* site_profile_fold - a copy in which frames that repeat the ones before them are left out, up to SITE_PERIOD_MAX at once:
  * f f f becomes f, f g f g becomes f g. Frames of one function are equal; with is_by_function they also lose their lines, so

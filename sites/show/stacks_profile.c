@@ -33,13 +33,12 @@ static uint32_t stack_of(struct site_profile *profile, const struct site_stacks 
     return node;
 }
 
-void site_profile_take(struct site_profile *profile, struct site_stacks *stacks, bool with_lines,
-                       uint32_t *ret_nodes)
+void site_profile_take(struct site_profile *profile, struct site_stacks *stacks, bool with_lines)
 {
     const struct conv_sites *sites = stacks->sites;
-    const uint32_t live = site_profile_metric(profile, SITE_LIVE, NULL);
-    const uint32_t bytes = site_profile_metric(profile, SITE_BYTES, NULL);
-    const uint32_t count = site_profile_metric(profile, SITE_COUNT, NULL);
+    const uint32_t live = site_profile_metric(profile, SITE_LIVE);
+    const uint32_t bytes = site_profile_metric(profile, SITE_BYTES);
+    const uint32_t count = site_profile_metric(profile, SITE_COUNT);
     struct site_stack_frame *frames = res_calloc(SITE_FRAMES_MAX, sizeof *frames);
     for (size_t i = 0; i < sites->count && with_lines; i++)
         site_stacks_lines(stacks, sites->counts[i].site);
@@ -48,8 +47,6 @@ void site_profile_take(struct site_profile *profile, struct site_stacks *stacks,
     for (size_t i = 0; i < sites->count; i++) {
         const struct conv_site_counts *counts = &sites->counts[i];
         const uint32_t node = stack_of(profile, stacks, counts->site, frames);
-        if (ret_nodes != NULL)
-            ret_nodes[i] = node;
         site_profile_add(profile, node, live, (double)counts->peak_bytes);
         site_profile_add(profile, node, bytes, (double)counts->bytes);
         site_profile_add(profile, node, count, (double)counts->allocations);

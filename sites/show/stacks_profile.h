@@ -7,9 +7,7 @@
 
 /* site_profile_take - add a process' sites to a profile: live at its peak, bytes and calls. A stack that was cut begins with
  * why, in brackets.
- * with_lines  also files, lines and inlined functions, which take long to look up.
- * ret_nodes   by number of site: the node of its stack; NULL: nobody asks. */
-void site_profile_take(struct site_profile *profile, struct site_stacks *stacks, bool with_lines,
-                       uint32_t *ret_nodes);
+ * with_lines  also files, lines and inlined functions, which take long to look up. */
+void site_profile_take(struct site_profile *profile, struct site_stacks *stacks, bool with_lines);
 
 #endif

@@ -1,7 +1,7 @@
-/* show_profile.c - a profile from lines on standard input, shown: show_profile folded|pprof|html METRIC [OTHER-ALLOCATOR].
+/* show_profile.c - a profile from lines on standard input, shown: show_profile folded|pprof|html METRIC.
  *
- *     title NAME | baseline NAME | note WORDS
- *     metric VALUE [ALLOCATOR]        VALUE as a number of enum site_value
+ *     title NAME | note WORDS
+ *     metric VALUE                    VALUE as a number of enum site_value
  *     before                          what follows is a profile that the one so far is compared with
  *     stack V,V:SAMPLES:VARIANCE,...<TAB>FRAME<TAB>... from the top; a FRAME is FUNCTION|MODULE|FILE|LINE, later parts may be absent
  *
@@ -47,16 +47,12 @@ static void take_line(struct site_profile *profile, char *line)
     const char *word = strsep(&line, " ");
     if (strcmp(word, "title") == 0)
         site_profile_title(profile, line);
-    else if (strcmp(word, "baseline") == 0)
-        site_profile_baseline(profile, line);
     else if (strcmp(word, "note") == 0)
         site_profile_note(profile, line);
     else if (strcmp(word, "stack") == 0)
         take_stack(profile, line);
-    else if (strcmp(word, "metric") == 0) {
-        const char *value = strsep(&line, " ");
-        site_profile_metric(profile, (enum site_value)atoi(value), line);
-    }
+    else if (strcmp(word, "metric") == 0)
+        site_profile_metric(profile, (enum site_value)atoi(line));
 }
 
 int main(int argc, char **argv)
@@ -74,8 +70,6 @@ int main(int argc, char **argv)
     free(line);
     profile = &profiles[0];
     site_profile_merge(profile, &profiles[1], true);
-    if (argc > 3 && !site_profile_compare(profile, argv[3]))
-        return 2;
     const uint32_t metric = (uint32_t)atoi(argv[2]);
     char *text = strcmp(argv[1], "folded") == 0  ? site_folded(profile, metric)
                  : strcmp(argv[1], "pprof") == 0 ? site_pprof(profile, metric, &length)

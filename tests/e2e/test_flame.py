@@ -19,15 +19,20 @@ from lab import BAD_INPUT, BUILD, FAILED, MISUSE, SOURCE, Lab, main
 
 STACKS = SOURCE / "tests/golden/valid/sites.fp"
 SHOW = BUILD / "tests/e2e/show_profile"
-LIVE, BYTES, COUNT, HELD, NS = range(5)
+LIVE, BYTES, COUNT = range(3)
 HOSTILE = "</script><img src=x onerror=window.broken=1>;\"\\&\x1b]0;x\x07\u202e"
 PROFILE = [
-    "title web", "baseline glibc", "note 12 stacks were cut: no unwind table", f"metric {LIVE}", f"metric {COUNT}",
-    *(f"metric {HELD} {name}" for name in ("glibc", "jemalloc")),
-    "stack 600,6,1000,2000\tmain|web|web.c|10\tparse|web|web.c|20\tgrow|libz.so|z.c|5",
-    "stack 300,3,500,250\tmain|web|web.c|10\tparse|web|web.c|22\tparse|web|web.c|22\tread|libz.so|z.c|9",
-    "stack 100,1,100,100\tmain|web|web.c|10\tlist|web",
-    "stack 0,7,0,0\tmain|web|web.c|11\tlibz.so+0x40|libz.so",
+    "title web", "note 12 stacks were cut: no unwind table", f"metric {LIVE}", f"metric {COUNT}",
+    "stack 600,6\tmain|web|web.c|10\tparse|web|web.c|20\tgrow|libz.so|z.c|5",
+    "stack 300,3\tmain|web|web.c|10\tparse|web|web.c|22\tparse|web|web.c|22\tread|libz.so|z.c|9",
+    "stack 100,1\tmain|web|web.c|10\tlist|web",
+    "stack 0,7\tmain|web|web.c|11\tlibz.so+0x40|libz.so",
+]
+BEFORE = [
+    "before", f"metric {LIVE}", f"metric {COUNT}",
+    "stack 300,1\tmain|web|web.c|10\tparse|web|web.c|20\tgrow|libz.so|z.c|5",
+    "stack 600,1\tmain|web|web.c|10\tparse|web|web.c|22\tparse|web|web.c|22\tread|libz.so|z.c|9",
+    "stack 100,1\tmain|web|web.c|10\tlist|web",
 ]
 
 
@@ -92,9 +97,9 @@ class Folded(unittest.TestCase):
                          "main;parse;grow 600\nmain;parse;read 300\nmain;list 100\n")
         self.assertIn("main;libz.so+0x40 7\n", show(PROFILE, "folded", 1).decode())
 
-    def test_difference_of_allocators(self):
-        self.assertEqual(show(PROFILE, "folded", 3, "glibc").decode(),
-                         "main;parse;grow 1000 2000\nmain;parse;read 500 250\nmain;list 100 100\n")
+    def test_difference(self):
+        self.assertEqual(show(PROFILE + BEFORE, "folded", 0).decode(),
+                         "main;parse;grow 300 600\nmain;parse;read 600 300\nmain;list 100 100\n")
 
     def test_name_is_one_frame_of_one_line(self):
         text = show([f"metric {LIVE}", f"stack 5\ta b\t{HOSTILE}"], "folded", 0).decode()
@@ -105,20 +110,20 @@ class Folded(unittest.TestCase):
 
 class Pprof(unittest.TestCase):
     def test_all_values_in_one_file(self):
-        types, shown, comments, stacks = decoded(show(PROFILE, "pprof", 2))
-        self.assertEqual(types, [("live", "bytes"), ("count", "count"), ("held[glibc]", "bytes"), ("held[jemalloc]", "bytes")])
-        self.assertEqual(shown, "held[glibc]")
+        types, shown, comments, stacks = decoded(show(PROFILE, "pprof", 1))
+        self.assertEqual(types, [("live", "bytes"), ("count", "count")])
+        self.assertEqual(shown, "count")
         self.assertEqual(comments, ["12 stacks were cut: no unwind table"])
         main, other = "main,web.c:10 web", "main,web.c:11 web"
         self.assertEqual(stacks, {
-            (main, "parse,web.c:20 web", "grow,z.c:5 libz.so"): [600, 6, 1000, 2000],
-            (main, "parse,web.c:22 web", "read,z.c:9 libz.so"): [300, 3, 500, 250],
-            (main, "list web"): [100, 1, 100, 100],
-            (other, "libz.so+0x40 libz.so"): [0, 7, 0, 0]})
+            (main, "parse,web.c:20 web", "grow,z.c:5 libz.so"): [600, 6],
+            (main, "parse,web.c:22 web", "read,z.c:9 libz.so"): [300, 3],
+            (main, "list web"): [100, 1],
+            (other, "libz.so+0x40 libz.so"): [0, 7]})
 
     def test_difference(self):
-        stacks = decoded(show(PROFILE, "pprof", 3, "glibc"))[3]
-        self.assertEqual([values[2:] for values in stacks.values()], [[0, 1000], [0, -250], [0, 0], [0, 0]])
+        stacks = decoded(show(PROFILE + BEFORE, "pprof", 0))[3]
+        self.assertEqual(list(stacks.values()), [[300, 5], [-300, 2], [0, 7]])
 
     def test_same_bytes_and_no_bad_text(self):
         lines = [f"metric {LIVE}", f"stack 5\t{HOSTILE}|{HOSTILE}"]
@@ -131,12 +136,12 @@ class Pprof(unittest.TestCase):
             path = pathlib.Path(place) / "a.pb.gz"
             path.write_bytes(show(PROFILE, "pprof", 0))
             surroundings = {**os.environ, "HOME": place, "PPROF_TMPDIR": place, "GOTELEMETRY": "off"}
-            top = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=held[jemalloc]", path], env=surroundings,
+            top = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=live", path], env=surroundings,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True, cwd=place).stdout
-        self.assertIn("Type: held[jemalloc]", top)
-        self.assertRegex(top, r"2000B 85\.11%\s+grow")
-        self.assertRegex(top, r"2350B\s+100%\s+main")
-        self.assertRegex(top, r"2250B 95\.74%\s+parse")
+        self.assertIn("Type: live", top)
+        self.assertRegex(top, r"600B 60\.00%\s+grow")
+        self.assertRegex(top, r"1000B\s+100%\s+main")
+        self.assertRegex(top, r"900B 90\.00%\s+parse")
 
 
 @unittest.skipUnless(browser.program(), "no Chromium: scripts/setup --tests installs it")
@@ -213,16 +218,15 @@ class Page(unittest.TestCase):
         page.key("/")
         self.assertEqual(page.run("document.activeElement.type"), "search")
 
-    def test_values_allocators_colours(self):
+    def test_values_and_colours(self):
         self.open(PROFILE, 0)
-        self.choose("select", "held")
-        self.assertIn("resident at the peak", self.told())
-        self.assertIn("glibc 1.60 kB · jemalloc 2.35 kB", self.told())
+        self.choose("select", "count")
+        self.assertTrue(self.told().startswith("all 17 allocations"), self.told())
         self.assertIn("Colour: the module", self.browser.run("document.querySelector('.legend').textContent"))
-        self.choose("select[aria-label=Allocator]", "3")
-        self.assertIn("+46.9 % against glibc", self.told())
-        self.assertIn("Colour: jemalloc against glibc", self.browser.run("document.querySelector('.legend').textContent"))
-        grow, read, lists = self.paint(.8, 3), self.paint(.94, 3), self.paint(.998, 2)  # double, half, the same
+        self.open(PROFILE + BEFORE, 0)
+        self.assertIn("0 % against before", self.told())
+        self.assertIn("Colour: now against before", self.browser.run("document.querySelector('.legend').textContent"))
+        grow, read, lists = self.paint(.5, 3), self.paint(.8, 3), self.paint(.96, 2)  # double, half, the same
         self.assertGreater(grow[0], grow[2] + 40)
         self.assertGreater(read[2], read[0] + 40)
         self.assertLess(abs(lists[0] - lists[2]), 20)
@@ -231,7 +235,7 @@ class Page(unittest.TestCase):
         other = [f"metric {LIVE}", "stack 300\tmain|web\tparse|web\tgrow|libz.so", "stack 9\tmain|web\tgone|web"]
         self.open(PROFILE + ["before"] + other, 0)
         self.assertIn("+224 % against before", self.told())
-        self.choose("select[aria-label=Allocator]", "4")
+        self.choose("select[aria-label=Recording]", "2")
         self.assertTrue(self.told().startswith("all 309 B"))
 
     def test_search(self):
@@ -258,7 +262,7 @@ class Page(unittest.TestCase):
         self.judge_quiet(path)
 
     def test_hostile_names(self):
-        lines = [f"title {HOSTILE}", f"note {HOSTILE}", f"baseline {HOSTILE}", f"metric {HELD} {HOSTILE}", f"metric {HELD} b",
+        lines = [f"title {HOSTILE}", f"note {HOSTILE}", f"metric {LIVE}", f"metric {COUNT}",
                  f"stack 5,6\t{HOSTILE}|{HOSTILE}|{HOSTILE}"]
         path = self.open(lines, 0)
         self.browser.move(*self.at(.5, 1))

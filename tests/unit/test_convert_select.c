@@ -215,105 +215,6 @@ TEST(head_counts_calls_of_all_threads)
     CHECK_U64(report.survey.duration_ns, 50);
 }
 
-/* ---- without sites ------------------------------------------------------------------------- */
-
-/* The event added last is of a site. */
-static void of_site(uint32_t site)
-{
-    events[event_count - 1].site = site;
-}
-
-/* Without site 7. */
-static const char *convert_without(void)
-{
-    static const bool sites[8] = {[7] = true};
-    static const struct conv_without without = {.sites = sites, .end = 8, .words = "parse"};
-    return convert(&(struct conv_selection){.without = &without});
-}
-
-static void check_regular(void)
-{
-    for (unsigned i = 0; i < CONV_IRREGULARITY_COUNT; i++)
-        CHECK_U64(irregular(i), 0);
-}
-
-TEST(objects_of_a_site_are_left_out)
-{
-    begin();
-    allocate(0, 0x1000, 1);
-    of_site(6);
-    allocate(1, 0x2000, 2); /* all that this thread does */
-    of_site(7);
-    add(1, FP_MARK_RESIDENT, 0x2000, 0, 0);
-    release(1, 0x2000);
-    add(1, FP_MARK_THREAD_EXIT, 0, 0, 0);
-    allocate(0, 0x2000, 3);
-    of_site(900);
-    release(0, 0x2000);
-    add(0, FP_CALL_FREE, 0, 0, 0);
-    CHECK_STR(convert_without(), "m1:1 m2:3 f2 f0");
-    CHECK_STR(report.survey.selected.text, "without call sites of 'parse'");
-    CHECK_U64(report.survey.threads, 1);
-    CHECK_U64(report.survey.live_bytes_peak, 4);
-    check_regular();
-}
-
-TEST(a_resize_is_of_its_own_site)
-{
-    begin();
-    allocate(0, 0x1000, 1);
-    resize_from(0, 0x1000);
-    resized(0, 0x2000, 0x1000, 2); /* ends one that stays */
-    of_site(7);
-    resize_from(0, 0x2000);
-    resized(0, 0x3000, 0x2000, 3); /* of one that goes: makes one that stays */
-    of_site(6);
-    resize_from(0, 0x3000);
-    resized(0, 0x3000, 0x3000, 4);
-    resize_from(0, 0x3000);
-    resized(0, 0x4000, 0x3000, 5);
-    of_site(7);
-    resize_from(0, 0x4000);
-    resized(0, 0x4000, 0x4000, 6);
-    of_site(7);
-    resize_from(0, 0x4000);
-    resized(0, 0, 0x4000, 1000); /* fails */
-    release(0, 0x4000);
-    CHECK_STR(convert_without(), "m1:1 f1 R1:3 r1:4 f1");
-    check_regular();
-}
-
-TEST(an_object_that_goes_takes_the_place_of_one_that_stays)
-{
-    begin();
-    allocate(0, 0x1000, 1);
-    allocate(0, 0x1000, 2); /* the release of the first was lost */
-    of_site(7);
-    allocate(0, 0x2000, 3);
-    release(0, 0x1000);
-    CHECK_STR(convert_without(), "m1:1 f1 m1:3");
-    CHECK_U64(irregular(CONV_LOST_FREE), 1);
-}
-
-TEST(objects_that_were_there_before_go_too)
-{
-    static const bool sites[8] = {[7] = true};
-    static const struct conv_without without = {.sites = sites, .end = 8, .words = "parse"};
-    begin();
-    allocate(0, 0x1000, 1);
-    of_site(7);
-    allocate(0, 0x2000, 2);
-    resize_from(0, 0x1000);
-    resized(0, 0x3000, 0x1000, 3);
-    of_site(7);
-    release(0, 0x2000);
-    release(0, 0x3000);
-    CHECK_STR(
-        convert(&(struct conv_selection){.from = {.kind = CONV_WHEN_TIME, .value = 30}, .without = &without}),
-        "m1:2 f1");
-    check_regular();
-}
-
 /* ---- words --------------------------------------------------------------------------------- */
 
 /* Of a recording from half past eleven in the evening, for ten hours. */
@@ -361,7 +262,5 @@ TEST(a_selection_is_read_back_from_the_workload)
 
 RUN_TESTS(T(what_is_alive_is_created_first_in_its_order), T(reallocs_under_way_where_a_section_begins),
           T(a_failed_realloc_before_a_section), T(threads_that_ended_before_are_not_there),
-          T(empty_and_backward_sections_are_refused), T(head_counts_calls_of_all_threads),
-          T(objects_of_a_site_are_left_out), T(a_resize_is_of_its_own_site),
-          T(an_object_that_goes_takes_the_place_of_one_that_stays), T(objects_that_were_there_before_go_too),
-          T(by_the_clock), T(a_selection_is_read_back_from_the_workload))
+          T(empty_and_backward_sections_are_refused), T(head_counts_calls_of_all_threads), T(by_the_clock),
+          T(a_selection_is_read_back_from_the_workload))

@@ -19,7 +19,6 @@ static struct wl_touched touched[2] = {{.op = OPS + 5, .share = 7}, {.op = OPS +
 static struct wl_window windows[WINDOWS];
 static struct wl_summary summary;
 static uint32_t window_count, next_of_windows;
-static uint64_t cut_at;
 
 static struct rep_slices slices;
 static struct wl_window pieces[PIECE_MAX];
@@ -117,7 +116,6 @@ static void cut_all(uint64_t untimed_ops)
     next_of_windows = 0;
     piece_count = 0;
     CHECK(rep_slices_init(&slices, &summary, untimed_ops));
-    slices.cut_at = cut_at;
     while ((status = rep_slices_next(&slices, next, NULL, &piece)) == FP_OK) {
         if (piece_count == PIECE_MAX)
             HARNESS_FAIL("%u pieces, and no end", PIECE_MAX);
@@ -309,24 +307,6 @@ TEST(wild_times)
     }
 }
 
-/* Whichever op it is: a window ends right after it. */
-TEST(a_moment_is_cut_at)
-{
-    const uint64_t start[] = {START_NS, START_NS + 100 * STEP_NS, START_NS + 150 * STEP_NS};
-    for (cut_at = 1; cut_at <= 3 * OPS; cut_at++) {
-        bool is_found = false;
-        make_windows(start, cut_at % 2 == 0 ? 1 : STEP_NS / 3, 3);
-        summary.duration_ns = cut_at % 3 == 0 ? 0 : summary.duration_ns;
-        cut_all(0);
-        check_ops();
-        for (size_t i = 0; i < piece_count; i++)
-            is_found |= pieces[i].facts.first_op + pieces[i].op_count == cut_at;
-        CHECK(is_found);
-    }
-    cut_at = 0;
-}
-
-RUN_TESTS(T(a_moment_is_cut_at), T(a_window_has_a_slice_for_each_point), T(pauses_have_rests),
-          T(waits_and_shares_follow_their_ops), T(the_peak_stays_at_the_window_s_end),
-          T(inherited_objects_are_no_time), T(no_time_no_cuts), T(shorter_than_its_points), T(wild_times),
-          T(noted_times_follow_their_ops))
+RUN_TESTS(T(a_window_has_a_slice_for_each_point), T(pauses_have_rests), T(waits_and_shares_follow_their_ops),
+          T(the_peak_stays_at_the_window_s_end), T(inherited_objects_are_no_time), T(no_time_no_cuts),
+          T(shorter_than_its_points), T(wild_times), T(noted_times_follow_their_ops))

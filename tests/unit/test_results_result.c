@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "results/report/table/sites_screen.h"
 #include "unit/harness.h"
 
 /* Whether `now` has all that `before` has; keys may have been added. Numbers are equal as numbers. */
@@ -169,30 +168,6 @@ TEST(a_part_that_cannot_be_read_is_no_missing_one)
     }
 }
 
-/* They are headings of a table. */
-TEST(call_sites_of_a_candidate_without_a_name_are_none)
-{
-    static const char *const SITES[] = {
-        "{\"candidates\": [{\"name\": null}], \"rows\": []}", "{\"candidates\": [{}], \"rows\": []}",
-        "{\"candidates\": [{\"name\": \"glibc\"}], \"rows\": [{\"site\": null, \"costs\": []}]}"};
-    for (size_t i = 0; i < sizeof SITES / sizeof SITES[0]; i++) {
-        struct res_result result;
-        char *problem = NULL;
-        json_t *json = file_of("docs/published/quickstart.json");
-        json_object_set_new(json_array_get(json_object_get(json, "workloads"), 0), "sites",
-                            json_loads(SITES[i], 0, NULL));
-        CHECK(res_result_read(json, &result, &problem));
-        CHECK_U64(result.workloads[0].sites->candidate_count, i == 2 ? 1 : 0);
-        struct res_text text = {0};
-        res_sites_screen(&text, &result.workloads[0], &(struct res_style){0});
-        json_decref(res_sites_json(&result.workloads[0]));
-        free(text.text);
-        res_result_release(&result);
-        json_decref(json);
-    }
-}
-
 RUN_TESTS(T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept),
           T(a_count_that_is_lacking_is_not_written), T(a_figure_of_another_kind_is_none),
-          T(what_is_wrong_is_named), T(a_part_that_cannot_be_read_is_no_missing_one),
-          T(call_sites_of_a_candidate_without_a_name_are_none))
+          T(what_is_wrong_is_named), T(a_part_that_cannot_be_read_is_no_missing_one))

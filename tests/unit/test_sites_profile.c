@@ -4,7 +4,6 @@
 #include "sites/names/names.h"
 #include "sites/show/flame_page.h"
 #include "sites/show/folded.h"
-#include "sites/show/profile_json.h"
 #include "sites/show/site_profile.h"
 #include "unit/harness.h"
 
@@ -22,7 +21,7 @@ static uint32_t stack_of(struct site_profile *profile, const char *letters)
 static struct site_profile profile_of(const char *const *stacks, size_t count)
 {
     struct site_profile profile = {0};
-    const uint32_t live = site_profile_metric(&profile, SITE_LIVE, NULL);
+    const uint32_t live = site_profile_metric(&profile, SITE_LIVE);
     for (size_t i = 0; i < count; i++)
         site_profile_add(&profile, stack_of(&profile, stacks[i]), live, (double)(i + 1));
     return profile;
@@ -45,9 +44,6 @@ TEST(equal_stacks_are_one)
     struct site_profile profile = PROFILE("abc", "abd", "abc", "ab");
     CHECK_U64(profile.frame_count, 4);
     CHECK_U64(profile.node_count, 4);
-    double *totals = site_profile_totals(&profile, 0);
-    CHECK(totals[0] == 10 && totals[1] == 10 && totals[2] == 4);
-    free(totals);
     check_folded(profile, "a;b 4\na;b;c 4\na;b;d 2\n");
 }
 
@@ -63,7 +59,7 @@ TEST(repeated_frames_are_left_out)
 TEST(lines_are_of_a_function)
 {
     struct site_profile profile = {0};
-    const uint32_t metric = site_profile_metric(&profile, SITE_COUNT, NULL);
+    const uint32_t metric = site_profile_metric(&profile, SITE_COUNT);
     for (uint32_t line = 1; line <= 3; line++) {
         const struct site_frame_words words = {"f", "m", "f.cc", line};
         site_profile_add(
@@ -95,20 +91,6 @@ TEST(two_recordings_are_added)
     check_folded(one, "a;b 3\na;c 1\n");
 }
 
-TEST(two_allocators_are_compared)
-{
-    struct site_profile profile = {0};
-    const uint32_t held = site_profile_metric(&profile, SITE_HELD, "jemalloc");
-    const uint32_t base = site_profile_metric(&profile, SITE_HELD, "glibc");
-    CHECK_U64(site_profile_metric(&profile, SITE_HELD, "jemalloc"), held);
-    const uint32_t node = stack_of(&profile, "ab");
-    site_profile_add(&profile, node, held, 30);
-    site_profile_add(&profile, node, base, 20);
-    CHECK(!site_profile_compare(&profile, "mimalloc"));
-    CHECK(site_profile_compare(&profile, "glibc"));
-    check_folded(profile, "a;b 20 30\n");
-}
-
 TEST(values_that_are_no_number_are_left_out)
 {
     struct site_profile profile = PROFILE("a");
@@ -131,14 +113,13 @@ TEST(nodes_and_metrics_grow)
         const struct site_frame_words words = {.function = name};
         parent = site_profile_node(&profile, i % 100 != 0 ? parent : SITE_TOP,
                                    site_profile_frame(&profile, &words));
-        const char *allocators[] = {NULL, "glibc", "jemalloc"};
-        site_profile_add(&profile, parent, site_profile_metric(&profile, SITE_NS, allocators[i / 2000]), 1);
+        site_profile_add(&profile, parent, site_profile_metric(&profile, (enum site_value)(i / 2000)), 1);
     }
     CHECK_U64(profile.node_count, 5000);
     CHECK_U64(profile.metric_count, 3);
-    double *totals = site_profile_totals(&profile, 1);
-    CHECK(totals[0] == 0 && totals[2000] == 100 && totals[2099] == 1 && totals[4000] == 0);
-    free(totals);
+    for (uint32_t node = 0; node < 5000; node++)
+        for (uint32_t metric = 0; metric < 3; metric++)
+            CHECK_U64((uint64_t)site_profile_own(&profile, node, metric), node / 2000 == metric);
     site_profile_release(&profile);
 }
 
@@ -148,12 +129,11 @@ TEST(names_are_made_harmless)
     char name[] = "a;</script><!--\\\"&\n\x1b\xff\xe2\x80\xae";
     const struct site_frame_words words = {.function = name, .module = ""};
     site_profile_title(&profile, "</script>\n");
-    const uint32_t live = site_profile_metric(&profile, SITE_LIVE, "</script>");
+    const uint32_t live = site_profile_metric(&profile, SITE_LIVE);
     site_profile_add(&profile, site_profile_node(&profile, SITE_TOP, site_profile_frame(&profile, &words)),
                      live, 1);
     char *page = site_flame_page(&profile, live);
     CHECK(strstr(page, "\"title\":\"\\u003c/script\\u003e\\u005cx0a\"") != NULL);
-    CHECK(strstr(page, "\"allocator\":\"\\u003c/script\\u003e\"") != NULL);
     CHECK(
         strstr(page,
                "\"a;\\u003c/"
@@ -184,53 +164,17 @@ TEST(what_has_no_name_is_told_apart)
     names_free(names);
 }
 
-/* Of a result: what is written is read again, and what is no profile is refused. */
-TEST(a_profile_is_read_again)
-{
-    struct site_profile profile = PROFILE("abc", "abd", "ab", "xyz"), other;
-    site_profile_title(&profile, "program");
-    site_profile_baseline(&profile, "glibc");
-    site_profile_note(&profile, "a note");
-    const uint32_t held = site_profile_metric(&profile, SITE_HELD, "glibc");
-    site_profile_add(&profile, stack_of(&profile, "xyz"), held, 12);
-    json_t *json = site_profile_json(&profile);
-    CHECK(site_profile_read(json, &other));
-    char *page = site_flame_page(&profile, held), *again = site_flame_page(&other, held);
-    CHECK_STR(again, page);
-    free(page);
-    free(again);
-    site_profile_drop(&other, 0);
-    CHECK_U64(other.metric_count, 1);
-    CHECK_U64((uint64_t)site_profile_own(&other, stack_of(&other, "xyz"), 0), 12);
-    site_profile_release(&other);
-    static const char *const BAD[] = {
-        "{\"parents\": [0, 0, 0, 0, 0, 9, 0]}", "{\"node_frames\": [0, 1, 2, 3, 4, 5, 7]}",
-        "{\"holders\": [0, 1, -1, 1]}",         "{\"holders\": [99, 1, 1, 1]}",
-        "{\"parents\": [0, 2, 1, 1, 0, 1, 1]}", "{\"frames\": 7}"};
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
-        json_t *damaged = json_deep_copy(json), *part = json_loads(BAD[i], 0, NULL);
-        CHECK(part != NULL);
-        json_object_update(damaged, part);
-        CHECK(!site_profile_read(damaged, &other));
-        CHECK_U64(other.node_count + other.string_count, 0);
-        json_decref(damaged);
-        json_decref(part);
-    }
-    json_decref(json);
-    site_profile_release(&profile);
-}
-
 TEST(a_profile_of_nothing)
 {
     struct site_profile profile = {0};
     char *page = site_flame_page(&profile, 0);
     CHECK(strstr(page, "\"parents\":[]") != NULL);
     free(page);
-    site_profile_metric(&profile, SITE_LIVE, NULL);
+    site_profile_metric(&profile, SITE_LIVE);
     check_folded(profile, "");
 }
 
 RUN_TESTS(T(equal_stacks_are_one), T(repeated_frames_are_left_out), T(lines_are_of_a_function),
-          T(two_recordings_are_compared), T(two_recordings_are_added), T(two_allocators_are_compared),
+          T(two_recordings_are_compared), T(two_recordings_are_added),
           T(values_that_are_no_number_are_left_out), T(nodes_and_metrics_grow), T(names_are_made_harmless),
-          T(what_has_no_name_is_told_apart), T(a_profile_is_read_again), T(a_profile_of_nothing))
+          T(what_has_no_name_is_told_apart), T(a_profile_of_nothing))

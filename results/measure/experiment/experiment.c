@@ -78,15 +78,8 @@ static uint64_t patience_ns(const struct res_trial *trial, const struct res_entr
     return like_ns != 0 ? like_ns * HANGS_AFTER_TIMES + HANGS_AFTER_NS : 0;
 }
 
-/* Workloads whose rounds go on together: all, where they take turns; else one. */
-struct turn {
-    struct res_trial *trials;
-    size_t count;
-};
-
 /* A run that goes on. */
 struct job {
-    struct res_trial *trial;
     struct res_entry *entry;
     struct res_run_request request;
     struct res_running *running; /* NULL: of a group, which runs when it is waited for */
@@ -109,7 +102,7 @@ static void begin(struct state *state, struct res_trial *trial, struct res_entry
         options->progress(options->context, trial->workload,
                           entry->is_control ? "control" : entry->candidate->name, round, state->runs_done,
                           state->runs_all);
-    *ret_job = (struct job){.trial = trial, .entry = entry};
+    *ret_job = (struct job){.entry = entry};
     ret_job->request = (struct res_run_request){
         .candidate = entry->candidate,
         .workload = trial->workload->path,
@@ -180,46 +173,29 @@ static void check(struct state *state, struct res_trial *trial)
         res_entry_fail(res_trial_control(trial), res_strdup("the baseline failed its check"));
 }
 
-/* Those of all trials of a turn. */
-static unsigned memory_rounds_of_turn(const struct res_options *options, const struct turn *turn)
-{
-    unsigned least = UINT_MAX;
-    for (size_t i = 0; i < turn->count; i++) {
-        const unsigned rounds = memory_rounds_of(options, turn->trials[i].workload);
-        least = rounds < least ? rounds : least;
-    }
-    return least;
-}
-
 /* How many runs of a phase go on at a time: two where nothing is timed, and nothing of one run can show in another: one thread each,
  * no limit, and memory for both. */
-static size_t at_once(const struct state *state, const struct turn *turn, enum phase phase)
+static size_t at_once(const struct state *state, const struct res_workload *workload, enum phase phase)
 {
     const uint64_t memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    const bool timed = phase == PHASE_ROUND || memory_rounds_of_turn(state->options, turn) == 0;
-    bool alone = timed || state->options->limit_bytes > 0 || fp_has_one_processor();
-    for (size_t i = 0; i < turn->count && !alone; i++) {
-        const struct res_workload *workload = turn->trials[i].workload;
-        alone = workload->threads != 1 || workload->member_count > 0 ||
-                workload->live_peak_bytes >= memory_bytes / 16;
-    }
+    const bool timed = phase == PHASE_ROUND || memory_rounds_of(state->options, workload) == 0;
+    const bool alone = timed || state->options->limit_bytes > 0 || fp_has_one_processor() ||
+                       workload->threads != 1 || workload->member_count > 0 ||
+                       workload->live_peak_bytes >= memory_bytes / 16;
     return alone ? 1 : 2;
 }
 
-/* One run of each entry that has not failed, in that order; of each trial, now this one first and now that. ret_runs: by trial and entry;
- * without JSON where there was none. After a stop there are none at all. */
-static void run_each(struct state *state, const struct turn *turn, enum phase phase, unsigned round,
+/* One run of each entry that has not failed, in that order. ret_runs: by entry; without JSON where there was none. After a stop there
+ * are none at all. */
+static void run_each(struct state *state, struct res_trial *trial, enum phase phase, unsigned round,
                      const size_t *order, struct res_run *ret_runs)
 {
-    const size_t entries = turn->trials[0].entry_count, all = entries * turn->count;
-    const size_t most = at_once(state, turn, phase);
+    const size_t all = trial->entry_count, most = at_once(state, trial->workload, phase);
     for (size_t i = 0; i < all && !state->stopped;) {
         struct job jobs[2];
         size_t count = 0;
         for (; i < all && count < most; i++) {
-            const size_t number = order[i / turn->count];
-            struct res_trial *trial = &turn->trials[(i + number + round) % turn->count];
-            struct res_entry *entry = &trial->entries[number];
+            struct res_entry *entry = &trial->entries[order[i]];
             if (phase == PHASE_MEMORY && entry->is_floor)
                 continue; /* it has no memory */
             if (entry->failed != NULL)
@@ -228,9 +204,7 @@ static void run_each(struct state *state, const struct turn *turn, enum phase ph
                 begin(state, trial, entry, phase, round, NULL, &jobs[count++]);
         }
         for (size_t k = 0; k < count; k++) {
-            const struct res_trial *trial = jobs[k].trial;
-            struct res_run *run = &ret_runs[(size_t)(trial - turn->trials) * entries +
-                                            (size_t)(jobs[k].entry - trial->entries)];
+            struct res_run *run = &ret_runs[jobs[k].entry - trial->entries];
             if (finish_or_fail(state, trial, &jobs[k], phase, run) == RES_RUN_OK && phase == PHASE_WARM_UP)
                 jobs[k].entry->warmup_ns = run->elapsed_ns; /* which bounds the others */
         }
@@ -240,35 +214,31 @@ static void run_each(struct state *state, const struct turn *turn, enum phase ph
 }
 
 /* Where there are memory passes it is the first of them. */
-static void warm_up(struct state *state, const struct turn *turn)
+static void warm_up(struct state *state, struct res_trial *trial)
 {
-    const size_t entries = turn->trials[0].entry_count;
-    const bool memory = memory_rounds_of_turn(state->options, turn) > 0;
-    struct res_run *runs = res_calloc(entries * turn->count, sizeof *runs);
+    const size_t entries = trial->entry_count;
+    const bool memory = memory_rounds_of(state->options, trial->workload) > 0;
+    struct res_run *runs = res_calloc(entries, sizeof *runs);
     size_t *order = res_calloc(entries, sizeof *order);
     for (size_t i = 0; i < entries; i++)
         order[i] = i;
-    run_each(state, turn, PHASE_WARM_UP, 0, order, runs);
-    for (size_t i = 0; i < turn->count; i++) {
-        res_trial_learn(&turn->trials[i], runs + i * entries);
-        if (!state->stopped)
-            res_trial_keep(&turn->trials[i], order, runs + i * entries,
-                           memory ? RES_KEEP_MEMORY : RES_KEEP_NOTHING);
-    }
+    run_each(state, trial, PHASE_WARM_UP, 0, order, runs);
+    res_trial_learn(trial, runs);
+    if (!state->stopped)
+        res_trial_keep(trial, order, runs, memory ? RES_KEEP_MEMORY : RES_KEEP_NOTHING);
     free(order);
     free(runs);
 }
 
 /* One pass of a round: the timed one, or that for memory. What a stop leaves unfinished is dropped: samples are paired. */
-static void run_round(struct state *state, const struct turn *turn, unsigned round, enum phase phase)
+static void run_round(struct state *state, struct res_trial *trial, unsigned round, enum phase phase)
 {
-    const size_t entries = turn->trials[0].entry_count;
+    const size_t entries = trial->entry_count;
     size_t *order = res_shuffled(&state->random, entries);
-    struct res_run *runs = res_calloc(entries * turn->count, sizeof *runs);
-    run_each(state, turn, phase, round + 1, order, runs);
-    for (size_t i = 0; i < turn->count && !state->stopped; i++)
-        res_trial_keep(&turn->trials[i], order, runs + i * entries,
-                       phase == PHASE_MEMORY ? RES_KEEP_MEMORY : RES_KEEP_TIME);
+    struct res_run *runs = res_calloc(entries, sizeof *runs);
+    run_each(state, trial, phase, round + 1, order, runs);
+    if (!state->stopped)
+        res_trial_keep(trial, order, runs, phase == PHASE_MEMORY ? RES_KEEP_MEMORY : RES_KEEP_TIME);
     free(order);
     free(runs);
 }
@@ -329,67 +299,36 @@ static bool passes_fit(const struct res_options *options, uint64_t share, uint64
     return share == 0 || options->rounds_least == 0 || elapsed_ns + passes_ns <= share;
 }
 
-/* A round is finished; timed_ns: what its timed runs took. Returns whether it was the last. */
-static bool ended(const struct res_options *options, const struct turn *turn, uint64_t share,
-                  uint64_t elapsed_ns, uint64_t timed_ns, uint64_t behind_ns)
-{
-    const bool is_enough = turn->trials[0].rounds >= RES_ROUNDS_FOR_VERDICT;
-    const uint64_t next_ns = timed_ns + (is_enough ? behind_ns : 0);
-    const struct res_trial *first = NULL;
-    for (size_t i = 0; i < turn->count; i++) {
-        turn->trials[i].elapsed_ns = elapsed_ns;
-        if (res_until_ended(&turn->trials[i], options, share, elapsed_ns, next_ns) && first == NULL)
-            first = &turn->trials[i];
-    }
-    for (size_t i = 0; i < turn->count && first != NULL; i++)
-        turn->trials[i].ended = first->ended;
-    return first != NULL;
-}
-
-/* Rounds that were not needed count as done, for the progress of what follows. */
-static size_t runs_until_passes(const struct res_options *options, const struct turn *turn)
-{
-    size_t runs = 0;
-    for (size_t i = 0; i < turn->count; i++)
-        runs += res_experiment_runs(options, turn->trials[i].workload) -
-                pass_runs_of(options, turn->trials[i].workload);
-    return runs;
-}
-
 /* Returns whether time is left for the passes behind them. */
-static bool run_rounds(struct state *state, const struct turn *turn, uint64_t share)
+static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t share)
 {
     const struct res_options *options = state->options;
-    const unsigned memory_rounds = memory_rounds_of_turn(options, turn);
-    const size_t runs_before = state->runs_done;
+    const unsigned memory_rounds = memory_rounds_of(options, trial->workload);
+    const size_t runs_before = state->runs_done, pass_runs = pass_runs_of(options, trial->workload);
     const uint64_t begun_ns = fp_now_ns();
-    size_t pass_runs = 0;
-    uint64_t elapsed_ns = 0, behind_ns = 0;
-    for (size_t i = 0; i < turn->count; i++) {
-        pass_runs += pass_runs_of(options, turn->trials[i].workload);
-        if (options->check)
-            check(state, &turn->trials[i]);
-    }
-    warm_up(state, turn);
+    uint64_t behind_ns = 0;
+    if (options->check)
+        check(state, trial);
+    warm_up(state, trial);
     for (bool done = false; !done && !state->stopped;) {
-        const unsigned round = turn->trials[0].rounds;
+        const unsigned round = trial->rounds;
         const uint64_t round_begun_ns = fp_now_ns();
-        run_round(state, turn, round, PHASE_ROUND);
+        run_round(state, trial, round, PHASE_ROUND);
         const uint64_t timed_ns = fp_now_ns() - round_begun_ns;
-        if (turn->trials[0].memory_rounds < memory_rounds && !state->stopped &&
+        if (trial->memory_rounds < memory_rounds && !state->stopped &&
             passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
-            run_round(state, turn, round, PHASE_MEMORY);
-        elapsed_ns = fp_now_ns() - begun_ns;
-        behind_ns = timed_ns * pass_runs / (res_trial_entries(options) * turn->count);
-        done = !state->stopped && ended(options, turn, share, elapsed_ns, timed_ns, behind_ns);
+            run_round(state, trial, round, PHASE_MEMORY);
+        trial->elapsed_ns = fp_now_ns() - begun_ns;
+        behind_ns = timed_ns * pass_runs / res_trial_entries(options);
+        done = !state->stopped &&
+               res_until_ended(trial, options, share, trial->elapsed_ns,
+                               timed_ns + (trial->rounds >= RES_ROUNDS_FOR_VERDICT ? behind_ns : 0));
     }
-    for (size_t i = 0; i < turn->count && state->stopped; i++) {
-        turn->trials[i].elapsed_ns = elapsed_ns;
-        turn->trials[i].ended = RES_ENDED_INTERRUPT;
-    }
-    if (!state->stopped)
-        state->runs_done = runs_before + runs_until_passes(options, turn);
-    return state->stopped || passes_fit(options, share, elapsed_ns, behind_ns);
+    if (state->stopped)
+        trial->ended = RES_ENDED_INTERRUPT;
+    else /* rounds that were not needed count as done, for the progress of what follows */
+        state->runs_done = runs_before + res_experiment_runs(options, trial->workload) - pass_runs;
+    return state->stopped || passes_fit(options, share, trial->elapsed_ns, behind_ns);
 }
 
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment)
@@ -399,7 +338,6 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         .random = res_random_from(options->seed),
     };
     const uint64_t begun_ns = fp_now_ns();
-    const size_t together = options->in_turn ? options->workload_count : 1;
     for (size_t i = 0; i < options->workload_count; i++)
         state.runs_all += res_experiment_runs(options, &options->workloads[i]);
     assert(options->candidate_count > 0 && options->rounds > 0);
@@ -410,20 +348,16 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     struct res_start_cost *starts = res_calloc(options->candidate_count, sizeof *starts);
     if (options->starts > 0)
         res_start_costs(options, starts);
-    for (size_t i = 0; i < options->workload_count && !state.stopped; i += together) {
-        const struct turn turn = {&ret_experiment->trials[i], together};
-        for (size_t one = 0; one < together; one++) {
-            res_trial_begin(&turn.trials[one], options, &options->workloads[i + one]);
-            for (size_t k = 0; k < options->candidate_count; k++)
-                turn.trials[one].entries[k].start = starts[k];
-        }
-        ret_experiment->trial_count += together;
-        const bool has_time = run_rounds(&state, &turn, share_ns(options, begun_ns, i + together - 1));
-        for (size_t one = 0; one < together; one++)
-            if (has_time)
-                run_passes(&state, &turn.trials[one]);
-            else
-                res_passes_leave_out(&turn.trials[one], options);
+    for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
+        struct res_trial *trial = &ret_experiment->trials[i];
+        res_trial_begin(trial, options, &options->workloads[i]);
+        for (size_t k = 0; k < options->candidate_count; k++)
+            trial->entries[k].start = starts[k];
+        ret_experiment->trial_count++;
+        if (run_rounds(&state, trial, share_ns(options, begun_ns, i)))
+            run_passes(&state, trial);
+        else
+            res_passes_leave_out(trial, options);
     }
     free(starts);
     ret_experiment->stopped = state.stopped;

@@ -18,7 +18,7 @@
  *             floor once. A run that fails here leaves the candidate's other figures as they are; its figures are
  *             "unavailable" with a reason
  *
- * One workload after the other, or, where they are to be compared (options.in_turn), an entry's runs of all of them close in time. An entry that fails (it does not start, crashes, its proof fails, it executed other
+ * One workload after the other. An entry that fails (it does not start, crashes, its proof fails, it executed other
  * ops than the others) is out for that workload, with the reason; the others go on.
  * Source: DESIGN.md, section 5. */
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_EXPERIMENT_H

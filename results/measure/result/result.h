@@ -19,7 +19,6 @@
 #include "results/measure/base/fields.h"
 #include "results/measure/result/confirmed.h"
 #include "results/measure/result/fleet_result.h"
-#include "results/measure/result/removed.h"
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -187,38 +186,6 @@ struct res_program_verdict {
     struct res_saving time, peak, idle;
 };
 
-/* What a call site costs under one candidate; NAN: not measured. */
-struct res_site_cost {
-    double held_bytes, held_deviation; /* at the peak; half of what two runs differ by */
-};
-
-struct res_site {
-    char *words; /* "parse x.cc:16 < main x.cc:20" */
-    uint64_t allocations;
-    double live_bytes;           /* at the peak */
-    struct res_site_cost *costs; /* in the order of the candidates */
-    size_t cost_count;
-};
-
-/* What all sites have in common under one candidate. */
-struct res_site_candidate {
-    char *name, *failed;
-    double resident_bytes, pages_bytes, held_bytes, own_bytes, swapped_bytes; /* at the peak */
-};
-
-/* Who allocates, and what that costs (sites/cost). */
-struct res_sites {
-    char *unavailable; /* why it was not measured; then there is nothing else */
-    uint64_t stacks, groups;
-    uint64_t peak_op;
-    double peak_bytes;
-    struct res_site_candidate *candidates;
-    size_t candidate_count;
-    struct res_site *rows; /* what holds most first */
-    size_t row_count;
-    json_t *profile; /* all stacks (sites/show/profile_json.h) */
-};
-
 enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };
 
 /* What was live when the recording began and ended: whether memory figures are what they seem. */
@@ -263,9 +230,6 @@ struct res_result_workload {
     char *no_trust_time, *no_trust_memory;  /* why a figure here is no ground for advice; NULL: it is one */
     double good_for;
     struct res_program_verdict *verdict;
-    struct res_sites *sites;      /* NULL: nobody asked */
-    struct res_removal *removals; /* what is saved without some call sites */
-    size_t removal_count;
     struct res_note *notes; /* on this workload */
     size_t note_count;
     json_t *rest;
@@ -341,7 +305,7 @@ struct res_result {
 
 /* The tables (result_fields.c). */
 extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_ENTRY, RES_RESULT_FLOOR,
-    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT, RES_SITES;
+    RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT;
 
 /* res_result_load - the result that a file holds, "-" being standard input: read within bounds, and checked.
  * res_result_load_fd - likewise of a descriptor, which stays open. ret_is_other: set to whether it is JSON and no result, as may

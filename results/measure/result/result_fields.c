@@ -347,54 +347,6 @@ static const struct res_field VERDICT_FIELDS[] = {
 const struct res_described RES_PROGRAM_VERDICT = RES_DESCRIBE_WHOLLY("a verdict", VERDICT_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_site_cost
-static const struct res_field SITE_COST_FIELDS[] = {
-    RES_ROW(WHOLE, "held_bytes", held_bytes,
-            "its objects' shares of the resident pages that they lie on, at the peak"),
-    RES_ROW(WHOLE, "held_deviation", held_deviation, "half of what two runs differ by"),
-};
-static const struct res_described SITE_COST = RES_DESCRIBE_WHOLLY("a cost", SITE_COST_FIELDS);
-#undef OWNER
-
-#define OWNER struct res_site
-static const struct res_field SITE_FIELDS[] = {
-    RES_ROW(TEXT, "site", words, "the place that allocates, and its callers"),
-    RES_ROW(COUNT, "allocations", allocations, "and resizes"),
-    RES_ROW(WHOLE, "live_bytes", live_bytes, "at the peak"),
-    RES_LIST(LIST, PLAIN, "costs", costs, cost_count, &SITE_COST, "in the order of the candidates"),
-};
-static const struct res_described SITE = RES_DESCRIBE_WHOLLY("a site", SITE_FIELDS);
-#undef OWNER
-
-#define OWNER struct res_site_candidate
-static const struct res_field SITE_CANDIDATE_FIELDS[] = {
-    RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the candidate"),
-    RES_ROW_AS(TEXT, OMITTED, "failed", failed, "why nothing was measured under it"),
-    RES_ROW(WHOLE, "resident_bytes", resident_bytes, "at the peak"),
-    RES_ROW(WHOLE, "pages_bytes", pages_bytes, "pages of that with live objects on them"),
-    RES_ROW(WHOLE, "held_bytes", held_bytes, "by all sites"),
-    RES_ROW(WHOLE, "own_bytes", own_bytes, "the rest: the allocator's own"),
-    RES_ROW(WHOLE, "swapped_bytes", swapped_bytes,
-            "pages of live objects that are in swap; nobody holds them"),
-};
-static const struct res_described SITE_CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate", SITE_CANDIDATE_FIELDS);
-#undef OWNER
-
-#define OWNER struct res_sites
-static const struct res_field SITES_FIELDS[] = {
-    RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why it was not measured"),
-    RES_ROW(COUNT, "stacks", stacks, "call stacks"),
-    RES_ROW(COUNT, "groups", groups, "sites; `rows` has the largest"),
-    RES_ROW(COUNT, "peak_op", peak_op, "most was live after so many ops; `null`: of several processes"),
-    RES_ROW(WHOLE, "peak_bytes", peak_bytes, "live then"),
-    RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &SITE_CANDIDATE, "as above"),
-    RES_LIST(LIST, PLAIN, "rows", rows, row_count, &SITE,
-             "sites, those first that hold most under the baseline"),
-    RES_ROW_AS(JSON, OMITTED, "profile", profile, "all stacks, for `mallab flame`"),
-};
-const struct res_described RES_SITES = RES_DESCRIBE_WHOLLY("sites", SITES_FIELDS);
-#undef OWNER
-
 #define OWNER struct res_result_workload
 static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "name", name, "of the workload's file"),
@@ -459,9 +411,6 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(NUMBER, OMITTED, "good_for", good_for,
                "the least difference of time that would surely have been seen, as a share"),
     RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "the answer about the program"),
-    RES_PART(STRUCT, OMITTED, "sites", sites, &RES_SITES, "what call sites cost (`--sites`)"),
-    RES_LIST(LIST, OMITTED, "removals", removals, removal_count, &RES_REMOVAL,
-             "what is saved without some call sites (`mallab sites --cost`, `--without`)"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on this workload for people"),
     RES_PART(INSIDE, REQUIRED, "control", control, &CONTROL, "the baseline a second time in each round"),
     RES_PART(STRUCT, SOUND, "floor", floor, &RES_RESULT_FLOOR,

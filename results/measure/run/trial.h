@@ -71,7 +71,6 @@ struct res_options {
                               RES_ROUNDS_FOR_VERDICT, and all of them are made */
     double until;          /* go on until every interval of time is narrower (until.h); 0: not asked */
     uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
-    bool in_turn; /* the workloads' rounds go on together, each entry of one behind that of the other */
     uint64_t seed;
     const char *touch;    /* NULL: replay's default */
     uint64_t timeout_ns;  /* of one run; 0: none */

@@ -14,8 +14,6 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/confirm_screen.h"
 #include "results/report/table/fleet_table.h"
-#include "results/report/table/removal_screen.h"
-#include "results/report/table/sites_screen.h"
 #include "results/report/table/table.h"
 #include "results/report/table/verdict_screen.h"
 
@@ -198,8 +196,8 @@ static void set_words(json_t *object, const char *key, char *words)
 
 static json_t *workload_object(const struct res_result *result, const struct res_result_workload *workload)
 {
-    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control", "floor",
-                                      "notes",   "sites",          "removals",   NULL};
+    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control",
+                                      "floor",   "notes",          NULL};
     json_t *object = res_described_write_less(&RES_RESULT_WORKLOAD, workload, raw);
     json_t *candidates = json_array();
     json_t *control = entry_object(&RES_RESULT_ENTRY, &workload->control);
@@ -219,8 +217,6 @@ static json_t *workload_object(const struct res_result *result, const struct res
                         workload->floor != NULL ? entry_object(&RES_RESULT_FLOOR, workload->floor)
                                                 : json_null());
     json_object_set_new(object, "series", series_object(workload));
-    json_object_set_new(object, "sites", res_sites_json(workload));
-    json_object_set_new(object, "removals", res_removals_json(workload));
     return object;
 }
 

@@ -199,14 +199,6 @@ function wasteSection(workload) {
       text(waste.resident_bytes), bar(waste)])));
 }
 
-// What call sites hold under each candidate, and what is saved without one: tables of the screen.
-function siteSections({sites, removals}) {
-  const table = (title, lead, {heads, rows}) => section(title, lead, plainTable(title, heads, rows));
-  return [sites && table("Memory by call site", "What the objects of a site hold of resident memory when most is live: their shares of the pages that they lie on.", sites),
-    removals && table("Time by call site", "What all calls together take less where one site alone is left out; ns for each of its allocations, their frees among them. "
-      + "A site may do what another left undone, so they do not add up. It is of the replay: programs that really did without a line saved 0.6 to 1.8 times as much.", removals)];
-}
-
 // Calls to the kernel between the first op and the last, the kinds that any candidate made.
 function kernelSection(workload) {
   const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.system_calls).total));

@@ -109,7 +109,7 @@ function basisSection(result) {
 function workloadSection(result, workload, {id, name, isAlone}) {
   const above = notesAbove(workload.notes), notes = listOf(workload.notes);
   const decision = [notesOf(notes.slice(0, above)), verdictOf(workload), workloadFacts(workload), candidateTable(workload), roundsSection(workload), notesOf(notes.slice(above))];
-  const parts = [residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), ...siteSections(workload), ...profileSections(workload)];
+  const parts = [residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), ...profileSections(workload)];
   if (isAlone) return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`}, element("h2", {id: `${id}-title`}, name), decision, parts);
   const verdict = verdictLines(workload).filter((note) => !isNamed(note.detail)).map((note) => note.text).join("; ");
   return element("details", {id, class: "workload"}, element("summary", {}, element("h2", {}, name), element("span", {class: "small"}, verdict)), decision, parts);

@@ -19,8 +19,6 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/confirm_screen.h"
 #include "results/report/table/fleet_screen.h"
-#include "results/report/table/removal_screen.h"
-#include "results/report/table/sites_screen.h"
 #include "results/report/table/verdict_screen.h"
 
 /* All columns side by side would be wider than a page: time stands above memory there, each with the names. */
@@ -453,14 +451,6 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         if (style->details) {
             res_text_add(&text, "\n", 1);
             add_table(&text, result, workload, style);
-        }
-        if (style->details || (workload->sites != NULL && workload->sites->unavailable != NULL))
-            res_sites_screen(&text, workload, style);
-        else if (workload->sites != NULL)
-            res_lines_screen(&text, "by site", "what call sites hold: --details, page, JSON");
-        if (workload->removal_count > 0) {
-            res_text_add(&text, "\n", 1);
-            res_removals_screen(&text, workload, style);
         }
         if (!style->details)
             continue;
