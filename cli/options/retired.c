@@ -30,6 +30,7 @@ static const struct retired ROWS[] = {
     {"sites", "--without", SITE_COSTS},
     {"ab", "--cost", SITE_COSTS},
     {"ab", "--sites", "'mallab sites' and 'mallab leaks' tell what each call site holds of a recording"},
+    {"flame", "--allocators", "'mallab flame RECORDING' draws what the program asked for, under any allocator"},
     {"convert", "--without-site", "'mallab sites' and 'mallab leaks' tell what a call site holds"},
 };
 /* clang-format on */

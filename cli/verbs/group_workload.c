@@ -222,7 +222,6 @@ static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct 
     struct res_life *lives = res_calloc(count, sizeof *lives);
     struct res_workload sum = parts[0].facts;
     uint64_t begin_unix_ns = UINT64_MAX, events = 0;
-    double peak_ns = 0;
     for (size_t i = 0; i < count; i++)
         if (parts[i].begin_unix_ns < begin_unix_ns)
             begin_unix_ns = parts[i].begin_unix_ns;
@@ -241,8 +240,7 @@ static void sum_parts(struct cli_prepared *prepared, struct part *parts, struct 
     }
     if (parts[0].all_events > 0)
         sum.events_share = (double)events / (double)parts[0].all_events;
-    sum.live_peak_bytes = (uint64_t)res_lives_peak(lives, count, &peak_ns);
-    sum.live_peak_ns = (uint64_t)peak_ns;
+    sum.live_peak_bytes = (uint64_t)res_lives_peak(lives, count, NULL);
     sum_processes(parts, lives, count, &sum.process);
     sum.name = conv_path_name(prepared->path);
     sum.path = prepared->path;

@@ -66,17 +66,11 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     const struct rec_settings record = {.directory = recording,
                                         .stdout_to_stderr = step->shows_stdout,
                                         .stdout_dropped = !step->shows_stdout,
-                                        .sites = step->sites,
                                         .verb = verb->name,
                                         .quiet = step->quiet};
     struct rec_target target;
     struct rec_recorded recorded = {0};
     bool usable = false;
-    if (step->sites && !rec_sites_are_possible()) {
-        cli_say(verb, "call stacks (--sites) are recorded on x86-64 with glibc 2.35 or later only");
-        free(recording);
-        return CLI_FAILED;
-    }
     rec_target_find(command[0], &target);
     if (target.code != 0) {
         cli_say(verb, "%s", target.problem);
@@ -270,11 +264,8 @@ int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns
     char program[LATE_NAME_BYTES];
     late_process_name(pid, program);
     char *name = res_printf("%s-%d", program, (int)pid), *recording = res_path_join(step->directory, name);
-    const struct rec_settings record = {.directory = recording,
-                                        .verb = verb->name,
-                                        .quiet = step->quiet,
-                                        .sites = step->sites,
-                                        .duration_ns = duration_ns};
+    const struct rec_settings record = {
+        .directory = recording, .verb = verb->name, .quiet = step->quiet, .duration_ns = duration_ns};
     const int code = cli_record_attached(verb, &record, pid, 0, ret_ended_by);
     const struct rec_totals totals = rec_totals_read(recording);
     if (code != REC_FAILED && totals.events == 0)

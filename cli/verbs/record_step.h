@@ -11,7 +11,6 @@
 struct cli_record_step {
     const char *directory; /* the recording is DIRECTORY/NAME */
     bool quiet;
-    bool sites;        /* with the call stack of each allocation */
     bool shows_stdout; /* of the command: on stderr, which the answer does not use; else nowhere */
 };
 

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/interrupt.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
 #include "cli/options/option_table.h"

@@ -150,7 +150,6 @@ static enum fp_status end_move(struct conv_track *track, const struct conv_event
         step->what = CONV_TRACK_GONE;
         return FP_OK;
     }
-    step->what = CONV_TRACK_STAYED;
     return bytes > 0 ? put_back(track, &pending) : FP_OK;
 }
 
@@ -184,16 +183,14 @@ enum fp_status conv_track_take(struct conv_track *track, const struct conv_event
     const unsigned kind = (unsigned)fp_call_kind_of(event->call);
     struct fp_shape shape;
     uint64_t bytes;
-    *ret_step = (struct conv_track_step){.what = CONV_TRACK_MARK};
+    *ret_step = (struct conv_track_step){.what = CONV_TRACK_NOTHING};
     if (event->address >= CONV_ADDRESS_LIMIT)
         return FP_OK;
     if (kind == FP_KIND_NONE)
         return take_mark(track, event, ret_step);
     if (kind == FP_KIND_RELEASE) {
         ret_step->known = conv_track_remove(track, event->address, &ret_step->object);
-        ret_step->what = ret_step->known       ? CONV_TRACK_GONE
-                         : event->address == 0 ? CONV_TRACK_VOID
-                                               : CONV_TRACK_UNKNOWN;
+        ret_step->what = ret_step->known ? CONV_TRACK_GONE : CONV_TRACK_NOTHING;
         return FP_OK;
     }
     shape = conv_event_shape(event);
@@ -202,10 +199,8 @@ enum fp_status conv_track_take(struct conv_track *track, const struct conv_event
         return FP_OK;
     if (kind == FP_KIND_RESIZE)
         return end_move(track, event, bytes, ret_step);
-    if (event->address == 0) {
-        ret_step->what = CONV_TRACK_VOID;
+    if (event->address == 0)
         return FP_OK;
-    }
     ret_step->what = CONV_TRACK_BORN;
     conv_track_make_place(track, event->address, bytes, ret_step);
     return FP_OK;

@@ -18,14 +18,11 @@
 #include "convert/ops/live_table.h"
 
 enum conv_track_what {
-    CONV_TRACK_MARK = 0, /* no call, or an impossible one: nothing changed */
-    CONV_TRACK_VOID,     /* a call on no object: of NULL, or a failed one */
-    CONV_TRACK_UNKNOWN,  /* a release of an address that holds nothing */
-    CONV_TRACK_BORN,     /* an object stands at the event's address: put it in */
-    CONV_TRACK_GONE,     /* `object` was released */
-    CONV_TRACK_MOVING,   /* a realloc begins: of `object`, or of nothing known */
-    CONV_TRACK_MOVED,    /* it returned: `object` stands at the event's address now: put it in */
-    CONV_TRACK_STAYED,   /* it failed: `object` stands where it stood */
+    CONV_TRACK_NOTHING = 0, /* no call, one on nothing known, or one that failed */
+    CONV_TRACK_BORN,        /* an object stands at the event's address: put it in */
+    CONV_TRACK_GONE,        /* `object` was released */
+    CONV_TRACK_MOVING,      /* a realloc begins: of `object`, or of nothing known */
+    CONV_TRACK_MOVED,       /* it returned: `object` stands at the event's address now: put it in */
 };
 
 struct conv_track_step {

@@ -90,7 +90,7 @@ static void put_callers(const struct site_stacks *stacks, uint32_t site, size_t 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* Groups by site have their words in common, but for the callers further up. */
-char *site_group_key(const struct site_stacks *stacks, uint32_t site, enum site_by by)
+static char *key_of(const struct site_stacks *stacks, uint32_t site, enum site_by by)
 {
     const uint32_t node = site_stack_caller(stacks, site);
     struct res_text text = {0};
@@ -106,7 +106,8 @@ char *site_group_key(const struct site_stacks *stacks, uint32_t site, enum site_
     return text.text;
 }
 
-bool site_stack_holds(const struct site_stacks *stacks, uint32_t site, const char *filter)
+/* Whether a function's or module's name of a site's stack holds these words; NULL: any does. */
+static bool holds(const struct site_stacks *stacks, uint32_t site, const char *filter)
 {
     for (uint32_t node = site; node >= FP_SITE_FIRST && filter != NULL;
          node = fp_site_node_at(&stacks->sites->stacks, node).parent)
@@ -185,11 +186,11 @@ size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const
     struct site_group *groups = res_calloc(sites->count + 1, sizeof *groups);
     size_t all = 0, count = 0;
     for (size_t i = 0; i < sites->count; i++)
-        if (site_stack_holds(stacks, sites->counts[i].site, filter))
+        if (holds(stacks, sites->counts[i].site, filter))
             groups[all++] = (struct site_group){.counts = sites->counts[i],
                                                 .lead_bytes = sites->counts[i].bytes,
                                                 .stacks = 1,
-                                                .key = site_group_key(stacks, sites->counts[i].site, by)};
+                                                .key = key_of(stacks, sites->counts[i].site, by)};
     qsort(groups, all, sizeof *groups, by_key);
     for (size_t i = 0; i < all; i++) {
         if (count > 0 && by_key(&groups[count - 1], &groups[i]) == 0)

@@ -21,14 +21,8 @@ struct site_group {
     char *key;                      /* what they have in common */
 };
 
-/* site_stack_holds - whether a function's or module's name of a site's stack holds these words; NULL: any does. */
-bool site_stack_holds(const struct site_stacks *stacks, uint32_t site, const char *filter);
-
-/* site_group_key - what a site has in common with the others of its group. The caller's to free. */
-char *site_group_key(const struct site_stacks *stacks, uint32_t site, enum site_by by);
-
 /* site_groups_make - sites grouped, by rising key.
- * filter      stacks are left out unless site_stack_holds these words; NULL: none is.
+ * filter      stacks are left out unless a function's or module's name of theirs holds these words; NULL: none is.
  * ret_groups  end them with site_groups_release. Returns how many there are. */
 size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const char *filter,
                         struct site_group **ret_groups);

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Who allocates and who does not free: a program whose sites are known, recorded with its call stacks."""
-import csv
 import ctypes.util
 import fcntl
 import json
@@ -13,7 +12,6 @@ import termios
 import unittest
 
 import lab
-import schema
 
 OWN = ("churns", "keeps", "grows", "descends", "hands_over")
 
@@ -114,77 +112,6 @@ class Sites(lab.Lab):
         self.assertIn("call sites, which are not in here", (self.place / "all.txt").read_text())
         self.mallab("convert", "--quiet", "-o", "back.wl", "all.txt")
         self.assertEqual((self.place / "back.wl").read_bytes(), (self.place / "none.wl").read_bytes())
-
-    def test_objects_of_sites_are_left_out(self):
-        self.mallab("convert", "--quiet", "-o", "all.wl", self.record_path)
-        whole = [site for site in self.counts("sites", "all.wl") if not {"keeps", "hands_over"} & set(site[0])]
-        for source in (self.record_path, "all.wl"):
-            self.mallab("convert", "--quiet", "--force", "--without-site", "keeps", "--without-site", "hands_ov",
-                        "--symbols", self.program.parent, "-o", "part.wl", source)
-            self.mallab("info", "--verify", "part.wl")
-            self.assertEqual([site[:1] + [site[1][:4]] for site in map(list, self.counts("sites", "part.wl"))],
-                             [site[:1] + [site[1][:4]] for site in map(list, whole)])
-            said = json.loads(self.mallab("info", "--json", "part.wl").stdout)
-            self.assertEqual(said["selection"]["text"], "without call sites of 'keeps', 'hands_ov'")
-            self.assertEqual(sum(said["irregularities"].values()), 0)
-
-    def test_a_resize_begins_and_ends_objects_that_are_left_out(self):
-        self.mallab("convert", "--quiet", "--without-site", "grows", "-o", "part.wl", self.record_path)
-        self.assertEqual([site for site in self.counts("sites", "part.wl") if "grows" in site[0]], [])
-        self.mallab("info", "--verify", "part.wl")
-
-    def test_what_cannot_be_left_out_is_told(self):
-        said = self.mallab("convert", "-o", "x.wl", "--without-site", "nobody", self.record_path, status=2).stderr.decode()
-        self.assertIn("no call site of", said)
-        self.mallab("convert", "--each", "-o", "x", "--without-site", "keeps", self.record_path, status=2)
-
-    def test_damaged_stacks_of_a_workload_are_refused(self):
-        for name in ("nodes-with-gap", "module-with-directory"):
-            damaged = lab.SOURCE / f"tests/golden/invalid/{name}.wl"
-            self.assertIn("call stacks are damaged", self.mallab("sites", damaged, status=lab.BAD_INPUT).stderr.decode())
-            self.assertIn(b"call stacks are damaged", self.mallab("info", "--verify", damaged, status=lab.BAD_INPUT).stdout)
-
-    def test_what_is_saved_without_sites(self):
-        asked = ("sites", "--without", "keeps", "-a", "glibc", "-n", "1")
-        said = self.mallab(*asked, self.record_path).stdout.decode()
-        self.assertIn("with and without call sites of 'keeps'", said)
-        self.assertRegex(said, r"(?m)^glibc +\d")
-        table = list(csv.DictReader(self.mallab(*asked, "--format", "csv", self.record_path).stdout.decode().splitlines()))
-        figures = {key: float(value or "nan") for key, value in table[0].items() if key not in ("site", "allocator")}
-        self.assertEqual(figures["saved_bytes"], figures["peak_bytes"] - figures["without_bytes"])
-        self.assertGreater(figures["held_bytes"], 19200 / 2)
-        self.mallab("sites", "--without", "nobody", self.record_path, status=2)
-        self.record_path = self.record("--sites=4K", "sample")
-        self.assertIn("sample", self.mallab(*asked, self.record_path, status=2).stderr.decode())
-
-    def test_time_without_sites_is_of_rounds_in_turn(self):
-        said = json.loads(self.mallab("sites", "--without", "churns", "-a", "glibc", "-n", "6", "--json", self.record_path).stdout)
-        self.assertEqual(schema.faults("mallab-experiment-1", said), [])
-        (both,) = said["workloads"]
-        (removal,) = both["removals"]
-        self.assertEqual((both["rounds"], removal["words"], removal["allocations"], removal["ops"]), (6, "churns", 4000, 8000))
-        time = removal["candidates"][0]["time"]
-        self.assertLessEqual(time["saved_low_ns"], time["saved_ns"])
-        self.assertAlmostEqual(time["ns_per_allocation"], time["saved_ns"] / 4000, delta=0.001)
-        self.assertAlmostEqual(time["saved_ns"], time["with_ns"] - time["without_ns"], delta=2)
-
-    def test_what_each_site_costs(self):
-        asked = ("sites", "--cost", "--by", "function", "--top", "2", "-a", "glibc", "-n", "6")
-        said = self.mallab(*asked, self.record_path)
-        self.assertIn("2 sites left out, each alone: 6 rounds of 12 replays", said.stderr.decode())
-        words = said.stdout.decode()
-        self.assertRegex(words, r"(?m)^4,000 +glibc .* churns$")
-        self.assertRegex(words, r"(?m)^ *300 +glibc .* keeps$")
-        self.assertIn("do not add up", words)
-        (workload,) = json.loads(self.mallab(*asked, "--json", self.record_path).stdout)["workloads"]
-        self.assertEqual(sorted((one["words"], one["allocations"]) for one in workload["removals"]), [("churns", 4000), ("keeps", 300)])
-        self.assertGreater(next(one for one in workload["removals"] if one["words"] == "keeps")["candidates"][0]["peak"]["held_bytes"], 19200 / 2)
-        table = list(csv.DictReader(self.mallab(*asked, "--format", "csv", self.record_path).stdout.decode().splitlines()))
-        self.assertEqual(sorted((row["site"], row["allocations"], row["allocator"]) for row in table),
-                         [("churns", "4000", "glibc"), ("keeps", "300", "glibc")])
-        self.mallab("sites", "--cost", "--filter", "nobody", self.record_path, status=2)
-        self.mallab("sites", "--cost", "--without", "keeps", self.record_path, status=2)
-        self.mallab("sites", "--cost", "--top", "0", self.record_path, status=2)
 
     def test_screens_fit_the_terminal(self):
         for verb in ("sites", "leaks"):

@@ -36,7 +36,6 @@ struct res_workload {
     uint64_t ops;
     uint64_t duration_ns; /* recorded */
     uint64_t live_peak_bytes;
-    uint64_t live_peak_ns; /* of a group: when so much is live in all of them, in its recorded time */
     uint32_t threads;
     uint64_t processes;  /* of the recording that this was one of; 0: not known, or the only one */
     double events_share; /* of all their events */

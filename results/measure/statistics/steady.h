@@ -57,15 +57,4 @@ struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides);
  * ret_says  of each round that all sides have, by how much the logarithm would be another if all were like it; NULL: not asked. */
 struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, double *ret_says);
 
-/* A steady time as part of a sum. */
-struct res_steady_term {
-    const struct res_batches *batches;
-    double weight; /* -1: it is taken away */
-};
-
-/* res_steady_sum - weights times steady times, in ns: of ops that need not be the same, by rounds that went on together, so that what a round did to
- * all of them goes out. With Student's 95 % interval; the p-value is 0.
- * Returns  NAN where a term has no rounds; the interval is NAN below 2 rounds. */
-struct res_estimate res_steady_sum(const struct res_steady_term *terms, size_t count);
-
 #endif

@@ -15,16 +15,12 @@ fp=sites.fp
 "$MALLAB" sites --by colour "$fp" || echo "$?"
 "$MALLAB" leaks || echo "$?"
 "$MALLAB" leaks no-such || echo "$?"
-# what would be passed over in silence
-"$MALLAB" sites -n 5 "$fp" || echo "$?"
-"$MALLAB" sites --time-budget 5s "$fp" || echo "$?"
 "$MALLAB" leaks --at 90s --format csv --top 0 "$fp" >leaks.txt
 "$MALLAB" leaks --since 4s --at 2s "$fp" || echo "$?"
 "$MALLAB" leaks --since 90s "$fp" || echo "$?"
-# nothing is left when one site makes all calls
 "$MALLAB" sites --head 1 "$fp"
+# what is gone
 "$MALLAB" sites --cost -a glibc --head 1 "$fp" || echo "$?"
-"$MALLAB" sites --without program -a glibc --head 1 "$fp" || echo "$?"
 # a block is damaged
 printf '\377\376' | dd of="$fp" bs=1 seek=600 conv=notrunc 2>dd.txt
 "$MALLAB" sites "$fp" || echo "$?"
