@@ -129,9 +129,9 @@ static bool goes_on(const json_t *recording)
     return json_object_get(recording, "collector") != NULL;
 }
 
-static bool is_paused(const struct rec_control *control)
+static bool is_paused(const json_t *recording)
 {
-    const char *state = json_string_value(json_object_get(control->recording, "state"));
+    const char *state = json_string_value(json_object_get(recording, "state"));
     return state != NULL && strcmp(state, "paused") == 0;
 }
 
@@ -335,28 +335,34 @@ static size_t count_running(const json_t *recording)
     return running;
 }
 
-/* One word for how it stands. */
-static const char *state_of(const struct rec_control *control)
+/* From the death of its collector on nobody counts what is lost; of what ended before, the shared memory tells. */
+static bool knows_losses(const json_t *recording, bool alive)
 {
-    uint64_t after_ns;
-    if (!goes_on(control->recording))
-        return "ended";
-    if (rec_stop(control->recording, &after_ns) != NULL)
-        return "stopped";
-    return is_paused(control) ? "paused" : "recording";
+    return alive || (!goes_on(recording) && !(json_is_true(json_object_get(recording, "recovered")) &&
+                                              count_running(recording) > 0));
 }
 
-json_t *rec_control_status_json(const struct rec_control *control)
+/* One word for how it stands. */
+static const char *state_of(const json_t *recording, bool alive)
+{
+    uint64_t after_ns;
+    if (!alive)
+        return "ended";
+    if (rec_stop(recording, &after_ns) != NULL)
+        return "stopped";
+    return is_paused(recording) ? "paused" : "recording";
+}
+
+json_t *rec_status_json(const json_t *recording, bool alive)
 {
     static const char *const NUMBERS[] = {"started_unix_ns", "duration_ns", "events", "bytes",
                                           "stalls",          "stall_ns",    "windows"};
     static const char *const OTHERS[] = {"complete", "incomplete_why", "lost", "stopped", "recovered"};
-    const json_t *recording = control->recording;
     const json_int_t running = (json_int_t)count_running(recording);
     json_t *object = json_object();
     json_object_set_new(object, "schema", json_string("mallab-status/1"));
     json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "state", json_string(state_of(control)));
+    json_object_set_new(object, "state", json_string(state_of(recording, alive)));
     for (size_t i = 0; i < sizeof NUMBERS / sizeof NUMBERS[0]; i++)
         json_object_set_new(object, NUMBERS[i], json_integer((json_int_t)rec_count(recording, NUMBERS[i])));
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
@@ -365,45 +371,65 @@ json_t *rec_control_status_json(const struct rec_control *control)
     }
     json_object_set_new(object, "not_recorded", rec_unrecorded_of(recording));
     json_object_set_new(object, "lost_calls", json_integer((json_int_t)rec_lost(recording)));
-    json_object_set_new(object, "processes_running", json_integer(goes_on(recording) ? running : 0));
-    json_object_set_new(object, "processes_ran_on", json_integer(goes_on(recording) ? 0 : running));
+    json_object_set_new(object, "lost_known", json_boolean(knows_losses(recording, alive)));
+    json_object_set_new(object, "processes_running", json_integer(alive ? running : 0));
+    json_object_set_new(object, "processes_ran_on", json_integer(alive ? 0 : running));
     json_object_set_new(object, "pauses",
                         json_integer((json_int_t)json_array_size(json_object_get(recording, "pauses"))));
     return object;
 }
 
 /* "recording stopped after 3 s, as --duration asked". */
-static void add_head(struct res_text *text, const struct rec_control *control)
+static void add_head(struct res_text *text, const json_t *recording, bool alive)
 {
     char since[32];
-    uint64_t after_ns = rec_count(control->recording, "duration_ns");
-    const char *stop = rec_stop(control->recording, &after_ns);
-    const char *state = !goes_on(control->recording) ? "the recording has ended"
-                        : stop != NULL               ? "recording stopped"
-                        : is_paused(control)         ? "paused"
-                                                     : "recording";
+    uint64_t after_ns = rec_count(recording, "duration_ns");
+    const char *stop = rec_stop(recording, &after_ns);
+    const char *state = !alive                 ? "the recording has ended"
+                        : stop != NULL         ? "recording stopped"
+                        : is_paused(recording) ? "paused"
+                                               : "recording";
     res_text_printf(text, "%s after %s", state, res_text_duration((double)after_ns, since));
     if (stop != NULL)
         res_text_printf(text, ", %s", rec_stop_words(stop));
-    const uint64_t window = rec_count(control->recording, "windows");
+    const uint64_t window = rec_count(recording, "windows");
     if (window > 0)
         res_text_printf(text, ", window %llu", (unsigned long long)window);
 }
 
-char *rec_control_status_text(const struct rec_control *control)
+/* "lost 12 (ring_full 12)". */
+static void add_lost(struct res_text *text, const json_t *recording, bool alive)
 {
-    const json_t *recording = control->recording, *object;
+    const json_t *causes = json_object_get(recording, "lost");
+    const uint64_t lost = rec_lost(recording);
+    const char *before = " (";
+    if (lost > 0 || knows_losses(recording, alive))
+        res_text_printf(text, ", lost %s", FP_GROUPED(lost));
+    for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++) {
+        const uint64_t calls = rec_count(causes, fp_loss_name(cause));
+        if (calls == 0)
+            continue;
+        res_text_printf(text, "%s%s %s", before, fp_loss_name(cause), FP_GROUPED(calls));
+        before = ", ";
+    }
+    res_text_printf(text, "%s%s\n", *before == ',' ? ")" : "",
+                    knows_losses(recording, alive) ? "" : ", what was lost is not known");
+}
+
+char *rec_status_text(const json_t *recording, bool alive)
+{
+    const json_t *object;
     const size_t running = count_running(recording);
     const char *incomplete = json_string_value(json_object_get(recording, "incomplete_why"));
     json_t *unrecorded = rec_unrecorded_of(recording);
     struct res_text text = {0};
     char bytes[32];
     size_t i;
-    add_head(&text, control);
-    res_text_printf(
-        &text, ": %s events, %s; %zu process%s %s, lost %s\n", FP_GROUPED(rec_count(recording, "events")),
-        fp_text_bytes((double)rec_count(recording, "bytes"), bytes), running, running == 1 ? "" : "es",
-        goes_on(recording) ? "running" : "ran on when it ended", FP_GROUPED(rec_lost(recording)));
+    add_head(&text, recording, alive);
+    res_text_printf(&text, ": %s events, %s; %zu process%s %s", FP_GROUPED(rec_count(recording, "events")),
+                    fp_text_bytes((double)rec_count(recording, "bytes"), bytes), running,
+                    running == 1 ? "" : "es", alive ? "running" : "ran on when it ended");
+    add_lost(&text, recording, alive);
     json_array_foreach(unrecorded, i, object)
     {
         char *words = rec_unrecorded_words(object);

@@ -58,9 +58,10 @@ bool rec_control_ask(struct rec_control *control, enum rec_request request, uint
 /* rec_control_do - the same, for as long as such an answer may take, and with fresh figures. */
 bool rec_control_do(struct rec_control *control, enum rec_request request, char **ret_problem);
 
-/* rec_control_status_text - how the recording stands, in lines for people. The caller's to free.
- * rec_control_status_json - the same as an object (docs/results.md). A new reference. */
-char *rec_control_status_text(const struct rec_control *control);
-json_t *rec_control_status_json(const struct rec_control *control);
+/* rec_status_text - how a recording stands, by its recording.json, in lines for people. alive: its collector is at work. The
+ * caller's to free.
+ * rec_status_json - the same as an object (docs/schema/mallab-status-1.schema.json). A new reference. */
+char *rec_status_text(const json_t *recording, bool alive);
+json_t *rec_status_json(const json_t *recording, bool alive);
 
 #endif

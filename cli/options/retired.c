@@ -26,6 +26,8 @@ static const struct retired ROWS[] = {
     {"record", "--attach-to", "'--control DIR' controls a recording that goes on, and 'mallab record --pid PID' attaches to a program"},
     {"tune", "--budget", "'--time-budget T' is what its replays may take, as of 'mallab ab'"},
     {"tune", "--memory", "half of the finalists are the best in time, half in peak memory ('--finalists N')"},
+    {"top", "--sort", "the processes with the highest rate come first, and '--json' has their figures"},
+    {"top", "--process", "the frame has a line for each process, and '--json' a list of them"},
     {"sites", "--cost", SITE_COSTS},
     {"sites", "--without", SITE_COSTS},
     {"ab", "--cost", SITE_COSTS},

@@ -276,9 +276,10 @@ static int record_command(const struct settings *settings, char **command)
 
 static int print_status(const struct rec_control *control, bool json)
 {
+    const bool alive = json_object_get(control->recording, "collector") != NULL;
     if (json)
-        return cli_print_json(rec_control_status_json(control));
-    cli_put_own(rec_control_status_text(control));
+        return cli_print_json(rec_status_json(control->recording, alive));
+    cli_put_own(rec_status_text(control->recording, alive));
     return CLI_DONE;
 }
 

@@ -1,46 +1,40 @@
-/* verb_top.c - `mallab top`: look at a recording again and again, until it has ended or the user has seen enough.
+/* verb_top.c - `mallab top`: what a recording's collector knows of it, again and again until it has ended.
  *
- * Signals are only noted, and looked at between two pieces of work: the terminal is left as it was. */
-#include <poll.h>
+ * The collector is asked for fresh figures and writes them to recording.json: no footprint is read. Rates are by the
+ * collector's clock, of the time since the frame before, in the first frame since recording began. */
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/interrupt.h"
-#include "cli/base/progress.h"
-#include "cli/base/say.h"
+#include "cli/base/json_bounds.h"
 #include "cli/options/answer_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/select_options.h"
-#include "cli/top/top_frame.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/verbs.h"
-#include "footprint/base/clock.h"
-#include "footprint/base/support.h"
+#include "convert/recording/unfinished.h"
+#include "footprint/base/words.h"
 #include "record/attach/late_owner.h"
 #include "record/control.h"
+#include "record/recording_words.h"
+#include "results/report/grid/grid.h"
 
 #define INTERVAL_NS_DEFAULT UINT64_C(2000000000)
 #define INTERVAL_NS_LEAST   UINT64_C(100000000)
-
-#define WAIT_NS     100000000
-#define ANSWER_NS   UINT64_C(500000000) /* Ctrl-C is not heeded so long */
-#define SLICE_MARKS 65536u              /* some ms of reading between two looks at signals, and at the peak */
+#define ANSWER_NS           UINT64_C(500000000)
+#define RATE_MOST           1e18 /* which counts of a hostile file may be beyond, and a uint64_t holds */
+#define LISTED_MOST         100  /* processes: a line of JSON stays readable by simple means */
 
 struct settings {
     struct cli_answer answer;
     uint64_t interval_ns, count;
-    enum cli_top_sort sort;
     bool once;
-    uint64_t process_id; /* 0: all */
-    const char *path;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -53,273 +47,340 @@ static const struct cli_option OPTIONS[] = {
     {.name = "count", .argument = "N", .how = CLI_COUNT, .at = AT(count), .least = 1,
      .help = "end after N frames [on a terminal when the recording ends, else 1]"},
     {.name = "once", .how = CLI_FLAG, .at = AT(once), .help = "print one frame and end"},
-    {.name = "sort", .argument = "BY", .how = CLI_CHOICE, .at = AT(sort), .words = CLI_TOP_SORT_WORDS,
-     .help = "processes with most of it first: rate, calls or live; the key s takes the next [rate]"},
-    {.name = "process", .argument = "PID", .how = CLI_COUNT, .at = AT(process_id), .least = 1, .most = INT32_MAX,
-     .takes = "a process id",
-     .help = "only this process [all]"},
     {.group = cli_select_trust_owner},
     {.group = cli_answer_json, .at = AT(answer), .help = "an object a line for each frame"},
-    {.group = cli_answer_progress, .at = AT(answer)},
     {0},
 };
 /* clang-format on */
 
 struct top {
-    struct settings settings;
-    struct conv_view *view;
-    struct rec_control control;
-    struct cli_progress progress;
-    struct termios before; /* the terminal, while takes_keys */
-    bool takes_keys;
-    bool may_ask;      /* control is open */
-    bool answered;     /* the last time that it was asked */
-    bool in_place;     /* a terminal, on which frames are drawn over one another */
-    uint64_t seen_ns;  /* CLOCK_MONOTONIC when the newest numbers were asked for */
-    uint64_t since_ns; /* likewise, a frame before */
-    uint64_t frames;
+    char directory[CONV_PATH_BYTES];
+    struct conv_recording now, before; /* before the first frame there was nothing */
+    struct conv_survey collector;      /* what became of it: state, pid, why */
+    bool asked, answered;
 };
 
-/* ---- the user --------------------------------------------------------------------------------- */
+/* ---- figures ---------------------------------------------------------------------------------- */
 
-enum wish { WISH_NONE, WISH_ANOTHER_SORT, WISH_END };
-
-/* Wait for a key or a signal, at most so long. A signal may come just before a wait, which is short for that. */
-static enum wish wait_for_user(struct top *top, uint64_t most_ns)
+static bool goes_on(const struct top *top)
 {
-    const uint64_t until_ns = fp_now_ns() + most_ns;
-    for (;;) {
-        struct pollfd keys = {.fd = top->takes_keys ? STDIN_FILENO : -1, .events = POLLIN};
-        const uint64_t now = fp_now_ns(), rest_ns = until_ns > now ? until_ns - now : 0;
-        char key = '\0';
-        if (poll(&keys, 1, rest_ns < WAIT_NS ? (int)(rest_ns / 1000000) : WAIT_NS / 1000000) > 0 &&
-            read(STDIN_FILENO, &key, 1) != 1)
-            top->takes_keys = false; /* the terminal has gone */
-        if (cli_stopped_by != 0 || key == 'q')
-            return WISH_END;
-        if (key == 's') {
-            top->settings.sort = (top->settings.sort + 1) % CLI_TOP_SORTS;
-            return WISH_ANOTHER_SORT;
-        }
-        if (rest_ns == 0)
-            return WISH_NONE;
+    return top->collector.recording_state == CONV_RECORDING_GOING_ON ||
+           top->collector.recording_state == CONV_RECORDING_OUT_OF_SIGHT;
+}
+
+static uint64_t interval_ns(const struct top *top)
+{
+    const uint64_t now = top->now.duration_ns, before = top->before.duration_ns;
+    return now > before ? now - before : 0;
+}
+
+static double per_second(const struct top *top, uint64_t now, uint64_t before)
+{
+    const uint64_t span_ns = interval_ns(top);
+    return now > before && span_ns > 0 ? fmin((double)(now - before) * 1e9 / (double)span_ns, RATE_MOST) : 0;
+}
+
+/* Calls in windows that are gone are calls, too. */
+static double calls_per_second(const struct top *top)
+{
+    return per_second(top, conv_add_saturating(top->now.events, top->now.events_removed),
+                      conv_add_saturating(top->before.events, top->before.events_removed));
+}
+
+/* Of one CPU. */
+static double collector_share(const struct top *top)
+{
+    return per_second(top, top->now.collector_cpu_ns, top->before.collector_cpu_ns) / 1e9;
+}
+
+/* ---- processes -------------------------------------------------------------------------------- */
+
+struct row {
+    const struct conv_recorded_process *process;
+    uint64_t calls;
+    double rate;
+    bool runs; /* or did when recording ended */
+    uint64_t rss_bytes;
+};
+
+static struct row row_of(const struct top *top, const struct conv_recorded_process *process,
+                         const struct conv_recorded_process *before)
+{
+    struct fp_usage usage;
+    struct row row = {.process = process,
+                      .calls = conv_add_saturating(process->events, process->events_removed),
+                      .runs = process->ended != NULL && strcmp(process->ended, "running") == 0,
+                      .rss_bytes = FP_USAGE_UNKNOWN};
+    row.rate = per_second(top, row.calls,
+                          before != NULL ? conv_add_saturating(before->events, before->events_removed) : 0);
+    if (row.runs && conv_recording_usage(process, &usage))
+        row.rss_bytes = usage.rss_end_bytes;
+    return row;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    if (a->runs != b->runs)
+        return a->runs ? -1 : 1;
+    if (a->rate != b->rate)
+        return a->rate < b->rate ? 1 : -1;
+    return (a->calls < b->calls) - (a->calls > b->calls);
+}
+
+/* The busiest, the caller's to free. The collector lists processes as it found them: those of the frame before, without some
+ * that are gone, then new ones. */
+static struct row *rank(const struct top *top, size_t *ret_count)
+{
+    const struct conv_recording *now = &top->now, *before = &top->before;
+    struct row *rows = res_calloc(now->process_count + 1, sizeof *rows);
+    size_t old = 0;
+    for (size_t i = 0; i < now->process_count; i++, old++) {
+        while (old < before->process_count &&
+               before->processes[old].process_id != now->processes[i].process_id)
+            old++;
+        rows[i] = row_of(top, &now->processes[i],
+                         old < before->process_count ? &before->processes[old] : NULL);
     }
+    qsort(rows, now->process_count, sizeof *rows, compare_rows);
+    *ret_count = now->process_count < LISTED_MOST ? now->process_count : LISTED_MOST;
+    return rows;
 }
 
-/* Keys come one by one and unseen. Anew for each frame: whoever was stopped meanwhile finds the shell's terminal. In the
- * background it is another's. */
-static void take_keys(struct top *top)
-{
-    const pid_t front = tcgetpgrp(STDIN_FILENO);
-    struct termios raw;
-    if (!top->takes_keys && tcgetattr(STDIN_FILENO, &top->before) != 0)
-        return;
-    top->takes_keys = front < 0 || front == getpgrp();
-    raw = top->before;
-    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    if (top->takes_keys)
-        (void)tcsetattr(STDIN_FILENO, TCSANOW, &raw); /* then keys come with the next newline */
-}
+/* ---- text ------------------------------------------------------------------------------------- */
 
-static void leave_terminal(struct top *top)
+static void add_processes(const struct top *top, struct res_text *out)
 {
-    cli_progress_end(&top->progress);
-    if (top->in_place && top->frames > 0)
-        printf("\n");
-    if (top->takes_keys)
-        (void)tcsetattr(STDIN_FILENO, TCSANOW, &top->before); /* it has gone, or takes it as it took ours */
-    top->in_place = top->takes_keys = false;
-}
-
-/* ---- frames --------------------------------------------------------------------------------- */
-
-static struct cli_top_moment moment_of(const struct top *top)
-{
-    const struct conv_view_status *status = &top->view->status;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
-    struct cli_top_moment moment = {
-        .time_unix_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec,
-        .is_first = top->frames == 1,
-        .was_asked = top->may_ask,
-        .is_silent = top->may_ask && !top->answered,
+    static const struct res_column COLUMNS[] = {
+        {.heading = "process"},
+        {.heading = "pid", .right = true, .gap = 2},
+        {.heading = "calls/s", .right = true, .gap = 2, .least = 9},
+        {.heading = "calls", .right = true, .gap = 2, .least = 9},
+        {.heading = "memory", .right = true, .gap = 2, .least = 8},
+        {.heading = "on disk", .right = true, .gap = 2, .least = 8},
+        {.heading = "threads", .right = true, .gap = 2},
     };
-    if (conv_view_goes_on(top->view) && status->start_unix_ns != 0 &&
-        moment.time_unix_ns > status->start_unix_ns)
-        moment.duration_ns = moment.time_unix_ns - status->start_unix_ns;
-    else if (status->told && status->duration_ns > 0)
-        moment.duration_ns = status->duration_ns;
-    else
-        moment.duration_ns = top->view->sum.last_time_ns;
-    moment.interval_ns = moment.is_first ? moment.duration_ns : top->seen_ns - top->since_ns;
-    moment.interval_ns += moment.interval_ns == 0;
-    return moment;
+    const struct res_style style = {0};
+    struct res_grid grid;
+    size_t count;
+    struct row *rows = rank(top, &count);
+    res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    for (const struct row *row = rows; row < rows + count; row++) {
+        const bool has_memory = row->rss_bytes != FP_USAGE_UNKNOWN;
+        res_grid_own(&grid, res_printf("%.20s", row->process->name != NULL ? row->process->name : ""));
+        res_grid_own(&grid, res_printf("%u", row->process->process_id));
+        res_grid_add(&grid, FP_GROUPED((uint64_t)row->rate));
+        res_grid_add(&grid, FP_GROUPED(row->calls));
+        res_grid_add(&grid, has_memory ? FP_BYTES((double)row->rss_bytes) : row->runs ? "?" : "ended");
+        res_grid_add(&grid, FP_BYTES((double)row->process->bytes));
+        res_grid_add(&grid, FP_GROUPED(row->process->threads));
+    }
+    res_text_add(out, "\n", count > 0);
+    if (count > 0)
+        res_grid_text(&grid, &style, out);
+    res_grid_release(&grid);
+    free(rows);
 }
 
-/* Over the frame before: each line to its end and no further than the page, then what is left of the screen. */
-static void draw_in_place(const char *text, const struct winsize *page)
+/* The status that `mallab record --control` tells, and what is known beyond it. */
+static char *frame_text(const struct top *top)
 {
-    printf("\033[H");
-    for (unsigned line = 0; *text != '\0' && line < page->ws_row; line++) {
-        const size_t length = strcspn(text, "\n");
-        size_t end = 0;
-        for (unsigned column = 0; end < length; end++)
-            if (((unsigned char)text[end] & 0xc0) != 0x80 && column++ == page->ws_col)
-                break;
-        printf("%s%.*s\033[K", line > 0 ? "\n" : "", (int)end, text);
-        text += length + 1;
+    const struct conv_recording *now = &top->now;
+    struct res_text out = {0};
+    char span[32], forecast[REC_FORECAST_BYTES] = "", *status = rec_status_text(now->json, goes_on(top));
+    res_text_add(&out, status, strlen(status));
+    if (top->collector.recording_state != CONV_RECORDING_GOING_ON && !now->finished)
+        res_text_printf(&out, "%s\n", top->collector.unfinished_why);
+    if (goes_on(top) && !top->answered)
+        res_text_printf(&out, "the collector (%u) %s: this is what it wrote last\n",
+                        top->collector.collector_pid, top->asked ? "does not answer" : "cannot be asked");
+    res_text_printf(&out, "%s calls/s %s%s", FP_GROUPED((uint64_t)calls_per_second(top)),
+                    top->before.json == NULL ? "since the start" : "in the last ",
+                    top->before.json == NULL ? "" : res_text_duration((double)interval_ns(top), span));
+    if (now->events > 0)
+        res_text_printf(&out, ", %.2f B a call", (double)now->bytes / (double)now->events);
+    if (now->windows_removed == 0) /* else the disk holds what --keep says */
+        (void)rec_forecast(now->bytes, now->duration_ns, forecast);
+    res_text_printf(&out, "%s\nrecording takes %.1f %% of a CPU beside the program, %s of shared memory",
+                    forecast, collector_share(top) * 100, FP_BYTES((double)now->segment_bytes));
+    if (now->max_size_bytes > 0)
+        res_text_printf(&out, ", at most %s on disk", FP_BYTES((double)now->max_size_bytes));
+    if (now->stalls > 0)
+        res_text_printf(&out, "\nthe program waited for it %s times, %s in all", FP_GROUPED(now->stalls),
+                        res_text_duration((double)now->stall_ns, span));
+    res_text_add(&out, "\n", 1);
+    add_processes(top, &out);
+    free(status);
+    return out.text;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *processes_json(const struct top *top)
+{
+    size_t count;
+    struct row *rows = rank(top, &count);
+    json_t *array = json_array();
+    for (const struct row *row = rows; row < rows + count; row++) {
+        json_t *object = json_object();
+        cli_json_set(object, "pid", row->process->process_id);
+        cli_json_set(object, "parent_pid", row->process->parent_process_id);
+        cli_json_set(object, "name", row->process->name);
+        cli_json_set(object, "running", row->runs);
+        cli_json_set(object, "threads", row->process->threads);
+        cli_json_set(object, "events", row->calls);
+        cli_json_set(object, "events_per_s", row->rate);
+        cli_json_set(object, "bytes", row->process->bytes);
+        cli_json_set(object, "rss_bytes",
+                     row->rss_bytes != FP_USAGE_UNKNOWN ? cli_json_number(row->rss_bytes) : json_null());
+        json_array_append_new(array, object);
     }
-    printf("\033[J");
+    free(rows);
+    return array;
+}
+
+static json_t *frame_json(const struct top *top)
+{
+    const struct conv_recording *now = &top->now;
+    const enum conv_recording_state state = top->collector.recording_state;
+    json_t *object = rec_status_json(now->json, goes_on(top));
+    cli_json_set(object, "schema", "mallab-top/1");
+    if (!now->finished && state != CONV_RECORDING_GOING_ON)
+        cli_json_set(object, "state", conv_recording_state_name(state));
+    cli_json_set(object, "unfinished_why",
+                 now->finished ? NULL : (const char *)top->collector.unfinished_why);
+    cli_json_set(object, "ended", (bool)!goes_on(top));
+    cli_json_set(object, "collector_pid", cli_json_known(top->collector.collector_pid));
+    cli_json_set(object, "answered", goes_on(top) && top->asked ? json_boolean(top->answered) : json_null());
+    if (goes_on(top) && !top->answered)
+        cli_json_set(object, "lost_known", (bool)false);
+    cli_json_set(object, "interval_ns", interval_ns(top));
+    cli_json_set(object, "events_per_s", calls_per_second(top));
+    cli_json_set(object, "events_removed", now->events_removed);
+    cli_json_set(object, "windows_removed", now->windows_removed);
+    cli_json_set(object, "max_size_bytes", cli_json_known(now->max_size_bytes));
+    cli_json_set(object, "collector_cpu_share", collector_share(top));
+    cli_json_set(object, "segment_bytes", now->segment_bytes);
+    cli_json_set(object, "processes", (uint64_t)now->process_count);
+    cli_json_set(object, "process_list", processes_json(top));
+    return object;
+}
+
+/* ---- frames ----------------------------------------------------------------------------------- */
+
+/* Over the frame before, as many lines as the screen has room for. The cursor stays below, where the shell goes on after Ctrl-C. */
+static void draw_in_place(char *text)
+{
+    struct winsize page = {.ws_row = 24, .ws_col = 80}, found;
+    unsigned rows = 1;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &found) == 0 && found.ws_row >= 2 && found.ws_col >= 2)
+        page = found;
+    printf("\033[H\033[J");
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL && rest != NULL;) {
+        rows += 1 + (unsigned)res_text_columns(line) / page.ws_col;
+        if (rows > page.ws_row)
+            break;
+        printf("%s\n", line);
+    }
 }
 
 /* Returns false when nobody reads it any more. */
-static bool show_frame(struct top *top)
+static bool show(const struct top *top, bool json, bool in_place)
 {
-    const struct cli_top_moment moment = moment_of(top);
-    struct winsize page = {.ws_row = 24, .ws_col = 80}, found;
-    cli_progress_end(&top->progress);
-    if (top->settings.answer.json) {
-        json_t *object = cli_top_json(top->view, &moment, top->settings.sort);
-        if (json_dumpf(object, stdout, JSON_COMPACT) == 0)
-            putchar('\n');
+    if (json) {
+        json_t *object = frame_json(top);
+        (void)json_dumpf(object, stdout, JSON_COMPACT); /* the stream remembers what failed */
+        putchar('\n');
         json_decref(object);
     } else {
-        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &found) == 0 && found.ws_row >= 2 && found.ws_col >= 2)
-            page = found;
-        char *text = cli_top_text(top->view, &moment, top->settings.sort);
-        if (top->in_place)
-            draw_in_place(text, &page);
+        char *text = frame_text(top);
+        if (in_place)
+            draw_in_place(text);
         else
-            printf("%s%s", top->frames > 1 ? "\n" : "", text);
+            printf("%s%s", top->before.json != NULL ? "\n" : "", text);
         free(text);
     }
     return fflush(stdout) == 0 && !ferror(stdout);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------- */
+/* ---- looks -------------------------------------------------------------------------------------- */
 
-static int fail(struct top *top, const struct conv_error *error)
+static enum fp_status read_recording(struct top *top, struct conv_error *error)
 {
-    leave_terminal(top);
-    return cli_conv_failed(&CLI_TOP, error);
+    conv_recording_release(&top->now);
+    const enum fp_status status = conv_recording_read(top->directory, &top->now, error);
+    top->collector.recording_state = CONV_RECORDING_FINISHED;
+    if (status == FP_ERR_OPEN && error->cause.sys_errno == ENOTDIR)
+        return conv_fail(error, top->directory, FP_ERR_READ, 0, 0,
+                         "is a file, no recording's directory: 'mallab info' says what it holds");
+    if (status == FP_OK && top->now.json == NULL)
+        return conv_fail(error, top->directory, FP_ERR_READ, 0, 0,
+                         "has no recording.json: name the directory that 'mallab record' wrote");
+    if (status == FP_OK && !top->now.finished)
+        conv_unfinished_judge(&top->now, top->directory, &top->collector);
+    return status;
 }
 
-/* Ask the collector to write all calls made so far into the footprints, and recording.json anew, and read all that is there.
- * Where it cannot be asked, or has no time, that is what it has written before. Returns an exit code, or -1 to go on. */
-static int look(struct top *top, struct conv_error *error)
+/* Where the collector cannot be asked, or has no time, there is what it wrote before. */
+static enum fp_status look(struct top *top, struct conv_error *error)
 {
-    bool more = true;
+    const struct timespec pause = {.tv_nsec = 50000000};
+    struct rec_control control;
     char *problem = NULL;
-    uint64_t done, total;
-    if (top->frames == 0)
-        top->may_ask = rec_control_open(top->view->directory, &top->control, &problem) == REC_CONTROL_OPEN;
-    if (top->may_ask)
-        top->answered = rec_control_ask(&top->control, REC_REQUEST_STATUS, ANSWER_NS, &problem);
+    top->asked = rec_control_open(top->directory, &control, &problem) == REC_CONTROL_OPEN;
+    top->answered = top->asked && rec_control_ask(&control, REC_REQUEST_STATUS, ANSWER_NS, &problem);
+    rec_control_release(&control);
     free(problem);
-    top->seen_ns = fp_now_ns();
-    if (conv_view_refresh(top->view, error) != FP_OK)
-        return fail(top, error);
-    while (more) {
-        if (wait_for_user(top, 0) == WISH_END)
-            return CLI_DONE;
-        if (conv_view_read(top->view, SLICE_MARKS, &more, error) != FP_OK)
-            return fail(top, error);
-        conv_view_progress(top->view, &done, &total);
-        if (top->frames == 0)
-            cli_progress_show(&top->progress, "catching up", NULL, 0, done, total);
-    }
-    if (top->frames > 0 || top->view->only == 0 || top->view->process_count > 0)
-        return -1;
-    cli_say(&CLI_TOP, "'%s' holds no process %u", top->settings.path, top->view->only);
-    return CLI_MISUSE;
+    conv_recording_release(&top->before);
+    top->before = top->now;
+    top->now = (struct conv_recording){0};
+    const enum fp_status status = read_recording(top, error);
+    /* It may have ended between our look at its file and our look for its process; and on a full disk the collector writes over
+     * the old text (shim/collect/collect_json.c). */
+    if (status != FP_ERR_CORRUPT && top->collector.recording_state != CONV_RECORDING_ENDED_EARLY)
+        return status;
+    (void)nanosleep(&pause, NULL); /* a signal only shortens it */
+    return read_recording(top, error);
 }
 
-static int follow(struct top *top, struct conv_error *error)
+/* Returns an exit code. */
+static int follow(struct top *top, const struct settings *settings)
 {
-    for (;; conv_view_mark(top->view)) {
-        enum wish wish;
-        const int code = look(top, error);
-        if (code >= 0)
-            return code;
-        top->frames++;
-        do {
-            if (top->in_place)
-                take_keys(top);
-            if (!show_frame(top) || !conv_view_goes_on(top->view) || top->frames == top->settings.count)
-                return CLI_DONE;
-            const uint64_t next_ns = top->seen_ns + top->settings.interval_ns, now = fp_now_ns();
-            wish = wait_for_user(top, next_ns > now ? next_ns - now : 0);
-        } while (wish == WISH_ANOTHER_SORT);
-        if (wish == WISH_END)
-            return CLI_DONE;
-        top->since_ns = top->seen_ns;
-    }
-}
-
-/* A recording of many processes has as many files open while they run. */
-static void allow_many_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* then fewer processes can be looked at */
-    }
-}
-
-static int run(struct top *top)
-{
-    struct conv_error *error = res_calloc(1, sizeof *error);
+    const struct timespec pause = {.tv_sec = (time_t)(settings->interval_ns / 1000000000),
+                                   .tv_nsec = (long)(settings->interval_ns % 1000000000)};
     const char *terminal = getenv("TERM");
-    int code;
-    top->in_place = !top->settings.answer.json && top->settings.count != 1 && isatty(STDOUT_FILENO) == 1 &&
-                    terminal != NULL && strcmp(terminal, "dumb") != 0;
-    if (!top->in_place && top->settings.count == 0)
-        top->settings.count = 1;
-    allow_many_files();
-    cli_progress_begin(&top->progress, top->settings.answer.progress);
-    cli_stops_take();
-    if (conv_view_open(top->settings.path, (uint32_t)top->settings.process_id, &top->view, error) != FP_OK)
-        code = fail(top, error);
-    else
-        code = follow(top, error);
-    leave_terminal(top);
-    rec_control_release(&top->control);
-    conv_view_free(top->view);
+    const bool in_place = !settings->answer.json && !settings->once && settings->count != 1 &&
+                          isatty(STDOUT_FILENO) == 1 && terminal != NULL && strcmp(terminal, "dumb") != 0;
+    const uint64_t most = settings->once ? 1 : settings->count > 0 ? settings->count : !in_place;
+    struct conv_error *error = res_calloc(1, sizeof *error);
+    int code = CLI_DONE;
+    for (uint64_t frame = 1;; frame++) {
+        if (look(top, error) != FP_OK)
+            code = cli_conv_failed(&CLI_TOP, error);
+        if (code != CLI_DONE || !show(top, settings->answer.json, in_place) || !goes_on(top) || frame == most)
+            break;
+        (void)nanosleep(&pause, NULL); /* a signal only shortens it */
+    }
     free(error);
-    if (cli_stopped_by != SIGINT)
-        cli_stops_end();
     return code;
-}
-
-/* A file is no recording, but a part of one, or made of one: the user is told what reads it. */
-static bool is_a_file(const struct top *top)
-{
-    struct stat facts;
-    const char *path = top->settings.path;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        strcmp(conv_path_name(path), "recording.json") == 0)
-        return false;
-    cli_say(&CLI_TOP, "'%s' is a file, not a recording's directory: 'mallab info' says what it holds",
-            top->settings.path);
-    return true;
 }
 
 static int run_top(int argc, char **argv)
 {
-    struct top top = {.control.proof.pidfd = -1};
+    struct settings settings = {.answer = cli_answer_defaults(), .interval_ns = INTERVAL_NS_DEFAULT};
     struct cli_operands operands;
-    top.settings = (struct settings){.answer = cli_answer_defaults(), .interval_ns = INTERVAL_NS_DEFAULT};
-    int code = cli_options_take(&CLI_TOP, argc, argv, &top.settings, &operands);
+    int code = cli_options_take(&CLI_TOP, argc, argv, &settings, &operands);
     if (code < 0)
         code = cli_operands_one(&CLI_TOP, &operands, "no recording", "one recording at a time");
     if (code >= 0)
         return code;
-    top.settings.path = rec_owner_enter(operands.words[0]);
-    if (top.settings.once)
-        top.settings.count = 1;
-    if (is_a_file(&top))
-        return CLI_UNREADABLE;
-    return run(&top);
+    struct top *top = res_calloc(1, sizeof *top);
+    conv_recording_directory(rec_owner_enter(operands.words[0]), top->directory);
+    code = follow(top, &settings);
+    conv_recording_release(&top->before);
+    conv_recording_release(&top->now);
+    free(top);
+    return code;
 }
 
 const struct cli_verb CLI_TOP = {
@@ -327,9 +388,9 @@ const struct cli_verb CLI_TOP = {
     .summary = "watch a recording while it is made",
     .usage = "[OPTION...] DIR",
     .purpose =
-        "Show what a program does while it is recorded: its processes, calls, live memory, and whether "
-        "the recorder keeps up. Ends when the recording does; q or Ctrl-C ends it before. Where the "
-        "answer goes to no terminal, it is one frame.",
+        "Show what the recorder knows of a program: its processes, their calls and memory, what is on disk, "
+        "what is lost, and what recording costs. Ends when the recording does; Ctrl-C ends it before. Where "
+        "the answer goes to no terminal, it is one frame.",
     .options = OPTIONS,
     .completes = ":directories",
     .examples = "mallab top mallab-web.4242",

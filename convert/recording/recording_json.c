@@ -166,6 +166,7 @@ static struct conv_recorded_process process_of(const json_t *item)
         .parent_process_id = (uint32_t)number_of(item, "parent_pid"),
         .events = number_of(item, "events"),
         .events_removed = number_of(item, "events_removed"),
+        .bytes = number_of(item, "bytes"),
         .threads = number_of(item, "threads"),
         .complete = is_true(item, "complete"),
         .usage = json_object_get(item, "usage"),
@@ -177,9 +178,8 @@ static struct conv_recorded_process process_of(const json_t *item)
 
 bool conv_recording_take(const json_t *root, struct conv_recording *ret_recording)
 {
-    const json_t *list = json_object_get(root, "processes"), *ring = json_object_get(root, "ring");
+    const json_t *list = json_object_get(root, "processes");
     const json_t *collector = json_object_get(root, "collector"), *item;
-    const char *state = text_of(root, "state");
     struct conv_recording *to = ret_recording;
     size_t i;
     *to = (struct conv_recording){
@@ -187,12 +187,10 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
         .finished = collector == NULL && json_object_get(root, "segment_path") == NULL,
         .complete = is_true(root, "complete"),
         .recovered = is_true(root, "recovered"),
-        .paused = state != NULL && strcmp(state, "paused") == 0,
         .incomplete_why = text_of(root, "incomplete_why"),
         .stop_words = stop_words_of(root),
         .start_unix_ns = number_of(root, "started_unix_ns"),
         .duration_ns = number_of(root, "duration_ns"),
-        .status_number = number_of(root, "status_number"),
         .events = number_of(root, "events"),
         .bytes = number_of(root, "bytes"),
         .stalls = number_of(root, "stalls"),
@@ -201,8 +199,9 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
         .windows_removed = number_of(root, "windows_removed"),
         .events_removed = number_of(root, "events_removed"),
         .unattached = number_of(root, "processes_unattached"),
-        .ring = {json_is_object(ring), number_of(ring, "chunks"), number_of(ring, "chunks_used"),
-                 number_of(ring, "chunks_most"), number_of(ring, "chunk_bytes")},
+        .max_size_bytes = number_of(root, "max_size_bytes"),
+        .collector_cpu_ns = number_of(root, "collector_cpu_ns"),
+        .segment_bytes = number_of(root, "segment_bytes"),
         .collector = {json_is_object(collector), number_of(collector, "pid"),
                       number_of(collector, "start_ticks"), number_of(collector, "pid_namespace"),
                       number_of(collector, "directory_inode"), text_of(collector, "boot_id")},

@@ -18,7 +18,7 @@ struct conv_recorded_process {
     const char *file; /* NULL where it is no plain name within the directory */
     const char *name, *ended;
     uint32_t process_id, parent_process_id;
-    uint64_t events, events_removed, threads;
+    uint64_t events, events_removed, bytes, threads;
     uint64_t lost[FP_LOSS_COUNT];
     bool complete;
     const json_t *usage;    /* conv_recording_usage reads it; NULL: there is none */
@@ -30,21 +30,18 @@ struct conv_recording {
     const json_t *json; /* NULL: there is none, and all else is zero */
     json_t *owned;      /* the same, where it goes with the struct */
     bool finished, complete, recovered;
-    bool paused;                /* at the last word of a recording that goes on */
     const char *incomplete_why; /* "" counts as none */
     const char *
         stop_words; /* why recording stopped, or pauses against its will, while the program runs on: static */
-    uint64_t start_unix_ns, duration_ns, status_number;
+    uint64_t start_unix_ns, duration_ns;
     uint64_t events, bytes, stalls, stall_ns;
+    uint64_t max_size_bytes; /* 0: no limit */
+    uint64_t collector_cpu_ns, segment_bytes;
     uint64_t windows, windows_removed, events_removed;
     uint64_t unattached; /* processes that were more than can be recorded at one time */
     uint64_t pauses, paused_ns;
     bool attached; /* to a program that ran already */
     uint64_t lost[FP_LOSS_COUNT];
-    struct {
-        bool told;
-        uint64_t chunks, chunks_used, chunks_most, chunk_bytes;
-    } ring;
     struct {
         bool told;
         uint64_t process_id, start_ticks, pid_namespace, directory_inode;

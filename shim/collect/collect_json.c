@@ -195,6 +195,8 @@ static void put_choices(json_t *object, const struct collector *collector)
         json_object_set(object, "programs_not_asked_for", names);
     }
     json_decref(names);
+    if (collector->options.max_size_bytes != 0)
+        json_object_set_new(object, "max_size_bytes", number(collector->options.max_size_bytes));
     if (collector->window != 0) {
         json_object_set_new(object, "window_ns", number(collector->options.window_ns));
         json_object_set_new(object, "windows", number(collector->window));
@@ -247,13 +249,12 @@ static void put_stop(json_t *object, const struct collector *collector)
     json_object_set_new(object, "stopped", stop);
 }
 
-/* The state of a recording that goes on, for `mallab top`, and for whoever asked for something. */
+/* The state of a recording that goes on, for whoever asked for something. */
 static void put_state(json_t *object, const struct collector *collector)
 {
     const uint64_t chunks = collector->segment.ready;
     json_t *ring = json_object();
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
-    json_object_set_new(object, "status_number", number(collector->answered[COLLECT_STATUS]));
     put_answers(object, collector);
     json_object_set_new(ring, "chunks", number(chunks));
     json_object_set_new(ring, "chunks_used",
@@ -316,9 +317,8 @@ static json_t *whole(struct collector *collector, bool final)
         json_object_set_new(object, "recovered", json_true());
     put_stop(object, collector);
     put_choices(object, collector);
-    if (final)
-        put_cost(object, &collector->segment);
-    else
+    put_cost(object, &collector->segment);
+    if (!final)
         put_state(object, collector);
     json_object_set_new(object, "processes", processes);
     return object;

@@ -147,7 +147,7 @@ class Unrecorded(lab.Lab):
         self.assertEqual(told["name"], "cat")
         self.assertEqual(self.info(steps.directory)["not_recorded"], [told])
         self.assertRegex(self.mallab("info", "--details", steps.directory).stdout.decode(), r"\nunrecorded +'cat' .*another user")
-        self.assertRegex(self.mallab("top", "--once", steps.directory).stdout.decode(), r"note +not recorded: 'cat'")
+        self.assertRegex(self.mallab("top", "--once", steps.directory).stdout.decode(), r"\nnot recorded: 'cat'")
         said = steps.end()
         self.assertNotIn("'cat' ", said)
         self.assertIn("nothing was recorded: no call was seen of the programs that are recorded, and others could not be", said)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""`mallab top` beside real programs: its frames against what the program says it has made, its end with the recording's,
-and the terminal as it was."""
+"""`mallab top` beside real programs: what the collector knows in its frames, its end with the recording's, and what is on
+the terminal."""
 import fcntl
 import json
 import os
 import pty
-import re
 import signal
 import struct
 import subprocess
@@ -59,102 +58,91 @@ class Recorded:
         self.process.stdout.close()
 
 
-def blocks_of(frame):
-    """Objects and bytes of the class in which the program's blocks are."""
-    return next(((size["live_objects"], size["live_bytes"]) for size in frame["sizes"] if size["from_bytes"] == 65536),
-                (0, 0))
-
-
 @unittest.skipUnless(os.access(PYTHON, os.X_OK), f"no {PYTHON}")
 class Top(lab.Lab):
-    def frame(self, *options):
-        frame = self.answer("top", "--once", "--json", *options, "recording")
+    def frame_of(self, directory):
+        frame = self.answer("top", "--once", "--json", directory)
         self.assertEqual(frame["schema"], "mallab-top/1")
         return frame
 
-    def test_frames_show_what_the_program_has_made(self):
-        program = Recorded(self, threads=3)
+    def frame(self):
+        return self.frame_of("recording")
+
+    def test_frames_show_what_the_program_does(self):
+        program = Recorded(self, "--max-size", "1G", threads=3)
         before = self.frame()
-        self.assertEqual((before["state"], before["ended"]), ("recording", False))
-        self.assertEqual((before["processes"], before["processes_running"]), (1, 1))
-        self.assertEqual((before["threads"], before["threads_running"]), (4, 4))
-        self.assertEqual(before["program"], "python3")
-        self.assertGreater(before["ring"]["chunks_most"], 0)
-        self.assertEqual(sum(before["lost"].values()), 0)
-        objects, _ = blocks_of(before)
+        self.assertEqual((before["state"], before["ended"], before["answered"]), ("recording", False, True))
+        self.assertEqual((before["processes"], before["processes_running"], before["pauses"]), (1, 1, 0))
+        self.assertEqual((before["lost_calls"], before["lost_known"], before["max_size_bytes"]), (0, True, 1 << 30))
+        self.assertEqual(before["interval_ns"], before["duration_ns"])
+        self.assertGreater(before["collector_cpu_share"], 0)
+        self.assertGreater(before["segment_bytes"], 0)
         for kept in (10, 50, 20):
             program.keep(kept)
             frame = self.frame()  # all of it, although the program waits and has filled no chunk
-            now, size = blocks_of(frame)
-            self.assertEqual(now - objects, kept)
-            self.assertGreaterEqual(size, kept * 100_000)
             self.assertGreater(frame["events"], before["events"])
-            self.assertEqual(frame["events"], sum(call["count"] for call in frame["calls"]))
-            self.assertEqual(frame["events"], sum(thread["events"] for thread in frame["thread_list"]))
-            self.assertGreaterEqual(frame["live_peak_bytes"], frame["live_bytes"])
+            [process] = frame["process_list"]
+            self.assertEqual((process["name"], process["running"], process["threads"]), ("python3", True, 4))
+            self.assertEqual((process["events"], process["bytes"]), (frame["events"], frame["bytes"]))
+            before = frame
         program.end()
         last, info = self.frame(), self.info("recording")
-        self.assertEqual((last["state"], last["ended"], last["processes_running"]), ("finished", True, 0))
-        self.assertEqual(last["events"], info["events"])
-        self.assertEqual(last["threads"], info["threads"])
-        self.assertEqual(last["bytes"], info["file_bytes"])
-        self.assertEqual(last["live_objects"], 0)
-        self.assertEqual(last["left_objects"], info["live_end_objects"])
-        self.assertLess(abs(last["left_bytes"] - info["live_end_bytes"]), 1000)
-        self.assertEqual({call["call"]: call["count"] for call in last["calls"]}, info["events_by_call"])
+        self.assertEqual((last["state"], last["ended"], last["processes_running"]), ("ended", True, 0))
+        self.assertEqual((last["answered"], last["lost_known"], last["complete"]), (None, True, True))
+        self.assertEqual((last["events"], last["bytes"]), (info["events"], info["file_bytes"]))
+        self.assertIsNone(last["process_list"][0]["rss_bytes"])
 
-    def test_one_thread_exactly(self):
+    def test_memory_is_what_the_process_holds(self):
         program = Recorded(self)
-        program.keep(30)
-        program.end()
-        last, info = self.frame(), self.info("recording")
-        for one, other in (("left_bytes", "live_end_bytes"), ("left_objects", "live_end_objects"),
-                           ("live_peak_bytes", "live_peak_bytes"), ("live_peak_objects", "live_peak_objects"),
-                           ("events", "events")):
-            self.assertEqual(last[one], info[other], one)
+        program.keep(500)  # 50 MB, all of it written to
+        lab.wait_for(lambda: (self.frame()["process_list"][0]["rss_bytes"] or 0) >= 50_000_000, "the collector's look")
 
     def test_it_follows_to_the_end(self):
         program = Recorded(self)
         top = subprocess.Popen([str(lab.BUILD / "mallab"), "top", "--json", "--interval", "100ms", "--count", "600",
                                 "recording"], cwd=self.place, stdout=subprocess.PIPE)
         frames = [json.loads(top.stdout.readline())]
-        objects, _ = blocks_of(frames[0])
         program.keep(40)
-        while blocks_of(frames[-1])[0] != objects + 40:
+        while frames[-1]["events"] < frames[0]["events"] + 40:
             frames.append(json.loads(top.stdout.readline()))
-        self.assertGreater(frames[-1]["events_per_s"], 0)
         program.end()
         frames += [json.loads(line) for line in top.stdout]
         top.stdout.close()
         self.assertEqual(top.wait(lab.PATIENCE_S), 0)
         self.assertEqual([frame["ended"] for frame in frames], [False] * (len(frames) - 1) + [True])
         for one, other in zip(frames, frames[1:]):
-            self.assertGreaterEqual(other["events"], one["events"])
-            self.assertGreater(other["interval_ns"], 0)
+            self.assertEqual(other["interval_ns"], other["duration_ns"] - one["duration_ns"])
+            calls = other["events"] - one["events"]
+            self.assertAlmostEqual(other["events_per_s"], calls * 1e9 / other["interval_ns"], delta=1)
+            self.assertAlmostEqual(other["process_list"][0]["events_per_s"], other["events_per_s"], delta=1)
         self.assertEqual(frames[-1]["events"], self.info("recording")["events"])
 
+    def test_the_busiest_first(self):
+        """Those that run before those that have ended, though they called most."""
+        churn = lab.BUILD / "tests" / "shim" / "shim_churn"
+        record = subprocess.Popen([str(lab.BUILD / "mallab"), "record", "--quiet", "-o", "recording", "--", "sh", "-c",
+                                   f"{churn} 1000; {churn} 5000; echo ready; cat; true"], cwd=self.place,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with record:
+            self.assertEqual(record.stdout.readline(), b"ready\n")
+            rows = self.frame()["process_list"]
+            self.assertIn(("sh", True), [(row["name"], row["running"]) for row in rows])
+            self.assertEqual([row["running"] for row in rows], [True] * (len(rows) - 2) + [False, False])
+            self.assertEqual([(row["name"], row["events"]) for row in rows[-2:]], [("shim_churn", 10000), ("shim_churn", 2000)])
+            record.stdin.close()
+            self.assertEqual(record.wait(lab.PATIENCE_S), 0)
+
     def test_windows_are_one_process(self):
-        program = Recorded(self, "--window", "1s", "--keep", "1")
-        top = subprocess.Popen([str(lab.BUILD / "mallab"), "top", "--json", "--interval", "100ms", "--count", "600",
-                                "recording"], cwd=self.place, stdout=subprocess.PIPE)
-        frame = json.loads(top.stdout.readline())
-        objects, _ = blocks_of(frame)
+        program = Recorded(self, "--window", "1h", "--keep", "1")
         program.keep(25)
-        kept = 25
-        while not any(path.name.endswith(".w0003.fp") for path in (self.place / "recording").iterdir()):
-            kept += 1
-            program.keep(kept)
-            frame = json.loads(top.stdout.readline())
-        while blocks_of(frame)[0] != objects + kept:
-            frame = json.loads(top.stdout.readline())
-        self.assertEqual(frame["processes"], 1)
-        self.assertEqual(frame["processes_running"], 1)
-        self.assertFalse(frame["ended"])
-        program.end()
-        lines = top.stdout.readlines()
-        top.stdout.close()
-        self.assertEqual(top.wait(lab.PATIENCE_S), 0)
-        self.assertTrue(json.loads(lines[-1])["ended"])
+        before = self.frame()
+        self.mallab("record", "--control", "recording", "--rotate")
+        program.keep(50)
+        frame = self.frame()
+        self.assertEqual((frame["processes"], frame["windows"], frame["windows_removed"]), (1, 2, 1))
+        self.assertGreaterEqual(frame["events_removed"], before["events"])
+        self.assertEqual(frame["process_list"][0]["events"], frame["events"] + frame["events_removed"])
+        self.assertRegex(self.mallab("top", "recording").stdout.decode(), r"^recording after .*, window 2: ")
 
     def on_terminal(self, *options):
         """mallab top on a terminal of 24 lines: (process, the terminal's other end)."""
@@ -178,47 +166,27 @@ class Top(lab.Lab):
             seen += more
 
     def check_screen(self, seen):
-        """The frames on it: each fits, and the terminal is on a line of its own behind the last."""
-        self.assertTrue(seen.startswith(b"\x1b[H"), seen[:40])
-        self.assertTrue(seen.endswith(b"\x1b[J\r\n"), seen[-40:])
-        frames = seen.decode()[len("\x1b[H"):-len("\r\n")].split("\x1b[H")
+        """The frames on it: each fits, and the cursor is below the last."""
+        clear = b"\x1b[H\x1b[J"
+        self.assertTrue(seen.startswith(clear), seen[:40])
+        self.assertTrue(seen.endswith(b"\r\n"), seen[-40:])
+        frames = seen.decode()[len(clear):].split(clear.decode())
         for frame in frames:
-            self.assertTrue(frame.endswith("\x1b[K\x1b[J"))
-            lines = re.sub(r"\x1b\[[KJ]", "", frame).split("\r\n")
-            self.assertLessEqual(len(lines), 24)
-            self.assertLessEqual(max(map(len, lines)), 80)
-            self.assertIn("python3: ", lines[0])
+            lines = frame.split("\r\n")
+            self.assertLessEqual(sum(1 + len(line) // 80 for line in lines), 24)
+            self.assertNotIn("\x1b", frame)
         return frames
 
-    def test_ctrl_c_leaves_the_terminal_as_it_was(self):
+    def test_ctrl_c_ends_it(self):
         program = Recorded(self)
         top, terminal = self.on_terminal("--interval", "100ms")
         seen = b""
-        while seen.count(b"\x1b[H") < 3:
+        while seen.count(b"\x1b[H") < 3 or not seen.endswith(b"\r\n"):
             seen += os.read(terminal, 65536)
         top.send_signal(signal.SIGINT)
-        seen += self.read_all(terminal)
-        self.assertEqual(top.wait(lab.PATIENCE_S), 0)
-        self.assertIn("python3: recording", self.check_screen(seen)[-1])
+        self.assertEqual(top.wait(lab.PATIENCE_S), -signal.SIGINT)
+        self.assertRegex(self.check_screen(seen)[0], "^recording after ")
         program.keep(1)  # and the recording went on
-
-    def test_keys_sort_and_quit(self):
-        Recorded(self)
-        fresh = pty.openpty()
-        before = termios.tcgetattr(fresh[1])
-        for end in fresh:
-            os.close(end)
-        top, terminal = self.on_terminal("--interval", "1h")
-        seen = os.read(terminal, 65536)
-        os.write(terminal, b"s")
-        while seen.count(b"\x1b[H") < 2:  # at once, not after an hour
-            seen += os.read(terminal, 65536)
-        self.assertFalse(termios.tcgetattr(terminal)[3] & (termios.ECHO | termios.ICANON))
-        os.write(terminal, b"xq")
-        seen += self.read_all(terminal)
-        self.assertEqual(top.wait(lab.PATIENCE_S), 0)
-        self.check_screen(seen)
-        self.assertEqual(termios.tcgetattr(terminal)[3], before[3])
 
     def test_the_last_frame_on_a_terminal_says_so(self):
         program = Recorded(self)
@@ -227,18 +195,16 @@ class Top(lab.Lab):
         program.end()
         seen += self.read_all(terminal)
         self.assertEqual(top.wait(lab.PATIENCE_S), 0)
-        self.assertIn("python3: finished", self.check_screen(seen)[-1])
+        self.assertRegex(self.check_screen(seen)[-1], "^the recording has ended after ")
 
     def test_who_runs_on_has_not_ended(self):
         program = Recorded(self)
         program.keep(30)
         self.mallab("record", "--control", "recording", "--end")
         frame = self.frame()
-        self.assertEqual((frame["state"], frame["processes_running"], frame["left_objects"]), ("finished", 1, 0))
-        self.assertGreaterEqual(blocks_of(frame)[0], 30)
-        text = self.mallab("top", "--once", "recording").stdout.decode()
-        self.assertIn("1 ran on, 1 in all", text)
-        self.assertNotIn("left ", text)
+        self.assertEqual((frame["state"], frame["processes_running"], frame["processes_ran_on"]), ("ended", 0, 1))
+        self.assertIs(frame["process_list"][0]["running"], True)
+        self.assertIn("1 process ran on when it ended", self.mallab("top", "--once", "recording").stdout.decode())
 
     def test_a_collector_that_does_not_answer(self):
         program = Recorded(self)
@@ -247,23 +213,21 @@ class Top(lab.Lab):
         lab.halt(collector)
         try:
             frame = self.frame()
-            self.assertEqual((frame["answered"], frame["lost_known"], frame["ring"]), (False, False, None))
-            text = self.mallab("top", "--once", "recording").stdout.decode()
-            self.assertIn(f"the collector ({collector}) does not answer", text)
-            self.assertRegex(text, "lost +not told")
+            self.assertEqual((frame["answered"], frame["lost_known"], frame["ended"]), (False, False, False))
+            self.assertIn(f"the collector ({collector}) does not answer: this is what it wrote last",
+                          self.mallab("top", "--once", "recording").stdout.decode())
         finally:
             os.kill(collector, signal.SIGCONT)
         lab.wait_for(lambda: self.frame()["answered"], "its answer")
         self.assertIs(self.frame()["lost_known"], True)
 
-    def test_what_a_pause_makes_inexact(self):
-        program = Recorded(self)
-        self.assertIsNone(self.frame()["live_inexact_why"])
+    def test_paused(self):
+        Recorded(self)
         self.mallab("record", "--control", "recording", "--stop")
-        program.keep(5)
-        self.assertIn("pause", self.frame()["live_inexact_why"])
+        frame = self.frame()
+        self.assertEqual((frame["state"], frame["pauses"]), ("paused", 1))
         self.mallab("record", "--control", "recording", "--start")
-        self.assertIn("live is inexact", self.mallab("top", "--once", "recording").stdout.decode())
+        self.assertEqual(self.frame()["state"], "recording")
 
     def test_what_a_day_would_come_to(self):
         """After ten seconds."""
@@ -271,26 +235,23 @@ class Top(lab.Lab):
         self.assertRegex(said, rb"bytes each, at this rate [0-9.]+ .B a day, written to out; lost 0")
         self.assertRegex(self.mallab("top", "out").stdout, rb"B a call, at this rate [0-9.]+ .B a day\n")
 
-    def test_what_is_no_directory(self):
-        program = Recorded(self)
-        program.keep(1)
-        program.end()
-        footprint = next((self.place / "recording").glob("*.fp"))
-        for path in (footprint, self.convert(self.place / "recording")):
-            self.assert_one_line(self.mallab("top", path, status=lab.BAD_INPUT), path, "mallab info")
-
     def test_a_dead_collector_ends_it(self):
+        """Its `mallab record` is stopped, and does not write what is left."""
         program = Recorded(self)
         program.keep(5)
         collector = self.frame()["collector_pid"]
-        os.kill(collector, signal.SIGKILL)
-        frame = self.frame()
-        while not frame["ended"]:
+        lab.halt(program.process.pid)
+        try:
+            os.kill(collector, signal.SIGKILL)
             frame = self.frame()
-        self.assertEqual((frame["state"], frame["lost_known"]), ("ended_early", False))
-        self.assertEqual(frame["processes_running"], 1)
-        self.assertRegex(self.mallab("top", "recording").stdout.decode(), "lost +not known")
-        self.assertGreater(frame["events"], 0)
+            while not frame["ended"]:
+                frame = self.frame()
+            self.assertEqual((frame["state"], frame["lost_known"]), ("ended_early", False))
+            self.assertEqual((frame["processes_running"], frame["processes_ran_on"]), (0, 1))
+            self.assertIn("what was lost is not known", self.mallab("top", "recording").stdout.decode())
+            self.assertGreater(frame["events"], 0)
+        finally:
+            program.process.send_signal(signal.SIGCONT)
 
 
 if __name__ == "__main__":

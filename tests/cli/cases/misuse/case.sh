@@ -46,8 +46,6 @@ try top a b
 try top --interval 10ms x
 try top --interval soon x
 try top --count 0 x
-try top --process 0 x
-try top --sort age x
 try convert --from-time soon x
 try convert --to-time 0 x
 try convert --head 0 x
