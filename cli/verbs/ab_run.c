@@ -13,7 +13,6 @@
 #include "cli/base/say.h"
 #include "cli/verbs/confirm_plan.h"
 #include "cli/verbs/confirm_step.h"
-#include "cli/verbs/experiment_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "footprint/base/clock.h"
@@ -27,6 +26,7 @@
 #include "results/measure/experiment/result_making.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/verdict.h"
+#include "results/measure/machine/disturbances.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
@@ -265,16 +265,71 @@ struct res_options cli_ab_options(struct cli_ab *ab)
     };
 }
 
+static bool any_failed(const struct cli_ab *ab, const struct res_experiment *experiment)
+{
+    bool failed = false;
+    for (size_t i = 0; i < experiment->trial_count; i++) {
+        const struct res_trial *trial = &experiment->trials[i];
+        for (size_t k = 0; k < trial->entry_count; k++) {
+            const struct res_entry *entry = &trial->entries[k];
+            if (entry->failed == NULL)
+                continue;
+            failed = true;
+            cli_say(ab->verb, "%s: %s%s failed: %s", trial->workload->name, entry->candidate->name,
+                    entry->is_control ? " (control)" : "", entry->failed);
+        }
+    }
+    return failed;
+}
+
+/* Once for each candidate, of the first workload in which it said something. The control and the floor have nothing to add. */
+static void tell_said(const struct cli_ab *ab, const struct res_experiment *experiment)
+{
+    for (size_t k = 0; k < experiment->options.candidate_count; k++) {
+        bool told = false;
+        for (size_t i = 0; i < experiment->trial_count && !told; i++) {
+            const struct res_entry *entry = &experiment->trials[i].entries[k];
+            told = entry->said != NULL;
+            if (told)
+                cli_say(ab->verb, "%s says: %s", entry->candidate->name, entry->said);
+        }
+    }
+}
+
+/* ret_result is filled on CLI_DONE; ret_experiment in any case, to be released behind it. */
+static int run_rounds(struct cli_ab *ab, struct res_experiment *ret_experiment, struct res_result *ret_result)
+{
+    const struct res_options options = cli_ab_options(ab);
+    struct res_disturbances disturbances;
+    int code = CLI_DONE;
+    /* The reader of our output may go while we have a directory to remove. Not before: a COMMAND would inherit it. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    res_disturbances_begin(&disturbances, "");
+    cli_progress_begin(&ab->progress, ab->settings.answer.progress);
+    res_experiment_run(&options, ret_experiment);
+    cli_progress_end(&ab->progress);
+    res_disturbances_end(&disturbances);
+    if (!ab->settings.answer.quiet)
+        tell_said(ab, ret_experiment);
+    if (ret_experiment->stopped && ret_experiment->trials[0].rounds == 0) {
+        cli_say(ab->verb, "stopped before the first round was finished: there is no result");
+        code = CLI_FAILED;
+    } else {
+        res_result_of_experiment(ret_experiment, ab->choice.missing, ab->choice.missing_count, ret_result);
+        res_disturbances_give(&disturbances, ret_result);
+    }
+    res_disturbances_release(&disturbances);
+    return code;
+}
+
 static int run_experiment(struct cli_ab *ab)
 {
     const struct cli_ab_settings *settings = &ab->settings;
     struct res_experiment experiment;
-    const struct res_options options = cli_ab_options(ab);
     const uint64_t begin_ns = fp_now_ns();
     struct res_result result;
-    bool failed;
-    int code = cli_experiment_step(ab->verb, &options, &ab->choice, &ab->progress, settings->answer.progress,
-                                   settings->answer.quiet, &experiment, &result, &failed);
+    int code = run_rounds(ab, &experiment, &result);
+    const bool failed = any_failed(ab, &experiment);
     if (code == CLI_DONE) {
         int confirmed = CLI_DONE;
         result.asked = (struct res_asked){
