@@ -140,7 +140,7 @@ static int run_flame(int argc, char **argv)
     if (code == CLI_DONE && settings.other != NULL)
         code = read_profile(&settings, settings.other, &other);
     if (code == CLI_DONE) {
-        site_profile_merge(&profile, &other, true);
+        site_profile_merge(&profile, &other);
         code = write_profile(&settings, &profile);
     }
     site_profile_release(&profile);

@@ -367,7 +367,7 @@ const struct cli_verb CLI_SITES = {
         "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit. What a Python "
         "function calls then counts as its own.",
     .options = SITES_OPTIONS,
-    .completes = ":files fp wl json",
+    .completes = ":files fp wl",
     .examples =
         "mallab sites mallab-web.4242\nmallab sites --by function --sort churn --top 5 mallab-web.4242",
     .exit_codes = "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks",
@@ -387,7 +387,7 @@ const struct cli_verb CLI_LEAKS = {
         "proof: what is live may be freed later. Of interpreted programs these are the interpreter's "
         "functions.",
     .options = LEAKS_OPTIONS,
-    .completes = ":files fp wl json",
+    .completes = ":files fp wl",
     .examples =
         "mallab leaks mallab-web.4242\nmallab leaks --since 10m --at 50m --budget 10M mallab-web.4242",
     .exit_codes =

@@ -250,7 +250,7 @@ static void add_values(struct site_profile *profile, const struct site_profile *
     }
 }
 
-void site_profile_merge(struct site_profile *profile, const struct site_profile *other, bool is_before)
+void site_profile_merge(struct site_profile *profile, const struct site_profile *other)
 {
     uint32_t *place = res_calloc(other->node_count + 1, sizeof *place);
     for (size_t i = 0; i < other->node_count; i++) {
@@ -258,7 +258,7 @@ void site_profile_merge(struct site_profile *profile, const struct site_profile 
         const uint32_t parent = node->parent != SITE_TOP ? place[node->parent] : SITE_TOP;
         place[i] = site_profile_node(profile, parent, frame_taken(profile, other, node->frame, true));
     }
-    add_values(profile, other, place, is_before);
+    add_values(profile, other, place, true);
     free(place);
 }
 

@@ -115,9 +115,8 @@ int64_t site_profile_own(const struct site_profile *profile, size_t node, uint32
 /* site_profile_find - a metric's number, or SITE_NONE. */
 uint32_t site_profile_find(const struct site_profile *profile, enum site_value value, bool is_before);
 
-/* site_profile_merge - add another profile to this one: nodes of equal stacks add up.
- * is_before  its metrics become what this profile's are compared with. */
-void site_profile_merge(struct site_profile *profile, const struct site_profile *other, bool is_before);
+/* site_profile_merge - add another profile to this one, as what this one's metrics are compared with. */
+void site_profile_merge(struct site_profile *profile, const struct site_profile *other);
 
 /* site_profile_fold - a copy in which frames that repeat the ones before them are left out, up to SITE_PERIOD_MAX at once:
  * f f f becomes f, f g f g becomes f g. Frames of one function are equal; with is_by_function they also lose their lines, so

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     }
     free(line);
     profile = &profiles[0];
-    site_profile_merge(profile, &profiles[1], true);
+    site_profile_merge(profile, &profiles[1]);
     const uint32_t metric = (uint32_t)atoi(argv[2]);
     char *text = strcmp(argv[1], "folded") == 0  ? site_folded(profile, metric)
                  : strcmp(argv[1], "pprof") == 0 ? site_pprof(profile, metric, &length)

@@ -78,17 +78,9 @@ TEST(lines_are_of_a_function)
 TEST(two_recordings_are_compared)
 {
     struct site_profile now = PROFILE("ab", "ac"), before = PROFILE("ad", "ac");
-    site_profile_merge(&now, &before, true);
+    site_profile_merge(&now, &before);
     site_profile_release(&before);
     check_folded(now, "a;b 0 1\na;c 2 2\na;d 1 0\n");
-}
-
-TEST(two_recordings_are_added)
-{
-    struct site_profile one = PROFILE("ab"), other = PROFILE("ac", "ab");
-    site_profile_merge(&one, &other, false);
-    site_profile_release(&other);
-    check_folded(one, "a;b 3\na;c 1\n");
 }
 
 TEST(values_that_are_no_number_are_left_out)
@@ -175,6 +167,6 @@ TEST(a_profile_of_nothing)
 }
 
 RUN_TESTS(T(equal_stacks_are_one), T(repeated_frames_are_left_out), T(lines_are_of_a_function),
-          T(two_recordings_are_compared), T(two_recordings_are_added),
-          T(values_that_are_no_number_are_left_out), T(nodes_and_metrics_grow), T(names_are_made_harmless),
-          T(what_has_no_name_is_told_apart), T(a_profile_of_nothing))
+          T(two_recordings_are_compared), T(values_that_are_no_number_are_left_out),
+          T(nodes_and_metrics_grow), T(names_are_made_harmless), T(what_has_no_name_is_told_apart),
+          T(a_profile_of_nothing))

@@ -8,5 +8,10 @@ try validate -- true
 try help validate
 try record --sample 1/100 -- true
 try record --sample=1/100 -- true
+try ab --sites -- true
+try ab --cost x.wl
+try sites --without parse x
+try convert --without-site=parse x
+try flame --allocators glibc r.json
 # Behind the command's first word they are the command's own.
 "$MALLAB" record -q -o recording -- env echo --sample
