@@ -34,7 +34,7 @@ size_t cli_confirm_advised(const struct cli_choice *choice, const struct res_res
     ret_candidates[count++] = choice->candidates[0];
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_entry *tried[RES_TRIED_MAX];
-        const size_t tried_count = res_notes_tried(result, &result->workloads[i], tried);
+        const size_t tried_count = res_notes_tried(&result->workloads[i], tried);
         for (size_t k = 0; k < tried_count; k++)
             for (size_t n = 1; n < choice->candidate_count; n++)
                 if (strcmp(choice->candidates[n]->name, tried[k]->name) == 0 && count <= RES_TRIED_MAX &&

@@ -120,7 +120,8 @@ class Confirm(lab.Lab):
         self.assertEqual(json.loads((self.place / "kept.json").read_text()), result)
         lines = self.mallab("report", "kept.json").stdout.decode()
         self.assertRegex(lines, r"\n +time  against glibc +pairs  peak, [kM]B  against glibc\nglibc +[\d.]+ m?s  baseline +8 .*\nglibc\+nocache +[\d.]+")
-        self.assertIn("VERDICT   glibc+nocache: time ", lines)
+        self.assertIn("VERDICT   time: ", lines)
+        self.assertIn("shown     glibc+nocache in the program itself: time ", lines)
         self.assertLessEqual(max(map(len, lines.splitlines()[1:])), 110)
         self.assertIn("the program ran 38 times", " ".join(lines.split()))
         self.assertIn(b"no workload to check", self.mallab("check", "--budget", "time<=+5%", "kept.json", status=None).stderr)
@@ -133,8 +134,11 @@ class Confirm(lab.Lab):
             made["confirmed"][0]["peak"].update(baseline_bytes=89.9e6, bytes=89.1e6)
             (self.place / "made.json").write_text(json.dumps(made))
             return " ".join(self.mallab("report", "made.json").stdout.decode().split())
-        self.assertIn("VERDICT glibc+nocache: time 311 ms instead of 409 ms (24.0 % less, 16.0 to 29.0); memory 89.1 MB instead of 89.9 (",
-                      told("faster", .76, .71, .84))
+        faster = told("faster", .76, .71, .84)
+        self.assertIn("VERDICT time: glibc+nocache, ", faster)
+        self.assertIn("glibc+nocache in the program itself: time 311 ms instead of 409 ms (24.0 % less, 16.0 to 29.0); memory 89.1 MB instead of 89.9 (", faster)
+        self.assertIn("VERDICT time: stay with glibc, every other is slower", told("slower", 1.24, 1.2, 1.3))
+        self.assertIn("VERDICT time: stay with glibc, none is shown to be faster", told("same", .97, .85, 1.09))
         self.assertIn("time 507 ms instead of 409 ms (24.0 % more, 20.0 to 30.0)", told("slower", 1.24, 1.2, 1.3))
         self.assertIn("time not shown (its runs resolve 12 %)", told("same", .97, .85, 1.09))
         self.assertIn("time not shown (its runs resolve 12 %)", told("undecided", .97, .85, 1.09))
@@ -164,7 +168,7 @@ class Confirm(lab.Lab):
         self.assertEqual(result.stdout, b"")  # once, and no table of nothing
         result = self.mallab("confirm", "-q", "-n", 1, *TWO, "--", "sh", "-c", 'test -z "$GLIBC_TUNABLES"', status=lab.FAILED)
         self.assertEqual(result.stderr, b"")
-        self.assertIn("VERDICT glibc+nocache failed: the program ended with exit code 1", " ".join(result.stdout.decode().split()))
+        self.assertIn("glibc+nocache failed in the program itself: the program ended with exit code 1", " ".join(result.stdout.decode().split()))
         result = self.mallab("confirm", "-q", "-n", 1, "--json", *TWO, "--", "sh", "-c", 'test -z "$GLIBC_TUNABLES"', status=lab.FAILED)
         self.assert_one_line(result, "glibc+nocache failed", "exit code 1")
         other, control = json.loads(result.stdout)["confirmed"]
@@ -208,7 +212,7 @@ class Confirm(lab.Lab):
         self.assertEqual([(one["candidate"], one["control"]) for one in result["confirmed"]], [("glibc", False), ("jemalloc", True)])
         self.assertEqual(result["confirmation"]["budget_ns"], 2e9)
         self.assertIn(self.lines("ran") - result["confirmation"]["runs"], (1, 2))  # recorded, and timed once where that took long
-        self.assertIn("shown in the program itself: glibc: time ", shown)
+        self.assertIn("shown glibc in the program itself: time ", shown)
         self.assertNotIn(" confirm mallab confirm", shown)
         # Its word is the last one: what it contradicts is not advised, whoever reads the result.
         self.assertIn("peak: glibc, ", shown)
@@ -216,7 +220,7 @@ class Confirm(lab.Lab):
         (self.place / "made.json").write_text(json.dumps(result))
         shown = " ".join(self.mallab("report", "made.json").stdout.decode().split())
         self.assertNotIn("peak: glibc, ", shown)
-        self.assertIn("no longer advised for the memory that its replays save", shown)
+        self.assertIn("memory: stay with jemalloc, glibc needs more in the program itself, whatever its replays save", shown)
         # What does not fit into a minute is told with what it takes; that nothing is advised is told, too.
         shown = " ".join(self.ab("--confirm", more='os.execute("sleep 2.2")').stdout.decode().split())
         self.assertRegex(shown, r"shown not confirmed: 8 pairs take [\d. min]+ s, a confirmation may take [\d. min]+ s; --confirm=\d+0s confirm mallab confirm -b")

@@ -118,19 +118,19 @@ TEST(what_ended_the_rounds_is_said)
 {
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 16, \"stopped\": {\"by\": \"until\", "
                 "\"width\": 0.015, \"until_width\": 0.02}}",
-                ", ended by --until 2%: the widest interval of time is 1.5 %"));
+                ", ended by --resolve 2%; the widest interval of time is 1.5 %"));
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 30, \"stopped\": {\"by\": "
                 "\"time_budget\", \"width\": 0.031, \"elapsed_ns\": "
                 "59000000000,"
                 "\"time_budget_ns\": 60000000000}}",
-                ", ended by the time budget of 60 s: the widest interval of time is 3.1 %"));
+                ", ended by the time budget of 60 s; the widest interval of time is 3.1 %"));
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 8, \"stopped\": {\"by\": "
                 "\"time_budget\", \"width\": null, \"elapsed_ns\": 9000000000,"
                 "\"time_budget_ns\": 1000000000}}",
-                ", the fewest of which there is a verdict: the time budget of 1 s was spent before"));
+                ", ended by the time budget of 1 s"));
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 200, \"stopped\": {\"by\": "
                 "\"rounds_max\", \"width\": 0.05, \"until_width\": 0.02}}",
-                ", no more are made (-n): the widest interval of time is still 5 %"));
+                ", no more than 200 are made (-n); the widest interval of time is 5 %"));
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 10, \"stopped\": {\"by\": \"rounds\", "
                 "\"width\": 0.05, \"rounds_max\": 10}}",
                 ""));
@@ -142,15 +142,15 @@ TEST(ctrl_c_is_told_by_what_it_cut_short)
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 5, \"stopped\": {\"by\": "
                 "\"interrupt\", \"width\": 0.05, \"until_width\": null,"
                 "\"time_budget_ns\": null, \"rounds_max\": 30}}",
-                ", stopped before the 30 asked for"));
+                ", stopped before the 30 asked for; the widest interval of time is 5 %"));
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
                 "\"interrupt\", \"width\": 0.05, \"until_width\": 0.02,"
                 "\"time_budget_ns\": null, \"rounds_max\": 200}}",
-                ", stopped before --until 2% was reached: the widest interval of time is still 5 %"));
+                ", stopped before the 200 asked for; the widest interval of time is 5 %"));
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 20, \"stopped\": {\"by\": "
                 "\"interrupt\", \"width\": null, \"until_width\": null,"
                 "\"elapsed_ns\": 12000000000, \"time_budget_ns\": 60000000000, \"rounds_max\": 200}}",
-                ", stopped 12 s into the time budget of 60 s"));
+                ", stopped before the 200 asked for"));
 }
 
 /* Ctrl-C after two of thirty: more were asked for than a verdict takes. */

@@ -98,12 +98,11 @@ TEST(figures_stand_beside_the_whole_process)
     const struct res_result_workload *known = program_with(both, 2, "known", PROCESS);
     const struct res_program_verdict *verdict = known->verdict;
     CHECK(fabs(known->share_time - 0.1) < 1e-9 && fabs(known->share_memory - 0.5) < 1e-9);
-    CHECK(verdict->matters == 1);
     CHECK_STR(verdict->time.candidate, "fast");
     CHECK(fabs(verdict->time.saved - 40e6) < 1 && fabs(verdict->time.of_process - 0.04) < 1e-9);
     CHECK_STR(verdict->peak.candidate, "small");
     CHECK(fabs(verdict->peak.saved - 30e6) < 1 && fabs(verdict->peak.of_process - 0.15) < 1e-9);
-    CHECK(fabs(verdict->idle.saved - 80e6) < 1 && fabs(verdict->idle.of_process - 0.4) < 1e-9);
+    CHECK(fabs(verdict->rest.saved - 80e6) < 1 && fabs(verdict->rest.of_process - 0.4) < 1e-9);
     CHECK_STR(verdict_words(known),
               "time: fast, 40 ms of CPU less, about 4 % of the program, but 20.0 MB more at the peak\n"
               "peak: small, 30.0 MB less, 15 % of the program, but more time, about 5 % of the program\n"
@@ -118,7 +117,7 @@ TEST(what_libraries_hold_of_files_is_no_saving)
     file_bytes = 2e6;
     const struct res_program_verdict *verdict = program_with(&SMALL, 1, "known", PROCESS)->verdict;
     CHECK(fabs(verdict->peak.saved - 28e6) < 1 && fabs(verdict->peak.of_process - 0.14) < 1e-9);
-    CHECK(fabs(verdict->idle.saved - 78e6) < 1);
+    CHECK(fabs(verdict->rest.saved - 78e6) < 1);
     file_bytes = 31e6;
     CHECK(program_with(&SMALL, 1, "known", PROCESS)->verdict->peak.candidate == NULL);
     file_bytes = 0;
@@ -135,7 +134,7 @@ TEST(calls_that_lack_are_no_share_of_the_program)
         json_decref(workload);
         CHECK(isfinite(known->share_time) == (lost < 10000));
         CHECK(isfinite(known->share_memory) == (lost < 10000));
-        CHECK(known->verdict->matters == (lost < 10000 ? 1 : -1));
+        CHECK(known->verdict->time.kind == RES_ANSWER_TAKE);
     }
 }
 
@@ -144,7 +143,7 @@ TEST(without_the_process_per_cent_are_of_calls_and_heap)
     const struct figures both[] = {FAST, SMALL};
     const struct res_result_workload *known = program_with(both, 2, "known", NULL);
     CHECK(isnan(known->share_time) && isnan(known->verdict->time.of_process) &&
-          known->verdict->matters == -1);
+          fabs(known->verdict->time.of_malloc - 0.4) < 1e-9);
     CHECK(strstr(verdict_words(known), "time: fast, 40 ms of CPU less, 40 % of the time in malloc") != NULL);
     CHECK(strstr(verdict_words(known), "peak: small, 30.0 MB less, 30 % of the heap at its peak") != NULL);
 }
@@ -153,7 +152,8 @@ TEST(a_small_share_does_not_matter_whatever_is_shown)
 {
     const char *large = "{\"cpu_user_ns\": 30e9, \"cpu_system_ns\": 1e9, \"rss_peak_bytes\": 20e9}";
     const struct res_result_workload *known = program_with(&FAST, 1, "known", large);
-    CHECK(known->verdict->matters == 0);
+    CHECK(known->verdict->time.kind == RES_ANSWER_DOES_NOT_MATTER &&
+          known->verdict->peak.kind == RES_ANSWER_DOES_NOT_MATTER);
     CHECK_STR(verdict_words(known),
               "it does not matter here: malloc takes about 0.3 % of the CPU time and 0.5 % of the memory\n");
     CHECK(typed_note(known, "try it") == NULL);
@@ -316,7 +316,7 @@ TEST(no_verdict_on_memory_that_is_not_known)
     static const char *const live[] = {"from_middle", "paused", "left_behind"};
     for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
         const struct res_result_workload *known = program_with(&SMALL, 1, live[i], PROCESS);
-        CHECK(known->verdict->peak.candidate == NULL && known->verdict->idle.candidate == NULL);
+        CHECK(known->verdict->peak.candidate == NULL && known->verdict->rest.candidate == NULL);
         CHECK(strstr(verdict_words(known), "memory: no verdict: what ") != NULL);
         CHECK(strstr(typed_note(known, "live"), "live bytes") != NULL);
     }
@@ -364,7 +364,7 @@ TEST(what_would_crash_is_not_to_be_pasted)
     json_object_set_new(workload, "unseen_frees", json_integer(8));
     CHECK(strncmp(verdict_words(typed_workload(workload, "glibc")), "8 objects were freed past", 25) == 0);
     CHECK_STR(typed_note(typed_workload(workload, "glibc"), "try it"),
-              "no LD_PRELOAD before its modules load without RTLD_DEEPBIND");
+              "no LD_PRELOAD of fast before its modules load without RTLD_DEEPBIND");
     json_object_set_new(fast, "library", json_string("/lib/libc.so.6"));
     json_object_set_new(fast, "environment",
                         json_pack("{s:s}", "GLIBC_TUNABLES", "glibc.malloc.arena_max=1"));
@@ -397,7 +397,7 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, d
                         json_real(live_end_bytes));
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     const bool told = strstr(verdict_words(known), "rest: ") != NULL;
-    CHECK(told == (known->verdict->idle.candidate != NULL));
+    CHECK(told == (known->verdict->rest.candidate != NULL));
     CHECK(res_rest_is_passed_over(known) ==
           !told); /* the screen has the figure: it says why that is no advice */
     json_decref(workload);
@@ -452,7 +452,7 @@ TEST(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts)
 {
     const struct figures faster = {"small", 0.5, 0.02, 0.7, 0.002, 1e7, 0.05, 1, 0.2};
     const struct res_result_workload *known = confirmed_as(faster, "slower", "undecided");
-    CHECK(known->verdict->time.candidate == NULL && known->verdict->peak.candidate != NULL);
+    CHECK(known->verdict->time.kind == RES_ANSWER_REFUTED && known->verdict->peak.candidate != NULL);
     known = confirmed_as(SMALL, "slower", "undecided"); /* as the replay said */
     CHECK_STR(known->verdict->time.candidate, "fast");
 }
@@ -469,8 +469,9 @@ TEST(what_the_program_contradicts_is_not_advised_for_rest_either)
 {
     CHECK(strstr(verdict_words(confirmed_with("undecided")), "rest: small") != NULL);
     const struct res_result_workload *known = confirmed_with("more");
-    CHECK(known->verdict->idle.candidate == NULL && strstr(verdict_words(known), "rest: ") == NULL);
-    CHECK(strstr(typed_note(known, "shown"), "no longer advised for the memory") != NULL);
+    CHECK(known->verdict->rest.kind == RES_ANSWER_REFUTED && strstr(verdict_words(known), "rest: ") == NULL);
+    CHECK(strstr(verdict_words(known), "memory: stay with glibc, small needs more in the program itself") !=
+          NULL);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -565,7 +566,7 @@ TEST(what_a_confirmation_takes_is_told_where_it_is_known)
 /* "": none. */
 static const char *leader_of(const struct figures *figures, size_t count, const char *live)
 {
-    const struct res_saving *time = &program_with(figures, count, live, NULL)->verdict->time;
+    const struct res_answer *time = &program_with(figures, count, live, NULL)->verdict->time;
     return time->candidate != NULL ? time->candidate : "";
 }
 

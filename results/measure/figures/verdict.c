@@ -301,7 +301,95 @@ static double good_for(const struct res_result_workload *workload)
     return good >= 0 ? good : NAN;
 }
 
-/* ---- savings --------------------------------------------------------------------------------- */
+/* ---- one figure ------------------------------------------------------------------------------ */
+
+enum res_answer_kind res_answer_kind(double ratio, struct res_interval range, int verdict, double share)
+{
+    const double part = isfinite(share) ? share : 1;
+    if (part < RES_SAVING_WORTH)
+        return RES_ANSWER_DOES_NOT_MATTER;
+    if (verdict == RES_LESS)
+        return (1 - ratio) * part >= RES_SAVING_WORTH ? RES_ANSWER_TAKE : RES_ANSWER_NOT_WORTH;
+    if (verdict == RES_MORE)
+        return RES_ANSWER_ALL_WORSE;
+    return (1 - range.low) * part < RES_SAVING_WORTH ? RES_ANSWER_NOT_WORTH : RES_ANSWER_NONE_SHOWN;
+}
+
+double res_answer_share(const struct res_answer *answer)
+{
+    return isfinite(answer->of_process) ? answer->of_process : answer->of_malloc;
+}
+
+static const struct res_answer NO_ANSWER = {RES_ANSWER_NONE, NULL, NAN, NAN, NAN, NAN, NAN};
+
+static struct res_answer answer_of(enum res_answer_kind kind)
+{
+    struct res_answer answer = NO_ANSWER;
+    answer.kind = (int)kind;
+    return answer;
+}
+
+static struct res_answer saving_of(const char *candidate, double saved, double of_process, double of_malloc)
+{
+    struct res_answer answer = {
+        RES_ANSWER_TAKE, res_strdup(candidate), saved, of_process, of_malloc, NAN, NAN};
+    if (res_answer_share(&answer) < RES_SAVING_WORTH)
+        answer.kind = RES_ANSWER_NOT_WORTH;
+    return answer;
+}
+
+/* ---- what the program itself shows ----------------------------------------------------------- */
+
+static int confirmed_verdict(const struct res_confirmed *one, bool memory)
+{
+    return one->failed != NULL || one->is_control ? RES_UNDECIDED
+           : memory                               ? one->peak_verdict
+                                                  : one->time_verdict;
+}
+
+static const struct res_confirmed_figure *confirmed_figure(const struct res_confirmed *one, bool memory)
+{
+    return memory ? &one->peak : &one->time;
+}
+
+/* What it takes more of the other figure: bytes, or a share of its time. */
+static double confirmed_price(const struct res_result *result, const struct res_confirmed *one, bool memory)
+{
+    const double baseline = res_confirmed_baseline_bytes(result->confirmed, result->confirmed_count);
+    if (confirmed_verdict(one, !memory) != RES_MORE)
+        return NAN;
+    const double share = memory ? one->time.ratio - 1 : one->peak_bytes / baseline - 1;
+    return share < RES_SAVING_WORTH ? NAN : memory ? share : one->peak_bytes - baseline;
+}
+
+/* The one that is shown to take least; NULL: none is shown to take less. */
+static const struct res_confirmed *best_confirmed(const struct res_result *result, bool memory)
+{
+    const struct res_confirmed *best = NULL;
+    for (size_t i = 0; i < result->confirmed_count; i++) {
+        const struct res_confirmed *one = &result->confirmed[i];
+        if (confirmed_verdict(one, memory) == RES_LESS &&
+            (best == NULL || confirmed_figure(one, memory)->ratio < confirmed_figure(best, memory)->ratio))
+            best = one;
+    }
+    return best;
+}
+
+static struct res_answer confirmed_answer(const struct res_result *result, const struct res_confirmed *one,
+                                          bool memory)
+{
+    const struct res_confirmed_figure *figure = confirmed_figure(one, memory);
+    const double part = 1 - figure->ratio, baseline = figure->baseline_median;
+    const double saved = memory ? baseline - one->peak_bytes : one->saved_ns;
+    struct res_answer answer = saving_of(one->candidate, isfinite(saved) ? saved : part * baseline, part,
+                                         NAN);
+    if (answer.kind == RES_ANSWER_TAKE)
+        answer.kind = RES_ANSWER_CONFIRMED;
+    answer.price = confirmed_price(result, one, memory);
+    return answer;
+}
+
+/* ---- what replays show ----------------------------------------------------------------------- */
 
 /* Memory that cannot be compared counts as much. */
 static double weight_of(const struct res_result_workload *workload, const struct res_result_entry *entry)
@@ -311,59 +399,21 @@ static double weight_of(const struct res_result_workload *workload, const struct
                : INFINITY;
 }
 
-static bool shows_contrary(const struct res_confirmed *one, bool memory)
-{
-    return one->failed == NULL && !one->is_control &&
-           (memory ? one->peak_verdict : one->time_verdict) == RES_MORE;
-}
-
-static bool is_advisable(const struct res_result_workload *workload, const struct res_result_entry *entry,
-                         bool memory)
-{
-    return entry->failed == NULL &&
-           (memory ? entry->figures.peak.verdict == RES_LESS || res_rest_saved(workload, entry) > 0
-                   : entry->figures.time.verdict == RES_LESS);
-}
-
-/* The program itself has the last word: what it shows the contrary of is not advised, nor what was not tried in it in its
- * place. Its confirmation is of the first workload. */
-static bool is_contradicted(const struct res_result *result, const struct res_result_workload *workload,
-                            const struct res_result_entry *entry, bool memory)
-{
-    if (workload != result->workloads)
-        return false;
-    const struct res_confirmed *own = res_confirmed_named(result->confirmed, result->confirmed_count,
-                                                          entry->name);
-    if (own != NULL)
-        return shows_contrary(own, memory);
-    for (size_t i = 0; i < workload->candidate_count; i++) {
-        const struct res_result_entry *other = &workload->candidates[i];
-        const struct res_confirmed *one = res_confirmed_named(result->confirmed, result->confirmed_count,
-                                                              other->name);
-        if (one != NULL && is_advisable(workload, other, memory) && shows_contrary(one, memory))
-            return true;
-    }
-    return false;
-}
-
-static bool is_faster(const struct res_result *result, const struct res_result_workload *workload,
-                      const struct res_result_entry *entry)
+static bool is_faster(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     return entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
-           entry->figures.time.ratio >= 0 && !is_contradicted(result, workload, entry, false) &&
-           !(blocked_share(workload, entry) > BLOCKED_SHARE);
+           entry->figures.time.ratio >= 0 && !(blocked_share(workload, entry) > BLOCKED_SHARE);
 }
 
 /* By time the first of those that time does not tell apart is chance. Of them: the fastest whose memory is within 5 % of the
  * least. */
-static const struct res_result_entry *fastest_of(const struct res_result *result,
-                                                 const struct res_result_workload *workload)
+static const struct res_result_entry *fastest_of(const struct res_result_workload *workload)
 {
     const struct res_result_entry *fastest = NULL, *best = NULL;
     double least = INFINITY;
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        if (is_faster(result, workload, entry) &&
+        if (is_faster(workload, entry) &&
             (fastest == NULL || entry->figures.time.ratio < fastest->figures.time.ratio))
             fastest = entry;
     }
@@ -371,7 +421,7 @@ static const struct res_result_entry *fastest_of(const struct res_result *result
         for (size_t i = 1; i < workload->candidate_count; i++) {
             const struct res_result_entry *entry = &workload->candidates[i];
             const double weight = weight_of(workload, entry);
-            if (!is_faster(result, workload, entry) ||
+            if (!is_faster(workload, entry) ||
                 entry->figures.time.interval.low > fastest->figures.time.interval.high)
                 continue;
             if (pass == 0)
@@ -384,22 +434,6 @@ static const struct res_result_entry *fastest_of(const struct res_result *result
     return best != NULL ? best : fastest;
 }
 
-static void take(struct res_saving *saving, const struct res_result_entry *entry, double saved, double of)
-{
-    free(saving->candidate);
-    *saving = (struct res_saving){res_strdup(entry->name), saved, saved / of};
-}
-
-static void save_time(const struct res_result *result, struct res_result_workload *workload,
-                      const struct res_result_entry *baseline)
-{
-    const struct res_result_entry *entry = fastest_of(result, workload);
-    if (entry != NULL && workload->no_trust_time == NULL)
-        take(&workload->verdict->time, entry,
-             res_calls_ns(workload, baseline) * (1 - entry->figures.time.ratio),
-             res_process_cpu(result, workload).ns);
-}
-
 /* What a candidate has of files beyond the baseline, which the program has too. The harness has libstdc++ by itself: of a
  * program that has not, that is too little, so no saving is told too small. */
 static double files_brought(const struct res_result_entry *entry, const struct res_result_entry *baseline)
@@ -408,36 +442,197 @@ static double files_brought(const struct res_result_entry *entry, const struct r
     return more > 0 ? more : 0; /* NAN in older results */
 }
 
-static void save_memory(const struct res_result *result, struct res_result_workload *workload,
-                        const struct res_result_entry *baseline)
+/* Bytes that an entry is shown to save at the peak, or at rest; NAN: none. */
+static double memory_saved(const struct res_result_workload *workload, const struct res_result_entry *entry,
+                           bool rest)
 {
-    struct res_program_verdict *verdict = workload->verdict;
-    if (workload->no_trust_memory != NULL || workload->live != RES_LIVE_KNOWN)
-        return;
+    const struct res_result_entry *baseline = baseline_of(workload);
+    const double saved = rest ? res_rest_saved(workload, entry)
+                         : entry->figures.peak.verdict == RES_LESS
+                             ? baseline->figures.peak_bytes - entry->figures.peak_bytes
+                             : NAN;
+    const double left = saved - files_brought(entry, baseline);
+    return entry->failed == NULL && left > 0 ? left : NAN;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static size_t rivals(const struct res_result_workload *workload, bool slower)
+{
+    size_t count = 0;
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        const double files = files_brought(entry, baseline);
-        const double peak = baseline->figures.peak_bytes - entry->figures.peak_bytes - files;
-        const double rest = res_rest_saved(workload, entry) - files;
-        if (entry->failed != NULL || is_contradicted(result, workload, entry, true))
-            continue;
-        if (entry->figures.peak.verdict == RES_LESS && peak > 0 &&
-            (verdict->peak.candidate == NULL || peak > verdict->peak.saved))
-            take(&verdict->peak, entry, peak, rss_peak_of(workload));
-        if (rest > 0 && (verdict->idle.candidate == NULL || rest > verdict->idle.saved))
-            take(&verdict->idle, entry, rest, rss_peak_of(workload));
+        count += entry->failed == NULL && (!slower || entry->figures.time.verdict == RES_MORE);
     }
+    return count;
+}
+
+/* Nobody is faster: what the noise may hide at most decides. */
+static struct res_answer nobody_faster(const struct res_result_workload *workload)
+{
+    const double share = workload->share_time, part = isfinite(share) ? share : 1;
+    double low = NAN;
+    if (rivals(workload, true) == rivals(workload, false))
+        return answer_of(RES_ANSWER_ALL_WORSE);
+    for (size_t i = 1; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        if (entry->failed == NULL && entry->figures.time.verdict != RES_MORE)
+            low = fmin(low, entry->figures.time.interval.low);
+    }
+    struct res_answer answer = answer_of(
+        res_answer_kind(1, (struct res_interval){low, 1}, RES_UNDECIDED, share));
+    answer.may_hide = fmax(1 - low, 0) * part;
+    return answer;
+}
+
+/* What it takes more of memory, where that is shown and worth a word. */
+static double price_in_memory(const struct res_result_workload *workload,
+                              const struct res_result_entry *entry)
+{
+    const struct res_result_entry *baseline = baseline_of(workload);
+    const double more = entry->figures.peak_bytes - baseline->figures.peak_bytes, rss = rss_peak_of(workload);
+    const bool is_worth = more >= RES_SAVING_WORTH * (isfinite(rss) ? rss : baseline->figures.peak_bytes);
+    return is_worth && workload->live == RES_LIVE_KNOWN && workload->no_trust_memory == NULL &&
+                   entry->figures.peak.verdict == RES_MORE
+               ? more
+               : NAN;
+}
+
+static struct res_answer time_by_replays(const struct res_result *result,
+                                         const struct res_result_workload *workload)
+{
+    const struct res_result_entry *baseline = baseline_of(workload), *entry = fastest_of(workload);
+    const double calls_ns = res_calls_ns(workload, baseline);
+    if (workload->share_time < RES_SAVING_WORTH)
+        return answer_of(RES_ANSWER_DOES_NOT_MATTER);
+    if (workload->no_trust_time != NULL)
+        return answer_of(RES_ANSWER_NOT_TRUSTED);
+    if (rivals(workload, false) == 0)
+        return answer_of(RES_ANSWER_NOTHING_TO_COMPARE);
+    if (workload->rounds < RES_ROUNDS_FOR_VERDICT)
+        return answer_of(RES_ANSWER_TOO_FEW);
+    if (entry == NULL)
+        return nobody_faster(workload);
+    const double part = 1 - entry->figures.time.ratio, saved = calls_ns * part;
+    struct res_answer answer = saving_of(entry->name, saved, saved / res_process_cpu(result, workload).ns,
+                                         part);
+    answer.price = price_in_memory(workload, entry);
+    return answer;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static double price_in_time(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    const double share = workload->share_time;
+    const double more = (entry->figures.time.ratio - 1) * (isfinite(share) ? share : 1);
+    return entry->figures.time.verdict == RES_MORE && workload->no_trust_time == NULL &&
+                   more >= RES_SAVING_WORTH
+               ? more
+               : NAN;
+}
+
+static struct res_answer memory_by_replays(const struct res_result_workload *workload, bool rest)
+{
+    const struct res_result_entry *baseline = baseline_of(workload), *best = NULL;
+    const uint64_t rounds = baseline->resident_rounds; /* older results do not tell */
+    if (rivals(workload, false) == 0 || !isfinite(baseline->figures.peak_bytes))
+        return NO_ANSWER;
+    if (workload->share_memory < RES_SAVING_WORTH)
+        return answer_of(RES_ANSWER_DOES_NOT_MATTER);
+    if (workload->no_trust_memory != NULL)
+        return answer_of(RES_ANSWER_NOT_TRUSTED);
+    if (workload->live != RES_LIVE_KNOWN)
+        return answer_of(RES_ANSWER_NOT_KNOWN);
+    if (rounds > 0 && rounds < res_rounds_for_memory(workload))
+        return answer_of(RES_ANSWER_TOO_FEW);
+    for (size_t i = 1; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        const double saved = memory_saved(workload, entry, rest);
+        if (isfinite(saved) && (best == NULL || saved > memory_saved(workload, best, rest)))
+            best = entry;
+    }
+    if (best == NULL)
+        return answer_of(RES_ANSWER_NONE_SHOWN);
+    const double saved = memory_saved(workload, best, rest);
+    struct res_answer answer = saving_of(best->name, saved, saved / rss_peak_of(workload),
+                                         saved / baseline->figures.peak_bytes);
+    if (res_is_little_memory(workload, saved))
+        answer.kind = RES_ANSWER_NOT_WORTH;
+    answer.price = price_in_time(workload, best);
+    return answer;
+}
+
+unsigned res_rounds_for_memory(const struct res_result_workload *workload)
+{
+    return workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT;
+}
+
+/* ---- the program has the last word ----------------------------------------------------------- */
+
+/* Whether replays say that a candidate saves, which the program shows the contrary of. */
+static bool is_contradicted(const struct res_result_workload *workload, const struct res_confirmed *one,
+                            bool memory)
+{
+    const struct res_result_entry *entry = res_result_entry_named(workload, one->candidate);
+    return entry != NULL && confirmed_verdict(one, memory) == RES_MORE &&
+           (memory ? memory_saved(workload, entry, false) > 0 || memory_saved(workload, entry, true) > 0
+                   : is_faster(workload, entry));
+}
+
+static struct res_answer named(enum res_answer_kind kind, const char *candidate)
+{
+    struct res_answer answer = answer_of(kind);
+    answer.candidate = res_strdup(candidate);
+    return answer;
+}
+
+/* What it shows the contrary of is not advised, nor what was not tried in it in its place. */
+static struct res_answer by_the_program(const struct res_result *result,
+                                        const struct res_result_workload *workload,
+                                        struct res_answer replayed, bool memory, bool rest)
+{
+    const struct res_confirmed *best = rest ? NULL : best_confirmed(result, memory);
+    const struct res_confirmed *own = replayed.candidate != NULL
+                                          ? res_confirmed_named(result->confirmed, result->confirmed_count,
+                                                                replayed.candidate)
+                                          : NULL;
+    struct res_answer answer = replayed;
+    if (best != NULL)
+        answer = confirmed_answer(result, best, memory);
+    else if (own != NULL && confirmed_verdict(own, memory) == RES_MORE)
+        answer = named(RES_ANSWER_REFUTED, own->candidate);
+    else if (own != NULL && own->failed == NULL && !rest && replayed.kind == RES_ANSWER_TAKE)
+        answer.kind = RES_ANSWER_UNDECIDED;
+    for (size_t i = 0; own == NULL && best == NULL && i < result->confirmed_count; i++)
+        if (is_contradicted(workload, &result->confirmed[i], memory) && answer.kind != RES_ANSWER_REFUTED)
+            answer = named(RES_ANSWER_REFUTED, result->confirmed[i].candidate);
+    if (answer.candidate != replayed.candidate)
+        free(replayed.candidate);
+    return answer;
+}
+
+/* Of a program that was not replayed. */
+static struct res_answer by_the_program_alone(const struct res_result *result, bool memory)
+{
+    const struct res_confirmed *best = best_confirmed(result, memory);
+    size_t count = 0, worse = 0, few = 0;
+    for (size_t i = 0; i < result->confirmed_count; i++) {
+        const struct res_confirmed *one = &result->confirmed[i];
+        if (one->is_control || one->failed != NULL)
+            continue;
+        count++;
+        worse += confirmed_verdict(one, memory) == RES_MORE;
+        few += one->runs < RES_ROUNDS_FOR_VERDICT;
+    }
+    return best != NULL                                 ? confirmed_answer(result, best, memory)
+           : count == 0                                 ? NO_ANSWER
+           : worse == count                             ? answer_of(RES_ANSWER_ALL_WORSE)
+           : few > 0 && worse + few == count && !memory ? answer_of(RES_ANSWER_TOO_FEW)
+                                                        : answer_of(RES_ANSWER_NONE_SHOWN);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
-
-static struct res_program_verdict *empty_verdict(void)
-{
-    const struct res_saving none = {NULL, NAN, NAN};
-    struct res_program_verdict *verdict = res_calloc(1, sizeof *verdict);
-    *verdict = (struct res_program_verdict){.matters = -1, .time = none, .peak = none, .idle = none};
-    return verdict;
-}
 
 static void drop_verdict(struct res_program_verdict **verdict)
 {
@@ -445,6 +640,27 @@ static void drop_verdict(struct res_program_verdict **verdict)
         res_described_release(&RES_PROGRAM_VERDICT, *verdict);
     free(*verdict);
     *verdict = NULL;
+}
+
+static struct res_program_verdict *verdict_of(struct res_answer time, struct res_answer peak,
+                                              struct res_answer rest)
+{
+    struct res_program_verdict *verdict = res_calloc(1, sizeof *verdict);
+    *verdict = (struct res_program_verdict){time, peak, rest};
+    return verdict;
+}
+
+/* A confirmation is of the first workload. */
+static void judge(const struct res_result *result, struct res_result_workload *workload)
+{
+    struct res_answer time = time_by_replays(result, workload), peak = memory_by_replays(workload, false),
+                      rest = memory_by_replays(workload, true);
+    if (workload == result->workloads && result->confirmed_count > 0) {
+        time = by_the_program(result, workload, time, false, false);
+        peak = by_the_program(result, workload, peak, true, false);
+        rest = by_the_program(result, workload, rest, true, true);
+    }
+    workload->verdict = verdict_of(time, peak, rest);
 }
 
 static void fill(const struct res_result *result, struct res_result_workload *workload)
@@ -458,7 +674,6 @@ static void fill(const struct res_result *result, struct res_result_workload *wo
     workload->share_time_low = workload->share_time_high = NAN;
     if (baseline == NULL)
         return;
-    workload->verdict = empty_verdict();
     workload->good_for = good_for(workload);
     workload->no_trust_time = doubt_of_time(result, workload, baseline);
     workload->no_trust_memory = doubt_of_memory(workload, baseline);
@@ -466,17 +681,13 @@ static void fill(const struct res_result *result, struct res_result_workload *wo
     workload->share_time_low = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).most_ns;
     workload->share_time_high = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).least_ns;
     workload->share_memory = baseline->figures.peak_bytes / rss_peak_of(workload);
-    if (workload->share_time >= RES_SHARE_TIME || workload->share_memory >= RES_SHARE_MEMORY)
-        workload->verdict->matters = 1;
-    else if (isfinite(workload->share_time) && isfinite(workload->share_memory))
-        workload->verdict->matters = 0;
-    save_time(result, workload, baseline);
-    save_memory(result, workload, baseline);
+    judge(result, workload);
 }
 
-static struct res_saving copy_of(const struct res_saving *saving)
+static struct res_answer copy_of(struct res_answer answer)
 {
-    return (struct res_saving){res_strdup(saving->candidate), saving->saved, saving->of_process};
+    answer.candidate = res_strdup(answer.candidate);
+    return answer;
 }
 
 void res_verdicts_fill(struct res_result *result)
@@ -486,9 +697,54 @@ void res_verdicts_fill(struct res_result *result)
     drop_verdict(&result->verdict);
     const struct res_program_verdict *only = result->workload_count == 1 ? result->workloads[0].verdict
                                                                          : NULL;
-    if (only == NULL)
-        return;
-    result->verdict = res_calloc(1, sizeof *result->verdict);
-    *result->verdict = (struct res_program_verdict){only->matters, copy_of(&only->time), copy_of(&only->peak),
-                                                    copy_of(&only->idle)};
+    if (only != NULL)
+        result->verdict = verdict_of(copy_of(only->time), copy_of(only->peak), copy_of(only->rest));
+    else if (result->workload_count == 0 && result->confirmed_count > 0)
+        result->verdict = verdict_of(by_the_program_alone(result, false), by_the_program_alone(result, true),
+                                     NO_ANSWER);
+}
+
+/* ---- a fleet --------------------------------------------------------------------------------- */
+
+static struct res_answer fleet_answer(const struct res_fleet *fleet, bool memory)
+{
+    const struct res_fleet_candidate *best = NULL;
+    size_t worse = 0;
+    double low = NAN;
+    if (fleet->candidate_count < 2)
+        return answer_of(RES_ANSWER_NOTHING_TO_COMPARE);
+    if (!fleet->all_hosts && !(fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE))
+        return answer_of(RES_ANSWER_TOO_FEW);
+    for (size_t i = 1; i < fleet->candidate_count; i++) {
+        const struct res_fleet_candidate *candidate = &fleet->candidates[i];
+        const struct res_fleet_change *change = memory ? &candidate->peak : &candidate->time;
+        if (change->verdict == RES_LESS &&
+            (best == NULL || change->ratio < (memory ? best->peak : best->time).ratio))
+            best = candidate;
+        worse += change->verdict == RES_MORE;
+        low = fmin(low, change->low);
+    }
+    if (best == NULL && worse + 1 == fleet->candidate_count)
+        return answer_of(RES_ANSWER_ALL_WORSE);
+    const struct res_fleet_change *change = best == NULL ? NULL : memory ? &best->peak : &best->time;
+    struct res_answer answer = answer_of(
+        best != NULL
+            ? res_answer_kind(change->ratio, (struct res_interval){change->low, change->high}, RES_LESS, NAN)
+            : res_answer_kind(1, (struct res_interval){low, 1}, RES_UNDECIDED, NAN));
+    answer.may_hide = best == NULL ? fmax(1 - low, 0) : NAN;
+    if (best == NULL)
+        return answer;
+    const bool of_process = (memory ? fleet->of_memory : fleet->of_time) == RES_FLEET_OF_PROCESS;
+    answer.candidate = res_strdup(best->name);
+    answer.saved = memory ? best->peaks.saved : best->cpu.saved;
+    *(of_process ? &answer.of_process : &answer.of_malloc) = 1 - change->ratio;
+    if (!memory && best->peaks.low > 1)
+        answer.price = best->peaks.ratio - 1;
+    return answer;
+}
+
+void res_fleet_verdict_fill(struct res_fleet *fleet)
+{
+    drop_verdict(&fleet->verdict);
+    fleet->verdict = verdict_of(fleet_answer(fleet, false), fleet_answer(fleet, true), NO_ANSWER);
 }

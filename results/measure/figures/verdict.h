@@ -1,7 +1,7 @@
 /* verdict.h - what the figures of a workload mean for the program that was recorded.
  *
  *   share     what part of the whole process a figure is: time in calls of its CPU time (never of wall time), heap of its resident
- *             memory at the peak. With both below RES_SHARE_TIME and RES_SHARE_MEMORY no allocator matters, whatever the noise
+ *             memory at the peak. Below RES_SAVING_WORTH nothing can pay, whatever the noise
  *   saving    the baseline's figure less a candidate's. Of time, in CPU time: the baseline's time in calls by the ratio. Only what is shown
  *             counts: by the verdict on time; on the peak likewise (held.h); at rest
  *             where each of a candidate's runs held less than each of the baseline's, by a tenth, of a program that goes on living
@@ -14,16 +14,16 @@
  *             as it depends on what runs beside them: such times are no ground, and a candidate's that does so is not advised.
  *             Where threads that are over at once make a fifth of the calls, how many overlap is the scheduler's choice, and
  *             recording makes it more: of such a program memory is no ground either (docs/notes/fidelity.md)
+ *   answer    what time, the peak and rest say: one struct res_answer each, which screen, Markdown, page and JSON only word. What the
+ *             program itself showed (a confirmation) outranks what its replays do
  *   good for  half the width of the widest interval of time, or how far the baseline strays from itself, if that is more */
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_VERDICT_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_VERDICT_H
 
 #include "results/measure/result/result.h"
 
-#define RES_SHARE_TIME   0.005 /* of CPU time; calls that take less do not matter */
-#define RES_SHARE_MEMORY 0.01  /* of resident memory, likewise */
-#define RES_SAVING_WORTH                                                                                     \
-    0.01 /* of the process, or of time and heap where that is not known; less is told not to be worth it */
+/* Of the process, or of time in malloc and of the heap where that is not known: less is told not to be worth it. */
+#define RES_SAVING_WORTH 0.01
 
 /* res_resolves - the least difference that would have been shown, a share: of one as large as the interval is wide, the whole interval lies
  * beside 1 in 97 of 100 cases, and of equals within as much; nor does less count than the noise, an interval around 1, or than what is worth
@@ -41,9 +41,23 @@ bool res_may_be_service(const struct res_result_workload *workload);
  * not in the workload (lost, or cut off), so that they are no part of that whole. */
 const struct res_process *res_whole_process(const struct res_result_workload *workload);
 
-/* res_verdicts_fill - share, trust, good_for and verdict of all workloads of a result, and its own where there is one. Those that
- * it had are dropped: they follow from the figures. */
+/* res_verdicts_fill - share, trust, good_for and verdict of all workloads of a result, and its own: that of its workload where there is one,
+ * that of the program itself where nothing was replayed. Those that it had are dropped: they follow from the figures. */
 void res_verdicts_fill(struct res_result *result);
+
+/* res_fleet_verdict_fill - that of a fleet, likewise. */
+void res_fleet_verdict_fill(struct res_fleet *fleet);
+
+/* res_answer_kind - what one figure says: its ratio to the baseline's, with its range and its verdict (enum res_verdict).
+ * share    of the whole that the ratio is of; NAN: it is of the whole, or that is not known
+ * Returns  does not matter, take, not worth, all worse, or none shown. */
+enum res_answer_kind res_answer_kind(double ratio, struct res_interval range, int verdict, double share);
+
+/* res_answer_share - what is saved as a share: of the process where that is known. */
+double res_answer_share(const struct res_answer *answer);
+
+/* res_rounds_for_memory - that a verdict on memory takes. */
+unsigned res_rounds_for_memory(const struct res_result_workload *workload);
 
 /* A difference of memory below it, and below RES_SAVING_WORTH of the process where that is known, is no difference to anybody. */
 #define RES_LITTLE_BYTES 256e3

@@ -160,6 +160,7 @@ static const struct res_field FLEET_FIELDS[] = {
                "results of a cell that is there already, likewise"),
     RES_ROW_AS(COUNT, OMITTED, "left.temporary", left.temporary,
                "temporaries of cells that were ended, likewise"),
+    RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "the answer about all of it"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on it for people"),
 };
 const struct res_described RES_FLEET = RES_DESCRIBE("a fleet", FLEET_FIELDS);

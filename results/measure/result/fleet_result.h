@@ -25,6 +25,7 @@
 #define RES_FLEET_FEW_EFFECTIVE 30.0 /* with fewer a rare class of losers may be in none of them */
 
 struct res_note;
+struct res_program_verdict;
 
 enum res_fleet_weights { RES_WEIGHTS_HOSTS = 0, RES_WEIGHTS_CPU, RES_WEIGHTS_BYTES, RES_WEIGHTS_FILE };
 enum res_fleet_of { RES_FLEET_OF_PROCESS = 0, RES_FLEET_OF_MALLOC };
@@ -138,6 +139,7 @@ struct res_fleet {
     struct res_fleet_missing *missing;
     size_t missing_count;
     struct res_fleet_left left;
+    struct res_program_verdict *verdict; /* results/measure/figures/verdict.h */
     struct res_note *notes;
     size_t note_count;
     json_t *rest;

@@ -174,16 +174,39 @@ struct res_runs_on {
     char *name, *version, *how; /* how: "libc", "linked", "preloaded" */
 };
 
-/* What the candidate saves that saves most of those that are shown to. */
-struct res_saving {
-    char *candidate; /* NULL: none is shown to save anything, or no advice is given */
-    double saved, of_process;
+/* What a figure of a workload, a fleet or a confirmation says about the program (results/measure/figures/verdict.h). */
+enum res_answer_kind {
+    RES_ANSWER_NONE = 0,           /* there is no such figure */
+    RES_ANSWER_NOTHING_TO_COMPARE, /* the baseline is alone */
+    RES_ANSWER_DOES_NOT_MATTER,    /* all that could be saved is less than anybody wants */
+    RES_ANSWER_NOT_TRUSTED,        /* the replay is not like the program in it */
+    RES_ANSWER_NOT_KNOWN,          /* what was live is not known */
+    RES_ANSWER_TOO_FEW,            /* rounds, or hosts */
+    RES_ANSWER_ALL_WORSE,          /* every other candidate */
+    RES_ANSWER_NONE_SHOWN,         /* to be better */
+    RES_ANSWER_NOT_WORTH,          /* what is saved, or could be at most */
+    RES_ANSWER_TAKE,               /* the candidate, by its replays */
+    RES_ANSWER_CONFIRMED,          /* the program itself shows it */
+    RES_ANSWER_REFUTED,            /* the program itself shows the contrary of its replays */
+    RES_ANSWER_UNDECIDED,          /* its replays say so, and the program's own runs show nothing */
+};
+extern const char *const RES_ANSWERS[]; /* the words, NULL at the end */
+
+struct res_answer {
+    int kind;        /* enum res_answer_kind */
+    char *candidate; /* whom it is about; NULL: nobody */
+    double saved;    /* ns, or bytes */
+    double of_process,
+        of_malloc; /* that as a share of the process, of its time in malloc or its heap; NAN: not known */
+    double
+        may_hide; /* what noise may hide at most: a share of the process, of malloc where the process is not known */
+    double
+        price; /* of time in bytes at the peak, of memory in time, a share as may_hide; NAN: none worth a word */
 };
 
-/* The answer about the program (results/measure/figures/verdict.h). */
+/* The answer about the program. */
 struct res_program_verdict {
-    int matters; /* -1: not known */
-    struct res_saving time, peak, idle;
+    struct res_answer time, peak, rest;
 };
 
 enum res_clock { RES_CLOCK_REAL = 0, RES_CLOCK_RECORDED = 1 };

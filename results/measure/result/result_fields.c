@@ -331,18 +331,37 @@ static const struct res_field RUNS_ON_FIELDS[] = {
 static const struct res_described RUNS_ON = RES_DESCRIBE_WHOLLY("an allocator", RUNS_ON_FIELDS);
 #undef OWNER
 
-#define SAVING(key, member, saved_key, doc)                                                                  \
-    RES_ROW(TEXT, key ".candidate", member.candidate, doc),                                                  \
-        RES_ROW(WHOLE, key "." saved_key, member.saved, "how much"),                                         \
-        RES_ROW(NUMBER, key ".of_process", member.of_process, "as a share of the process")
+#define ANSWER(key, member, saved_key, doc, price_doc)                                                       \
+    RES_WORD(key ".answer", member.kind, RES_ANSWERS, doc),                                                  \
+        RES_ROW(TEXT, key ".candidate", member.candidate, "whom it is about; `null`: nobody"),               \
+        RES_ROW(WHOLE, key "." saved_key, member.saved, "how much it saves"),                                \
+        RES_ROW(NUMBER, key ".of_process", member.of_process, "as a share of the process"),                  \
+        RES_ROW(NUMBER, key ".of_malloc", member.of_malloc, "of the time in malloc, or of the heap"),        \
+        RES_ROW(NUMBER, key ".may_hide", member.may_hide, "what noise may hide at most, a share"),           \
+        RES_ROW(NUMBER, key ".price", member.price, price_doc)
+
+const char *const RES_ANSWERS[] = {"none",
+                                   "nothing_to_compare",
+                                   "does_not_matter",
+                                   "not_trusted",
+                                   "not_known",
+                                   "too_few",
+                                   "all_worse",
+                                   "none_shown",
+                                   "not_worth",
+                                   "take",
+                                   "confirmed",
+                                   "refuted",
+                                   "undecided",
+                                   NULL};
 
 #define OWNER struct res_program_verdict
 static const struct res_field VERDICT_FIELDS[] = {
-    RES_ROW(MAYBE, "matters", matters,
-            "whether calls take 0.5 % of the process' CPU time, or its heap is 1 % of its memory"),
-    SAVING("time", time, "saved_ns", "saves most CPU time; `null`: none is shown to, or no advice is given"),
-    SAVING("peak", peak, "saved_bytes", "likewise of memory at the peak"),
-    SAVING("rest", idle, "saved_bytes", "likewise at rest behind the last call"),
+    ANSWER("time", time, "saved_ns", "what CPU time says: `take`, `not_worth`, `none_shown` ... (below)",
+           "bytes more at the peak, where that is shown"),
+    ANSWER("peak", peak, "saved_bytes", "likewise of memory at the peak",
+           "share of time more, where that is shown"),
+    ANSWER("rest", rest, "saved_bytes", "likewise at rest behind the last call", "likewise"),
 };
 const struct res_described RES_PROGRAM_VERDICT = RES_DESCRIBE_WHOLLY("a verdict", VERDICT_FIELDS);
 #undef OWNER

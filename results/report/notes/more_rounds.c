@@ -78,12 +78,12 @@ char *res_more_rounds_words(const struct res_more_rounds *more)
 {
     struct res_text words = {0};
     if (isnan(more->width))
-        return res_strdup("--until 2%");
+        return res_strdup("--resolve 2%");
     if (more->until == 0)
         return res_printf("'mallab doctor' says what disturbs it; %u rounds would hardly do",
                           more->short_enough ? RES_UNTIL_ROUNDS_MAX : ROUNDS_LONG);
-    res_text_printf(&words, "--until %.0f%%", more->until * 100);
-    if (more->elapsed_ns > MINUTE_NS / 2) /* which --until alone has */
+    res_text_printf(&words, "--resolve %.0f%%", more->until * 100);
+    if (more->elapsed_ns > MINUTE_NS / 2) /* which --resolve alone has */
         res_text_printf(&words, " --time-budget %.0fm", ceil(2 * more->elapsed_ns / MINUTE_NS));
     res_text_printf(&words, " (some %zu rounds", more->rounds);
     if (more->elapsed_ns > 0)

@@ -1,6 +1,7 @@
-/* notes.c - which notes there are, in their order, and how they are printed. */
+/* notes.c - notes are made of the rows of sentences.c, and printed. */
 #include "results/report/notes/notes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,313 +12,149 @@
 #include "results/measure/figures/verdict.h"
 #include "results/measure/fleet/fleet.h"
 #include "results/report/grid/lines.h"
-#include "results/report/notes/noting.h"
+#include "results/report/notes/sentences.h"
 
-#define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
+/* ---- from a row to words --------------------------------------------------------------------- */
 
-/* ---- making ---------------------------------------------------------------------------------- */
+static const struct res_slot *const SLOTS[] = {RES_SLOTS, RES_ANSWER_SLOTS, RES_CONFIRMED_SLOTS,
+                                               RES_FLEET_SLOTS};
 
-void res_note_end_with(struct res_noting *to, char *detail)
+static const struct res_slot *slot_named(const char *name, size_t length)
 {
-    if (to->words.text != NULL) {
-        to->notes = res_realloc(to->notes, to->count + 1, sizeof *to->notes);
-        to->notes[to->count++] = (struct res_note){
-            .severity = to->severity,
-            .label = res_strdup(to->label),
-            .text = to->words.text,
-            .detail = detail,
-            .details = to->told != RES_TOLD_ALWAYS,
-            .on_page = to->told == RES_TOLD_TEXT,
-        };
-    }
-    to->words = (struct res_text){0};
+    for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
+        for (const struct res_slot *slot = SLOTS[i]; slot->name != NULL; slot++)
+            if (strlen(slot->name) == length && memcmp(slot->name, name, length) == 0)
+                return slot;
+    return NULL;
 }
 
-void res_note_end(struct res_noting *to)
+/* Adds the words of a sentence up to `end`. Returns false where a slot of them has nothing to say. */
+static bool add_words(struct res_text *text, const char *words, const char *end,
+                      const struct res_about *about)
 {
-    res_note_end_with(to, NULL);
-}
-
-bool res_note_each(struct res_noting *to,
-                   bool (*figure)(const struct res_result_entry *entry, const void *which, double *ret_value),
-                   const void *which, const char *(*cell)(double value, char *room))
-{
-    const char *comma = "";
-    bool any = false;
-    RES_EACH_CANDIDATE(entry, to->workload)
-    {
-        double value = 0;
-        if (!figure(entry, which, &value))
-            continue;
-        say(to, "%s%s %s", comma, entry->name, cell(value, RES_WORDS_ROOM));
-        any = any || isfinite(value);
-        comma = ", ";
-    }
-    return any;
-}
-
-static void note_incomplete(struct res_noting *to)
-{
-    const struct res_result_workload *workload = to->workload;
-    const char *why = workload->incomplete_why != NULL ? workload->incomplete_why : "not known why";
-    const char *cut = to->result->asked.cut;
-    if (cut != NULL && workload == to->result->workloads)
-        say(to, "%s%s", cut, workload->complete ? "" : "; ");
-    if (workload->complete)
-        return;
-    say(to, "the recording is not whole: %s", why);
-    if (workload->lost_calls > 0 && strstr(why, "lost") == NULL)
-        say(to, "; %s calls were lost%s", FP_GROUPED(workload->lost_calls),
-            workload->lost_known ? "" : ", perhaps more");
-    else if (!workload->lost_known)
-        say(to, "; how many calls were lost is not known");
-    if (workload->removed_calls > 0)
-        say(to, "; %s calls were in windows that are removed", FP_GROUPED(workload->removed_calls));
-    if (workload->left_out_calls > 0)
-        say(to, "; %s calls on objects that were made unrecorded are left out",
-            FP_GROUPED(workload->left_out_calls));
-}
-
-static void note_failed(struct res_noting *to, const struct res_result_entry *entry)
-{
-    if (entry->failed != NULL)
-        say(to, "%s: %s", entry->name, entry->failed);
-}
-
-/* Where the baseline failed its second run had no chance either. */
-static void note_control(struct res_noting *to)
-{
-    const struct res_result_workload *workload = to->workload;
-    if (workload->control.failed != NULL && workload->candidates[0].failed == NULL)
-        say(to, "%s: %s", workload->control.name, workload->control.failed);
-}
-
-static void note_few(struct res_noting *to)
-{
-    const struct res_result_workload *workload = to->workload;
-    const uint64_t ops = workload->ops > workload->inherited_ops ? workload->ops - workload->inherited_ops
-                                                                 : 0;
-    if (ops < FEW_OPS)
-        say(to,
-            "%s calls are few: the allocators' own start may be most of what is measured; record for longer",
-            FP_GROUPED(ops));
-}
-
-/* ---- settings and calls that an allocator lacks ---------------------------------------------- */
-
-static const struct res_texts *substituted_of(const struct res_result_entry *entry)
-{
-    static const struct res_texts NONE;
-    return entry->run_count > 0 ? &entry->runs[0].substituted : &NONE;
-}
-
-static bool are_same(const struct res_texts *one, const struct res_texts *other)
-{
-    bool same = one->count == other->count;
-    for (size_t i = 0; same && i < one->count; i++)
-        same = strcmp(one->items[i], other->items[i]) == 0;
-    return same;
-}
-
-/* Candidates that lack the same calls, as the settings of one library do, are named together. */
-static void note_stand_ins(struct res_noting *to)
-{
-    const struct res_result_workload *workload = to->workload;
-    RES_EACH_CANDIDATE(entry, workload)
-    {
-        const struct res_texts *calls = substituted_of(entry);
-        bool told = calls->count == 0;
-        for (const struct res_result_entry *before = workload->candidates; before < entry && !told; before++)
-            told = are_same(substituted_of(before), calls);
-        if (told)
-            continue;
-        say(to, "%s%s", to->words.text != NULL ? "; " : "", entry->name);
-        for (const struct res_result_entry *next = entry + 1;
-             next < workload->candidates + workload->candidate_count; next++)
-            if (are_same(substituted_of(next), calls))
-                say(to, ", %s", next->name);
-        for (size_t i = 0; i < calls->count; i++)
-            say(to, "%s%s", i > 0 ? ", " : " without ", calls->items[i]);
-    }
-    if (to->words.text != NULL)
-        say(to, ": another function of the library was called instead");
-}
-
-/* Settings of which nothing tells whether the allocator heeded them: a row may be that of its default. */
-static void note_unproven(struct res_noting *to)
-{
-    RES_EACH_CANDIDATE(entry, to->workload)
-    {
-        json_t *settings = entry->run_count > 0 ? entry->runs[0].settings : NULL, *setting;
-        const char *key;
-        size_t listed = 0;
-        json_object_foreach(settings, key, setting)
-        {
-            const char *from = json_string_value(json_object_get(setting, "from"));
-            if (from == NULL || strcmp(from, "nobody") != 0)
-                continue;
-            char *plain = res_text_plain(key);
-            if (listed++ == 0)
-                say(to, "%s%s with ", to->words.text != NULL ? "; " : "", entry->name);
-            say(to, "%s%s", listed > 1 ? ", " : "", plain);
-            free(plain);
+    while (words < end) {
+        const size_t plain = strcspn(words, "{[");
+        const size_t length = words + plain < end ? plain : (size_t)(end - words);
+        res_text_add(text, words, length);
+        words += length;
+        if (words == end)
+            break;
+        const char *close = strchr(words, *words == '[' ? ']' : '}');
+        assert(close != NULL && close < end);
+        if (*words == '[') {
+            struct res_text part = {0};
+            if (add_words(&part, words + 1, close, about) && part.text != NULL)
+                res_text_add(text, part.text, part.length);
+            free(part.text);
+        } else {
+            const struct res_slot *slot = slot_named(words + 1, (size_t)(close - words) - 1);
+            const size_t before = text->length;
+            assert(slot != NULL);
+            slot->say(about, text);
+            if (text->length == before)
+                return false;
         }
+        words = close + 1;
     }
-    if (to->words.text != NULL)
-        say(to, ": nothing tells whether the allocator reads it ('settings = unproven')");
+    return true;
 }
 
-/* Only where it is not what it is by default. */
-static void note_binding(struct res_noting *to)
+/* The caller's to free; NULL: there is nothing to say. */
+static char *worded(const char *words, const struct res_about *about)
 {
-    const struct res_result_entry *first = &to->workload->candidates[0];
-    const struct res_run *run = first->run_count > 0 ? &first->runs[0] : NULL;
-    if (run == NULL)
+    struct res_text text = {0};
+    if (add_words(&text, words, words + strlen(words), about))
+        return text.text;
+    free(text.text);
+    return NULL;
+}
+
+/* ---- from rows to notes ---------------------------------------------------------------------- */
+
+struct notes {
+    struct res_note *items;
+    size_t count;
+};
+
+static void add_note(struct notes *notes, const struct res_sentence *row, const struct res_about *about)
+{
+    char *text = row->when == NULL || row->when(about) ? worded(row->words, about) : NULL;
+    char *detail = text != NULL && row->detail != NULL ? worded(row->detail, about) : NULL;
+    if (text == NULL || (row->detail != NULL && detail == NULL)) {
+        free(text);
         return;
-    if (run->threads_as != NULL && strcmp(run->threads_as, "one") == 0 && to->workload->threads > 1)
-        say(to, "the calls of %s threads ran on one (--one-thread), which can reverse a verdict",
-            FP_GROUPED(to->workload->threads));
-    if (run->pin != NULL && strcmp(run->pin, "no") != 0)
-        say(to, "%sthreads were kept to processors: %s", to->words.text != NULL ? "; " : "", run->pin);
-    if (isnan(run->nice)) /* not asked for */
-        return;
-    say(to, "%snice %.0f", to->words.text != NULL ? "; " : "", run->nice);
-    if (run->nice_refused != NULL)
-        say(to, " was refused (%s): the priority is as it was", run->nice_refused);
+    }
+    notes->items = res_realloc(notes->items, notes->count + 1, sizeof *notes->items);
+    notes->items[notes->count++] = (struct res_note){.severity = (int)row->severity,
+                                                     .label = res_strdup(row->label),
+                                                     .text = text,
+                                                     .detail = detail,
+                                                     .details = row->told != RES_TOLD_ALWAYS,
+                                                     .on_page = row->told == RES_TOLD_TEXT};
 }
 
-/* ---- on all of a result ---------------------------------------------------------------------- */
-
-static const char *known(const char *word, const char *otherwise)
+/* The answer that a row is about; NULL: there is none, or it is of another kind. */
+static const struct res_answer *answer_for(const struct res_sentence *row,
+                                           const struct res_program_verdict *verdict)
 {
-    return word != NULL ? word : otherwise;
+    const struct res_answer *answer = verdict == NULL          ? NULL
+                                      : row->of == RES_OF_TIME ? &verdict->time
+                                      : row->of == RES_OF_PEAK ? &verdict->peak
+                                                               : &verdict->rest;
+    return answer != NULL && answer->kind == (int)row->kind ? answer : NULL;
 }
 
-static void note_machine(struct res_noting *to)
+static struct notes make_notes(const struct res_sentence *rows, const struct res_about *about,
+                               const struct res_program_verdict *verdict)
 {
-    const struct res_machine *machine = &to->result->machine;
-    say(to, "%s, %.0f CPUs, %s%s; Linux %s, %s; huge pages %s, governor %s",
-        known(machine->cpu, "unknown processor"), fmax(machine->cpus, 0),
-        FP_BYTES(fmax(machine->memory_bytes, 0)), machine->virtual_machine == 1 ? ", virtual" : "",
-        known(machine->kernel, "?"), known(machine->libc, "libc unknown"),
-        known(machine->transparent_huge_pages, "unknown"), known(machine->governor, "unknown"));
-    if (isfinite(machine->load_1_minute))
-        say(to, ", load %.1f", machine->load_1_minute);
-}
-
-/* The same may have been seen before the runs and after: the last one tells it. */
-static void note_disturbed(struct res_noting *to)
-{
-    const struct res_result *result = to->result;
-    for (size_t i = 0; i < result->disturbance_count; i++) {
-        const struct res_disturbance *one = &result->disturbances[i];
-        bool told = one->text == NULL;
-        for (size_t later = i + 1; later < result->disturbance_count && !told; later++)
-            told = one->kind != NULL && result->disturbances[later].kind != NULL &&
-                   strcmp(one->kind, result->disturbances[later].kind) == 0;
-        if (told)
+    struct notes notes = {NULL, 0};
+    for (const struct res_sentence *row = rows; row->words != NULL; row++) {
+        struct res_about now = *about;
+        now.answer = row->of != RES_OF_ANY ? answer_for(row, verdict) : NULL;
+        if (row->of != RES_OF_ANY && now.answer == NULL)
             continue;
-        say(to, "%s%s%s", one->text, one->remedy != NULL ? ": " : "", one->remedy != NULL ? one->remedy : "");
-        res_note_end(to);
+        if (row->next == NULL)
+            add_note(&notes, row, &now);
+        for (; row->next != NULL && row->next(&now); now.at++)
+            add_note(&notes, row, &now);
     }
+    return notes;
 }
 
-static void note_missing(struct res_noting *to)
-{
-    for (size_t i = 0; i < to->result->missing_count; i++) {
-        const struct res_missing_candidate *missing = &to->result->missing[i];
-        say(to, "%s: %s", missing->name != NULL ? missing->name : "?",
-            missing->reason != NULL ? missing->reason : "?");
-        res_note_end(to);
-    }
-}
-
-/* ---- the table of notes ---------------------------------------------------------------------- */
-
-static const struct res_note_row FIRST_ROWS[] = {
-    {"recorded", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_incomplete},
-    {0},
-};
-
-static const struct res_note_row LAST_ROWS[] = {
-    {"failed", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .each = note_failed},
-    {"control", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_control},
-    {"few calls", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_few},
-    {"stand-ins", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_stand_ins},
-    {"unproven", RES_NOTE_WARNING, RES_TOLD_ALWAYS, .make = note_unproven},
-    {"binding", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_binding},
-    {0},
-};
-
-static const struct res_note_row RESULT_ROWS[] = {
-    {"machine", RES_NOTE_INFO, RES_TOLD_DETAILS, .make = note_machine},
-    {"disturbed", RES_NOTE_WARNING, RES_TOLD_DETAILS, .make = note_disturbed},
-    {"missing", RES_NOTE_INFO, RES_TOLD_ALWAYS, .make = note_missing},
-    {0},
-};
-
-/* In the order in which they are printed. */
-static const struct res_note_row *const WORKLOAD_ROWS[] = {
-    FIRST_ROWS,      RES_VERDICT_ROWS, RES_CONFIRMED_ROWS, RES_BASIS_ROWS,
-    RES_MEMORY_ROWS, RES_PASS_ROWS,    LAST_ROWS,          RES_CONFIRM_ROWS,
-};
-
-static void make_notes(struct res_noting *to, const struct res_note_row *rows)
-{
-    for (; rows->label != NULL; rows++) {
-        to->label = rows->label;
-        to->severity = rows->severity;
-        to->told = rows->told;
-        if (rows->make != NULL)
-            rows->make(to);
-        res_note_end(to);
-        for (size_t i = 0; rows->each != NULL && i < to->workload->candidate_count; i++) {
-            rows->each(to, &to->workload->candidates[i]);
-            res_note_end(to);
-        }
-    }
-}
-
-static void drop_notes(struct res_note **notes, size_t *count)
+static void put_notes(struct res_note **place, size_t *count, struct notes made)
 {
     for (size_t i = 0; i < *count; i++) {
-        free((*notes)[i].label);
-        free((*notes)[i].text);
-        free((*notes)[i].detail);
+        free((*place)[i].label);
+        free((*place)[i].text);
+        free((*place)[i].detail);
     }
-    free(*notes);
-    *notes = NULL;
-    *count = 0;
+    free(*place);
+    *place = made.items;
+    *count = made.count;
 }
 
 void res_notes_fleet(struct res_fleet *fleet)
 {
-    struct res_noting to = {.fleet = fleet};
-    drop_notes(&fleet->notes, &fleet->note_count);
-    make_notes(&to, RES_FLEET_ROWS);
-    fleet->notes = to.notes;
-    fleet->note_count = to.count;
+    const struct res_about about = {.fleet = fleet};
+    res_fleet_verdict_fill(fleet);
+    put_notes(&fleet->notes, &fleet->note_count, make_notes(RES_FLEET_SENTENCES, &about, fleet->verdict));
 }
 
 void res_notes_fill(struct res_result *result)
 {
-    struct res_noting common = {.result = result};
+    const struct res_about common = {.result = result};
     res_verdicts_fill(result);
     for (size_t i = 0; i < result->workload_count; i++) {
         struct res_result_workload *workload = &result->workloads[i];
-        struct res_noting to = {.result = result, .workload = workload};
-        drop_notes(&workload->notes, &workload->note_count);
-        for (size_t k = 0; workload->candidate_count > 0 && k < sizeof WORKLOAD_ROWS / sizeof *WORKLOAD_ROWS;
-             k++)
-            make_notes(&to, WORKLOAD_ROWS[k]);
-        workload->notes = to.notes;
-        workload->note_count = to.count;
+        const struct res_about about = {.result = result, .workload = workload};
+        put_notes(&workload->notes, &workload->note_count,
+                  workload->candidate_count > 0
+                      ? make_notes(RES_WORKLOAD_SENTENCES, &about, workload->verdict)
+                      : (struct notes){NULL, 0});
     }
-    drop_notes(&result->notes, &result->note_count);
-    make_notes(&common, RES_CONFIRMED_ROWS);
-    make_notes(&common, RESULT_ROWS);
-    result->notes = common.notes;
-    result->note_count = common.count;
+    put_notes(
+        &result->notes, &result->note_count,
+        make_notes(RES_RESULT_SENTENCES, &common, result->workload_count == 0 ? result->verdict : NULL));
     if (!res_result_is_fleet(result))
         res_fleet_of_result(result);
     if (result->fleet != NULL)

@@ -21,7 +21,7 @@ void res_notes_fleet(struct res_fleet *fleet);
 /* res_notes_tried - the candidates that the verdict names as worth it, each once.
  * Of a result with its verdicts (verdict.h). Returns how many. */
 #define RES_TRIED_MAX 3u /* the best of time, of the peak, at rest */
-size_t res_notes_tried(const struct res_result *result, const struct res_result_workload *workload,
+size_t res_notes_tried(const struct res_result_workload *workload,
                        const struct res_result_entry *ret_entries[RES_TRIED_MAX]);
 
 /* res_notes_text - a line for each note, none wider than RES_TABLE_COLUMNS where words allow it.
@@ -57,9 +57,5 @@ char *res_deploy_line(const struct res_result_entry *entry);
  * confirmation ran it more often. */
 void res_notes_add_time_share(struct res_text *words, const struct res_result_workload *workload,
                               double share);
-
-/* res_notes_live - why memory figures are not what they seem, for what of enum res_live is known. Static; NULL: all is
- * known. */
-const char *res_notes_live(int live);
 
 #endif

@@ -1,0 +1,82 @@
+/* sentences.h - what the lines around a table say, as rows, for the files of this folder.
+ *
+ *   sentence  one row: whole words with slots, and when they are said. Who wants to change a line of the screen finds it in sentences.c
+ *   {slot}    a function by its name, which writes words about a workload, a candidate, an answer (slots.c)
+ *   [part]    left out where a slot in it has nothing to say. Where a slot outside of one has nothing to say, so has the sentence
+ *   said of   a row is said once, or for each of several things in their order: candidates, disturbances, ...
+ *
+ * Notes stand in the order of their rows. */
+#ifndef MALLAB_RESULTS_REPORT_NOTES_SENTENCES_H
+#define MALLAB_RESULTS_REPORT_NOTES_SENTENCES_H
+
+#include "footprint/base/support.h"
+#include "results/measure/figures/verdict.h"
+#include "results/measure/result/result.h"
+
+/* What a row is said about; what it has nothing to do with is NULL. */
+struct res_about {
+    const struct res_result *result;
+    const struct res_result_workload *workload; /* NULL: it is said about all of the result */
+    const struct res_fleet *fleet;              /* instead of both */
+    const struct res_answer *answer;            /* that the row is about */
+    const struct res_result_entry *entry;       /* of a row for each candidate */
+    const struct res_confirmed *one;            /* of a row for each candidate of a confirmation */
+    size_t at;                                  /* of a row for each of any things: which */
+};
+
+/* Where a note is told. */
+enum res_told {
+    RES_TOLD_ALWAYS,
+    RES_TOLD_DETAILS, /* on the page, and where details are asked for */
+    RES_TOLD_TEXT,    /* where they are asked for: the page has a part that shows it */
+};
+
+enum res_of { RES_OF_ANY, RES_OF_TIME, RES_OF_PEAK, RES_OF_REST };
+
+struct res_sentence {
+    const char *label;
+    enum res_severity severity;
+    enum res_told told;
+    const char *words;
+    const char *detail; /* a slot: what is to be copied; NULL: nothing */
+    enum res_of of;     /* an answer, and of which kind it is; any: it is said of no answer */
+    enum res_answer_kind kind;
+    bool (*when)(const struct res_about *about); /* NULL: always */
+    bool (*next)(struct res_about *about); /* sets what `at` is, if there is such a one; NULL: said once */
+};
+
+/* Up to one without words. */
+extern const struct res_sentence RES_WORKLOAD_SENTENCES[], RES_RESULT_SENTENCES[], RES_FLEET_SENTENCES[];
+
+/* A slot adds its words, or none. */
+typedef void res_slot_fn(const struct res_about *about, struct res_text *words);
+struct res_slot {
+    const char *name;
+    res_slot_fn *say;
+};
+
+/* Up to one without a name: of replays (slots.c), of answers (slots_answer.c), of confirmations (slots_confirmed.c), of fleets (slots_fleet.c). */
+extern const struct res_slot RES_SLOTS[], RES_ANSWER_SLOTS[], RES_CONFIRMED_SLOTS[], RES_FLEET_SLOTS[];
+
+/* Conditions and things in turn, for the rows. */
+typedef bool res_when_fn(const struct res_about *about);
+typedef bool res_next_fn(struct res_about *about);
+extern res_when_fn res_baseline_failed, res_nothing_matters, res_stopped_early, res_out_of_time,
+    res_peak_alone, res_rest_too, res_whole_limit, res_confirm_service, res_confirm_cut, res_confirm_timed,
+    res_control_failed, res_control_held, res_is_hopeless, res_is_decidable;
+extern res_next_fn res_each_candidate, res_each_tried, res_each_crashing, res_each_disturbance,
+    res_each_missing, res_each_confirmed, res_each_fleet_candidate;
+
+/* res_name_list - add a name to a list: "a, b and c", of which this is number `at` of `count`. */
+void res_name_list(struct res_text *words, const char *name, size_t at, size_t count);
+
+/* res_baseline_entry - the first candidate. */
+static inline const struct res_result_entry *res_baseline_entry(const struct res_about *about)
+{
+    return &about->workload->candidates[0];
+}
+
+/* res_is_past_preloads - whether a part of the program calls its C library past any preload. */
+bool res_is_past_preloads(const struct res_result_workload *workload);
+
+#endif

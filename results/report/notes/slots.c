@@ -1,0 +1,406 @@
+/* slots.c - the words of slots about replays: what was replayed, rounds, noise, single calls, the machine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
+#include "results/measure/candidate/library.h"
+#include "results/measure/figures/held.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/notes/more_rounds.h"
+#include "results/report/notes/notes.h"
+#include "results/report/notes/sentences.h"
+#include "results/report/notes/slot.h"
+
+#define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
+/* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
+#define MAPPED       0.1
+#define MAPPED_BYTES 16e6
+/* Of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
+#define OWN_SHARE 0.05
+/* So many objects that were freed unseen are a part of the program, and no accident: each of php's extensions makes some. */
+#define UNSEEN 5
+
+void res_name_list(struct res_text *words, const char *name, size_t at, size_t count)
+{
+    say("%s%s", at == 0 ? "" : at + 1 == count ? " and " : ", ", name);
+}
+
+/* ---- what is replayed ------------------------------------------------------------------------ */
+
+static const char *cut_of(const struct res_about *about)
+{
+    return about->workload == about->result->workloads ? about->result->asked.cut : NULL;
+}
+
+SLOT_WORD(baseline, about->result->baseline)
+SLOT_WORD(entry, about->entry->name)
+SLOT_WORD(failed, about->entry->failed)
+SLOT_WORD(cut, cut_of(about))
+SLOT_WORD(cut_alone, about->workload->complete ? cut_of(about) : NULL)
+SLOT_IF(incomplete, !about->workload->complete, "%s",
+        about->workload->incomplete_why != NULL ? about->workload->incomplete_why : "not known why")
+SLOT_IF(removed, about->workload->removed_calls > 0, "%s", FP_GROUPED(about->workload->removed_calls))
+SLOT_IF(left_out, about->workload->left_out_calls > 0, "%s", FP_GROUPED(about->workload->left_out_calls))
+
+SLOT(lost)
+{
+    const struct res_result_workload *workload = about->workload;
+    const char *why = workload->incomplete_why;
+    if (workload->lost_calls > 0 && (why == NULL || strstr(why, "lost") == NULL))
+        say("%s%s", workload->lost_known ? "" : "at least ", FP_GROUPED(workload->lost_calls));
+    else if (workload->lost_calls == 0 && !workload->lost_known)
+        say("an unknown number of");
+}
+
+SLOT(few_calls)
+{
+    const struct res_result_workload *workload = about->workload;
+    const uint64_t made_before = workload->inherited_ops < workload->ops ? workload->inherited_ops
+                                                                         : workload->ops;
+    if (workload->ops - made_before < FEW_OPS)
+        say("%s", FP_GROUPED(workload->ops - made_before));
+}
+
+bool res_is_past_preloads(const struct res_result_workload *workload)
+{
+    return workload->complete && res_count_told(workload->unseen_frees) >= UNSEEN;
+}
+
+SLOT_IF(unseen, res_is_past_preloads(about->workload), "%s", FP_GROUPED(about->workload->unseen_frees))
+
+/* Settings of which nothing tells whether the allocator heeded them: a row may be that of its default. */
+SLOT(unproven)
+{
+    json_t *settings = about->entry->run_count > 0 ? about->entry->runs[0].settings : NULL, *setting;
+    const char *key, *comma = "";
+    json_object_foreach(settings, key, setting)
+    {
+        const char *from = json_string_value(json_object_get(setting, "from"));
+        if (from == NULL || strcmp(from, "nobody") != 0)
+            continue;
+        char *plain = res_text_plain(key);
+        say("%s%s", comma, plain);
+        free(plain);
+        comma = ", ";
+    }
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+static const char *stopped_by(const struct res_about *about)
+{
+    return about->workload->stopped_by != NULL ? about->workload->stopped_by : "";
+}
+
+static bool is_stopped_by(const struct res_about *about, const char *what)
+{
+    return strcmp(stopped_by(about), what) == 0;
+}
+
+bool res_out_of_time(const struct res_about *about)
+{
+    return is_stopped_by(about, "time_budget") && about->workload->rounds > 0;
+}
+
+bool res_stopped_early(const struct res_about *about)
+{
+    return !res_out_of_time(about) && about->result->rounds_asked >= RES_ROUNDS_FOR_VERDICT;
+}
+
+static void add_rounds(struct res_text *words, uint64_t rounds)
+{
+    say("%s round%s", FP_GROUPED(rounds), rounds == 1 ? "" : "s");
+}
+
+SLOT(rounds)
+{
+    add_rounds(words, about->workload->rounds);
+}
+SLOT(rounds_wanting)
+{
+    if (!res_out_of_time(about) && !res_stopped_early(about))
+        add_rounds(words, about->workload->rounds);
+}
+SLOT_IF(rounds_made, true, "%s", FP_GROUPED(about->workload->rounds))
+SLOT_IF(rounds_asked, true, "%s", FP_GROUPED(about->result->rounds_asked))
+SLOT_IF(rounds_needed, true, "%u", RES_ROUNDS_FOR_VERDICT)
+SLOT(rounds_in_all)
+{
+    if (about->result->stopped && about->result->rounds_asked > about->workload->rounds)
+        say("%s of %s rounds, stopped", FP_GROUPED(about->workload->rounds),
+            FP_GROUPED(about->result->rounds_asked));
+    else
+        add_rounds(words, about->workload->rounds);
+}
+/* With the warm-up, and the passes for memory. */
+SLOT_IF(budget_needed, true, "%.0fs",
+        ceil(fmax(about->workload->stopped_elapsed_ns, 0) / (double)(about->workload->rounds + 1) *
+             (RES_ROUNDS_FOR_VERDICT + RES_ROUNDS_FOR_MEMORY) / 1e9))
+SLOT(memory_rounds)
+{
+    add_rounds(words, res_baseline_entry(about)->resident_rounds);
+}
+SLOT_IF(memory_rounds_needed, true, "%u", res_rounds_for_memory(about->workload))
+SLOT_IF(seed, true, "%llu", (unsigned long long)about->result->seed)
+SLOT_IF(ended_width, is_stopped_by(about, "until"), "%.3g%%", 100 * about->workload->stopped_until_width)
+SLOT_IF(ended_budget, is_stopped_by(about, "time_budget"), "%s",
+        RES_DURATION(fmax(about->workload->stopped_time_budget_ns, 0)))
+SLOT_IF(ended_most, is_stopped_by(about, "rounds_max"), "%s", FP_GROUPED(about->workload->rounds))
+SLOT_IF(ended_widest, !is_stopped_by(about, "rounds") && isfinite(about->workload->stopped_width), "%.2g %%",
+        100 * about->workload->stopped_width)
+
+static uint64_t asked_of(const struct res_about *about)
+{
+    return is_stopped_by(about, "interrupt") ? about->workload->stopped_rounds_max
+           : about->result->stopped && about->workload->stopped_by == NULL ? about->result->rounds_asked
+                                                                           : 0;
+}
+
+SLOT_IF(stopped_asked, asked_of(about) > 0, "%s", FP_GROUPED(asked_of(about)))
+/* Ctrl-C ended the experiment, and not by what ended the rounds of this workload. */
+SLOT_IF(stopped_behind,
+        about->result->stopped && about->workload->stopped_by != NULL && !is_stopped_by(about, "interrupt") &&
+            about->workload + 1 == about->result->workloads + about->result->workload_count,
+        "the passes behind them")
+
+SLOT(harness)
+{
+    const struct res_result_entry *floor = about->workload->floor;
+    if (floor == NULL || floor->failed != NULL)
+        say("the harness' own time is still in the figures (%s)",
+            floor != NULL ? floor->failed : "mallab-replay-none is not there");
+    else
+        say("the harness' own %s ns per op are subtracted", RES_NS(floor->figures.steady_ns_per_op));
+}
+
+/* ---- noise ----------------------------------------------------------------------------------- */
+
+bool res_control_failed(const struct res_about *about)
+{
+    return about->workload->control.failed != NULL;
+}
+
+bool res_control_held(const struct res_about *about)
+{
+    return about->workload->control.failed == NULL;
+}
+
+/* Where the baseline failed its second run had no chance either. */
+SLOT_WORD(control_failed, res_baseline_entry(about)->failed == NULL ? about->workload->control.failed : NULL)
+SLOT_IF(good_for, about->workload->good_for > 0, "%.*f %%", about->workload->good_for < 0.0995,
+        100 * about->workload->good_for)
+
+/* The next round size that is out of reach yet: errors shrink as the root of the rounds. NAN: none is. */
+static double finer_than(const struct res_result_workload *workload)
+{
+    static const double SIZES[] = {0.1, 0.05, 0.03, 0.02, 0.01, 0.005};
+    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0] && workload->stopped_elapsed_ns > 0; i++)
+        if (SIZES[i] <= 0.7 * workload->good_for)
+            return SIZES[i];
+    return NAN;
+}
+
+SLOT_IF(finer, isfinite(finer_than(about->workload)), "%.3g %%", 100 * finer_than(about->workload))
+SLOT_IF(finer_time, true, "%s",
+        RES_DURATION(about->workload->stopped_elapsed_ns *(
+            pow(about->workload->good_for / finer_than(about->workload), 2) - 1)))
+
+SLOT(noise_time)
+{
+    const struct res_difference *time = &about->workload->control.figures.time;
+    const char *interval = RES_INTERVAL(time->interval.low, time->interval.high);
+    say("%s%s%s",
+        isfinite(time->ratio) ? RES_PERCENT(time->ratio) : "not known (the harness' own time hides it)",
+        interval[0] != '\0' ? " " : "", interval);
+}
+SLOT_IF(noise_peak, true, "%s", RES_PERCENT(about->workload->control.figures.peak.ratio))
+SLOT_IF(noise_large, about->workload->control.figures.time.verdict >= RES_LESS,
+        "more than chance: this machine was not quiet")
+
+/* What disturbed most: one line of it, the rest is told with details. */
+SLOT(disturbed_by)
+{
+    static const char *const KINDS[] = {"steal", "host", "others", "pressure", "swapping", "memory"};
+    for (size_t kind = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++) {
+        for (size_t i = about->result->disturbance_count; i > 0; i--) {
+            const struct res_disturbance *one = &about->result->disturbances[i - 1];
+            if (one->kind == NULL || one->text == NULL || strcmp(one->kind, KINDS[kind]) != 0)
+                continue;
+            say("%s", one->text);
+            return;
+        }
+    }
+}
+
+/* ---- things in turn -------------------------------------------------------------------------- */
+
+bool res_each_candidate(struct res_about *about)
+{
+    const bool is_one = about->at < about->workload->candidate_count;
+    about->entry = is_one ? &about->workload->candidates[about->at] : NULL;
+    return is_one;
+}
+
+bool res_each_disturbance(struct res_about *about)
+{
+    return about->at < about->result->disturbance_count;
+}
+
+bool res_each_missing(struct res_about *about)
+{
+    return about->at < about->result->missing_count;
+}
+
+/* The same may have been seen before the runs and after: the last one tells it. */
+SLOT(disturbance)
+{
+    const struct res_result *result = about->result;
+    const struct res_disturbance *one = &result->disturbances[about->at];
+    for (size_t later = about->at + 1; later < result->disturbance_count; later++)
+        if (one->kind != NULL && result->disturbances[later].kind != NULL &&
+            strcmp(one->kind, result->disturbances[later].kind) == 0)
+            return;
+    if (one->text != NULL)
+        say("%s", one->text);
+}
+SLOT_WORD(remedy, about->result->disturbances[about->at].remedy)
+
+static const char *known(const char *word, const char *otherwise)
+{
+    return word != NULL ? word : otherwise;
+}
+
+SLOT_WORD(missing, known(about->result->missing[about->at].name, "?"))
+SLOT_WORD(missing_why, known(about->result->missing[about->at].reason, "?"))
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+SLOT_WORD(cpu, known(about->result->machine.cpu, "unknown processor"))
+SLOT_IF(cpus, true, "%.0f", fmax(about->result->machine.cpus, 0))
+SLOT_IF(ram, true, "%s", FP_BYTES(fmax(about->result->machine.memory_bytes, 0)))
+SLOT_IF(virtual, about->result->machine.virtual_machine == 1, "virtual")
+SLOT_WORD(kernel, known(about->result->machine.kernel, "?"))
+SLOT_WORD(libc, known(about->result->machine.libc, "libc unknown"))
+SLOT_WORD(huge_pages, known(about->result->machine.transparent_huge_pages, "unknown"))
+SLOT_WORD(governor, known(about->result->machine.governor, "unknown"))
+SLOT_IF(load, isfinite(about->result->machine.load_1_minute), "%.1f", about->result->machine.load_1_minute)
+
+/* ---- single calls ---------------------------------------------------------------------------- */
+
+SLOT_IF(group, about->workload->group_processes > 1, "%s", FP_GROUPED(about->workload->group_processes))
+SLOT_WORD(latency_failed, about->entry->latency != NULL ? about->entry->latency->unavailable : NULL)
+
+/* "-12.1% [-20.3 -3.2]" */
+static void add_percentile(struct res_text *words, const struct res_percentile *own)
+{
+    const char *interval = RES_INTERVAL(own->low, own->high);
+    say("%s%s%s", RES_PERCENT(own->ratio), *interval != '\0' ? " " : "", interval);
+}
+
+static const struct res_percentile *percentile_of(const struct res_result_entry *entry, bool last)
+{
+    return entry->latency == NULL ? NULL : last ? &entry->latency->p99_9 : &entry->latency->p99;
+}
+
+/* Against the baseline's. */
+static void add_percentiles(const struct res_about *about, struct res_text *words, bool last)
+{
+    const char *comma = "";
+    for (size_t i = 1; i < about->workload->candidate_count; i++) {
+        const struct res_percentile *own = percentile_of(&about->workload->candidates[i], last);
+        if (own == NULL || !isfinite(own->ratio))
+            continue;
+        say("%s%s ", comma, about->workload->candidates[i].name);
+        add_percentile(words, own);
+        if (own->verdict >= 0)
+            say(" %s", RES_TIME_VERDICTS[own->verdict]);
+        comma = ", ";
+    }
+}
+
+static void add_noise(const struct res_about *about, struct res_text *words, bool last)
+{
+    const struct res_percentile *own = percentile_of(&about->workload->control, last);
+    if (own != NULL)
+        add_percentile(words, own);
+    else
+        say("-");
+}
+
+SLOT(p99s)
+{
+    add_percentiles(about, words, false);
+}
+SLOT(p99_9s)
+{
+    add_percentiles(about, words, true);
+}
+SLOT(p99_noise)
+{
+    add_noise(about, words, false);
+}
+SLOT(p99_9_noise)
+{
+    add_noise(about, words, true);
+}
+
+const struct res_slot RES_SLOTS[] = {{"baseline", say_baseline},
+                                     {"entry", say_entry},
+                                     {"failed", say_failed},
+                                     {"cut", say_cut},
+                                     {"cut_alone", say_cut_alone},
+                                     {"incomplete", say_incomplete},
+                                     {"removed", say_removed},
+                                     {"left_out", say_left_out},
+                                     {"lost", say_lost},
+                                     {"few_calls", say_few_calls},
+                                     {"unseen", say_unseen},
+                                     {"unproven", say_unproven},
+                                     {"rounds", say_rounds},
+                                     {"rounds_wanting", say_rounds_wanting},
+                                     {"rounds_made", say_rounds_made},
+                                     {"rounds_asked", say_rounds_asked},
+                                     {"rounds_needed", say_rounds_needed},
+                                     {"rounds_in_all", say_rounds_in_all},
+                                     {"budget_needed", say_budget_needed},
+                                     {"memory_rounds", say_memory_rounds},
+                                     {"memory_rounds_needed", say_memory_rounds_needed},
+                                     {"seed", say_seed},
+                                     {"ended_width", say_ended_width},
+                                     {"ended_budget", say_ended_budget},
+                                     {"ended_most", say_ended_most},
+                                     {"ended_widest", say_ended_widest},
+                                     {"stopped_asked", say_stopped_asked},
+                                     {"stopped_behind", say_stopped_behind},
+                                     {"harness", say_harness},
+                                     {"control_failed", say_control_failed},
+                                     {"good_for", say_good_for},
+                                     {"finer", say_finer},
+                                     {"finer_time", say_finer_time},
+                                     {"noise_time", say_noise_time},
+                                     {"noise_peak", say_noise_peak},
+                                     {"noise_large", say_noise_large},
+                                     {"disturbed_by", say_disturbed_by},
+                                     {"disturbance", say_disturbance},
+                                     {"remedy", say_remedy},
+                                     {"missing", say_missing},
+                                     {"missing_why", say_missing_why},
+                                     {"cpu", say_cpu},
+                                     {"cpus", say_cpus},
+                                     {"ram", say_ram},
+                                     {"virtual", say_virtual},
+                                     {"kernel", say_kernel},
+                                     {"libc", say_libc},
+                                     {"huge_pages", say_huge_pages},
+                                     {"governor", say_governor},
+                                     {"load", say_load},
+                                     {"group", say_group},
+                                     {"latency_failed", say_latency_failed},
+                                     {"p99s", say_p99s},
+                                     {"p99_9s", say_p99_9s},
+                                     {"p99_noise", say_p99_noise},
+                                     {"p99_9_noise", say_p99_9_noise},
+                                     {NULL, NULL}};

@@ -1,0 +1,442 @@
+/* slots_answer.c - the words of slots about what pays: shares, savings, prices, what noise may hide, what to set. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
+#include "results/measure/candidate/library.h"
+#include "results/measure/figures/held.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/notes/more_rounds.h"
+#include "results/report/notes/notes.h"
+#include "results/report/notes/sentences.h"
+#include "results/report/notes/slot.h"
+
+#define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
+/* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
+#define MAPPED       0.1
+#define MAPPED_BYTES 16e6
+/* Of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
+#define OWN_SHARE 0.05
+/* So many objects that were freed unseen are a part of the program, and no accident: each of php's extensions makes some. */
+#define UNSEEN 5
+
+/* ---- what survives a limit ------------------------------------------------------------------- */
+
+/* Those that died of it, or those that did not fail. Returns how many. */
+static size_t names_of(const struct res_result_workload *workload, bool died, struct res_text *words)
+{
+    size_t count = 0, at = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < workload->candidate_count; i++) {
+            const struct res_result_entry *entry = &workload->candidates[i];
+            const char *cause = entry->failure != NULL ? entry->failure->cause : NULL;
+            if (died ? !res_failure_is_death(cause) : entry->failed != NULL)
+                continue;
+            if (pass == 1)
+                res_name_list(words, entry->name, at++, count);
+            count += pass == 0;
+        }
+    return count;
+}
+
+static size_t count_of(const struct res_result_workload *workload, bool died)
+{
+    struct res_text words = {0};
+    const size_t count = names_of(workload, died, &words);
+    free(words.text);
+    return count;
+}
+
+bool res_whole_limit(const struct res_about *about)
+{
+    return count_of(about->workload, true) > 0 && count_of(about->workload, false) == 0;
+}
+
+SLOT_IF(limit, about->result->limit_bytes > 0, "%s", FP_BYTES((double)about->result->limit_bytes))
+
+SLOT(survivors)
+{
+    const size_t count = count_of(about->workload, false);
+    if (count == 0 || count_of(about->workload, true) == 0)
+        return;
+    say(count == 1 ? "only " : "");
+    (void)names_of(about->workload, false, words);
+    say(count == 1 ? " survives" : " survive");
+}
+
+SLOT(dead)
+{
+    say(names_of(about->workload, true, words) == 1 ? " does" : " do");
+}
+
+static bool is_held(const struct res_result *result)
+{
+    return result->limit_by != NULL && strncmp(result->limit_by, "cgroup", 6) == 0;
+}
+
+SLOT_IF(limit_held, about->result->limit_bytes > 0 && is_held(about->result), "%s",
+        FP_BYTES((double)about->result->limit_bytes))
+SLOT_IF(limit_mapped, about->result->limit_bytes > 0 && !is_held(about->result), "%s",
+        FP_BYTES((double)about->result->limit_bytes))
+SLOT_WORD(limit_by, about->result->limit_by)
+SLOT_WORD(limit_why, about->result->limit_by_why)
+
+/* "jemalloc in 3 of 13 runs, up to 12 times" */
+SLOT(pressure)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < about->workload->candidate_count; i++) {
+        const struct res_limited *limited = about->workload->candidates[i].limit;
+        if (limited == NULL || limited->runs_at_limit == 0)
+            continue;
+        say("%s%s in %s of %s runs, up to %s times", comma, about->workload->candidates[i].name,
+            FP_GROUPED(limited->runs_at_limit), FP_GROUPED(limited->runs),
+            FP_GROUPED(limited->at_limit_count_max));
+        comma = ", ";
+    }
+}
+
+/* ---- shares and savings ---------------------------------------------------------------------- */
+
+void res_notes_add_time_share(struct res_text *words, const struct res_result_workload *workload,
+                              double share)
+{
+    const double low = share * workload->share_time_low / workload->share_time,
+                 high = share * workload->share_time_high / workload->share_time;
+    const char *least = RES_ABOUT(low), *most = RES_ABOUT(high);
+    if (!isfinite(low) || !isfinite(high))
+        say(share < 0.0005 ? "%s" : "about %s", RES_ABOUT(share));
+    else if (strcmp(least, most) == 0 || low < 0.0005)
+        say("%s%s", strcmp(least, most) == 0 ? "" : "up to ", most);
+    else
+        say("%.*s-%s", (int)strcspn(least, " "), least, most);
+}
+
+/* Of the program, or of the time in malloc where its whole is not known. */
+static void add_time_part(const struct res_about *about, struct res_text *words, double share)
+{
+    const bool is_known = about->workload == NULL || isfinite(about->workload->share_time) ||
+                          isfinite(about->answer->of_process);
+    if (about->workload != NULL && isfinite(about->workload->share_time) &&
+        about->answer->kind != RES_ANSWER_CONFIRMED)
+        res_notes_add_time_share(words, about->workload, share);
+    else
+        say("%s", RES_SHARE(share));
+    say(" of %s", is_known ? "the program" : "the time in malloc");
+}
+
+static double two_digits(double ns)
+{
+    const double unit = pow(10, floor(log10(ns)) - 1);
+    return ns > 0 ? round(ns / unit) * unit : ns;
+}
+
+SLOT_WORD(who, about->answer->candidate)
+SLOT(calls_share)
+{
+    if (!res_nothing_matters(about))
+        res_notes_add_time_share(words, about->workload, about->workload->share_time);
+}
+SLOT(time_share)
+{
+    res_notes_add_time_share(words, about->workload, about->workload->share_time);
+}
+SLOT_IF(memory_share, true, "%s", RES_SHARE(about->workload->share_memory))
+SLOT_IF(heap_share, !res_nothing_matters(about), "%s", RES_SHARE(about->workload->share_memory))
+SLOT_WORD(no_trust_time, about->workload->no_trust_time)
+SLOT_WORD(no_trust_memory, about->workload->no_trust_memory)
+SLOT_IF(time_saved, isfinite(about->answer->saved), "%s", RES_DURATION(two_digits(about->answer->saved)))
+SLOT(time_saved_share)
+{
+    add_time_part(about, words, res_answer_share(about->answer));
+}
+SLOT_IF(bytes_saved, isfinite(about->answer->saved), "%s", FP_BYTES(about->answer->saved))
+SLOT(bytes_saved_share)
+{
+    const double share = res_answer_share(about->answer);
+    say("%s of %s", RES_SHARE(isfinite(share) ? share : 0),
+        isfinite(about->answer->of_process) ? "the program" : "the heap at its peak");
+}
+SLOT_IF(price_bytes, isfinite(about->answer->price), "%s", FP_BYTES(about->answer->price))
+SLOT(price_time)
+{
+    if (isfinite(about->answer->price))
+        add_time_part(about, words, about->answer->price);
+}
+
+/* ---- what noise may hide --------------------------------------------------------------------- */
+
+static const char *whole_of(const struct res_about *about)
+{
+    return about->fleet != NULL                    ? "it"
+           : isfinite(about->workload->share_time) ? "the program"
+                                                   : "the time in malloc";
+}
+
+SLOT_IF(hidden_little, about->answer->candidate == NULL, "%s of %s",
+        RES_ABOUT(fmax(about->answer->may_hide, 0.001)), whole_of(about))
+
+static bool may_hide_much(const struct res_about *about)
+{
+    const double least = isfinite(about->workload->share_time) ? RES_SAVING_WORTH : RES_LARGE_NOISE;
+    return about->answer->may_hide >= least;
+}
+
+SLOT_IF(may_hide, may_hide_much(about), "%s of %s",
+        isfinite(about->workload->share_time) ? RES_ABOUT(about->answer->may_hide)
+                                              : RES_SHARE(about->answer->may_hide),
+        isfinite(about->workload->share_time) ? "the program" : "that time")
+SLOT(more_rounds)
+{
+    const struct res_more_rounds more = res_more_rounds(about->workload);
+    char *text = res_more_rounds_words(&more);
+    say("%s", text);
+    free(text);
+}
+
+/* Who looks faster than the one that is named. */
+static const struct res_result_entry *looks_faster(const struct res_about *about)
+{
+    const struct res_result_entry *named = res_result_entry_named(about->workload, about->answer->candidate);
+    const struct res_result_entry *first = named;
+    for (size_t i = 1; i < about->workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &about->workload->candidates[i];
+        if (entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
+            entry->figures.time.ratio < first->figures.time.ratio)
+            first = entry;
+    }
+    return first != named ? first : NULL;
+}
+
+SLOT_IF(looks_faster, looks_faster(about) != NULL, "%s", looks_faster(about)->name)
+SLOT_IF(looks_faster_bytes, looks_faster(about) != NULL, "%s",
+        FP_BYTES(looks_faster(about)->figures.peak_bytes -
+                 res_result_entry_named(about->workload, about->answer->candidate)->figures.peak_bytes))
+
+/* ---- conditions on answers ------------------------------------------------------------------- */
+
+bool res_baseline_failed(const struct res_about *about)
+{
+    return about->workload->verdict == NULL;
+}
+
+bool res_nothing_matters(const struct res_about *about)
+{
+    const struct res_program_verdict *verdict = about->workload->verdict;
+    return verdict != NULL && verdict->time.kind == RES_ANSWER_DOES_NOT_MATTER &&
+           verdict->peak.kind == RES_ANSWER_DOES_NOT_MATTER;
+}
+
+static bool has_rest(const struct res_about *about)
+{
+    const int kind = about->workload->verdict->rest.kind;
+    return kind == RES_ANSWER_TAKE || kind == RES_ANSWER_NOT_WORTH;
+}
+
+bool res_rest_too(const struct res_about *about)
+{
+    return has_rest(about);
+}
+
+bool res_peak_alone(const struct res_about *about)
+{
+    return !has_rest(about);
+}
+
+SLOT_IF(never_rests, res_rest_is_passed_over(about->workload), "it never rests")
+
+/* Figures of memory that look like any others, and are not. */
+static const char *live_words(int live)
+{
+    static const char *const WORDS[] = {
+        [RES_LIVE_FROM_MIDDLE] =
+            "what was live when the recording begins is not known: live bytes and resident memory "
+            "are lower bounds",
+        [RES_LIVE_PAUSED] =
+            "what was made or released in pauses is not known: live bytes and resident memory are not "
+            "exact",
+        [RES_LIVE_LEFT_BEHIND] =
+            "what merged processes left behind when they ended stays live: live bytes and "
+            "resident memory are upper bounds",
+    };
+    return live > 0 && (size_t)live < sizeof WORDS / sizeof WORDS[0] ? WORDS[live] : NULL;
+}
+
+SLOT_WORD(live, live_words(about->workload->live))
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+SLOT_WORD(why_timed, about->workload->memory_rounds > 0  ? NULL
+                     : about->workload->duration_ns == 0 ? "the workload has no recorded time"
+                     : res_count_told(about->result->memory_rounds_asked) > 0
+                         ? "no pass on the recorded one was finished"
+                         : "no pass on the recorded one was asked for")
+SLOT_IF(end_live, res_is_torn_down(about->workload), "%s",
+        FP_BYTES(res_baseline_entry(about)->runs[0].live_end_bytes))
+SLOT_IF(peak_live, true, "%s", FP_BYTES((double)about->workload->live_peak_bytes))
+SLOT_WORD(unpredicted, about->workload->memory_rounds > 0 ? about->entry->not_predicted_why : NULL)
+
+static bool is_small_part(const struct res_result_workload *workload)
+{
+    const struct res_process *process = res_whole_process(workload);
+    return process != NULL &&
+           workload->candidates[0].figures.peak_bytes < MAPPED * process->rss_anon_peak_bytes;
+}
+
+static bool is_little(const struct res_result_workload *workload)
+{
+    return workload->share_time < RES_SAVING_WORTH || workload->share_memory < RES_SAVING_WORTH ||
+           is_small_part(workload);
+}
+
+/* Where malloc matters little: why, and what would change that. */
+SLOT(own_allocator)
+{
+    static const struct {
+        const char *program, *sentence;
+    } OWN[] = {
+        {"python",
+         "python keeps small objects in pools of its own; PYTHONMALLOC=malloc takes them to malloc"},
+        {"php", "php keeps its objects in a heap of its own; USE_ZEND_ALLOC=0 takes them to malloc"},
+        {"memcached", "memcached keeps its items in slabs of its own, which no other malloc changes"},
+        {"java", "java keeps its objects in a heap of its own, which no other malloc changes"},
+        {"node", "node keeps JavaScript's objects in a heap of its own, which no other malloc changes"},
+    };
+    const struct res_result_workload *workload = about->workload;
+    const char *program = workload->program != NULL ? workload->program : "";
+    if (workload->verdict == NULL || !(is_little(workload) || workload->share_time < OWN_SHARE))
+        return;
+    for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
+        if (strncmp(program, OWN[i].program, strlen(OWN[i].program)) == 0)
+            say("%s", OWN[i].sentence);
+}
+
+SLOT(mapped)
+{
+    struct res_text own = {0};
+    const struct res_result_workload *workload = about->workload;
+    say_own_allocator(about, &own);
+    const bool is_told = own.length > 0 || workload->verdict == NULL || !is_small_part(workload);
+    const double bytes =
+        is_told ? 0 : workload->process->rss_anon_peak_bytes - workload->candidates[0].figures.peak_bytes;
+    free(own.text);
+    if (bytes > MAPPED_BYTES)
+        say("%s", FP_BYTES(bytes));
+}
+
+/* ---- what is to be pasted -------------------------------------------------------------------- */
+
+static bool is_preloaded(const struct res_result_entry *entry)
+{
+    return entry->library != NULL && !res_is_c_library(entry->library);
+}
+
+char *res_deploy_line(const struct res_result_entry *entry)
+{
+    struct res_text line = {0};
+    if (is_preloaded(entry))
+        res_shell_variable(&line, "LD_PRELOAD", entry->library);
+    for (size_t i = 0; i < entry->environment.count; i++) {
+        const struct res_pair *pair = &entry->environment.items[i];
+        if (res_shell_is_name(pair->name) && pair->value != NULL)
+            res_shell_variable(&line, pair->name, pair->value);
+    }
+    char *plain = line.text != NULL ? res_text_plain(line.text) : NULL;
+    free(line.text);
+    return plain;
+}
+
+SLOT(deploy)
+{
+    char *line = res_deploy_line(about->entry);
+    if (line != NULL)
+        say("%s", line);
+    free(line);
+}
+
+size_t res_notes_tried(const struct res_result_workload *workload,
+                       const struct res_result_entry *ret_entries[RES_TRIED_MAX])
+{
+    const struct res_program_verdict *verdict = workload->verdict;
+    size_t count = 0;
+    if (verdict == NULL)
+        return 0;
+    const struct res_answer *answers[] = {&verdict->time, &verdict->peak, &verdict->rest};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        const int kind = answers[i]->kind;
+        const bool is_advised = kind == RES_ANSWER_TAKE || kind == RES_ANSWER_CONFIRMED ||
+                                kind == RES_ANSWER_UNDECIDED;
+        const struct res_result_entry *entry = is_advised
+                                                   ? res_result_entry_named(workload, answers[i]->candidate)
+                                                   : NULL;
+        bool told = entry == NULL;
+        for (size_t k = 0; k < count && !told; k++)
+            told = ret_entries[k] == entry;
+        if (!told)
+            ret_entries[count++] = entry;
+    }
+    return count;
+}
+
+/* Each candidate once that an answer names as worth it. What would crash is not pasted. */
+static bool next_tried(struct res_about *about, bool crashes)
+{
+    const struct res_result_entry *entries[RES_TRIED_MAX];
+    const size_t count = res_notes_tried(about->workload, entries);
+    for (; about->at < count; about->at++)
+        if ((res_is_past_preloads(about->workload) && is_preloaded(entries[about->at])) == crashes) {
+            about->entry = entries[about->at];
+            return true;
+        }
+    return false;
+}
+
+bool res_each_tried(struct res_about *about)
+{
+    return next_tried(about, false);
+}
+
+bool res_each_crashing(struct res_about *about)
+{
+    return next_tried(about, true);
+}
+
+const struct res_slot RES_ANSWER_SLOTS[] = {{"limit", say_limit},
+                                            {"survivors", say_survivors},
+                                            {"dead", say_dead},
+                                            {"limit_held", say_limit_held},
+                                            {"limit_mapped", say_limit_mapped},
+                                            {"limit_by", say_limit_by},
+                                            {"limit_why", say_limit_why},
+                                            {"pressure", say_pressure},
+                                            {"who", say_who},
+                                            {"calls_share", say_calls_share},
+                                            {"time_share", say_time_share},
+                                            {"memory_share", say_memory_share},
+                                            {"heap_share", say_heap_share},
+                                            {"no_trust_time", say_no_trust_time},
+                                            {"no_trust_memory", say_no_trust_memory},
+                                            {"time_saved", say_time_saved},
+                                            {"time_saved_share", say_time_saved_share},
+                                            {"bytes_saved", say_bytes_saved},
+                                            {"bytes_saved_share", say_bytes_saved_share},
+                                            {"price_bytes", say_price_bytes},
+                                            {"price_time", say_price_time},
+                                            {"hidden_little", say_hidden_little},
+                                            {"may_hide", say_may_hide},
+                                            {"more_rounds", say_more_rounds},
+                                            {"looks_faster", say_looks_faster},
+                                            {"looks_faster_bytes", say_looks_faster_bytes},
+                                            {"never_rests", say_never_rests},
+                                            {"live", say_live},
+                                            {"why_timed", say_why_timed},
+                                            {"end_live", say_end_live},
+                                            {"peak_live", say_peak_live},
+                                            {"unpredicted", say_unpredicted},
+                                            {"own_allocator", say_own_allocator},
+                                            {"mapped", say_mapped},
+                                            {"deploy", say_deploy},
+                                            {NULL, NULL}};
