@@ -1,7 +1,7 @@
 /* sentences.h - what the lines around a table say, as rows, for the files of this folder.
  *
  *   sentence  one row: whole words with slots, and when they are said. Who wants to change a line of the screen finds it in sentences.c
- *   {slot}    a function by its name, which writes words about a workload, a candidate, an answer (slots.c)
+ *   {slot}    a function by its name, which writes words about a workload, a candidate, an answer (slots_replayed.c)
  *   [part]    left out where a slot in it has nothing to say. Where a slot outside of one has nothing to say, so has the sentence
  *   said of   a row is said once, or for each of several things in their order: candidates, disturbances, ...
  *
@@ -55,7 +55,7 @@ struct res_slot {
     res_slot_fn *say;
 };
 
-/* Up to one without a name: of replays (slots.c), of answers (slots_answer.c), of confirmations (slots_confirmed.c), of fleets (slots_fleet.c). */
+/* Up to one without a name: of replays (slots_replayed.c), of answers (slots_answer.c), of confirmations (slots_confirmed.c), of fleets (slots_fleet.c). */
 extern const struct res_slot RES_SLOTS[], RES_ANSWER_SLOTS[], RES_CONFIRMED_SLOTS[], RES_FLEET_SLOTS[];
 
 /* Conditions and things in turn, for the rows. */
