@@ -1,10 +1,9 @@
 /* result_files.c - see result_files.h. */
 #include "cli/verbs/result_files.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,8 +19,6 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/figures/entry_figures.h"
-#include "results/measure/figures/verdict.h"
-#include "results/measure/fleet/fleet.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/notes/notes.h"
@@ -144,79 +141,57 @@ int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
     return cli_say_problem(verb, problem);
 }
 
-/* ---- a directory of results, one for each host ------------------------------------------------ */
+/* ---- results that are read -------------------------------------------------------------------- */
 
-static int is_json(const struct dirent *entry)
+#define TOLD_MOST 8u /* files that are left out, by name */
+
+#define AT(member) offsetof(struct res_fleet_request, member)
+
+/* clang-format off */
+const struct cli_option cli_fleet_options[] = {
+    {.name = "expect", .argument = "LIST", .how = CLI_TEXT, .at = AT(expect), .takes = "names, or a file of them",
+     .help = "of a directory: labels or names of workloads that have to be in it, 'web1,web2', or a file with one a "
+             "line; a number behind each is its share"},
+    {.name = "weights", .argument = "BY", .how = CLI_CHOICE, .at = AT(weights), .words = "hosts cpu bytes", /* as res_fleet_weights */
+     .help = "what a workload's share of all is by: hosts, cpu (its CPU time) or bytes (its peak) [hosts: all alike]"},
+    {.name = "all-hosts", .how = CLI_FLAG, .at = AT(all_hosts),
+     .help = "these are all that there are, and ranges say nothing of others"},
+    {0},
+};
+/* clang-format on */
+
+int cli_fleet_code(const struct res_fleet *fleet)
 {
-    return fp_has_ending(entry->d_name, ".json");
+    return fleet->left_out_count > 0 ? CLI_UNREADABLE : fleet->missing_count > 0 ? CLI_FAILED : CLI_DONE;
 }
 
-/* All workloads of one file. Its first baseline and candidates are the fleet's. */
-static void take_result(const struct cli_verb *verb, const char *path, struct res_fleet_input **input,
-                        size_t *taken)
+int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t count,
+                      const struct res_fleet_request *request, struct res_result *ret_result)
 {
-    struct res_result result;
-    if (cli_result_load(verb, path, &result) != CLI_DONE)
-        return;
-    res_verdicts_fill(&result);
-    for (size_t i = 0; i < result.workload_count; i++) {
-        const struct res_result_workload *workload = &result.workloads[i];
-        const char *names[RES_FLEET_CANDIDATES_MOST];
-        size_t count = 0;
-        char *problem = NULL;
-        for (; count < workload->candidate_count && count < RES_FLEET_CANDIDATES_MOST; count++)
-            names[count] = workload->candidates[count].name;
-        if (*input == NULL)
-            *input = res_fleet_begin(
-                &(struct res_fleet_asked){.candidates = names, .candidate_count = count});
-        const struct res_fleet_cell cell = {.label = workload->label != NULL ? workload->label
-                                                                             : workload->name,
-                                            .share = NAN,
-                                            .block = result.created_unix_ns};
-        const enum res_fleet_taken how = res_fleet_take(*input, &cell, &result, workload, &problem);
-        if (how != RES_FLEET_TAKEN)
-            cli_say(verb, "left out '%s': %s", path,
-                    how == RES_FLEET_DOUBLED ? "it is there already" : problem);
-        *taken += how == RES_FLEET_TAKEN;
-        free(problem);
-    }
-    res_result_release(&result);
-}
-
-int cli_fleet_collect(const struct cli_verb *verb, const char *directory, struct res_result *ret_result)
-{
-    struct res_fleet_input *input = NULL;
-    struct dirent **names = NULL;
-    size_t taken = 0;
-    const int count = scandir(directory, &names, is_json, alphasort);
+    const struct res_fleet_request alike = {0};
+    struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
+    char *problem = NULL;
     *ret_result = (struct res_result){0};
-    for (int i = 0; i < count; i++) {
-        char *path = res_path_join(directory, names[i]->d_name);
-        take_result(verb, path, &input, &taken);
-        free(path);
-        free(names[i]);
-    }
-    free(names);
-    if (taken == 0) {
-        cli_say(verb, "no results in '%s': 'mallab ab -o %s/' keeps them there", directory, directory);
-        res_fleet_input_free(input);
+    if (!res_fleet_collect(paths, count, request != NULL ? request : &alike, fleet, &problem)) {
+        free(fleet); /* empty */
+        (void)cli_say_problem(verb, problem);
         return CLI_UNREADABLE;
     }
-    struct res_fleet *fleet = res_calloc(1, sizeof *fleet);
-    res_fleet_finish(input, fleet);
-    fleet->schema = res_strdup(RES_FLEET_SCHEMA);
-    fleet->mallab_version = res_strdup(MALLAB_VERSION);
+    for (size_t i = 0; i < fleet->left_out_count && i < TOLD_MOST; i++)
+        cli_say(verb, "left out '%s': %s", fleet->left_out[i].file, fleet->left_out[i].why);
+    if (fleet->left_out_count > TOLD_MOST)
+        cli_say(verb, "left out %zu more: --json names them", fleet->left_out_count - TOLD_MOST);
     res_result_of_fleet(fleet, ret_result);
     res_notes_fleet(ret_result->fleet);
-    res_fleet_input_free(input);
     return CLI_DONE;
 }
 
-int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result)
+int cli_result_load(const struct cli_verb *verb, const char *path, const struct res_fleet_request *request,
+                    struct res_result *ret_result)
 {
-    char *problem = NULL;
+    char *problem = NULL, *const paths[] = {(char *)(uintptr_t)path};
     if (cli_is_directory(path))
-        return cli_fleet_collect(verb, path, ret_result);
+        return cli_fleet_collect(verb, paths, 1, request, ret_result);
     if (res_result_load(path, ret_result, &problem)) {
         res_entry_figures_complete(ret_result);
         if (res_result_is_fleet(ret_result))

@@ -6,7 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/options/answer_options.h"
-#include "results/measure/machine/disturbances.h"
+#include "results/measure/fleet/fleet_files.h"
 #include "results/report/table/table.h"
 
 /* cli_result_check - before long work: can the result be kept where -o says? A directory will do. With "-" the
@@ -14,10 +14,18 @@
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer);
 
 /* cli_result_load - read one: a result, a fleet's document, or of a directory of results what they say together (a result without workloads:
- * res_result_is_fleet). Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
- * cli_fleet_collect - only the last of these. */
-int cli_fleet_collect(const struct cli_verb *verb, const char *directory, struct res_result *ret_result);
-int cli_result_load(const struct cli_verb *verb, const char *path, struct res_result *ret_result);
+ * res_result_is_fleet). What is left out of that is told. Returns CLI_DONE, or CLI_UNREADABLE, told; ret_result is empty then.
+ * cli_fleet_collect - only the last of these, of several files and directories.
+ * request  NULL: no weights, nobody is expected. cli_fleet_options are its rows. */
+int cli_fleet_collect(const struct cli_verb *verb, char *const *paths, size_t count,
+                      const struct res_fleet_request *request, struct res_result *ret_result);
+int cli_result_load(const struct cli_verb *verb, const char *path, const struct res_fleet_request *request,
+                    struct res_result *ret_result);
+extern const struct cli_option cli_fleet_options[];
+
+/* cli_fleet_code - of an answer about a fleet: CLI_UNREADABLE where something was left out, CLI_FAILED where somebody is missing, else
+ * CLI_DONE. */
+int cli_fleet_code(const struct res_fleet *fleet);
 
 /* cli_result_give - keep it, with its notes, where -o says; on stdout its JSON, or what show makes of it.
  * Returns CLI_DONE, or CLI_FAILED, told, when it could not be kept: it is kept elsewhere then ($TMPDIR, /tmp, /var/tmp, /dev/shm), or, where no place takes it and

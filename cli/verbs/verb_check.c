@@ -26,6 +26,7 @@ struct settings {
     enum res_doubt doubt; /* of --inconclusive */
     bool any_machine, any_workload, github;
     const char *result;
+    struct res_fleet_request request;
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -94,6 +95,7 @@ static const struct cli_option OPTIONS[] = {
              "together fleet:time, fleet:peak, fleet:losers"},
     {.name = "baseline", .argument = "OLD", .how = CLI_TEXT, .at = AT(baseline),
      .help = "percentages against an earlier result, of this machine"},
+    {.group = cli_fleet_options, .at = AT(request)},
     {.name = "any-machine", .how = CLI_FLAG, .at = AT(any_machine),
      .help = "also when OLD is another machine's"},
     {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
@@ -155,9 +157,10 @@ static bool write_files(const struct settings *settings, const struct res_check 
 static void print(const struct settings *settings, const struct res_check *check)
 {
     const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
-    cli_put_own(settings->answer.format == CLI_FORMAT_JSON
-                    ? cli_json_document(res_described_write(&RES_CHECK, check))
-                : res_check_document(check, settings->answer.format == CLI_FORMAT_MARKDOWN ? NULL : &style));
+    cli_put_own(
+        settings->answer.format == CLI_FORMAT_JSON
+            ? cli_json_document(res_described_write(&RES_CHECK, check))
+            : res_check_document(check, settings->answer.format == CLI_FORMAT_MARKDOWN ? NULL : &style));
     if (settings->github) {
         /* GitHub reads both streams; only a table can have more lines behind it. */
         char *annotations = res_check_github(check, settings->doubt);
@@ -239,9 +242,9 @@ static int check_result(const struct settings *settings)
     const bool has_earlier = settings->baseline != NULL;
     int code = check_files(settings);
     if (code == CLI_DONE)
-        code = cli_result_load(&CLI_CHECK, settings->result, &result);
+        code = cli_result_load(&CLI_CHECK, settings->result, &settings->request, &result);
     if (code == CLI_DONE && has_earlier)
-        code = cli_result_load(&CLI_CHECK, settings->baseline, &earlier);
+        code = cli_result_load(&CLI_CHECK, settings->baseline, &settings->request, &earlier);
     if (code == CLI_DONE && has_earlier)
         code = check_earlier(settings, &earlier, &result);
     if (code == CLI_DONE && !res_result_is_fleet(&result)) {

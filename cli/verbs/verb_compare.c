@@ -16,6 +16,7 @@
 struct settings {
     struct cli_answer answer;
     bool any_workload;
+    struct res_fleet_request request;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -24,6 +25,7 @@ struct settings {
 static const struct cli_option OPTIONS[] = {
     {.name = "any-workload", .how = CLI_FLAG, .at = AT(any_workload),
      .help = "compare results of different workloads all the same"},
+    {.group = cli_fleet_options, .at = AT(request)},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
      .take = cli_answer_take_format, .words = "table md json",
      .help = "table, md (Markdown) or json [table]"},
@@ -90,9 +92,10 @@ static int compare_fleets(const struct res_result *earlier, const struct res_res
         return cli_say_problem(&CLI_COMPARE, problem);
     char *text = show_fleet(&comparison, &settings->answer);
     const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
+    const int then = cli_fleet_code(earlier->fleet), now = cli_fleet_code(result->fleet);
     free(text);
     res_described_release(&RES_FLEET_COMPARE, &comparison);
-    return code;
+    return code != CLI_DONE ? code : then > now ? then : now;
 }
 
 static int run_compare(int argc, char **argv)
@@ -105,7 +108,7 @@ static int run_compare(int argc, char **argv)
         return code;
     code = cli_answer_check(&CLI_COMPARE, &settings.answer);
     for (int i = 0; i < 2 && code == CLI_DONE; i++)
-        code = cli_result_load(&CLI_COMPARE, operands.words[i], &results[i]);
+        code = cli_result_load(&CLI_COMPARE, operands.words[i], &settings.request, &results[i]);
     if (code == CLI_DONE && (res_result_is_fleet(&results[0]) || res_result_is_fleet(&results[1])))
         code = compare_fleets(&results[0], &results[1], &settings);
     else if (code == CLI_DONE)
@@ -122,7 +125,8 @@ const struct cli_verb CLI_COMPARE = {
     .purpose =
         "Show how the candidates of two results of 'mallab ab -o' moved: time, resident memory, faults, "
         "each with a 95 % interval, and whether that is more than noise. Results of other workloads do not "
-        "compare and are refused; other machines, versions and settings are told. Of two fleets (directories of results): what the common line moved by, over the hosts of "
+        "compare and are refused; other machines, versions and settings are told. Of two fleets (directories "
+        "of results): what the common line moved by, over the hosts of "
         "both.",
     .options = OPTIONS,
     .completes = ":files json",

@@ -1,11 +1,9 @@
 /* verb_report.c - `mallab report`: show results that were kept. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
@@ -30,6 +28,7 @@
 struct settings {
     struct cli_answer answer;
     bool together;
+    struct res_fleet_request request;
 };
 
 #define AT(member) offsetof(struct settings, member)
@@ -37,7 +36,8 @@ struct settings {
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.name = "together", .how = CLI_FLAG, .at = AT(together),
-     .help = "of a directory of results, one for each host: what they say together"},
+     .help = "of results, and directories of them, one for each host: what they say together"},
+    {.group = cli_fleet_options, .at = AT(request)},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
      .take = cli_answer_take_format, .words = "table md csv json html",
      .help = "table, md (Markdown), csv, json or html [table]; html is one page that opens offline: all "
@@ -60,7 +60,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings,
         return code;
     if (ret_operands->count == 0)
         return cli_misuse(&CLI_REPORT, "no result");
-    if (ret_settings->answer.format == CLI_FORMAT_JSON && ret_operands->count > 1)
+    if (ret_settings->answer.format == CLI_FORMAT_JSON && ret_operands->count > 1 && !ret_settings->together)
         return cli_misuse(&CLI_REPORT, "JSON is one object: one result at a time");
     return -1;
 }
@@ -91,7 +91,7 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
 {
     for (int i = 0; i < results->count; i++) {
         struct res_result result;
-        const int code = cli_result_load(&CLI_REPORT, results->words[i], &result);
+        const int code = cli_result_load(&CLI_REPORT, results->words[i], NULL, &result);
         if (code != CLI_DONE)
             return code;
         if (format == CLI_FORMAT_CSV && res_result_is_fleet(&result)) {
@@ -116,7 +116,7 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
 static int load_all(char **paths, int count, struct res_html_source *sources, struct res_result *results)
 {
     for (int i = 0; i < count; i++) {
-        const int code = cli_result_load(&CLI_REPORT, paths[i], &results[i]);
+        const int code = cli_result_load(&CLI_REPORT, paths[i], NULL, &results[i]);
         if (code != CLI_DONE)
             return code;
         res_notes_fill(&results[i]);
@@ -169,16 +169,10 @@ static void leave_out(struct gathering *gathering, const char *path, char *why)
  * damaged. */
 static void add_file(struct gathering *gathering, const char *path, const char *name)
 {
-    struct stat facts;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        leave_out(gathering, path, res_strdup("is no regular file"));
-        gathering->damaged = true;
-        return;
-    }
     struct res_result result;
     bool is_other = false;
     char *problem = NULL;
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int fd = res_file_open(path, &problem);
     if (fd >= 0 && res_result_load_fd(fd, path, &result, &is_other, &problem)) {
         if (res_result_is_fleet(&result))
             leave_out(
@@ -189,19 +183,16 @@ static void add_file(struct gathering *gathering, const char *path, const char *
         res_result_release(&result);
     } else {
         gathering->damaged |= !is_other;
-        leave_out(gathering, path,
-                  is_other  ? res_strdup("no result of 'mallab ab'")
-                  : fd >= 0 ? res_strdup(problem)
-                            : res_strdup(strerror(errno)));
+        leave_out(gathering, path, res_strdup(is_other ? "no result of 'mallab ab'" : problem));
     }
     if (fd >= 0)
         (void)close(fd); /* only read from */
     free(problem);
 }
 
-static int is_json(const struct dirent *entry)
+static int is_result(const struct dirent *entry)
 {
-    return fp_has_ending(entry->d_name, ".json");
+    return res_is_result_name(entry->d_name);
 }
 
 static int add_path(struct gathering *gathering, const char *path)
@@ -211,7 +202,7 @@ static int add_path(struct gathering *gathering, const char *path)
         add_file(gathering, path, path);
         return CLI_DONE;
     }
-    const int count = scandir(path, &names, is_json, alphasort);
+    const int count = scandir(path, &names, is_result, alphasort);
     if (count < 0) {
         cli_say(&CLI_REPORT, "cannot read '%s': %s", path, strerror(errno));
         return CLI_UNREADABLE;
@@ -276,6 +267,29 @@ static int add_history(char **paths, int count, enum cli_format format, const st
     return code;
 }
 
+/* ---- results together ---------------------------------------------------------------------------- */
+
+static int add_fleet(const struct cli_operands *operands, const struct settings *settings,
+                     const struct res_style *style, struct res_text *text)
+{
+    struct res_result result;
+    if (settings->answer.format == CLI_FORMAT_CSV)
+        return cli_misuse(&CLI_REPORT, NO_CSV);
+    int code = cli_fleet_collect(&CLI_REPORT, operands->words, (size_t)operands->count, &settings->request,
+                                 &result);
+    if (code != CLI_DONE)
+        return code;
+    const struct res_html_source source = {.name = conv_path_name(operands->words[0]), .result = &result};
+    char *shown = settings->answer.format == CLI_FORMAT_HTML
+                      ? res_html(&source, 1)
+                      : show_fleet(result.fleet, settings->answer.format, style);
+    res_text_add(text, shown, strlen(shown));
+    free(shown);
+    code = cli_fleet_code(result.fleet);
+    res_result_release(&result);
+    return code;
+}
+
 /* ---- the verb ----------------------------------------------------------------------------------- */
 
 static int run_report(int argc, char **argv)
@@ -296,14 +310,16 @@ static int run_report(int argc, char **argv)
     const bool of_directory = !settings.together && is_history(operands.words, operands.count);
     if (of_directory && answer.format == CLI_FORMAT_CSV)
         return cli_misuse(&CLI_REPORT, NO_CSV);
-    if (of_directory)
+    if (settings.together)
+        code = add_fleet(&operands, &settings, &style, &text);
+    else if (of_directory)
         code = add_history(operands.words, operands.count, answer.format, &style, &text);
     else if (answer.format == CLI_FORMAT_HTML)
         code = add_page(operands.words, operands.count, &text);
     else
         code = add_results(&operands, answer.format, &style, &text);
     /* Of a directory, what could be read is shown, though something in it could not. */
-    if (code == CLI_DONE || (of_directory && text.length > 0)) {
+    if (code == CLI_DONE || text.length > 0) {
         const int written = cli_answer_write(&CLI_REPORT, &answer, text.text != NULL ? text.text : "");
         code = written != CLI_DONE ? written : code;
     }

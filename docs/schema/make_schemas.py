@@ -97,9 +97,9 @@ def parts_of(schema, parts):
 
 def fleet_of(rows):
     """What `mallab report --together` prints: some of a fleet's keys stand beside it."""
-    beside = {key: rows["properties"].pop(key) for key in ("schema", "mallab_version", "missing", "left")}
+    beside = {key: rows["properties"].pop(key) for key in ("schema", "mallab_version", "missing", "mixed", "left_out")}
     return {"type": "object", "properties": {**beside, "fleet": rows},
-            "required": ["schema", "mallab_version", "fleet", "missing"]}
+            "required": ["schema", "mallab_version", "fleet", "missing", "mixed", "left_out"]}
 
 
 def main():

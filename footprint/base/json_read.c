@@ -11,8 +11,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define FIRST_BYTES 65536u
+
+/* zstd's frames, RFC 8878. A window is allocated as the frame says: what `zstd -19` makes has no larger one. */
+static const unsigned char ZSTD_MAGIC[] = {0x28, 0xb5, 0x2f, 0xfd};
+#define WINDOW_LOG_MAX 23
 
 /* Bytes that jansson 2.14 and glibc's malloc take for each, rounded up: an object with its first table, an array with its
  * first slots, a pair of an object besides its key, an element with its value. */
@@ -71,20 +76,27 @@ static enum fp_status weigh(const char *text, size_t size, uint64_t memory_max, 
     return FP_OK;
 }
 
+/* Twice the room, up to one byte more than is allowed. */
+static bool grow(char **text, size_t *room, uint64_t text_max)
+{
+    const uint64_t most = text_max + 1, wanted = *room == 0 ? FIRST_BYTES : (uint64_t)*room * 2;
+    const size_t more = (size_t)(wanted < most ? wanted : most);
+    char *grown = realloc(*text, more);
+    if (grown == NULL)
+        return false;
+    *text = grown;
+    *room = more;
+    return true;
+}
+
 /* text_max + 1 bytes at most: one more than allowed tells that there are too many. */
 static enum fp_status read_all(int fd, uint64_t text_max, char **text, size_t *ret_size, json_error_t *error)
 {
     size_t size = 0, room = 0;
     for (;;) {
         ssize_t got;
-        if (size == room) {
-            const size_t more = room == 0 ? FIRST_BYTES : room * 2;
-            char *grown = realloc(*text, more);
-            if (grown == NULL)
-                return refuse(error, FP_ERR_MEMORY, "no memory for %zu bytes", more);
-            *text = grown;
-            room = more;
-        }
+        if (size == room && !grow(text, &room, text_max))
+            return refuse(error, FP_ERR_MEMORY, "no memory for its text");
         got = read(fd, *text + size, room - size);
         if (got < 0 && errno == EINTR)
             continue;
@@ -101,6 +113,48 @@ static enum fp_status read_all(int fd, uint64_t text_max, char **text, size_t *r
     return FP_OK;
 }
 
+/* Decompress until there is no more, or more than is allowed. The frames before the last are whole. */
+static enum fp_status inflate(ZSTD_DCtx *context, ZSTD_inBuffer *in, uint64_t text_max, char **text,
+                              size_t *ret_size, json_error_t *error)
+{
+    size_t room = 0, size = 0, left = 1;
+    for (bool more = true; more;) {
+        if (size == room && !grow(text, &room, text_max))
+            return refuse(error, FP_ERR_MEMORY, "no memory for its text");
+        ZSTD_outBuffer out = {*text, room, size};
+        left = ZSTD_decompressStream(context, &out, in);
+        if (ZSTD_isError(left))
+            return refuse(error, FP_ERR_CORRUPT, "damaged: zstd says %s", ZSTD_getErrorName(left));
+        more = in->pos < in->size || (left != 0 && out.pos == room);
+        size = out.pos;
+        if (size > text_max)
+            return refuse(error, FP_ERR_LIMIT, "it is larger than %llu KiB",
+                          (unsigned long long)(text_max >> 10));
+    }
+    *ret_size = size;
+    return left == 0 ? FP_OK : refuse(error, FP_ERR_CORRUPT, "its compressed text is cut off");
+}
+
+/* A compressed text becomes what it holds. */
+static enum fp_status unpack(uint64_t text_max, char **text, size_t *size, json_error_t *error)
+{
+    if (*size < sizeof ZSTD_MAGIC || memcmp(*text, ZSTD_MAGIC, sizeof ZSTD_MAGIC) != 0)
+        return FP_OK;
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    ZSTD_inBuffer in = {*text, *size, 0};
+    char *packed = *text;
+    *text = NULL;
+    enum fp_status status = context == NULL ? refuse(error, FP_ERR_MEMORY, "no memory to decompress it")
+                                            : FP_OK;
+    if (status == FP_OK && ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX)))
+        status = refuse(error, FP_ERR_MEMORY, "zstd takes no bound of its memory");
+    if (status == FP_OK)
+        status = inflate(context, &in, text_max, text, size, error);
+    (void)ZSTD_freeDCtx(context); /* it returns no error */
+    free(packed);
+    return status;
+}
+
 enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
                             json_error_t *ret_error)
 {
@@ -112,6 +166,8 @@ enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **
     memset(error, 0, sizeof *error);
     status = read_all(fd, bound->text_bytes, &text, &size, error);
     saved = errno;
+    if (status == FP_OK)
+        status = unpack(bound->text_bytes, &text, &size, error);
     if (status == FP_OK)
         status = weigh(text, size, bound->memory_bytes != 0 ? bound->memory_bytes : bound->text_bytes * 8,
                        error);

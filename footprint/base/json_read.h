@@ -32,7 +32,8 @@ struct fp_json_bound {
  * json_fd       of its recording.json: one of usual size is bounded without looking at the directory. */
 struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd);
 
-/* fp_json_read - parse what a descriptor holds from its position on: a file or a pipe. Duplicate keys are refused.
+/* fp_json_read - parse what a descriptor holds from its position on: a file or a pipe, compressed by zstd or not, which its first bytes tell.
+ * Duplicate keys are refused. The bounds are of the text, whatever a compressed one takes.
  * fd         borrowed; read to its end, unless refused.
  * ret_root   a new reference, on FP_OK only.
  * ret_error  may be NULL. Its text says what is wrong, its line and position where. FP_ERR_LIMIT: the text names the bound.

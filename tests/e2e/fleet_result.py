@@ -78,8 +78,8 @@ def fleet(count, names=NAMES, shift=1.0, first=0):
 
 
 def document(inside, missing=()):
-    """As `mallab collect --json` has it."""
-    return {"schema": "mallab-fleet/1", "mallab_version": "0.1.0", "fleet": inside, "missing": list(missing)}
+    """As `mallab report --together --json` has it."""
+    return {"schema": "mallab-fleet/1", "mallab_version": "0.1.0", "fleet": inside, "missing": list(missing), "mixed": [], "left_out": []}
 
 
 if __name__ == "__main__":

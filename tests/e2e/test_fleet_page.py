@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """The page of a fleet in a headless Chromium: the common line on top, a thousand hosts sorted and filtered at once, nothing asked from
 outside, names that stay words, and a phone's width."""
-import csv
-import io
 import json
 import pathlib
 import sys
@@ -91,11 +89,11 @@ class FleetPage(Lab):
         fleet["hosts"][4].update(label=html_result.HOSTILE, workload=html_result.HOSTILE, program=html_result.HOSTILE)
         fleet["hosts"][5]["entries"][2]["failed"] = html_result.HOSTILE
         fleet["candidates"][2]["failed"] = [html_result.HOSTILE]
-        missing = [{"cell": at, "label": html_result.HOSTILE, "workload": "x.wl", "cause": html_result.HOSTILE} for at in range(30)]
+        missing = [{"label": html_result.HOSTILE}] * 30
         page = self.page(fleet_result.document(fleet, missing))
         self.assertIsNone(page.run("window.broken ?? null"))
         self.assertEqual(page.run("document.querySelectorAll('main img, main b').length"), 0)
-        self.assertIn("30 cells are missing", page.run("document.querySelector('.fleet').textContent"))
+        self.assertIn("30 of those expected", page.run("document.querySelector('.fleet').textContent"))
         self.assertEqual(page.run("document.querySelectorAll('.matrix .verdict.bad').length > 0"), True)
         for width in (360, 800):
             page.open(self.place / "out.html", width=width, dark=True)
@@ -115,17 +113,13 @@ class FleetPage(Lab):
 
 
 class FleetForms(Lab):
-    def test_a_thousand_hosts_on_one_screen_and_all_in_csv(self):
+    def test_a_thousand_hosts_on_one_screen(self):
         fleet = fleet_result.fleet(1000)
         (self.place / "fleet.json").write_text(json.dumps(fleet_result.document(fleet)))
         screen = self.mallab("report", "fleet.json").stdout.splitlines()
         self.assertLessEqual(len(screen), 45)
         self.assertLessEqual(max(map(len, screen)), 100)
         self.assertGreater(len(self.mallab("report", "--details", "fleet.json").stdout.splitlines()), 1000)
-        rows = list(csv.DictReader(io.StringIO(self.mallab("report", "--format", "csv", "fleet.json").stdout.decode())))
-        self.assertEqual(len(rows), 3000)
-        self.assertEqual({row["label"] for row in rows}, {host["label"] for host in fleet["hosts"]})
-        self.assertEqual(float(rows[1]["time.ratio"]), float(f"{fleet['hosts'][0]['entries'][1]['time']['ratio']:.9g}"))
 
 
 if __name__ == "__main__":

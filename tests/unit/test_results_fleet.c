@@ -407,16 +407,48 @@ TEST(a_cell_of_another_baseline_is_refused)
     res_fleet_input_free(input);
 }
 
-TEST(kinds_of_machines_are_told)
+TEST(what_is_mixed_missing_or_left_out_is_told)
 {
     struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
     struct res_fleet fleet;
-    take(input, &(struct cell){"a", "1", .time = 1, .error = 0.01, .peak = 1, .cpu = "old"}, NAN, 0);
-    take(input, &(struct cell){"b", "2", .time = 1, .error = 0.01, .peak = 1, .cpu = "older"}, NAN, 0);
+    take_some(input, 6);
     finish(input, &fleet);
-    CHECK_U64(fleet.machines.count, 2);
-    CHECK_STR(note_of(&fleet, "machines"), "results are of 2 kinds, and are averaged over them: old, 2 cpus, "
-                                           "x86_64, older, 2 cpus, x86_64");
+    CHECK_STR(note_of(&fleet, "mixed"), "");
+    fleet.mixed = res_calloc(1, sizeof *fleet.mixed);
+    fleet.mixed[fleet.mixed_count++] = (struct res_fleet_mixed){res_strdup("new"),
+                                                                res_calloc(2, sizeof *fleet.mixed->kinds), 2};
+    fleet.mixed[0].kinds[0] = (struct res_fleet_kind){res_strdup("5.3.0"), 5, res_strdup("a.json")};
+    fleet.mixed[0].kinds[1] = (struct res_fleet_kind){res_strdup("5.2.1"), 1, res_strdup("b.json")};
+    fleet.missing = res_calloc(1, sizeof *fleet.missing);
+    fleet.missing[fleet.missing_count++].label = res_strdup("web9");
+    fleet.left_out = res_calloc(1, sizeof *fleet.left_out);
+    fleet.left_out[fleet.left_out_count++] = (struct res_fleet_left){res_strdup("c.json"),
+                                                                     res_strdup("torn")};
+    res_notes_fleet(&fleet);
+    CHECK_STR(note_of(&fleet, "mixed"), "new: 5.3.0 in 5, 5.2.1 in 1");
+    CHECK_STR(note_of(&fleet, "missing"), "1 of those expected: web9");
+    CHECK_STR(note_of(&fleet, "left out"), "1: c.json");
+    res_fleet_release(&fleet);
+}
+
+TEST(without_a_label_the_digest_is_the_key)
+{
+    struct res_fleet_input *input = begin(RES_WEIGHTS_HOSTS, false);
+    struct res_fleet fleet;
+    const struct cell cells[] = {{"a", "1", .time = 1, .error = 0.01, .peak = 1},
+                                 {"renamed", "1", .time = 1, .error = 0.01, .peak = 1},
+                                 {"a", "2", .time = 1, .error = 0.01, .peak = 1}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct res_result *result = result_of(&cells[i], 1);
+        char *problem = NULL;
+        const struct res_fleet_cell cell = {.share = NAN, .block = i};
+        CHECK(res_fleet_take(input, &cell, result, &result->workloads[0], &problem) == RES_FLEET_TAKEN);
+    }
+    finish(input, &fleet);
+    CHECK_U64(fleet.host_count, 2);
+    CHECK_STR(fleet.hosts[0].label, "a");
+    CHECK_STR(fleet.hosts[1].label, "a");
+    CHECK_U64(fleet.hosts[0].blocks + fleet.hosts[1].blocks, 3);
     res_fleet_release(&fleet);
 }
 
@@ -493,5 +525,6 @@ RUN_TESTS(T(figures_are_of_the_process), T(without_a_process_they_are_of_malloc_
           T(hosts_of_one_label_are_told_apart), T(less_time_for_more_memory_says_so),
           T(who_fails_is_named_and_in_no_common_figure), T(cells_give_the_same_bytes_in_any_order),
           T(blocks_are_averaged_and_what_they_differ_by_counts), T(a_cell_of_another_baseline_is_refused),
-          T(kinds_of_machines_are_told), T(a_result_of_several_has_one_and_of_one_has_none),
-          T(a_document_is_read_again_and_checked), T(the_screen_has_80_columns))
+          T(what_is_mixed_missing_or_left_out_is_told), T(without_a_label_the_digest_is_the_key),
+          T(a_result_of_several_has_one_and_of_one_has_none), T(a_document_is_read_again_and_checked),
+          T(the_screen_has_80_columns))

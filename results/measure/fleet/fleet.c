@@ -1,4 +1,4 @@
-/* fleet.c - cells are joined to hosts. */
+/* fleet.c - blocks are joined to hosts. */
 #include "results/measure/fleet/fleet.h"
 
 #include <math.h>
@@ -27,6 +27,14 @@ static size_t group_end(const struct res_fleet_input *input, size_t begin)
     return end;
 }
 
+static int by_name(const void *left, const void *right)
+{
+    const struct res_fleet_block *one = ((const struct group *)left)->blocks[0];
+    const struct res_fleet_block *other = ((const struct group *)right)->blocks[0];
+    const int names = strcmp(res_block_name(one), res_block_name(other));
+    return names != 0 ? names : strcmp(one->digest, other->digest);
+}
+
 static struct group *groups_of(const struct res_fleet_input *input, size_t *ret_count)
 {
     struct group *groups = res_calloc(input->count + 1, sizeof *groups);
@@ -35,6 +43,7 @@ static struct group *groups_of(const struct res_fleet_input *input, size_t *ret_
         end = group_end(input, begin);
         groups[(*ret_count)++] = (struct group){input->blocks + begin, end - begin};
     }
+    qsort(groups, *ret_count, sizeof *groups, by_name);
     return groups;
 }
 
@@ -186,7 +195,7 @@ static void fill_host(const struct group *group, const struct res_fleet *fleet,
                       struct res_fleet_host *ret_host)
 {
     res_described_init(&RES_FLEET_HOST, ret_host);
-    ret_host->label = res_strdup(group->blocks[0]->label);
+    ret_host->label = res_strdup(res_block_name(group->blocks[0]));
     ret_host->file_digest = res_strdup(group->blocks[0]->digest);
     ret_host->workload = FIRST(group, workload);
     ret_host->program = FIRST(group, program);
@@ -316,8 +325,7 @@ void res_fleet_of_result(struct res_result *result)
     for (size_t i = 0; i < result->workload_count; i++) {
         char *problem = NULL;
         const struct res_result_workload *workload = &result->workloads[i];
-        const struct res_fleet_cell cell = {
-            .label = workload->label != NULL ? workload->label : workload->name, .share = NAN, .block = i};
+        const struct res_fleet_cell cell = {.label = workload->label, .share = NAN, .block = i};
         taken += res_fleet_take(input, &cell, result, workload, &problem) == RES_FLEET_TAKEN;
         free(problem);
     }

@@ -1,11 +1,11 @@
-/* fleet.h - many workloads, one answer: cells are taken one by one, in any order, and joined.
+/* fleet.h - many workloads, one answer: they are taken one by one, in any order, and joined.
  *
  *   time of the process  1 + share * (ratio - 1): the share of its CPU time that is in malloc, and the ratio of that part
  *   peak of the process  its resident peak and what the candidate's heap holds more, over that peak
- *   blocks               of one host (label and file's digest): the mean of their logarithms. What blocks differ by beyond their own errors is
- *                        pooled over all hosts, since a cell does not know how its node differs from others
+ *   blocks               results of one host (label and file's digest): the mean of their logarithms. What blocks differ by beyond their own
+ *                        errors is pooled over all hosts, since a result does not know how its node differs from others
  *   not trusted          figures that verdict.h calls no ground, or of which there is no interval: in no common figure, and named
- *   order                sums run by label, digest and block: the same cells give the same bytes in whatever order they come
+ *   order                sums run by label, digest and block: the same results give the same bytes in whatever order they come
  *
  * Formulas stand in results/measure/statistics/many.h. */
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
@@ -22,10 +22,10 @@
     256u /* of a result: a file with more is none of ours, and would take minutes */
 
 /* res_fleet_finish - what they say together. The input stays, and can take more.
- * ret_fleet  without schema, version, missing and left, which are the caller's to add. Release with res_fleet_release. */
+ * ret_fleet  without schema, version, missing, mixed and left_out, which are the caller's to add. Release with res_fleet_release. */
 void res_fleet_finish(const struct res_fleet_input *input, struct res_fleet *ret_fleet);
 
-/* res_fleet_of_result - the same of the workloads of one result, by label, or name where it has none: fills result->fleet, dropping one that is there. None of a
+/* res_fleet_of_result - the same of the workloads of one result: fills result->fleet, dropping one that is there. None of a
  * result with fewer than two workloads, or nothing to compare. The result has its verdicts. */
 void res_fleet_of_result(struct res_result *result);
 

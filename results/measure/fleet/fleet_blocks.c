@@ -86,7 +86,7 @@ static void insert(struct res_fleet_input *input, size_t at, struct res_fleet_bl
     input->count++;
 }
 
-static char *machine_kind(const struct res_machine *machine)
+char *res_machine_kind(const struct res_machine *machine)
 {
     const char *cpu = machine->cpu != NULL ? machine->cpu : "processor not known";
     const char *architecture = machine->architecture != NULL ? machine->architecture : "";
@@ -190,7 +190,7 @@ static struct res_fleet_block *block_of(const struct res_fleet_input *input,
         .digest = res_strdup(workload->file_digest),
         .workload = res_strdup(workload->name),
         .program = res_strdup(workload->program),
-        .machine = machine_kind(&result->machine),
+        .machine = res_machine_kind(&result->machine),
         .no_trust_time = res_strdup(workload->no_trust_time),
         .no_trust_memory = no_trust_memory(workload),
         .number = cell->block,
@@ -221,7 +221,7 @@ enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct 
         *ret_problem = res_strdup("it does not say which workload it is of (file_digest)");
         return RES_FLEET_REFUSED;
     }
-    char *label = res_text_plain(cell->label);
+    char *label = res_text_plain(cell->label != NULL ? cell->label : "");
     const size_t at = place_of(input, label, workload->file_digest, cell->block);
     const bool is_there = at < input->count &&
                           order_of(input->blocks[at], label, workload->file_digest, cell->block) == 0;
@@ -250,6 +250,11 @@ static double time_part(const struct res_fleet_block *block)
 double res_block_whole_bytes(const struct res_fleet_block *block)
 {
     return fmax(block->rss_bytes, block->heap_bytes); /* NAN counts for nothing */
+}
+
+const char *res_block_name(const struct res_fleet_block *block)
+{
+    return *block->label != '\0' ? block->label : block->workload;
 }
 
 bool res_block_knows(const struct res_fleet_block *block, bool memory)

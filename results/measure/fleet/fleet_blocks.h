@@ -1,4 +1,4 @@
-/* fleet_blocks.h - cells are taken, and kept until the fleet is finished (fleet.h), which joins them to hosts. */
+/* fleet_blocks.h - workloads of results are taken, and what a fleet needs of them is kept until it is finished (fleet.h), which joins them to hosts. */
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_BLOCKS_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_BLOCKS_H
 
@@ -17,11 +17,11 @@ struct res_fleet_asked {
     bool all_hosts;
 };
 
-/* One cell of it; strings borrowed. */
+/* One workload of a result; strings borrowed. */
 struct res_fleet_cell {
-    const char *label;
-    double share;   /* of its host; NAN: by `weights`, of all hosts that come */
-    uint64_t block; /* cells of one host have different ones */
+    const char *label; /* of its host; NULL: none, and its digest alone is the key */
+    double share;      /* of its host; NAN: by `weights`, of all hosts that come */
+    uint64_t block;    /* those of one host have different ones */
 };
 
 enum res_fleet_taken {
@@ -30,7 +30,10 @@ enum res_fleet_taken {
     RES_FLEET_REFUSED, /* another baseline, or no digest: ret_problem says so */
 };
 
-/* res_fleet_begin - a fleet without cells. res_fleet_input_free - drop it; NULL is none. */
+/* res_machine_kind - "model, 8 cpus, x86_64". The caller's to free. */
+char *res_machine_kind(const struct res_machine *machine);
+
+/* res_fleet_begin - a fleet without any. res_fleet_input_free - drop it; NULL is none. */
 struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked);
 void res_fleet_input_free(struct res_fleet_input *input);
 
@@ -41,7 +44,7 @@ enum res_fleet_taken res_fleet_take(struct res_fleet_input *input, const struct 
                                     const struct res_result *result,
                                     const struct res_result_workload *workload, char **ret_problem);
 
-/* ---- of cells that were taken ----------------------------------------------------------------- */
+/* ---- of what was taken ----------------------------------------------------------------- */
 
 /* One candidate: ratios are of the time in malloc and of the heap. */
 struct res_fleet_side {
@@ -52,7 +55,8 @@ struct res_fleet_side {
 };
 
 struct res_fleet_block {
-    char *label, *digest, *workload, *program, *machine, *no_trust_time, *no_trust_memory;
+    char *label, *digest, *workload, *program, *machine, *no_trust_time,
+        *no_trust_memory; /* label: "": none */
     uint64_t number;
     double share;                 /* NAN: not given */
     double calls_ns, cpu_ns;      /* of the baseline in malloc; of the process, NAN: not known */
@@ -68,6 +72,9 @@ struct res_fleet_input {
     struct res_fleet_block **blocks; /* by label, digest and number */
     size_t count, capacity;
 };
+
+/* res_block_name - what its host is called: its label, or the workload's name. */
+const char *res_block_name(const struct res_fleet_block *block);
 
 /* res_block_knows - whether it says how much memory, or CPU time, the process took. */
 bool res_block_knows(const struct res_fleet_block *block, bool memory);

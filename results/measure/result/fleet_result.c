@@ -40,7 +40,7 @@ static const struct res_field HOST_FIELDS[] = {
     RES_ROW(TEXT, "program", program, "that was recorded"),
     RES_ROW(TEXT, "machine", machine, "kind of machine that it was measured on"),
     RES_ROW_AS(NUMBER, REQUIRED, "share", share, "its weight; all add up to 1"),
-    RES_ROW(COUNT, "blocks", blocks, "cells that its figures are the mean of"),
+    RES_ROW(COUNT, "blocks", blocks, "results that its figures are the mean of"),
     RES_ROW(NUMBER, "malloc.time", malloc_time, "part of its CPU time that is in malloc"),
     RES_ROW(NUMBER, "malloc.memory", malloc_memory, "part of its resident peak that is heap"),
     RES_WORD("of.time", of_time, RES_FLEET_OF, "what its time is of: `process` or `malloc`"),
@@ -126,12 +126,34 @@ static const struct res_described PAIR = RES_DESCRIBE_WHOLLY("a pair", PAIR_FIEL
 
 #define OWNER struct res_fleet_missing
 static const struct res_field MISSING_FIELDS[] = {
-    RES_ROW(COUNT, "cell", cell, "its id in the plan"),
-    RES_ROW(TEXT, "label", label, "of its host"),
-    RES_ROW(TEXT, "workload", workload, "name of the file"),
-    RES_ROW(TEXT, "cause", cause, "why it is missing"),
+    RES_ROW_AS(TEXT, REQUIRED, "label", label, "of a host, or a workload's name, as --expect has it"),
 };
-static const struct res_described MISSING = RES_DESCRIBE_WHOLLY("a missing cell", MISSING_FIELDS);
+static const struct res_described MISSING = RES_DESCRIBE_WHOLLY("a missing workload", MISSING_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_kind
+static const struct res_field KIND_FIELDS[] = {
+    RES_ROW(TEXT, "value", value, "a version, a machine, a setting"),
+    RES_ROW(COUNT, "results", results, "that have it"),
+    RES_ROW(TEXT, "file", file, "the first of them"),
+};
+static const struct res_described KIND = RES_DESCRIBE_WHOLLY("a kind", KIND_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_mixed
+static const struct res_field MIXED_FIELDS[] = {
+    RES_ROW_AS(TEXT, REQUIRED, "what", what, "`mallab`, `machine`, `candidates`, a setting, or a candidate"),
+    RES_LIST(LIST, PLAIN, "kinds", kinds, kind_count, &KIND, "the most frequent first"),
+};
+static const struct res_described MIXED = RES_DESCRIBE_WHOLLY("what is mixed", MIXED_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_fleet_left
+static const struct res_field LEFT_FIELDS[] = {
+    RES_ROW(TEXT, "file", file, "its name"),
+    RES_ROW(TEXT, "why", why, "why it is in no figure"),
+};
+static const struct res_described LEFT = RES_DESCRIBE_WHOLLY("a file that is left out", LEFT_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_fleet
@@ -139,9 +161,8 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "schema", schema, "`mallab-fleet/1`, beside `fleet`"),
     RES_ROW_AS(TEXT, OMITTED, "mallab_version", mallab_version, "what wrote that, beside `fleet`"),
     RES_ROW_AS(TEXT, REQUIRED, "baseline", baseline, "the candidate that the others are compared with"),
-    RES_ROW(TEXTS, "machines", machines, "kinds that cells ran on"),
+    RES_ROW(TEXTS, "machines", machines, "kinds that results are of"),
     RES_WORD("weights", weights, RES_FLEET_WEIGHTS, "what shares are by: `hosts`, `cpu`, `bytes` or `file`"),
-    RES_ROW_AS(TEXT, OMITTED, "selection", selection, "which of how many workloads, where a plan took some"),
     RES_ROW(TRUTH, "all_hosts", all_hosts, "whether the hosts are the whole fleet"),
     RES_WORD("of.time", of_time, RES_FLEET_OF, "what common times are of: `process` or `malloc`"),
     RES_WORD("of.memory", of_memory, RES_FLEET_OF, "likewise memory"),
@@ -153,13 +174,10 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_LIST(LIST, PLAIN, "against", against, against_count, &PAIR, "candidates with one another"),
     RES_LIST(LIST, REQUIRED, "hosts", hosts, host_count, &RES_FLEET_HOST, "by label, then digest"),
     RES_LIST(LIST, OMITTED, "missing", missing, missing_count, &MISSING,
-             "cells of the plan that are not in it, beside `fleet`"),
-    RES_ROW_AS(COUNT, OMITTED, "left.torn", left.torn,
-               "files of the plan that hold no whole result, beside `fleet`"),
-    RES_ROW_AS(COUNT, OMITTED, "left.doubled", left.doubled,
-               "results of a cell that is there already, likewise"),
-    RES_ROW_AS(COUNT, OMITTED, "left.temporary", left.temporary,
-               "temporaries of cells that were ended, likewise"),
+             "what was expected and is in no result, beside `fleet`"),
+    RES_LIST(LIST, OMITTED, "mixed", mixed, mixed_count, &MIXED, "what results differ in, likewise"),
+    RES_LIST(LIST, OMITTED, "left_out", left_out, left_out_count, &LEFT,
+             "files that were not taken, likewise"),
     RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "the answer about all of it"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on it for people"),
 };
@@ -178,27 +196,12 @@ static const char *defect_of(const struct res_fleet *fleet)
 }
 
 /* What stands in a document beside the fleet. */
-static const char *const BESIDE[] = {"schema", "mallab_version", "missing", "left"};
-
-/* Of unreleased versions: the fleet was the document, and of each candidate what is of time was `time`. */
-static json_t *as_now(const json_t *json)
-{
-    json_t *fleet = json_copy((json_t *)(uintptr_t)json), *candidates = json_array(), *value;
-    size_t index;
-    json_array_foreach(json_object_get(json, "candidates"), index, value)
-    {
-        json_t *candidate = json_copy(value);
-        (void)json_object_update_missing(candidate, json_object_get(value, "time")); /* or it has none */
-        json_array_append_new(candidates, candidate);
-    }
-    json_object_set_new(fleet, "candidates", candidates);
-    return fleet;
-}
+static const char *const BESIDE[] = {"schema", "mallab_version", "missing", "mixed", "left_out"};
 
 bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem)
 {
     json_t *inside = json_object_get(json, "fleet");
-    json_t *fleet = json_is_object(inside) ? json_copy(inside) : as_now(json);
+    json_t *fleet = json_is_object(inside) ? json_copy(inside) : json_object();
     for (size_t i = 0; i < sizeof BESIDE / sizeof BESIDE[0]; i++)
         json_object_set(fleet, BESIDE[i], json_object_get(json, BESIDE[i]));
     const char *defect = json_array_size(json_object_get(fleet, "candidates")) > CANDIDATES_MAX
@@ -222,8 +225,9 @@ json_t *res_fleet_write(const struct res_fleet *fleet)
         json_object_set(document, BESIDE[i], json_object_get(inside, BESIDE[i]));
         (void)json_object_del(inside, BESIDE[i]); /* or it is not there */
     }
-    if (fleet->missing_count == 0)
-        json_object_set_new(document, "missing", json_array());
+    for (size_t i = 2; i < sizeof BESIDE / sizeof BESIDE[0]; i++) /* in any case */
+        if (json_object_get(document, BESIDE[i]) == NULL)
+            json_object_set_new(document, BESIDE[i], json_array());
     json_decref(inside);
     return document;
 }

@@ -1,7 +1,7 @@
 /* fleet_result.h - what many workloads say together: types and rows. results/measure/fleet/fleet.h makes it.
  *
  *   host    one workload of one host: its label and the digest of its file together are its key; names are for people
- *   block   a cell of a host: all candidates, measured at once. Blocks of one host are averaged
+ *   block   one result of a host: all candidates, measured at once. Blocks of one host are averaged
  *   share   the weight of a host; those of all hosts add up to 1
  *   of      what figures are of: "process" (its CPU time, its resident peak) or "malloc" (time in malloc, its heap). The common figures are of
  *           one of both, and hosts without it are in none of them
@@ -107,15 +107,27 @@ struct res_fleet_pair {
     int verdict;             /* enum res_verdict of time: faster means that `one` is */
 };
 
-/* A cell that is not in it. */
+/* One that was expected, and is in no result. */
 struct res_fleet_missing {
-    uint64_t cell; /* its id in the plan */
-    char *label, *workload, *cause;
+    char *label;
 };
 
-/* Files of a plan that were not taken. */
+/* What results of one fleet differ in: its values, the most frequent first. */
+struct res_fleet_kind {
+    char *value;
+    uint64_t results;
+    char *file; /* the first that has it */
+};
+
+struct res_fleet_mixed {
+    char *what; /* "mallab", "jemalloc" */
+    struct res_fleet_kind *kinds;
+    size_t kind_count;
+};
+
+/* A file, or a workload of it, that is not in it. */
 struct res_fleet_left {
-    uint64_t torn, doubled, temporary;
+    char *file, *why;
 };
 
 struct res_fleet {
@@ -124,8 +136,7 @@ struct res_fleet {
     char *baseline;
     struct res_texts machines; /* kinds; more than one are compared with a warning */
     int weights;               /* enum res_fleet_weights */
-    char *selection; /* which of how many workloads these are (`mallab plan`); NULL: all that there were */
-    bool all_hosts;  /* the hosts are the whole fleet: intervals are of their figures' noise alone */
+    bool all_hosts;         /* the hosts are the whole fleet: intervals are of their figures' noise alone */
     int of_time, of_memory; /* enum res_fleet_of, of the common figures */
     double loser_limit;     /* a host that is slower by more loses; 0.01 is 1 % */
     uint64_t workloads;
@@ -138,7 +149,10 @@ struct res_fleet {
     size_t host_count;
     struct res_fleet_missing *missing;
     size_t missing_count;
-    struct res_fleet_left left;
+    struct res_fleet_mixed *mixed;
+    size_t mixed_count;
+    struct res_fleet_left *left_out;
+    size_t left_out_count;
     struct res_program_verdict *verdict; /* results/measure/figures/verdict.h */
     struct res_note *notes;
     size_t note_count;
@@ -148,7 +162,7 @@ struct res_fleet {
 extern const struct res_described RES_FLEET, RES_FLEET_HOST, RES_FLEET_ENTRY, RES_FLEET_CANDIDATE;
 
 /* res_fleet_read - a fleet's document, checked: every host has an entry for each candidate. It has the fleet as `fleet`, beside schema, version,
- * what is missing and what is left out.
+ * what is missing, what is mixed and what is left out.
  * ret_problem  one line, the caller's to free, where false is returned. */
 bool res_fleet_read(const json_t *json, struct res_fleet *ret_fleet, char **ret_problem);
 

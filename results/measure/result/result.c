@@ -43,7 +43,7 @@ static const struct {
     {"mallab-top/", "what 'mallab top --json' printed", "name the recording"},
     {"mallab-fleet-compare/", "a comparison by 'mallab compare --json'",
      "name the two fleets that it compares"},
-    {"mallab-fleet/", "a fleet by 'mallab collect'",
+    {"mallab-fleet/", "a fleet by 'mallab report --together --json'",
      "show it with 'mallab report', or hold it against another with 'mallab compare'"},
     {"mallab-report/", "the data of a page by 'mallab report --format html'", "name the results themselves"},
 };

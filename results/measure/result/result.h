@@ -278,12 +278,6 @@ struct res_missing_candidate {
     char *name, *reason;
 };
 
-/* Which cell of a plan a result is (results/measure/plan). */
-struct res_result_cell {
-    uint64_t id, block, tries;
-    char *label, *plan, *host;
-};
-
 /* The program as its user gave it, for lines to paste. It is in no file: a result comes from anywhere, and is not to name commands
  * that others then run. All borrowed. */
 struct res_asked {
@@ -320,8 +314,7 @@ struct res_result {
     struct res_confirmation *confirmation; /* NULL: the program itself was not run again */
     struct res_confirmed *confirmed;       /* the control last */
     size_t confirmed_count;
-    struct res_result_cell *cell; /* NULL: of no plan */
-    struct res_fleet *fleet;      /* what its workloads say together (fleet.h); NULL: it has one */
+    struct res_fleet *fleet; /* what its workloads say together (fleet.h); NULL: it has one */
     struct res_asked asked;
     json_t *rest;
 };

@@ -480,18 +480,6 @@ static const struct res_field MISSING_FIELDS[] = {
 static const struct res_described MISSING = RES_DESCRIBE_WHOLLY("a missing candidate", MISSING_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_result_cell
-static const struct res_field CELL_FIELDS[] = {
-    RES_ROW_AS(COUNT, REQUIRED, "id", id, "its number in the plan"),
-    RES_ROW_AS(TEXT, REQUIRED, "label", label, "whose recording it is: a host"),
-    RES_ROW_AS(COUNT, REQUIRED, "block", block, "which repetition of the workload, from 0"),
-    RES_ROW_AS(TEXT, REQUIRED, "plan", plan, "digest of the plan, without its rows"),
-    RES_ROW(TEXT, "host", host, "the node that it ran on"),
-    RES_ROW(COUNT, "tries", tries, "with this one"),
-};
-static const struct res_described CELL = RES_DESCRIBE_WHOLLY("a cell", CELL_FIELDS);
-#undef OWNER
-
 #define OWNER struct res_result
 static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "schema", schema, "`mallab-experiment/1`; readers refuse a higher number"),
@@ -531,7 +519,6 @@ static const struct res_field RESULT_FIELDS[] = {
              "of `--confirm` and `mallab confirm`: how the program itself was run"),
     RES_LIST(LIST, OMITTED, "confirmed", confirmed, confirmed_count, &RES_CONFIRMED,
              "what it showed of each candidate; the control last"),
-    RES_PART(STRUCT, OMITTED | RES_FIELD_SOUND, "cell", cell, &CELL, "of `mallab cell`: which one"),
     RES_PART(STRUCT, OMITTED, "fleet", fleet, &RES_FLEET, "what several workloads say together"),
 };
 const struct res_described RES_RESULT = RES_DESCRIBE("a result", RESULT_FIELDS);

@@ -61,7 +61,7 @@ static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_c
         finding->reason = res_strdup("");
     } else {
         finding->reason = res_printf("%zu proven, but some %.1f of %.0f are estimated to lose: more blocks "
-                                     "decide ('mallab plan --again')%s%s",
+                                     "decide%s%s",
                                      candidate->loser_count, estimated, all,
                                      names != NULL ? ", the likeliest of " : "", names != NULL ? names : "");
     }
@@ -96,17 +96,17 @@ static void judge_change(const struct res_fleet *fleet, const struct res_fleet_c
                                              finding->rule.limit);
 }
 
-/* What is within may not be so with the cells that are missing. */
+/* What is within may not be so with the results that are not there. */
 static void doubt_what_is_missing(const struct res_fleet *fleet, struct res_finding *finding)
 {
     const bool within = finding->reason != NULL ? finding->outcome == RES_WITHIN
                                                 : finding->estimate.interval.high <= finding->rule.limit;
-    if (fleet->missing_count == 0 || !within)
+    const size_t absent = fleet->missing_count + fleet->left_out_count;
+    if (absent == 0 || !within)
         return;
     free(finding->reason);
     finding->outcome = RES_INCONCLUSIVE;
-    finding->reason = res_printf("within so far, but %zu cells are missing ('mallab collect' says why)",
-                                 fleet->missing_count);
+    finding->reason = res_printf("within so far, but %zu of the results are missing or left out", absent);
 }
 
 struct res_finding res_fleet_finding(const struct res_fleet *fleet, size_t candidate,
@@ -183,7 +183,7 @@ char *res_fleet_remedy(const struct res_fleet *fleet, const struct res_finding *
     if (!(times <= TIMES_MOST))
         return NULL;
     if (fleet->all_hosts || tau * tau < noise)
-        return res_printf("the cells' noise makes it wide, some %.0f blocks of each workload would decide, "
+        return res_printf("the results' noise makes it wide, some %.0f blocks of each workload would decide, "
                           "there are %.3g",
                           ceil(times * blocks), blocks);
     return res_printf("workloads differ by some %s, more blocks narrow it little: some %.0f workloads "

@@ -5,7 +5,7 @@
  *   losers  over: more are proven than the limit allows; within: neither are so many proven, nor does the estimate of all losers, proven or
  *           not, come to more
  *   failed  a candidate that failed on a workload is over, as in one result
- *   absent  while cells of the plan are missing nothing is within: what is missing may be what fails */
+ *   absent  while results are missing or left out nothing is within: they may be what fails */
 #ifndef MALLAB_RESULTS_REPORT_GATE_FLEET_CHECK_H
 #define MALLAB_RESULTS_REPORT_GATE_FLEET_CHECK_H
 

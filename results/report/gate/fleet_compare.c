@@ -179,8 +179,7 @@ static void add_differences(struct res_texts *texts, const struct res_fleet *ear
     add_difference(texts, "times are of", RES_FLEET_OF[earlier->of_time], RES_FLEET_OF[fleet->of_time]);
     add_difference(texts, "memory is of", RES_FLEET_OF[earlier->of_memory], RES_FLEET_OF[fleet->of_memory]);
     if (earlier->missing_count + fleet->missing_count > 0) {
-        char *words = res_printf("cells missing: %zu then, %zu now", earlier->missing_count,
-                                 fleet->missing_count);
+        char *words = res_printf("missing: %zu then, %zu now", earlier->missing_count, fleet->missing_count);
         res_texts_add(texts, words);
         free(words);
     }
@@ -285,10 +284,9 @@ char *res_fleet_compare_document(const struct res_fleet_compare *comparison, con
     struct res_document document = {.style = style};
     const size_t named_most = style != NULL && style->details ? 0 : NAMES_MOST;
     struct res_grid grid;
-    res_document_heading(&document, 3,
-                         "fleet of %" PRIu64 " workloads then, %" PRIu64 " now, %" PRIu64 " in both; against %s",
-                         comparison->workloads_old, comparison->workloads_new, comparison->pairs,
-                         comparison->baseline);
+    res_document_heading(
+        &document, 3, "fleet of %" PRIu64 " workloads then, %" PRIu64 " now, %" PRIu64 " in both; against %s",
+        comparison->workloads_old, comparison->workloads_new, comparison->pairs, comparison->baseline);
     res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
     add_rows(&grid, comparison);
     res_document_table(&document, &grid);
@@ -297,8 +295,9 @@ char *res_fleet_compare_document(const struct res_fleet_compare *comparison, con
     res_document_names(&document, "differs", &comparison->differences, 0);
     res_document_names(&document, "only then", &comparison->only_old, named_most);
     res_document_names(&document, "only now", &comparison->only_new, named_most);
-    res_document_line(&document,
-                      "Ratios are to the baseline of the same cell; the change is over pairs of one host, by its "
-                      "spread between them.");
+    res_document_line(
+        &document,
+        "Ratios are to the baseline of the same result; the change is over pairs of one host, by its "
+        "spread between them.");
     return document.text.text;
 }

@@ -1,8 +1,8 @@
-/* fleet_compare.h - two collections of a fleet: what its common line moved by.
+/* fleet_compare.h - a fleet then and now: what its common line moved by.
  *
  *   pair     a host of both: the same label and the same digest of its file. Others are listed, and in no figure
  *   change   per candidate the share-weighted mean over the pairs of ln(ratio now / ratio then), with an interval from the spread of these
- *            differences: what hosts have of their own is in both and goes out. Ratios are to the baseline of the same cell, so that a slower
+ *            differences: what hosts have of their own is in both and goes out. Ratios are to the baseline of the same result, so that a slower
  *            machine changes nothing
  *   shares   those of now
  *

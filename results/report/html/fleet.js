@@ -43,16 +43,6 @@ function fleetFacts(fleet) {
     fact("Hosts", fleet.all_hosts === true ? "all that there are" : "a sample"), machines.length > 0 ? fact("Machines", machines.join("; ")) : null);
 }
 
-// Cells without a result, one line for each cause.
-function missingList(fleet) {
-  const causes = new Map();
-  for (const one of listOf(fleet.missing).map(objectOf)) causes.set(String(one.cause), [...(causes.get(String(one.cause)) ?? []), one]);
-  if (causes.size === 0) return null;
-  return element("div", {class: "advice"}, element("strong", {}, `${wholeText(listOf(fleet.missing).length)} cells are missing`),
-    element("ul", {class: "warnings"}, [...causes].slice(0, 20).map(([cause, cells]) =>
-      element("li", {}, `${cells.slice(0, 8).map((one) => `${one.cell} (${one.label})`).join(", ")}${cells.length > 8 ? ` and ${cells.length - 8} more` : ""}: ${cause}`))));
-}
-
 // ---- the matrix.
 
 const FLEET_METRICS = {time: ["Time", "faster", "slower"], peak: ["Peak memory", "less", "more"]};
@@ -114,8 +104,7 @@ function fleetMatrix(fleet, linkOf) {
 }
 
 function fleetSection(fleet, linkOf) {
-  const left = objectOf(fleet.left), ignored = [[left.torn, "torn"], [left.doubled, "doubled"], [left.temporary, "temporary"]].filter(([count]) => count > 0);
-  return element("section", {class: "fleet"}, element("h2", {}, `${wholeText(fleet.workloads)} workloads together, against ${fleet.baseline}`), fleetFacts(fleet), verdictOf(fleet), missingList(fleet),
-    commonTable(fleet), notesOf(fleet.notes), ignored.length > 0 ? element("p", {class: "small"}, `Files left out: ${ignored.map(([count, words]) => `${count} ${words}`).join(", ")}.`) : null,
+  return element("section", {class: "fleet"}, element("h2", {}, `${wholeText(fleet.workloads)} workloads together, against ${fleet.baseline}`), fleetFacts(fleet), verdictOf(fleet),
+    commonTable(fleet), notesOf(fleet.notes),
     listOf(fleet.candidates).length > 1 && listOf(fleet.hosts).length > 0 ? fleetMatrix(fleet, linkOf) : null);
 }

@@ -202,18 +202,41 @@ SLOT(fleet_unrecorded)
         say("%s", time && memory ? "CPU time and memory are" : time ? "CPU time is" : "memory is");
 }
 
-SLOT_IF(machines_count, about->fleet->machines.count > 1, "%zu", about->fleet->machines.count)
-SLOT(machines)
+SLOT_IF(missing_count, about->fleet->missing_count > 0, "%zu", about->fleet->missing_count)
+SLOT(missing_names)
 {
-    add_texts(words, &about->fleet->machines);
+    for (size_t i = 0; i < about->fleet->missing_count; i++)
+        add_name(words, about->fleet->missing[i].label, i, about->fleet->missing_count);
 }
+SLOT_IF(left_out_count, about->fleet->left_out_count > 0, "%zu", about->fleet->left_out_count)
+SLOT(left_out_names)
+{
+    for (size_t i = 0; i < about->fleet->left_out_count; i++)
+        add_name(words, about->fleet->left_out[i].file, i, about->fleet->left_out_count);
+}
+
+bool res_each_mixed(struct res_about *about)
+{
+    return about->at < about->fleet->mixed_count;
+}
+
+SLOT_WORD(mixed_what, about->fleet->mixed[about->at].what)
+SLOT(mixed_kinds)
+{
+    const struct res_fleet_mixed *mixed = &about->fleet->mixed[about->at];
+    for (size_t i = 0; i < mixed->kind_count; i++) {
+        char *told = res_printf("%s in %s", mixed->kinds[i].value != NULL ? mixed->kinds[i].value : "?",
+                                FP_GROUPED(mixed->kinds[i].results));
+        add_name(words, told, i, mixed->kind_count);
+        free(told);
+    }
+}
+
 SLOT_IF(all_hosts, about->fleet->all_hosts, "%s", FP_GROUPED(about->fleet->workloads))
 SLOT_IF(few_hosts,
         !about->fleet->all_hosts && about->fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE &&
             about->fleet->n_eff < RES_FLEET_FEW_EFFECTIVE,
         "%.0f", floor(about->fleet->n_eff))
-SLOT_IF(missing_results, about->fleet->missing_count > 0, "%zu result%s", about->fleet->missing_count,
-        about->fleet->missing_count == 1 ? "" : "s")
 
 const struct res_slot RES_FLEET_SLOTS[] = {{"fleet_baseline", say_fleet_baseline},
                                            {"fleet_workloads", say_fleet_workloads},
@@ -235,9 +258,12 @@ const struct res_slot RES_FLEET_SLOTS[] = {{"fleet_baseline", say_fleet_baseline
                                            {"without_memory", say_without_memory},
                                            {"without_memory_why", say_without_memory_why},
                                            {"fleet_unrecorded", say_fleet_unrecorded},
-                                           {"machines_count", say_machines_count},
-                                           {"machines", say_machines},
+                                           {"missing_count", say_missing_count},
+                                           {"missing_names", say_missing_names},
+                                           {"left_out_count", say_left_out_count},
+                                           {"left_out_names", say_left_out_names},
+                                           {"mixed_what", say_mixed_what},
+                                           {"mixed_kinds", say_mixed_kinds},
                                            {"all_hosts", say_all_hosts},
                                            {"few_hosts", say_few_hosts},
-                                           {"missing_results", say_missing_results},
                                            {NULL, NULL}};

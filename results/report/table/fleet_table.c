@@ -12,8 +12,6 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/fleet_screen.h"
 
-#define NUMBERS_MOST 40u /* columns of the numbers of missing cells */
-
 /* ---- which hosts, in which order ------------------------------------------------------------ */
 
 /* The place of the leader; 0: there is nothing but the baseline. */
@@ -163,94 +161,6 @@ static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, si
     return left;
 }
 
-/* ---- what is not there ------------------------------------------------------------------------ */
-
-static const char *cause_of(const struct res_fleet_missing *missing)
-{
-    return missing->cause != NULL ? missing->cause : "not known";
-}
-
-static int by_cause(const void *one, const void *other)
-{
-    const struct res_fleet_missing *left = *(const struct res_fleet_missing *const *)one;
-    const struct res_fleet_missing *right = *(const struct res_fleet_missing *const *)other;
-    const int causes = strcmp(cause_of(left), cause_of(right));
-    return causes != 0 ? causes : left->cell < right->cell ? -1 : left->cell > right->cell;
-}
-
-/* "3,17-20" of cells in the order of their numbers. */
-static char *numbers_of(const struct res_fleet_missing *const *missing, size_t count)
-{
-    struct res_text text = {0};
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && missing[end]->cell == missing[end - 1]->cell + 1;)
-            end++;
-        res_text_printf(&text, "%s%" PRIu64, i > 0 ? "," : "", missing[i]->cell);
-        if (end > i + 1)
-            res_text_printf(&text, "-%" PRIu64, missing[end - 1]->cell);
-    }
-    return text.text != NULL ? text.text : res_strdup("");
-}
-
-/* As many as are missing, to be put in an order. The caller's to free. */
-static const struct res_fleet_missing **list_of(const struct res_fleet *fleet)
-{
-    const struct res_fleet_missing **missing = res_calloc(fleet->missing_count + 1, sizeof *missing);
-    for (size_t i = 0; i < fleet->missing_count; i++)
-        missing[i] = &fleet->missing[i];
-    return missing;
-}
-
-/* Those of one cause; a single one by its host, too. */
-static char *cause_words(const struct res_fleet_missing *const *missing, size_t count, bool all)
-{
-    const struct res_fleet_missing *first = missing[0];
-    char *numbers = numbers_of(missing, count), *words;
-    if (!all && strlen(numbers) > NUMBERS_MOST)
-        memcpy(numbers + NUMBERS_MOST - strlen("..."), "...", sizeof "...");
-    if (count == 1)
-        words = res_printf("cell %s (%s, %s): %s", numbers, first->label != NULL ? first->label : "?",
-                           first->workload != NULL ? first->workload : "?", cause_of(first));
-    else
-        words = res_printf("%zu cells (%s): %s", count, numbers, cause_of(first));
-    free(numbers);
-    return words;
-}
-
-static void add_missing(struct res_text *text, const struct res_fleet *fleet, bool all)
-{
-    const struct res_fleet_missing **missing = list_of(fleet);
-    size_t causes = 0, end;
-    qsort(missing, fleet->missing_count, sizeof *missing, by_cause);
-    for (size_t i = 0; i < fleet->missing_count; i = end, causes++) {
-        for (end = i + 1;
-             end < fleet->missing_count && strcmp(cause_of(missing[end]), cause_of(missing[i])) == 0;)
-            end++;
-        if (!all && causes == RES_FLEET_CAUSES) {
-            char *rest = res_printf("%zu cells more for other causes: --details", fleet->missing_count - i);
-            res_lines_screen(text, "", rest);
-            free(rest);
-            break;
-        }
-        char *words = cause_words(missing + i, end - i, all);
-        res_lines_screen(text, causes == 0 ? "cells" : "", words);
-        free(words);
-    }
-    free(missing);
-}
-
-static void add_left(struct res_text *text, const struct res_fleet_left *left)
-{
-    const uint64_t torn = res_count_told(left->torn), doubled = res_count_told(left->doubled);
-    const uint64_t temporary = res_count_told(left->temporary);
-    if (torn == 0 && doubled == 0 && temporary == 0)
-        return;
-    char *words = res_printf("files: %" PRIu64 " torn, %" PRIu64 " doubled, %" PRIu64 " temporary", torn,
-                             doubled, temporary);
-    res_lines_screen(text, "left out", words);
-    free(words);
-}
-
 /* ---- for people ----------------------------------------------------------------------------- */
 
 /* "the worst 8 and the best 4 of 1,000 under jemalloc". */
@@ -270,12 +180,7 @@ char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *styl
     struct res_text text = {0};
     struct res_grid grid;
     const size_t leader = leader_of(fleet);
-    if (fleet->host_count > 0)
-        res_fleet_screen(&text, fleet, style);
-    else
-        res_text_printf(&text, "no cell has come back\n");
-    add_missing(&text, fleet, style->details);
-    add_left(&text, &fleet->left);
+    res_fleet_screen(&text, fleet, style);
     if (leader == 0 || fleet->host_count == 0)
         return text.text;
     grid_begin(&grid, fleet);

@@ -12,9 +12,8 @@
 #include "results/measure/result/fleet_result.h"
 #include "results/report/grid/lines.h"
 
-#define RES_FLEET_WORST  8u /* rows of many hosts */
-#define RES_FLEET_BEST   4u
-#define RES_FLEET_CAUSES 6u /* why cells are missing, likewise */
+#define RES_FLEET_WORST 8u /* rows of many hosts */
+#define RES_FLEET_BEST  4u
 
 char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style);
 char *res_fleet_markdown(const struct res_fleet *fleet, bool details);
