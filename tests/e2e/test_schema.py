@@ -153,7 +153,7 @@ class Schema(Lab):
         self.mallab("convert", "-q", "-o", "some.wl", "--head", "1000", self.made.place / "kept")
         result = self.answer("ab", "-q", "-a", "glibc,jemalloc", "-n", "2", "--memory-rounds", "1", "--no-syscalls", "--json", self.made.place / "lua.wl", "some.wl")
         self.judge("mallab-experiment-1", result)
-        self.judge("mallab-fleet-1", {"schema": "mallab-fleet/1", "mallab_version": "0", "fleet": result["fleet"], "missing": []})
+        self.judge("mallab-fleet-1", {"schema": "mallab-fleet/1", "mallab_version": "0", "fleet": result["fleet"], "missing": [], "mixed": [], "left_out": []})
         self.assertEqual([host["label"] for host in result["fleet"]["hosts"]], ["lua.wl", "some.wl"])
 
     def test_ab_where_a_candidate_dies(self):
