@@ -13,7 +13,27 @@ import sys
 
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).parents[2]))
 ROOMS = ("footprint", "shim", "convert", "replay", "record", "results", "sites", "cli")
-README_LINES, README_COLUMNS, DOC_WORDS = 120, 100, 18000
+README_LINES, README_COLUMNS = 120, 100
+
+# What a room may have of lines of C, headers and JavaScript, and what documents may have of words: what was reached, rounded up
+# to the next hundred. A ceiling is only ever lowered: what is to come in has to find its room. Aims, in the same order: 8,500,
+# 14,300, 13,000, 8,300, 4,300, 19,000, 5,000, 8,600 lines, 81,000 in all; words 14,000, 15,000, 9,000.
+LINES_MOST = {
+    "footprint": 11500,
+    "shim": 16600,
+    "convert": 15300,
+    "replay": 9400,
+    "record": 5900,
+    "results": 26700,
+    "sites": 5200,
+    "cli": 11800,
+    "all": 102700,
+}
+WORDS_MOST = {
+    "docs outside docs/notes": 17900,
+    "docs/notes": 43800,
+    "docs/man": 12000,
+}
 # Files of other projects that comments name as their source, and names that stand for any.
 ELSEWHERE = {"fs/exec.c", "mm/memcontrol.c", "malloc/malloc.c", "zstd.h", "mimalloc.h", "malloc_extension.h",
              "cli/verbs/verb_NAME.c"}
@@ -175,9 +195,29 @@ def check_sections(names):
     return problems
 
 
-def doc_words(names):
-    return sum(len((SOURCE / name).read_text().split()) for name in names
-               if name.startswith("docs/") and name.endswith(".md") and not name.startswith("docs/notes/"))
+def words_of(names):
+    """Of documents, by what WORDS_MOST calls them."""
+    words = dict.fromkeys(WORDS_MOST, 0)
+    for name in names:
+        if name.startswith("docs/man/") and name.endswith((".1", ".roff")):
+            words["docs/man"] += len((SOURCE / name).read_text().split())
+        elif name.startswith("docs/") and name.endswith(".md"):
+            words["docs/notes" if name.startswith("docs/notes/") else "docs outside docs/notes"] += len((SOURCE / name).read_text().split())
+    return words
+
+
+def lines_by_room(product):
+    lines = {room: lines_of(product, (room + "/",)) for room in ROOMS}
+    return {**lines, "all": lines_of(product)}
+
+
+def check_budgets(names, product):
+    problems = []
+    for what, most, reached in (("lines", LINES_MOST, lines_by_room(product)), ("words", WORDS_MOST, words_of(names))):
+        for room, count in reached.items():
+            if count > most[room]:
+                problems.append(f"{room}: {count} {what}, {most[room]} are its budget (LINES_MOST, WORDS_MOST in check_house.py)")
+    return problems
 
 
 def lines_of(files, parts=("",)):
@@ -194,7 +234,8 @@ def main():
         for room in ROOMS:
             print(f"  {room}: {lines_of(product, (room + '/',))}")
         print("cli, record and results:", lines_of(product, ("cli/", "record/", "results/")))
-        print("words in docs outside docs/notes:", doc_words(names))
+        for part, words in words_of(names).items():
+            print(f"words in {part}: {words}")
         print("circles of files:", len(circles(graph)), "of several folders:",
               sum(len({folder(name) for name in part}) > 1 for part in circles(graph)))
         return 0
@@ -203,8 +244,7 @@ def main():
         print("\n".join(problems))
         return 1 if problems else 0
     problems = check_paths(names) + check_links(names) + check_sections(names) + check_names(product) + check_rooms(graph) + check_circles(graph) + check_readme()
-    if doc_words(names) > DOC_WORDS:
-        problems.append(f"docs outside docs/notes have {doc_words(names)} words, {DOC_WORDS} are enough")
+    problems += check_budgets(names, product)
     for problem in problems:
         print(problem)
     return 1 if problems else 0
