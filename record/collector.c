@@ -21,9 +21,9 @@
 /* Exit code of mallab-collect: the collector of the recording lives, or another process recovers it. */
 #define NOTHING_TO_RECOVER 3
 
-/* Descriptors that the collector is to have; -1: none. */
+/* Descriptors that the collector is to have. */
 struct handed {
-    int ready, control, library;
+    int ready, control;
 };
 
 struct command_line {
@@ -58,7 +58,6 @@ static void fill_command_line(struct command_line *line, const struct rec_settin
     add_number(line, "--ready-fd", (uint64_t)handed->ready, true);
     add_number(line, "--control-fd", (uint64_t)handed->control, true);
     add_number(line, "--command-pid", (uint64_t)command, true);
-    add_number(line, "--library-fd", (uint64_t)handed->library, handed->library >= 0);
     add_number(line, "--memory", settings->memory_bytes, settings->memory_bytes != 0);
     add_number(line, "--max-size", settings->size_limit_bytes, settings->size_limit_bytes != 0);
     add_number(line, "--duration", settings->duration_ns, settings->duration_ns != 0);
@@ -88,9 +87,9 @@ static int unset_ours(void *data)
 static int hand_over(void *data)
 {
     const struct handed *handed = data;
-    const int fds[] = {handed->ready, handed->control, handed->library};
+    const int fds[] = {handed->ready, handed->control};
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
-        if (fds[i] >= 0 && fcntl(fds[i], F_SETFD, 0) != 0)
+        if (fcntl(fds[i], F_SETFD, 0) != 0)
             return REC_FAILED;
     return unset_ours(data);
 }
@@ -123,7 +122,7 @@ static void hear(struct rec_collector *collector, int ready)
 }
 
 bool rec_collector_start(const struct rec_settings *settings, const char *program, const char *directory,
-                         pid_t command, int library, struct rec_collector *ret_collector)
+                         pid_t command, struct rec_collector *ret_collector)
 {
     int ready[2] = {-1, -1}, control[2] = {-1, -1};
     *ret_collector = (struct rec_collector){.process = FP_PROCESS_NONE, .control = -1};
@@ -134,7 +133,7 @@ bool rec_collector_start(const struct rec_settings *settings, const char *progra
         ret_collector->problem = res_printf("no pipe to the collector: %s", strerror(error));
         goto out;
     }
-    struct handed handed = {.ready = ready[1], .control = control[0], .library = library};
+    struct handed handed = {.ready = ready[1], .control = control[0]};
     struct command_line line = {0};
     fill_command_line(&line, settings, program, directory, command, &handed);
     /* It may outlive us, and must not keep whoever reads our output waiting. It answers by

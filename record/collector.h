@@ -21,6 +21,7 @@ struct rec_settings {
     const char *only;   /* names of the programs to record, patterns between commas; NULL: all */
     bool paused;        /* begin without recording */
     bool attached;      /* to a program that ran already: end the recording when we end */
+    int phases_fd; /* of that: gets REC_PHASE_BEGUN, and REC_PHASE_OVER when no more is recorded; 0: none */
     bool no_follow;
     bool no_residency;     /* do not note how much of large objects is in memory */
     bool sites;            /* record the call stack of each allocation */
@@ -33,6 +34,9 @@ struct rec_settings {
     bool quiet;            /* say only where the recording is, if not where it was to be */
 };
 
+#define REC_PHASE_BEGUN 'b'
+#define REC_PHASE_OVER  'o'
+
 struct rec_collector {
     struct fp_process process;
     int control; /* its messages come by it (record/tree_watch.h); closed when the command has ended */
@@ -44,11 +48,10 @@ struct rec_collector {
 /* rec_collector_start - start it and wait until it is ready, or says why not.
  * program, directory   its file; where it is to record.
  * command              its process, which runs by then.
- * library              of the directory of a copy of the shim, which it is to keep (footprint/base/library_copy.h); -1: none.
  * ret_collector        ended with rec_collector_release, whatever is returned; segment is set when it is ready, else problem.
  *                      directory and problem are the caller's. */
 bool rec_collector_start(const struct rec_settings *settings, const char *program, const char *directory,
-                         pid_t command, int library, struct rec_collector *ret_collector);
+                         pid_t command, struct rec_collector *ret_collector);
 void rec_collector_release(struct rec_collector *collector);
 
 /* rec_sites_are_possible - whether call stacks can be recorded on this machine. */

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "footprint/base/library_copy.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "record/relay.h"
@@ -208,25 +208,33 @@ static char *with_limit(char *problem)
     return longer;
 }
 
-/* What is to be preloaded: the library, or a copy where not every process of the tree may be
- * able to read it, as after a change of its user. Takes over shim. */
-static char *place_library(const struct rec_settings *settings, char *shim, int *ret_copy)
+/* The first place on the way to a file, itself among them, that not everybody may pass or read; NULL: there is none. The caller's. */
+static char *closed_to_others(const char *path)
 {
-    char why[PATH_MAX + 64], path[PATH_MAX];
-    if (fp_library_is_for_all(shim, why, sizeof why))
-        return shim;
-    *ret_copy = fp_above_standard(fp_library_copy_make(shim, path, sizeof path));
-    if (*ret_copy < 0) {
-        res_say(
-            settings->verb,
-            "not every user can read libmallab.so (%s), and no place was found for a copy: a process of the "
-            "command that changes its user says so on stderr, and goes unrecorded; install mallab where all "
-            "can read it",
-            why);
-        return shim;
+    struct stat facts;
+    char *place = realpath(path, NULL);
+    mode_t needed = S_IROTH;
+    while (place != NULL && place[0] != '\0' && stat(place, &facts) == 0 && (facts.st_mode & needed) != 0) {
+        *strrchr(place, '/') = '\0';
+        needed = S_IXOTH;
     }
-    free(shim);
-    return res_strdup(path);
+    if (place == NULL || place[0] != '\0')
+        return place;
+    free(place);
+    return NULL;
+}
+
+/* A process that has changed its user and executes another program has its loader look for the library. Only root can do that. */
+static void tell_unreadable(const struct rec_settings *settings, const char *shim)
+{
+    char *place = geteuid() == 0 && !settings->quiet ? closed_to_others(shim) : NULL;
+    if (place != NULL)
+        res_say(settings->verb,
+                "other users cannot read libmallab.so ('%s' is closed to them): programs that the command "
+                "runs as another user are "
+                "not recorded, and their loader says so; install mallab where all can read it",
+                place);
+    free(place);
 }
 
 void rec_recorded_take_place(const struct rec_settings *settings, const struct rec_collector *collector,
@@ -285,11 +293,10 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
     char *shim = res_own_library("libmallab.so"), *program = res_own_program("mallab-collect");
     char *without_us = NULL;
     struct command command = {.settings = settings, .gate = {-1, -1}, .process = FP_PROCESS_NONE};
-    int copy = -1; /* of the library: its directory */
     recorded.problem = check_programs(shim, program);
     if (recorded.problem != NULL)
         goto out;
-    shim = place_library(settings, shim, &copy);
+    tell_unreadable(settings, shim);
     rec_relay_prepare(arguments);
     without_us = rec_target_sanitizer(path);
     command.shim = without_us == NULL ? shim : NULL;
@@ -300,7 +307,7 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
     }
     recorded.directory = directory_for(settings, path, command.process.pid);
     recorded.shown = shown_directory(settings, recorded.directory);
-    if (rec_collector_start(settings, program, recorded.directory, command.process.pid, copy, &collector)) {
+    if (rec_collector_start(settings, program, recorded.directory, command.process.pid, &collector)) {
         recorded.code = 0;
         recorded.collector = collector.process.pid;
         rec_recorded_take_place(settings, &collector, &recorded);
@@ -315,7 +322,6 @@ out:
     fp_close(&command.gate[1]);
     fp_process_release(&command.process);
     rec_collector_release(&collector);
-    fp_library_copy_end(copy);
     free(without_us);
     free(shim);
     free(program);

@@ -1,25 +1,18 @@
 /* record_step.c - record a command for `ab` and `validate`, a program that runs for `record` and `ab`. */
 #include "cli/verbs/record_step.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "convert/base/error.h"
-#include "footprint/base/library_copy.h"
-#include "footprint/base/process.h"
-#include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
-#include "record/attach/late_owner.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
+#include "record/attach/late_user.h"
 #include "record/record_report.h"
 #include "record/relay.h"
 #include "record/target.h"
@@ -125,137 +118,72 @@ static int attach(const struct cli_verb *verb, const struct rec_settings *record
 
 /* ---- another user's program, recorded by root -------------------------------------------------- */
 
-struct as_owner {
+struct as_user {
     const struct cli_verb *verb;
     struct rec_settings record;
-    const struct rec_owner *owner;
-    const struct rec_place *place;
-    pid_t pid, parent;
+    pid_t pid;
     uint64_t within_ns;
 };
 
-/* The body of a process of its own. */
-static int attach_as_owner(void *data)
+static int attach_as_user(void *data)
 {
-    const struct as_owner *as = data;
+    const struct as_user *as = data;
     int ended_by;
-    const int error = rec_owner_leave_root(as->owner, as->pid, as->place, as->parent);
-    if (error == 0)
-        return attach(as->verb, &as->record, as->pid, as->within_ns, &ended_by);
-    cli_say(as->verb, "cannot become the user of process %d: %s", (int)as->pid, strerror(error));
-    return REC_FAILED;
+    return attach(as->verb, &as->record, as->pid, as->within_ns, &ended_by);
 }
 
-static volatile sig_atomic_t handed_on;
-static const struct fp_process *hand_on_to;
-
-static void hand_on(int number)
+static void tell_place(const struct as_user *as, const struct late_place *place, const char *asked,
+                       const struct late_user *user)
 {
-    const int saved = errno;
-    handed_on = number;
-    if (hand_on_to->pidfd >= 0)
-        (void)fp_pidfd_signal(hand_on_to->pidfd, number); /* it may have ended */
-    else
-        fp_process_kill(hand_on_to, number);
-    errno = saved;
+    char name[64];
+    if (strcmp(place->path, asked) != 0)
+        cli_say(as->verb, "'%s' was there already: the recording is '%s'", asked, place->path);
+    if (as->record.numbered && !as->record.quiet)
+        cli_say(as->verb, "'%s' belongs to user %s%s", place->path,
+                fp_trusted_user(user->user, name, sizeof name),
+                place->marked ? "; root reads it as its own" : "; root reads it with --trust-owner USER");
 }
 
-/* Returns its exit code. What asks us to end is for it: it is in no terminal. */
-static int run_as_owner(struct as_owner *as, int *ret_ended_by)
+static int attach_for(const struct late_user *user, const struct as_user *asked_for, int *ret_ended_by)
 {
-    static const int ENDING[FP_ENDING_COUNT] = {FP_ENDING_SIGNALS};
-    const struct sigaction action = {.sa_handler = hand_on};
-    sigset_t before;
-    const struct fp_process_plan plan = {
-        .body = attach_as_owner,
-        .data = as,
-        .streams = {FP_STREAM_NULL, FP_STREAM_NULL, FP_STREAM_OURS},
-        .mask = &before,
-    };
-    const sigset_t signals = fp_signals_set(ENDING, FP_ENDING_COUNT);
-    struct sigaction former[FP_ENDING_COUNT];
-    struct fp_process process;
-    char how[FP_STATUS_WORDS];
-    handed_on = 0;
-    sigprocmask(SIG_BLOCK, &signals, &before);
-    const int error = fp_process_start(&plan, &process);
-    hand_on_to = &process;
-    if (error == 0)
-        fp_signals_take(ENDING, FP_ENDING_COUNT, &action, former);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (error != 0) {
-        cli_say(as->verb, "no process for the recorder: %s", strerror(error));
-        return REC_FAILED;
-    }
-    (void)fp_process_wait(&process, NULL);
-    fp_signals_restore(ENDING, FP_ENDING_COUNT, former);
-    fp_process_release(&process);
-    *ret_ended_by = (int)handed_on;
-    if (WIFEXITED(process.status))
-        return WEXITSTATUS(process.status);
-    cli_say(as->verb, "the recorder was ended: %s; the program goes on, and 'mallab record --pid' tidies up",
-            fp_status_words(process.status, how));
-    return CLI_FAILED;
-}
-
-/* Why the user cannot load or run what is ours; NULL: nothing is in the way. The caller's. */
-static char *refuse_files(const struct rec_owner *owner)
-{
-    char user[64], why[PATH_MAX + 64];
-    char *const files[] = {res_own_library("libmallab-late.so"), res_own_program("mallab-collect")};
-    char *problem = NULL;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (files[i] != NULL && problem == NULL && !fp_library_is_for_all(files[i], why, sizeof why))
-            problem = res_printf("user %s cannot use '%s' (%s): install mallab where all can read it",
-                                 fp_trusted_user(owner->user, user, sizeof user), files[i], why);
-        free(files[i]);
-    }
-    return problem;
-}
-
-static int attach_for(const struct rec_owner *owner, const struct as_owner *asked_for, int *ret_ended_by)
-{
-    struct as_owner as = *asked_for;
-    struct rec_place place = {.parent_fd = -1, .fd = -1};
-    char user[64], *asked = as.record.directory != NULL ? res_strdup(as.record.directory)
-                                                        : late_default_directory(as.pid);
-    char *problem = refuse_files(owner);
+    struct as_user as = *asked_for;
+    struct late_place place;
+    char *problem = NULL, *asked = as.record.directory != NULL ? res_strdup(as.record.directory)
+                                                               : late_default_directory(as.pid);
+    const struct late_run run = {.user = user,
+                                 .place = &place,
+                                 .within_ns = as.within_ns,
+                                 .duration_ns = as.record.duration_ns,
+                                 .body = attach_as_user,
+                                 .data = &as};
     int code = REC_FAILED;
-    if (problem == NULL && rec_place_make(owner, asked, &place, &problem)) {
-        as.owner = owner;
-        as.place = &place;
+    if (late_place_make(user, asked, &place, &problem)) {
         as.record.directory = ".";
         as.record.shown = place.path;
-        code = run_as_owner(&as, ret_ended_by);
+        as.record.phases_fd = LATE_PHASES_FD;
+        code = late_run_as_user(&run, ret_ended_by, &problem);
         if (code == REC_FAILED)
-            rec_place_forget(&place);
-        else if (strcmp(place.path, asked) != 0)
-            cli_say(as.verb, "'%s' was there already: the recording is '%s'", asked, place.path);
-        if (code != REC_FAILED && as.record.numbered && !as.record.quiet)
-            cli_say(as.verb, "'%s' belongs to user %s%s", place.path,
-                    fp_trusted_user(owner->user, user, sizeof user),
-                    place.marked ? "; root reads it as its own" : "; root reads it with --trust-owner USER");
-        fp_trusted_also_read(owner->user);
+            late_place_forget(&place);
+        else
+            tell_place(&as, &place, asked, user);
+        fp_trusted_also_read(user->user);
     }
     if (problem != NULL)
         cli_say(as.verb, "%s", problem);
-    rec_place_release(&place);
+    late_place_release(&place);
     free(problem);
     free(asked);
-    return code;
+    return code < 0 ? CLI_FAILED : code;
 }
 
 int cli_record_attached(const struct cli_verb *verb, const struct rec_settings *record, pid_t pid,
                         uint64_t within_ns, int *ret_ended_by)
 {
-    struct rec_owner owner;
-    const struct as_owner as = {
-        .verb = verb, .record = *record, .pid = pid, .parent = getpid(), .within_ns = within_ns};
+    struct late_user user;
+    const struct as_user as = {.verb = verb, .record = *record, .pid = pid, .within_ns = within_ns};
     *ret_ended_by = 0;
-    const int code = rec_owner_find(pid, &owner) ? attach_for(&owner, &as, ret_ended_by)
-                                                 : attach(verb, record, pid, within_ns, ret_ended_by);
-    rec_owner_release(&owner);
-    return code;
+    return late_user_find(pid, &user) ? attach_for(&user, &as, ret_ended_by)
+                                      : attach(verb, record, pid, within_ns, ret_ended_by);
 }
 
 int cli_attach_step(const struct cli_verb *verb, pid_t pid, uint64_t duration_ns,

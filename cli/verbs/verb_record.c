@@ -19,7 +19,7 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/fp/site_sample.h"
-#include "record/attach/late_owner.h"
+#include "record/attach/late_user.h"
 #include "record/control.h"
 #include "record/record_report.h"
 #include "record/target.h"
@@ -78,13 +78,6 @@ static int take_sites(const struct cli_verb *verb, const struct cli_option *row,
     return value == NULL || (fp_sample_parse(value, &record->sites_bytes) && record->sites_bytes != 0)
                ? -1
                : cli_option_refuse(verb, row, value);
-}
-
-static int take_former(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    *(const char **)at = value;
-    cli_say(verb, "--attach-to is called --control now; 'mallab record --pid PID' attaches to a program");
-    return -1;
 }
 
 static int take_request(const struct cli_verb *verb, const struct cli_option *row, const char *value,
@@ -162,8 +155,6 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "instead of COMMAND, for a recording that goes on; the answer goes to stdout"},
     {.name = "control", .argument = "DIR", .how = CLI_TEXT, .at = AT(control),
      .help = "the recording; and one of the following"},
-    {.name = "attach-to", .argument = "DIR", .how = CLI_CALL, .at = AT(control), .take = take_former,
-     .help = "the former name of --control; 'mallab record --pid' attaches to a program"},
     {.name = "stop", .how = CLI_CALL, .least = REC_REQUEST_PAUSE, .take = take_request, .help = "pause"},
     {.name = "start", .how = CLI_CALL, .least = REC_REQUEST_RESUME, .take = take_request, .help = "go on"},
     {.name = "rotate", .how = CLI_CALL, .least = REC_REQUEST_WINDOW, .take = take_request,
@@ -289,7 +280,7 @@ static int control_recording(const struct settings *settings)
 {
     struct rec_control control;
     char *problem = NULL;
-    const char *directory = rec_owner_enter(settings->control);
+    const char *directory = late_user_enter(settings->control);
     const enum rec_control_state state = rec_control_open(directory, &control, &problem);
     const bool heeded = state == REC_CONTROL_OPEN
                             ? rec_control_do(&control, settings->request, &problem)

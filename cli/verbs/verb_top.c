@@ -20,7 +20,7 @@
 #include "cli/verbs/verbs.h"
 #include "convert/recording/unfinished.h"
 #include "footprint/base/words.h"
-#include "record/attach/late_owner.h"
+#include "record/attach/late_user.h"
 #include "record/control.h"
 #include "record/recording_words.h"
 #include "results/report/grid/grid.h"
@@ -375,7 +375,7 @@ static int run_top(int argc, char **argv)
     if (code >= 0)
         return code;
     struct top *top = res_calloc(1, sizeof *top);
-    conv_recording_directory(rec_owner_enter(operands.words[0]), top->directory);
+    conv_recording_directory(late_user_enter(operands.words[0]), top->directory);
     code = follow(top, &settings);
     conv_recording_release(&top->before);
     conv_recording_release(&top->now);

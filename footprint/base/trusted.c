@@ -1,6 +1,7 @@
 /* trusted.c - open, look at what was opened, keep it or say what is against it. */
 #include "footprint/base/trusted.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -34,6 +35,23 @@ bool fp_trusted_is_marked(int directory_fd, uid_t user)
     uid_t marked;
     return geteuid() == 0 &&
            fgetxattr(directory_fd, MARK, &marked, sizeof marked) == (ssize_t)sizeof marked && marked == user;
+}
+
+bool fp_trusted_is_empty(int directory_fd)
+{
+    const int copy = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
+    const struct dirent *entry;
+    bool empty = true;
+    if (directory == NULL) {
+        if (copy >= 0)
+            (void)close(copy);
+        return false;
+    }
+    while (empty && (entry = readdir(directory)) != NULL)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    (void)closedir(directory); /* only read */
+    return empty;
 }
 
 char *fp_trusted_user(uid_t user, char *ret_name, size_t size)

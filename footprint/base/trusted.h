@@ -36,6 +36,9 @@ void fp_trusted_also_read(uid_t user);
 bool fp_trusted_mark(int directory_fd, uid_t user);
 bool fp_trusted_is_marked(int directory_fd, uid_t user);
 
+/* fp_trusted_is_empty - whether a directory that is held holds nothing. False where that cannot be seen. */
+bool fp_trusted_is_empty(int directory_fd);
+
 /* fp_trusted_user - a user's name, else the number. Returns ret_name. */
 char *fp_trusted_user(uid_t user, char *ret_name, size_t size);
 

@@ -215,7 +215,6 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
     *ret_cost = (struct late_cost){0};
     *ret_problem = NULL;
     late_frames_prepare(process);
-    late_hurry();
     do {
         if (late_process_ended(process) || !late_process_refresh(process))
             break;
@@ -234,7 +233,6 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
         if (!done)
             late_rest(ROUND_REST_NS);
     } while (!done && fp_now_ns() - begin < within_ns);
-    late_hurry_end();
     free(all.threads);
     free(seen.threads);
     if (!done)

@@ -174,7 +174,6 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
         return false;
     }
     bool called = false;
-    late_hurry();
     for (unsigned round = 0;; round++) {
         if (late_process_ended(process) || !late_process_refresh(process))
             break;
@@ -186,7 +185,6 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
             break;
         late_rest(ROUND_REST_NS);
     }
-    late_hurry_end();
     if (!called)
         *ret_problem = why_not(&attempt, within_ns);
     return called;

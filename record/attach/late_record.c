@@ -24,6 +24,7 @@
 #include "record/attach/late_alone.h"
 #include "record/attach/late_call.h"
 #include "record/attach/late_process.h"
+#include "record/attach/late_user.h"
 #include "record/control.h"
 #include "record/target.h"
 #include "shim/shared/late_report.h"
@@ -356,6 +357,12 @@ static void say_begun(const struct rec_settings *settings, const struct late *la
             (unsigned long long)told->slots, (unsigned long long)told->modules);
 }
 
+static void tell_phase(const struct rec_settings *settings, char phase)
+{
+    if (settings->phases_fd > 0)
+        (void)!write(settings->phases_fd, &phase, 1); /* else who listens has ended, and so do we */
+}
+
 static bool record(const struct rec_settings *settings, struct late *late, struct rec_collector *collector,
                    struct rec_recorded *recorded)
 {
@@ -375,7 +382,9 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
         res_say(settings->verb, "%s", problem);
     free(problem);
     say_begun(settings, late, recorded);
+    tell_phase(settings, REC_PHASE_BEGUN);
     recorded->ended_by = watch(late, collector, &recorded->watch.messages, settings->duration_ns);
+    tell_phase(settings, REC_PHASE_OVER);
     leave(late, collector, recorded);
     fp_close(&segment);
     return true;
@@ -390,6 +399,15 @@ static struct rec_settings with_ours(const struct rec_settings *settings)
     ours.duration_ns =
         0; /* we end it, slots first, so that nothing is lost; the collector where we are gone */
     return ours;
+}
+
+static char *missing(const char *file, const char *installed)
+{
+    char user[64];
+    if (!late_user_by_root() || geteuid() == 0)
+        return res_printf("%s is not there: it belongs beside mallab or into %s", file, installed);
+    return res_printf("user %s, whose program it is, cannot read %s: install mallab where all can read it",
+                      fp_trusted_user(geteuid(), user, sizeof user), file);
 }
 
 void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within_ns, struct rec_recorded *ret,
@@ -407,15 +425,13 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
     asked_to_end = 0;
     fp_signals_take(ENDING, FP_ENDING_COUNT, &action, former);
     if (library == NULL || realpath(library, late.library) == NULL)
-        recorded.problem = res_strdup(
-            "libmallab-late.so is not there: it belongs beside mallab or into " MALLAB_LIBDIR);
+        recorded.problem = missing("libmallab-late.so", MALLAB_LIBDIR);
     else if (program == NULL)
-        recorded.problem = res_strdup(
-            "mallab-collect is not there: it belongs beside mallab or into " MALLAB_LIBEXECDIR);
+        recorded.problem = missing("mallab-collect", MALLAB_LIBEXECDIR);
     else if (late_process_open(pid, late.library, &late.process, &recorded.problem) &&
              (is_loaded(&late) ? make_idle(&late, &recorded.problem) : load(&late, &recorded.problem))) {
         take_directory(settings, &late, &recorded);
-        if (rec_collector_start(&ours, program, recorded.directory, pid, -1, &collector)) {
+        if (rec_collector_start(&ours, program, recorded.directory, pid, &collector)) {
             if (ours.numbered)
                 rec_recorded_take_place(settings, &collector, &recorded);
             recorded.collector = collector.process.pid;

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
-#include "record/attach/late_owner.h"
+#include "record/attach/late_user.h"
 #include "record/target.h"
 
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
@@ -66,14 +67,14 @@ static char *refuse_executable(const struct late_process *process)
     return problem;
 }
 
-/* getauxval(AT_SECURE) of the process. ret_hidden: we may not read it. */
-static bool is_secure(pid_t pid, bool *ret_hidden)
+/* getauxval(AT_SECURE) of the process. Where root has become its user, and it may not be looked into, that cannot be read: the library
+ * asks for it again (shim/preload/attach.c). */
+static bool is_secure(pid_t pid)
 {
     size_t length = 0;
     char *bytes = late_proc_read(pid, "auxv", &length);
     Elf64_auxv_t entry;
     bool secure = false;
-    *ret_hidden = bytes == NULL || length < sizeof entry;
     for (size_t at = 0; bytes != NULL && at + sizeof entry <= length; at += sizeof entry) {
         memcpy(&entry, bytes + at, sizeof entry);
         secure = secure || (entry.a_type == AT_SECURE && entry.a_un.a_val != 0);
@@ -85,26 +86,22 @@ static bool is_secure(pid_t pid, bool *ret_hidden)
 bool late_is_ours(pid_t pid)
 {
     unsigned user, group;
-    bool is_hidden;
     char *status = late_proc_read(pid, "status", NULL);
     const bool ours = status != NULL && late_status_id(status, "\nUid:", &user) && user == geteuid() &&
-                      late_status_id(status, "\nGid:", &group) && group == getegid() &&
-                      !is_secure(pid, &is_hidden) && !is_hidden;
+                      late_status_id(status, "\nGid:", &group) && group == getegid() && !is_secure(pid);
     free(status);
     return ours;
 }
 
-bool late_may_trace(pid_t pid)
+/* Reading nothing at no address asks for the same right as ptrace(2). */
+static bool may_trace(pid_t pid)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC); /* asks for the same right as ptrace(2) */
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
+    char byte;
+    const struct iovec to = {&byte, 1}, from = {NULL, 1};
+    return process_vm_readv(pid, &to, 1, &from, 1, 0) >= 0 || errno == EFAULT;
 }
 
-/* Its recording is to be its user's, who alone can map the shared memory: root becomes that user (record/attach/late_owner.h). */
+/* Its recording is to be its user's, who alone can map the shared memory: root becomes that user (record/attach/late_user.h). */
 static char *refuse_user(int pid, unsigned owner)
 {
     char user[64];
@@ -117,7 +114,6 @@ static char *refuse_status(const struct late_process *process)
     char *problem = NULL, *status = late_proc_read(process->pid, "status", NULL);
     const int pid = (int)process->pid;
     unsigned user = 0, group = 0;
-    bool is_hidden = false;
     if (status == NULL)
         return res_printf("there is no process %d", pid);
     const bool has_memory = strstr(status, "\nVmSize:") != NULL;
@@ -126,19 +122,19 @@ static char *refuse_status(const struct late_process *process)
         problem = res_printf("process %d is a thread of the kernel: it calls no malloc", pid);
     else if (is_one && user != geteuid())
         problem = refuse_user(pid, user);
-    else if (!is_one || group != getegid() || is_secure(process->pid, &is_hidden))
+    else if (!is_one || group != getegid() || is_secure(process->pid))
         problem = res_printf(
             "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
     else if (field(status, "TracerPid:") > 0)
         problem = res_printf(
             "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
             field(status, "TracerPid:"));
-    else if ((is_hidden || !late_may_trace(process->pid)) && rec_owner_by_root())
+    else if (!may_trace(process->pid) && late_user_by_root())
         problem = res_printf("process %d may not be traced, not by this root either (a container without "
                              "CAP_SYS_PTRACE, or a process of another one): attach from outside of it, or "
                              "start the program under 'mallab record'",
                              pid);
-    else if (is_hidden || !late_may_trace(process->pid))
+    else if (!may_trace(process->pid))
         problem = res_printf("process %d may not be traced by its user (it has changed its user or has "
                              "capabilities, kernel.yama.ptrace_scope, a container): root with CAP_SYS_PTRACE "
                              "may, 'sudo mallab record --pid %d'",

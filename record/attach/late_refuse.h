@@ -15,7 +15,4 @@ bool late_status_id(const char *status, const char *word, unsigned *ret_id);
 /* late_is_ours - whether a process is our user's and group's, and has no rights beyond. */
 bool late_is_ours(pid_t pid);
 
-/* late_may_trace - whether we may trace a process, if nobody else does. */
-bool late_may_trace(pid_t pid);
-
 #endif

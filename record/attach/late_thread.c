@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,40 +90,6 @@ void late_thread_let_go(struct late_thread *thread)
     if (thread->seized && thread->stopped)
         (void)ptrace(PTRACE_DETACH, thread->id, NULL, NULL);
     thread->seized = thread->stopped = false;
-}
-
-/* ---- our own turn -------------------------------------------------------------------------------- */
-
-static struct {
-    int policy;
-    struct sched_param param;
-    bool is_on;
-} former;
-
-void late_hurry(void)
-{
-    return;
-    const struct sched_param least = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
-    former.policy = sched_getscheduler(0);
-    former.is_on = former.policy >= 0 && sched_getparam(0, &former.param) == 0 &&
-                   sched_setscheduler(0, SCHED_FIFO, &least) == 0;
-}
-
-void late_hurry_end(void)
-{
-    if (former.is_on)
-        (void)sched_setscheduler(0, former.policy, &former.param); /* one may always have less */
-    former.is_on = false;
-}
-
-#else
-
-void late_hurry(void)
-{
-}
-
-void late_hurry_end(void)
-{
 }
 
 #endif

@@ -33,11 +33,6 @@ enum late_stop {
 /* late_threads_list - the ids of a process's threads, at most so many. Returns how many; `most`: there may be more. */
 size_t late_threads_list(const struct late_process *process, pid_t *ret_ids, size_t most);
 
-/* late_hurry - from here to late_hurry_end we come before others on a busy machine, where we may (root): a thread that stands still
- * waits for us. Ourselves only, so that nothing is left where we are killed. */
-void late_hurry(void);
-void late_hurry_end(void);
-
 /* late_thread_seize - take a thread, and ask it to stop. false: errno says why not. */
 bool late_thread_seize(struct late_thread *thread);
 

@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "footprint/base/library_copy.h"
 #include "footprint/base/process.h"
 #include "shim/collect/collect_json.h"
 #include "shim/collect/collect_loop.h"
@@ -59,23 +58,6 @@ enum place {
     PLACE_FAILED,
     PLACE_UNTRUSTED, /* another user's, or others may write to it */
 };
-
-static bool is_empty(int directory_fd)
-{
-    const int copy = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;
-    const struct dirent *entry;
-    bool empty = true;
-    if (directory == NULL) {
-        if (copy >= 0)
-            (void)close(copy);
-        return false;
-    }
-    while (empty && (entry = readdir(directory)) != NULL)
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    (void)closedir(directory); /* only read */
-    return empty;
-}
 
 /* Locks the directory, or waits until the one who prepares a recording in it has done so.
  * Returns false when it is somebody's: whom we may wait for only if we want to join him. */
@@ -119,7 +101,8 @@ static enum place try_directory(struct collector *collector, const char *path, s
         return PLACE_FAILED;
     }
     resolve(collector, path);
-    if (lock_directory(collector->directory_fd, collector->options.join) && is_empty(collector->directory_fd))
+    if (lock_directory(collector->directory_fd, collector->options.join) &&
+        fp_trusted_is_empty(collector->directory_fd))
         return PLACE_OURS;
     if (collector->options.join &&
         segment_of_live_collector(collector->directory_fd, collector->directory, collector->segment.path,
@@ -231,8 +214,7 @@ static void close_inherited(const struct collect_options *options)
         return;
     while ((entry = readdir(open_ones)) != NULL) {
         const int fd = atoi(entry->d_name);
-        if (fd > 2 && fd != dirfd(open_ones) && fd != options->ready_fd && fd != options->control_fd &&
-            fd != options->library_fd)
+        if (fd > 2 && fd != dirfd(open_ones) && fd != options->ready_fd && fd != options->control_fd)
             (void)close(fd); /* not ours */
     }
     (void)closedir(open_ones); /* only read */
@@ -509,7 +491,6 @@ int main(int argc, char **argv)
     segment_remove(&collector.segment);
     reserve_release(&collector);
     code = write_last(&collector) ? EXIT_DONE : EXIT_FAILED;
-    fp_library_copy_end(collector.options.library_fd);
     release(&collector);
     return code;
 }

@@ -18,7 +18,7 @@ const char COLLECT_USAGE[] =
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
     "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
-    "                      [--library-fd N] [--command-pid PID] [--attached] [--sites 1|BYTES] [--label "
+    "                      [--command-pid PID] [--attached] [--sites 1|BYTES] [--label "
     "HOST]\n"
     "       mallab-collect --recover --out DIR\n"
     "\n"
@@ -46,7 +46,6 @@ static const struct row {
     {"ready-fd", DESCRIPTOR, FIELD(ready_fd), INT_MAX, {0}},
     {"control-fd", DESCRIPTOR, FIELD(control_fd), INT_MAX, {0}},
     {"attached", FLAG, FIELD(attached), 0, {0}},
-    {"library-fd", DESCRIPTOR, FIELD(library_fd), INT_MAX, {0}},
     {"command-pid", NUMBER, FIELD(command_pid), INT_MAX, {0}},
     {"leader", NUMBER, FIELD(leader_pid), INT_MAX, {0}},
     {"unique", FLAG, FIELD(unique), 0, {0}},
@@ -120,8 +119,7 @@ int collect_parse_options(int argc, char **argv, struct collect_options *ret_opt
     for (size_t i = 0; i < ROW_COUNT; i++)
         longs[i] = (struct option){ROWS[i].name, ROWS[i].kind == FLAG ? no_argument : required_argument, NULL,
                                    0};
-    *ret_options = (struct collect_options){
-        .memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1, .library_fd = -1};
+    *ret_options = (struct collect_options){.memory_bytes = MEMORY_DEFAULT, .ready_fd = -1, .control_fd = -1};
     while ((option = getopt_long(argc, argv, "h", longs, &which)) != -1) {
         if (option == 'h')
             return 1;

@@ -14,13 +14,12 @@ struct collect_options {
     uint64_t leader_pid;     /* 0: whoever attaches first */
     int ready_fd;            /* -1: none */
     int control_fd;          /* -1: none */
-    int library_fd;    /* of the directory of a copy of the shim (footprint/base/library_copy.h); -1: none */
-    bool attached;     /* to a program that ran already: the control descriptor's end is our starter's */
-    bool no_follow;    /* SEG_FLAG_NO_FOLLOW */
-    bool stamps;       /* SEG_FLAG_STAMPS */
-    bool drop;         /* SEG_FLAG_DROP */
-    bool no_residency; /* not SEG_FLAG_RESIDENT */
-    bool sites;        /* SEG_FLAG_SITES */
+    bool attached;        /* to a program that ran already: the control descriptor's end is our starter's */
+    bool no_follow;       /* SEG_FLAG_NO_FOLLOW */
+    bool stamps;          /* SEG_FLAG_STAMPS */
+    bool drop;            /* SEG_FLAG_DROP */
+    bool no_residency;    /* not SEG_FLAG_RESIDENT */
+    bool sites;           /* SEG_FLAG_SITES */
     uint64_t sites_bytes; /* seg_fixed.sites_bytes */
     bool no_tsc;          /* CLOCK_MONOTONIC even where the TSC would serve */
     bool unique;          /* take another directory when `out` holds something */

@@ -88,12 +88,28 @@ static const char *obstacle_in_file(int fd)
     return NULL;
 }
 
-static bool is_preloaded(char *const *environment)
+/* Where we stand in LD_PRELOAD, from our name on; NULL: nowhere. */
+static const char *preloaded(char *const *environment)
 {
     for (; environment != NULL && *environment != NULL; environment++)
         if (strncmp(*environment, "LD_PRELOAD=", 11) == 0 && strstr(*environment, "libmallab.so") != NULL)
-            return true;
-    return false;
+            return strstr(*environment, "libmallab.so");
+    return NULL;
+}
+
+/* Whether the loader can read us: the process may be another user's by now. */
+static bool is_readable(const char *name)
+{
+    char path[PATH_BYTES];
+    const char *first = name, *past = name + strcspn(name, ": ");
+    while (first[-1] != '=' && first[-1] != ':' && first[-1] != ' ')
+        first--;
+    const size_t length = (size_t)(past - first);
+    if (length >= sizeof path)
+        return true; /* nobody asks about such a path */
+    memcpy(path, first, length);
+    path[length] = '\0';
+    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, R_OK, 0, 0, 0) != -EACCES;
 }
 
 /* A collector that was killed hears nothing; whoever writes what it left counts it (--recover). */
@@ -106,7 +122,7 @@ static void tell(const char *name, const char *obstacle, bool of_child)
 /* Tell what stands in our way in a program. Returns whether it has to be executed without us, or it would not run. */
 static bool look(const char *path, char *const *environment, bool of_child)
 {
-    const char *sanitizer = NULL;
+    const char *sanitizer = NULL, *const us = preloaded(environment);
     char words[192] = SANITIZER_OBSTACLE;
     /* The open must not wait; the kernel refuses what is no path. */
     const long fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -114,7 +130,7 @@ static bool look(const char *path, char *const *environment, bool of_child)
         return false;
     const char *name = text_base_name(path);
     const char *obstacle = obstacle_in_file((int)fd);
-    if (obstacle == NULL && is_preloaded(environment))
+    if (obstacle == NULL && us != NULL)
         sanitizer = sanitizer_of((int)fd, read_at);
     raw_close((int)fd);
     if (sanitizer != NULL) {
@@ -122,7 +138,9 @@ static bool look(const char *path, char *const *environment, bool of_child)
         text_append(words, sizeof words, SANITIZER_OBSTACLE_REST);
         obstacle = words;
     }
-    if (obstacle == NULL && !is_preloaded(environment))
+    if (obstacle == NULL && us != NULL && !is_readable(us))
+        obstacle = "was started by a user who cannot read libmallab.so: install mallab where all can read it";
+    if (obstacle == NULL && us == NULL)
         obstacle =
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
     if (obstacle != NULL && raw_may_execute(path) && strncmp(name, "mallab", 6) != 0)
@@ -211,7 +229,7 @@ enum named_by { BY_PATH, BY_FILE };
 static bool is_to_be_alone(enum named_by by, const char *name, char *const *environment, bool of_child)
 {
     resolve();
-    if (likely(confine_is_on() || !(note_wanted() || is_preloaded(environment))))
+    if (likely(confine_is_on() || !(note_wanted() || preloaded(environment) != NULL)))
         return false;
     return by == BY_FILE ? look_for(name, environment, of_child) : look(name, environment, of_child);
 }

@@ -71,8 +71,10 @@ def reachable(path):
         COPIES.append(pathlib.Path(tempfile.mkdtemp(prefix="mallab-build-", dir="/tmp")))
         atexit.register(shutil.rmtree, COPIES[0], ignore_errors=True)
         COPIES[0].chmod(0o755)
-        for name in ("mallab", "mallab-collect", "libmallab.so", "libmallab-late.so"):
-            shutil.copy(BUILD / name, COPIES[0])
+        for part in BUILD.iterdir():
+            if part.is_file() and part.name.startswith(("mallab", "libmallab")):
+                shutil.copy(part, COPIES[0])
+        shutil.copytree(SOURCE / "allocators", COPIES[0] / "mallab-source" / "allocators")
     copy = COPIES[0] / path.name
     if not copy.exists():
         shutil.copy(path, copy)
