@@ -30,6 +30,7 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
+#define IDLE_NS   UINT64_C(60000000000)
 #define OVERSPENT 1.25 /* of the default, and it is told */
 
 /* ---- workloads ------------------------------------------------------------------------------ */
@@ -45,7 +46,7 @@ static int add_workload(struct cli_ab *ab, const char *input, const char *named)
         .convert = &ab->settings.convert,
         .force = answer->force,
         .quiet = answer->quiet || answer->keep == NULL, /* of what is removed nobody needs the place */
-        .no_progress = answer->quiet,
+        .progress = answer->progress,
     };
     const int code = cli_workload_prepare(ab->verb, &prepare, input, number, &prepared);
     if (code != CLI_DONE)
@@ -141,7 +142,7 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
                                                    : NULL, /* COMMAND's comes first */
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
-        .no_progress = settings->answer.quiet,
+        .progress = settings->answer.progress,
     };
     if (step.runs.candidate_count < 2) {
         result->asked.not_confirmed = "no other allocator is advised";
@@ -244,17 +245,20 @@ struct res_options cli_ab_options(struct cli_ab *ab)
         .until = settings->until,
         .time_budget_ns = settings->time_budget_ns,
         .rounds_least = settings->is_bound ? 1 : 0,
-        .memory_rounds = RES_MEMORY_PASSES,
+        .memory_rounds = (unsigned)settings->memory_rounds,
         .starts = RES_STARTS,
-        .idle_ms = RES_MEMORY_REST_MS,
+        .idle_ms = cli_measure_idle_ms(&settings->measure),
         .seed = settings->measure.seed,
+        .touch = settings->measure.touch,
         .timeout_ns = settings->measure.timeout_ns,
         .limit_bytes = settings->measure.limit_bytes,
         .group_place = cli_limit_place(&ab->limit),
         .limit_by_why = ab->limit.why,
         .check = settings->check,
         .one_thread = settings->measure.one_thread,
+        .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
+        .system_calls = !settings->no_syscalls,
         .stop = &cli_stopped_by,
         .progress = on_progress,
         .context = ab,
@@ -301,7 +305,7 @@ static int run_rounds(struct cli_ab *ab, struct res_experiment *ret_experiment, 
     /* The reader of our output may go while we have a directory to remove. Not before: a COMMAND would inherit it. */
     (void)signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
-    cli_progress_begin(&ab->progress, ab->settings.answer.quiet);
+    cli_progress_begin(&ab->progress, ab->settings.answer.progress);
     res_experiment_run(&options, ret_experiment);
     cli_progress_end(&ab->progress);
     res_disturbances_end(&disturbances);
@@ -332,7 +336,6 @@ static int run_experiment(struct cli_ab *ab)
             .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
         if (!experiment.stopped)
             res_profile_add(&result, &experiment);
-        res_verdicts_fill(&result); /* which tells what to confirm */
         if (settings->confirm.wanted && !experiment.stopped)
             confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);
         code = cli_result_give(ab->verb, &settings->answer, &result, res_table_text);
@@ -361,7 +364,11 @@ static void ab_release(struct cli_ab *ab)
 
 struct cli_ab_settings cli_ab_settings_default(void)
 {
-    return (struct cli_ab_settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
+    struct cli_ab_settings settings = {.answer = cli_answer_defaults(),
+                                       .measure = cli_measure_defaults(),
+                                       .memory_rounds = RES_MEMORY_PASSES};
+    settings.measure.idle_ns = IDLE_NS;
+    return settings;
 }
 
 int cli_ab_run(struct cli_ab *ab)

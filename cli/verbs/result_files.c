@@ -18,7 +18,7 @@
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/notes/notes.h"
@@ -101,7 +101,7 @@ static bool take_commit(void *data, int stream, const char *bytes, size_t count)
 }
 
 /* What git calls the sources of this directory; "" where there is no git, or no repository. Its hooks are not run. */
-static void find_commit(void)
+static const char *find_commit(void)
 {
     const char *const words[] = {"git",     "-c",          "core.fsmonitor=false", "describe", "--always",
                                  "--dirty", "--abbrev=64", "--exclude=*",          NULL};
@@ -120,6 +120,7 @@ static void find_commit(void)
     }
     free(program);
     commit_here[strcspn(commit_here, "\n")] = '\0';
+    return commit_here;
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -127,7 +128,8 @@ static void find_commit(void)
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 {
     char *problem = NULL;
-    find_commit();
+    if (answer->commit == NULL)
+        answer->commit = find_commit();
     if (answer->output != NULL && strcmp(answer->output, "-") == 0) {
         answer->json = true;
         answer->output = NULL;
@@ -191,7 +193,7 @@ int cli_result_load(const struct cli_verb *verb, const char *path, const struct 
     if (cli_is_directory(path))
         return cli_fleet_collect(verb, paths, 1, request, ret_result);
     if (res_result_load(path, ret_result, &problem)) {
-        res_entry_figures_complete(ret_result);
+        res_result_judge(ret_result);
         if (res_result_is_fleet(ret_result))
             res_notes_fleet(ret_result->fleet);
         return CLI_DONE;
@@ -260,7 +262,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     int code = CLI_DONE;
     bool printed = answer->json;
     result->label = answer->label != NULL ? res_text_plain(answer->label) : NULL;
-    result->commit = *commit_here != '\0' ? res_text_plain(commit_here) : NULL;
+    result->commit = *answer->commit != '\0' ? res_text_plain(answer->commit) : NULL;
     res_notes_fill(result);
     json_t *written = res_result_write(result);
     char *document = cli_json_pretty(written);

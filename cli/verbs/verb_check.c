@@ -247,10 +247,8 @@ static int check_result(const struct settings *settings)
         code = cli_result_load(&CLI_CHECK, settings->baseline, &settings->request, &earlier);
     if (code == CLI_DONE && has_earlier)
         code = check_earlier(settings, &earlier, &result);
-    if (code == CLI_DONE && !res_result_is_fleet(&result)) {
-        res_verdicts_fill(&result);
+    if (code == CLI_DONE && !res_result_is_fleet(&result))
         res_fleet_of_result(&result); /* of the figures, whatever the file says */
-    }
     if (code == CLI_DONE)
         code = check(settings, has_earlier ? &earlier : NULL, &result);
     res_result_release(&result);

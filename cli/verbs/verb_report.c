@@ -16,6 +16,7 @@
 #include "convert/base/error.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
 #include "results/report/history/result_history.h"
 #include "results/report/html/html.h"
@@ -178,8 +179,10 @@ static void add_file(struct gathering *gathering, const char *path, const char *
             leave_out(
                 gathering, path,
                 res_strdup("a fleet, which has no history: 'mallab compare' holds two against each other"));
-        else
+        else {
+            res_result_judge(&result);
             res_history_add(&gathering->history, name, &result);
+        }
         res_result_release(&result);
     } else {
         gathering->damaged |= !is_other;

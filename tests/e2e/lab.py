@@ -6,12 +6,10 @@ From Meson: MALLAB_BUILD (build directory), MALLAB_SOURCE (source directory). By
 this file's own tree and its build/."""
 
 import atexit
-import contextlib
 import glob
 import json
 import os
 import pathlib
-import pty
 import shutil
 import signal
 import socket
@@ -19,9 +17,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import tty
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
@@ -200,25 +196,6 @@ def wait_for(condition, what, every_s=0.01):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {PATIENCE_S} s for {what}")
         time.sleep(every_s)
-
-
-def on_terminal(command, **settings):
-    """Start it with a terminal for its stderr, where progress is shown; process.stderr reads what it prints, and ends with it."""
-    master, slave = pty.openpty()
-    tty.setraw(slave)
-    process = subprocess.Popen(command, stderr=slave, **settings)
-    os.close(slave)
-    reading, writing = os.pipe()
-
-    def hand_on():
-        with open(master, "rb", buffering=0) as source, open(writing, "wb", buffering=0) as target:
-            with contextlib.suppress(OSError):  # EIO: nobody has the terminal any more
-                while some := source.read(65536):
-                    target.write(some)
-
-    threading.Thread(target=hand_on, daemon=True).start()
-    process.stderr = open(reading, "rb")
-    return process
 
 
 def writes_into(pid, folder):

@@ -46,7 +46,7 @@ class Page(Lab):
         page.open(path)
         titles = page.run("[...document.querySelectorAll('h3')].map((title) => title.textContent)")
         for title in ("Resident memory over recorded time", "Where memory goes", "Latency of single calls",
-                      "What the program asks for", "Calls over recorded time", "Fidelity: reality beside prediction",
+                      "What it takes from the kernel", "What the program asks for", "Calls over recorded time", "Fidelity: reality beside prediction",
                       "Time in malloc against glibc, round by round"):
             self.assertIn(title, titles)
         self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
@@ -611,7 +611,7 @@ class Command(Lab):
 
     @needs("lua5.4")
     def test_profile_of_a_recorded_program(self):
-        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "-o", "r.json", "--", "lua5.4", "-e",
+        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "-o", "r.json", "--", "lua5.4", "-e",
                     "local t = {} for i = 1, 20000 do t[i % 500 + 1] = {tostring(i)} end")
         workload = json.loads((self.place / "r.json").read_text())["workloads"][0]
         profile = workload["profile"]

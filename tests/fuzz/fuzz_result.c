@@ -7,7 +7,7 @@
 
 #include "footprint/base/support.h"
 #include "fuzz/target.h"
-#include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
 #include "results/report/gate/ci.h"
 #include "results/report/gate/compare_results.h"
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct res_result typed;
     FUZZ_CHECK(fd >= 0);
     if (res_result_load_fd(fd, "-", &typed, &is_other, &problem)) {
-        res_entry_figures_complete(&typed);
+        res_result_judge(&typed);
         res_notes_fill(&typed);
         check_reports(&typed);
         if (typed.fleet != NULL)

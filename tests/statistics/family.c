@@ -1,5 +1,5 @@
-/* family.c - how often one of several candidates is called different by chance, by the product's verdicts and were these corrected for their
- * number (p_corrected, res_figures_family), and what that would cost; as JSON on stdout, for scripts/bench verdict.
+/* family.c - how often one of several candidates is called different by chance, by the product's verdicts, and how often
+ * one that is slower is found among them; as JSON on stdout, for scripts/bench verdict.
  *
  *   family EXPERIMENTS   each model of noise (samples.h), seven candidates, 10 and 20 rounds: all equal to the baseline, and the last one 3 % slower */
 #include <jansson.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/figures.h"
 #include "statistics/samples.h"
+#include "statistics/trial_series.h"
 
 #define CANDIDATES 7u
 #define EFFECT     1.03
@@ -17,48 +17,37 @@ struct tally {
     size_t wrong, found; /* experiments with a false verdict on an equal one; with the slower one found */
 };
 
-/* Verdicts that the correction would leave. */
-static void correct(struct res_figures *figures)
-{
-    const struct res_trial trial = {.candidate_count = CANDIDATES + 1};
-    res_figures_family(&trial, figures);
-    for (size_t i = 0; i < CANDIDATES; i++)
-        if (figures[i].time.p_corrected > RES_P_VALUE_MOST)
-            figures[i].time.verdict = RES_SAME;
-}
-
-static void count(const struct res_figures *figures, bool all_equal, struct tally *tally)
+/* candidates: the equals, the last one slower or equal too. */
+static void count(const struct res_result_entry *candidates, bool all_equal, struct tally *tally)
 {
     const size_t equals = all_equal ? CANDIDATES : CANDIDATES - 1;
     bool wrong = false;
     for (size_t i = 0; i < equals; i++)
-        wrong = wrong || figures[i].time.verdict == RES_LESS || figures[i].time.verdict == RES_MORE;
+        wrong = wrong || candidates[i].figures.time.verdict == RES_LESS ||
+                candidates[i].figures.time.verdict == RES_MORE;
     tally->wrong += wrong;
-    tally->found += !all_equal && figures[CANDIDATES - 1].time.verdict == RES_MORE;
+    tally->found += !all_equal && candidates[CANDIDATES - 1].figures.time.verdict == RES_MORE;
 }
 
 static json_t *simulate(enum model model, size_t rounds, bool all_equal, size_t experiments,
                         struct res_random *random)
 {
-    struct tally told = {0}, corrected = {0};
+    struct tally told = {0};
     for (size_t i = 0; i < experiments; i++) {
         double effects[CANDIDATES];
-        struct res_figures figures[CANDIDATES];
+        struct res_result_workload workload;
         struct res_trial trial;
         for (size_t k = 0; k < CANDIDATES; k++)
             effects[k] = all_equal || k + 1 < CANDIDATES ? 1 : EFFECT;
         model_draw_many(model, effects, CANDIDATES, rounds, random, &trial);
-        for (size_t k = 0; k < CANDIDATES; k++)
-            figures[k] = res_figures_of(&trial, &trial.entries[k + 1]);
-        count(figures, all_equal, &told);
-        correct(figures);
-        count(figures, all_equal, &corrected);
+        trial_workload(&trial, 0, &workload);
+        count(workload.candidates + 1, all_equal, &told);
+        trial_workload_drop(&workload);
         model_release(&trial);
     }
-    return json_pack("{s:s, s:I, s:b, s:I, s:I, s:I, s:I, s:I}", "model", model_name(model), "rounds",
+    return json_pack("{s:s, s:I, s:b, s:I, s:I, s:I}", "model", model_name(model), "rounds",
                      (json_int_t)rounds, "all_equal", all_equal, "experiments", (json_int_t)experiments,
-                     "wrong", (json_int_t)told.wrong, "wrong_corrected", (json_int_t)corrected.wrong, "found",
-                     (json_int_t)told.found, "found_corrected", (json_int_t)corrected.found);
+                     "wrong", (json_int_t)told.wrong, "found", (json_int_t)told.found);
 }
 
 int main(int argc, char **argv)

@@ -1,34 +1,74 @@
-/* trial_series.c - series of a trial's runs. */
+/* trial_series.c - a workload of a result around a trial's runs. */
 #include "statistics/trial_series.h"
 
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/figures.h"
 
-static struct res_series series_of(const struct res_entry *entry)
+static void borrow(const struct res_entry *entry, struct res_result_entry *ret_entry)
 {
-    struct res_series series = {.values = res_calloc(entry->run_count, sizeof *series.values),
-                                .count = entry->run_count,
-                                .time = res_run_batches_of(entry->runs, entry->run_count),
-                                .is_control = entry->is_control,
-                                .ops = (double)entry->runs[0].ops};
-    for (size_t i = 0; i < entry->run_count; i++)
-        series.values[i] = entry->runs[i].ns_per_op;
-    return series;
+    res_described_init(&RES_RESULT_ENTRY, ret_entry);
+    ret_entry->runs = entry->runs;
+    ret_entry->run_count = entry->run_count;
+    ret_entry->memory_runs = entry->memory_runs;
+    ret_entry->memory_count = entry->memory_count;
+}
+
+void trial_workload(const struct res_trial *trial, double resolve, struct res_result_workload *ret_workload)
+{
+    const struct res_entry *floor = res_trial_floor(trial);
+    struct res_result_workload *workload = ret_workload;
+    res_described_init(&RES_RESULT_WORKLOAD, workload);
+    workload->rounds = trial->rounds;
+    workload->memory_rounds = trial->memory_rounds;
+    workload->stopped_until_width = resolve;
+    workload->candidate_count = trial->candidate_count;
+    workload->candidates = res_calloc(trial->candidate_count, sizeof *workload->candidates);
+    for (size_t i = 0; i < trial->candidate_count; i++)
+        borrow(&trial->entries[i], &workload->candidates[i]);
+    borrow(res_trial_control(trial), &workload->control);
+    if (floor != NULL) {
+        workload->floor = res_calloc(1, sizeof *workload->floor);
+        borrow(floor, workload->floor);
+    }
+    res_workload_judge(workload);
+}
+
+/* What was borrowed is given back. */
+static void part(struct res_result_entry *entry)
+{
+    entry->runs = entry->memory_runs = NULL;
+    entry->run_count = entry->memory_count = 0;
+}
+
+void trial_workload_drop(struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        part(&workload->candidates[i]);
+    part(&workload->control);
+    if (workload->floor != NULL)
+        part(workload->floor);
+    res_described_release(&RES_RESULT_WORKLOAD, workload);
 }
 
 struct res_series trial_floor_series(const struct res_trial *trial)
 {
-    return series_of(res_trial_floor(trial));
+    struct res_result_workload workload;
+    trial_workload(trial, 0, &workload);
+    const struct res_series series = res_series_of(NULL, workload.floor, RES_METRIC_TIME);
+    trial_workload_drop(&workload);
+    return series;
 }
 
 struct res_series trial_series(const struct res_trial *trial, size_t entry)
 {
-    const struct res_entry *floor = res_trial_floor(trial), *control = res_trial_control(trial);
-    struct res_series series = series_of(&trial->entries[entry]);
-    series.floor = res_run_batches_of(floor->runs, floor->run_count);
-    if (entry == 0)
-        series.control = res_run_batches_of(control->runs, control->run_count);
+    struct res_result_workload workload;
+    trial_workload(trial, 0, &workload);
+    const struct res_series series = res_series_of(
+        &workload, entry < workload.candidate_count ? &workload.candidates[entry] : &workload.control,
+        RES_METRIC_TIME);
+    trial_workload_drop(&workload);
     return series;
 }
 

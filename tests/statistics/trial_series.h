@@ -1,4 +1,4 @@
-/* trial_series.h - the series that `mallab check` reads from a result, of a trial that was never written. */
+/* trial_series.h - what `mallab ab` and `mallab check` make of a trial that was never written. */
 #ifndef MALLAB_TESTS_STATISTICS_TRIAL_SERIES_H
 #define MALLAB_TESTS_STATISTICS_TRIAL_SERIES_H
 
@@ -6,9 +6,14 @@
 #include "results/measure/figures/metric.h"
 #include "results/report/gate/budget_check.h"
 
-/* trial_series - time of an entry. Its batches are the trial's, which must stay. */
+/* trial_workload - the trial as a result has it, judged (figures.h). Its runs are the trial's, which must stay.
+ * resolve  the difference that was asked for; 0: none */
+void trial_workload(const struct res_trial *trial, double resolve, struct res_result_workload *ret_workload);
+void trial_workload_drop(struct res_result_workload *workload);
+
+/* trial_series - time of an entry. Its batches are the trial's, which must stay.
+ * trial_floor_series - of the floor, nothing subtracted. */
 struct res_series trial_series(const struct res_trial *trial, size_t entry);
-/* trial_floor_series - of the floor, nothing subtracted. */
 struct res_series trial_floor_series(const struct res_trial *trial);
 
 /* trial_outcome - what `mallab check` says of a candidate's time against a limit, 1.03 being +3 % to the baseline.

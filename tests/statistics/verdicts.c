@@ -5,7 +5,7 @@
  *                                         together, as a table has them; and what `mallab check` says of each by itself at +3 %
  *   verdicts grow RESULT.json WIDTH MOST  likewise, each part as long as --resolve WIDTH would have made it, with time for MOST rounds
  *   verdicts simulate EXPERIMENTS         each model of noise (samples.h): equal candidates, and one that takes 3 % more time; 8 and 20
- *                                         rounds, and --resolve 2%
+ *                                         rounds, and --until 2%
  *   verdicts test                         simulate in little: exit 1 when a verdict is wrong more often than it may be */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,6 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/experiment/until.h"
-#include "results/measure/figures/figures.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"
 
@@ -104,18 +103,16 @@ static json_t *tallies_json(struct tally *tallies, const struct samples *samples
 
 /* ---- a long experiment ---------------------------------------------------------------------- */
 
-static void tally_all(const struct res_trial *trial, struct tally *tallies)
+static void tally_all(const struct res_trial *trial, double resolve, struct tally *tallies)
 {
-    struct res_figures *figures = res_calloc(trial->candidate_count, sizeof *figures);
-    for (size_t i = 1; i < trial->candidate_count; i++)
-        figures[i] = res_figures_of(trial, &trial->entries[i]);
-    res_figures_family(trial, figures + 1);
+    struct res_result_workload workload;
+    trial_workload(trial, resolve, &workload);
     for (size_t i = 1; i < trial->candidate_count; i++) {
         tallies[i].truth = NAN;
-        tally_add(&tallies[i], &figures[i], trial->rounds);
+        tally_add(&tallies[i], &workload.candidates[i].figures, trial->rounds);
         tallies[i].gate[trial_outcome(trial, i, GATE_LIMIT, NULL)]++;
     }
-    free(figures);
+    trial_workload_drop(&workload);
 }
 
 /* width > 0: as many rounds as --resolve takes, at most `rounds`; else `rounds`. */
@@ -125,7 +122,6 @@ static json_t *cut(const char *path, size_t rounds, double width)
     samples_load(path, &samples);
     const struct res_trial *whole = &samples.trial;
     struct tally *tallies = res_calloc(whole->candidate_count, sizeof *tallies);
-    samples.trial.resolve = width;
     for (size_t first = 0, experiments = 0; first < whole->rounds; experiments++) {
         struct res_trial trial;
         size_t count = rounds;
@@ -136,7 +132,7 @@ static json_t *cut(const char *path, size_t rounds, double width)
         if (!whole_one)
             break;
         samples_cut(&samples, first, count, experiments * MEMORY_ROUNDS, &trial);
-        tally_all(&trial, tallies);
+        tally_all(&trial, width, tallies);
         free(trial.entries);
         first += count;
     }
@@ -155,7 +151,7 @@ static void keep_rounds(struct res_trial *trial, size_t rounds)
         trial->entries[i].run_count = rounds;
 }
 
-/* How many rounds of a trial --resolve takes: 0 where there are not enough. */
+/* How many rounds of a trial --until takes: 0 where there are not enough. */
 static size_t grown(const struct res_trial *trial, double width, size_t rounds_most, size_t *ret_rounds)
 {
     struct res_options options = {.rounds = (unsigned)rounds_most, .until = width};
@@ -174,7 +170,7 @@ static size_t grown(const struct res_trial *trial, double width, size_t rounds_m
     return rounds <= have ? rounds : 0;
 }
 
-/* One experiment. width 0: of `rounds` rounds; else of as many as --resolve takes, at most `rounds`. */
+/* One experiment. width 0: of `rounds` rounds; else of as many as --until takes, at most `rounds`. */
 static void simulate_one(enum model model, double effect, size_t rounds, double width,
                          struct res_random *random, struct tally *tally)
 {
@@ -187,10 +183,12 @@ static void simulate_one(enum model model, double effect, size_t rounds, double 
     if (width > 0)
         (void)grown(&trial, width, rounds, &count);
     keep_rounds(&part, count);
-    const struct res_figures figures = res_figures_of(&part, &part.entries[1]);
+    struct res_result_workload workload;
+    trial_workload(&part, 0, &workload);
     (void)res_random_next(random); /* each experiment draws its seed, as `mallab ab` does */
     tally->truth = effect;
-    tally_add(tally, &figures, count);
+    tally_add(tally, &workload.candidates[1].figures, count);
+    trial_workload_drop(&workload);
     free(part.entries);
     model_release(&trial);
 }

@@ -156,7 +156,7 @@ TEST(the_change_is_of_the_figures_beside_it)
     for (size_t rounds = 4; rounds <= 6; rounds += 2) {
         json_t *then = result_with(rounds, 0), *now = result_with(rounds, 500);
         struct res_compare comparison;
-        res_compare_results(typed(then), typed(now), &comparison);
+        res_compare_results(typed_judged(then), typed_judged(now), &comparison);
         const struct res_compared_metric *time = &comparison.workloads[0].candidates[0].metrics[0];
         CHECK_STR(time->figure, "steady");
         CHECK(fabs(time->old - 20) < 1e-9); /* (2200 - 200) / 100 */

@@ -1,4 +1,4 @@
-/* test_results_passes - latency passes with runs made up here: who takes part, what a failure or a stop
+/* test_results_passes - latency and syscalls passes with runs made up here: who takes part, what a failure or a stop
  * leaves, and the figures over the passes. */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/passes.h"
-#include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/latency.h"
 
 #define ENTRIES 4u /* base, other, control, floor */
 
@@ -21,7 +21,7 @@ struct lab {
 };
 
 /* Run n of entry i has a mean of 10 * i + its place in {5, 1, 3}; p99 ten times that. */
-static const json_t *run(void *context, struct res_entry *entry, char **ret_reason)
+static const json_t *run(void *context, struct res_entry *entry, const char *option, char **ret_reason)
 {
     static const double ADDED[] = {5, 1, 3};
     struct lab *lab = context;
@@ -35,7 +35,10 @@ static const json_t *run(void *context, struct res_entry *entry, char **ret_reas
         *ret_reason = res_strdup("it broke");
         return NULL;
     }
-    lab->last = json_pack("{s:{s:i, s:f, s:f, s:f, s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}}", "latency",
+    if (strcmp(option, "--syscalls") == 0)
+        lab->last = json_pack("{s:{s:i, s:i}}", "system_calls", "brk", (int)number, "total", (int)number);
+    else
+        lab->last = json_pack("{s:{s:i, s:f, s:f, s:f, s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}}", "latency",
                               "count", 9, "mean_ns", mean, "p99_ns", mean * 10, "max_ns", mean * 100,
                               "by_call", "call", "malloc", "count", 7, "mean_ns", mean + 1, "call", "free",
                               "count", 2, "mean_ns", mean + 2);
@@ -58,9 +61,9 @@ static void lab_release(struct lab *lab)
     json_decref(lab->last);
 }
 
-static struct res_latency_figures *latency_of(const struct res_passes *passes, const struct res_passes *floor)
+static double figure(const json_t *object, const char *key)
 {
-    return res_latency_of(passes->latency, passes->latency_failed, floor != NULL ? floor->latency : NULL);
+    return json_number_value(json_object_get(object, key));
 }
 
 static void drop(struct res_latency_figures *figures)
@@ -68,6 +71,16 @@ static void drop(struct res_latency_figures *figures)
     if (figures != NULL)
         res_described_release(&RES_LATENCY, figures);
     free(figures);
+}
+
+static struct res_latency_figures *latency_of(const struct res_passes *passes, const struct res_passes *floor)
+{
+    struct res_result_entry entry = {.latency = res_latency_read(passes->latency, passes->latency_failed)};
+    struct res_result_entry harness = {
+        .latency = floor != NULL ? res_latency_read(floor->latency, floor->latency_failed) : NULL};
+    res_latency_measure(&entry, &harness);
+    drop(harness.latency);
+    return entry.latency;
 }
 
 TEST(figures_over_the_passes)
@@ -84,7 +97,6 @@ TEST(figures_over_the_passes)
     CHECK_U64(figures->all.p99_ns, 230);
     CHECK_U64(figures->all.max_ns, 2500);
     CHECK_U64(figures->all.typical_ns, 23 - 4);
-    CHECK_U64(figures->all.quiet_ns, 21 - 2);
     CHECK(figures->floor_subtracted);
     CHECK(isnan(figures->all.p50_ns)); /* the runs did not say */
     CHECK_U64(figures->by_call_count, 2);
@@ -124,8 +136,10 @@ TEST(what_failed_in_the_rounds_takes_no_part)
     char reason[] = "before";
     lab.entries[1].failed = reason;
     CHECK(res_passes_latency(&lab.trial, 2, &random, &runner));
+    CHECK(res_passes_syscalls(&lab.trial, &runner));
     CHECK_U64(lab.runs_of[1], 0);
     CHECK(lab.entries[1].passes.latency == NULL);
+    CHECK(lab.entries[1].passes.system_calls == NULL);
     lab_release(&lab);
 }
 
@@ -142,5 +156,20 @@ TEST(a_stop_drops_what_is_not_whole)
     lab_release(&lab);
 }
 
+TEST(system_calls_once_each)
+{
+    struct lab lab;
+    const struct res_passes_runner runner = lab_init(&lab);
+    lab.fails_at = 1;
+    CHECK(res_passes_syscalls(&lab.trial, &runner));
+    CHECK_U64(lab.runs, 3);
+    CHECK_U64(figure(lab.entries[3].passes.system_calls, "brk"), 3);
+    CHECK_STR(json_string_value(json_object_get(lab.entries[1].passes.system_calls, "unavailable")),
+              "it broke");
+    CHECK(lab.entries[2].passes.system_calls == NULL);
+    lab_release(&lab);
+}
+
 RUN_TESTS(T(figures_over_the_passes), T(a_failure_is_told_and_stops_no_other),
-          T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole))
+          T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole),
+          T(system_calls_once_each))

@@ -1,11 +1,9 @@
-/* test_results_steady.c - steady times and their intervals of known samples; when rounds are enough; drift. */
+/* test_results_steady.c - steady times and their intervals of known samples; when rounds are enough. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/until.h"
-#include "results/measure/figures/entry_figures.h"
-#include "results/measure/figures/figures.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/steady.h"
 #include "unit/harness.h"
@@ -217,7 +215,7 @@ TEST(what_chance_makes_large_ends_nothing)
         for (size_t batch = 0; batch < 2; batch++)
             if (fast[i / 16][i % 16])
                 ns[2 * i + batch] = ns[2 * i + batch] * 3 / 4;
-    CHECK(res_figures_time(&trial, &entries[1]).interval.low > 1.05);
+    CHECK(res_trial_time(&trial, &entries[1]).interval.low > 1.05);
     CHECK(!res_until_ended(&trial, &options, 0, 0, 0));
     for (size_t i = 2 * 16; i < 2 * 2 * 16; i++) /* the candidate: really slower */
         ns[i] *= 2;
@@ -245,23 +243,8 @@ TEST(rounds_are_foretold)
     plans(&bound, 35, 1, 10, 30);
 }
 
-/* ---- drift ---------------------------------------------------------------------------------- */
-
-TEST(drift_is_told_when_it_is_more_than_chance)
-{
-    double rising[20], level[20];
-    for (size_t i = 0; i < 20; i++) {
-        rising[i] = 0.01 * (double)i + 0.005 * (double)(i % 3);
-        level[i] = 0.01 * (double)(i * 7 % 5);
-    }
-    CHECK(res_drift_of(rising, 20).significant && fabs(res_drift_of(rising, 20).share - 0.19) < 0.02);
-    CHECK(!res_drift_of(level, 20).significant);
-    CHECK(isnan(res_drift_of(rising, 3).share));
-}
-
 RUN_TESTS(T(steady_is_the_mean_of_the_fastest_part_of_each_batch),
           T(what_disturbs_single_batches_is_left_out), T(what_a_round_does_to_both_goes_out),
           T(the_floor_is_subtracted_of_both_sides), T(what_is_not_of_the_same_batches_is_not_compared),
           T(intervals_hold_the_truth), T(quantiles_of_student), T(rounds_end_for_width_time_or_number),
-          T(what_chance_makes_large_ends_nothing), T(rounds_are_foretold),
-          T(drift_is_told_when_it_is_more_than_chance))
+          T(what_chance_makes_large_ends_nothing), T(rounds_are_foretold))

@@ -185,25 +185,6 @@ TEST(what_the_noise_may_hide_is_told_of_the_program)
                  "time: stay with glibc, every other is slower\n") != NULL);
 }
 
-TEST(what_is_held_from_the_start_counts_at_the_peak)
-{
-    struct figures early = {"early", 1, 0.02, 0.97, 0.002, 1e7, 0.05, 1, 1};
-    CHECK_STR(program_with(&early, 1, "known", PROCESS)->verdict->peak.candidate, "early");
-    early.start_bytes = 1.4e7; /* 4 MB more, of 100, where 3 are less at the peak */
-    const struct res_result_workload *known = program_with(&early, 1, "known", PROCESS);
-    CHECK(known->verdict->peak.candidate == NULL);
-    const struct res_figures *figures = &known->candidates[1].figures;
-    CHECK(fabs(figures->own_start_bytes - 4e6) < 1 && fabs(figures->peak_bytes - 101e6) < 1);
-    CHECK(fabs(figures->peak.ratio - 1.01) < 1e-9 && figures->peak.verdict != RES_LESS);
-    /* Budgets are of the same, and what was added is not added again to what is read back. */
-    CHECK(fabs(res_metric_value(known, &known->candidates[1], RES_METRIC_RSS_PEAK) - 101e6) < 1e6);
-    json_t *written = res_described_write(&RES_RESULT_WORKLOAD, known);
-    const struct res_result_workload *again = typed_workload(written, "glibc");
-    CHECK(again->candidates[1].figures.peak_bytes == figures->peak_bytes);
-    CHECK(again->candidates[1].figures.peak.ratio == figures->peak.ratio);
-    json_decref(written);
-}
-
 /* More faults than the whole process had, a heap larger than its memory, more time than its CPU time. */
 TEST(what_cannot_be_is_not_advised_by)
 {
@@ -598,18 +579,11 @@ TEST(memory_within_five_per_cent_leads_nobody)
     CHECK_STR(LEADER(little), "fast");
 }
 
-TEST(what_is_held_from_the_start_weighs)
-{
-    const struct figures early[] = {{"small", 0.55, 0.2, 0.9, 0.002, 3e7, 0.3, 1, 1},
-                                    {"fast", 0.5, 0.2, 1, 0.002, 1e7, 0.3, -1, 1}};
-    CHECK_STR(LEADER(early), "fast");
-}
 RUN_TESTS(T(a_part_of_a_run_has_no_share), T(figures_stand_beside_the_whole_process),
           T(without_the_process_per_cent_are_of_calls_and_heap),
           T(a_small_share_does_not_matter_whatever_is_shown),
           T(a_saving_of_less_than_one_per_cent_is_not_worth_it),
-          T(what_the_noise_may_hide_is_told_of_the_program),
-          T(what_is_held_from_the_start_counts_at_the_peak), T(what_cannot_be_is_not_advised_by),
+          T(what_the_noise_may_hide_is_told_of_the_program), T(what_cannot_be_is_not_advised_by),
           T(memory_of_brief_threads_depends_on_scheduling), T(times_that_wait_for_threads_are_no_ground),
           T(more_page_faults_than_the_whole_process_are_no_ground), T(no_verdict_on_memory_that_is_not_known),
           T(an_allocator_of_the_programs_own_is_named), T(what_would_crash_is_not_to_be_pasted),
@@ -624,4 +598,4 @@ RUN_TESTS(T(a_part_of_a_run_has_no_share), T(figures_stand_beside_the_whole_proc
           T(a_heap_that_cannot_be_is_no_share), T(calls_that_are_not_timed_are_not_counted),
           T(why_it_is_not_the_fastest_is_said), T(little_memory_does_not_matter),
           T(who_is_told_apart_by_time_does_not_give_it_for_memory),
-          T(memory_within_five_per_cent_leads_nobody), T(what_is_held_from_the_start_weighs))
+          T(memory_within_five_per_cent_leads_nobody))

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/measure/figures/entry_figures.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
 #include "results/report/notes/notes.h"
 
@@ -67,7 +67,7 @@ static inline void typed_complete(json_t *result)
     }
 }
 
-/* The result that a document holds, with its notes; freed at the end of the test's program. */
+/* The result that a document holds, with its figures as they stand there, and its notes; freed at the end of the test's program. */
 static inline struct res_result *typed(json_t *json)
 {
     char *problem = NULL;
@@ -79,9 +79,17 @@ static inline struct res_result *typed(json_t *json)
         fprintf(stderr, "no result: %s\n", problem != NULL ? problem : "too many of them");
         abort();
     }
-    res_entry_figures_complete(result);
     res_notes_fill(result);
     typed_results[typed_count++] = result;
+    return result;
+}
+
+/* The same of samples, of which the figures are made. */
+static inline struct res_result *typed_judged(json_t *json)
+{
+    struct res_result *result = typed(json);
+    res_result_judge(result);
+    res_notes_fill(result);
     return result;
 }
 

@@ -9,8 +9,8 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/experiment/until.h"
-#include "results/measure/figures/entry_figures.h"
 #include "results/measure/figures/figures.h"
+#include "results/measure/figures/latency.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/measure/result/result.h"
 
@@ -28,6 +28,42 @@ static char *plain_unless_empty(const char *words)
 static json_t *shared(json_t *value)
 {
     return value != NULL ? json_incref(value) : NULL;
+}
+
+/* ---- a memory limit -------------------------------------------------------------------------- */
+
+static const char *limit_by(const struct res_options *options)
+{
+    if (options->limit_bytes == 0)
+        return NULL;
+    return options->group_place == NULL         ? "RLIMIT_DATA"
+           : options->group_place->version == 1 ? "cgroup v1"
+                                                : "cgroup v2";
+}
+
+static void add_limited(struct res_limited *limited, const struct res_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const json_t *limit = json_object_get(runs[i].json, "limit");
+        const uint64_t times = (uint64_t)json_integer_value(json_object_get(limit, "at_limit_count"));
+        const uint64_t peak = (uint64_t)json_integer_value(json_object_get(limit, "peak_bytes"));
+        limited->runs += json_is_object(limit);
+        limited->runs_at_limit += times > 0;
+        if (times > limited->at_limit_count_max)
+            limited->at_limit_count_max = times;
+        if (peak > limited->peak_bytes_max)
+            limited->peak_bytes_max = peak;
+    }
+}
+
+static struct res_limited *limited_of(const struct res_options *options, const struct res_entry *entry)
+{
+    if (options->limit_bytes == 0 || options->group_place == NULL || entry->is_floor)
+        return NULL;
+    struct res_limited *limited = res_calloc(1, sizeof *limited);
+    add_limited(limited, entry->runs, entry->run_count);
+    add_limited(limited, entry->memory_runs, entry->memory_count);
+    return limited;
 }
 
 /* ---- an entry -------------------------------------------------------------------------------- */
@@ -57,19 +93,12 @@ static void read_printed(const struct res_entry *entry, struct res_result_entry 
     put(printed, "failure", entry->failure);
     put(printed, "check", entry->check);
     put(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
+    put(printed, "system_calls", entry->passes.system_calls);
     if (!res_described_read(&RES_RESULT_ENTRY, printed, ret_entry, &problem))
         res_described_init(&RES_RESULT_ENTRY, ret_entry);
     free(problem);
     json_decref(printed);
     free(name);
-}
-
-/* What is subtracted of an entry's latency; NULL for the floor itself. */
-static const json_t *floor_passes(const struct res_trial *trial, const struct res_entry *entry)
-{
-    const struct res_entry *floor = res_trial_floor(trial);
-    return floor != NULL && floor != entry && floor->passes.latency_failed == NULL ? floor->passes.latency
-                                                                                   : NULL;
 }
 
 static void set_environment(const struct res_candidate *candidate, struct res_pairs *ret_environment)
@@ -82,25 +111,16 @@ static void set_environment(const struct res_candidate *candidate, struct res_pa
 }
 
 static void fill_entry(const struct res_trial *trial, const struct res_entry *entry,
-                       const struct res_figures *figures, const struct res_options *options,
-                       struct res_result_entry *ret_entry)
+                       const struct res_options *options, struct res_result_entry *ret_entry)
 {
-    const bool memory = res_trial_has_memory(trial);
     read_printed(entry, ret_entry);
     ret_entry->version = plain(entry->candidate->version);
     ret_entry->library = plain(entry->candidate->path);
     ret_entry->build = res_build_copy(&entry->candidate->build);
     set_environment(entry->candidate, &ret_entry->environment);
     ret_entry->failed = plain(entry->failed);
-    ret_entry->limit = res_limit_entry(options, entry);
-    ret_entry->figures = *figures;
-    ret_entry->figures.not_predicted_why = NULL;
-    ret_entry->resident_clock = memory ? RES_CLOCK_RECORDED : RES_CLOCK_REAL;
-    ret_entry->resident_rounds = memory ? entry->memory_count : entry->run_count;
-    ret_entry->predicted = figures->not_predicted_why == NULL;
-    ret_entry->not_predicted_why = plain(figures->not_predicted_why);
-    ret_entry->latency = res_latency_of(entry->passes.latency, entry->passes.latency_failed,
-                                        floor_passes(trial, entry));
+    ret_entry->limit = limited_of(options, entry);
+    ret_entry->latency = res_latency_read(entry->passes.latency, entry->passes.latency_failed);
     ret_entry->warmup_ns = entry->warmup_ns;
     if (entry->start.starts > 0)
         ret_entry->start = entry->start;
@@ -191,22 +211,11 @@ static void fill_stopped(const struct res_trial *trial, const struct res_options
     ret_workload->stopped_rounds_max = options->rounds;
 }
 
-/* Of all entries, the candidates judged together. To be freed. */
-static struct res_figures *figures_of(const struct res_trial *trial)
-{
-    struct res_figures *figures = res_calloc(trial->entry_count, sizeof *figures);
-    for (size_t i = 0; i < trial->entry_count; i++)
-        figures[i] = res_figures_of(trial, &trial->entries[i]);
-    res_figures_family(trial, figures + 1);
-    return figures;
-}
-
 static void fill_workload(const struct res_trial *trial, const struct res_options *options,
                           struct res_result_workload *ret_workload)
 {
     const size_t count = trial->candidate_count;
     const struct res_entry *floor = res_trial_floor(trial);
-    struct res_figures *figures = figures_of(trial);
     res_described_init(&RES_RESULT_WORKLOAD, ret_workload);
     res_result_take_recording(trial->workload, ret_workload);
     fill_stopped(trial, options, ret_workload);
@@ -216,19 +225,15 @@ static void fill_workload(const struct res_trial *trial, const struct res_option
     ret_workload->memory_rounds = trial->memory_rounds;
     ret_workload->samples = shared(trial->samples);
     ret_workload->memory_samples = shared(trial->memory_samples);
-    res_drift_fill(trial, ret_workload);
     ret_workload->candidates = res_calloc(count, sizeof *ret_workload->candidates);
     ret_workload->candidate_count = count;
     for (size_t i = 0; i < count; i++)
-        fill_entry(trial, &trial->entries[i], &figures[i], options, &ret_workload->candidates[i]);
-    fill_entry(trial, res_trial_control(trial), &figures[count], options, &ret_workload->control);
+        fill_entry(trial, &trial->entries[i], options, &ret_workload->candidates[i]);
+    fill_entry(trial, res_trial_control(trial), options, &ret_workload->control);
     if (floor != NULL) {
         ret_workload->floor = res_calloc(1, sizeof *ret_workload->floor);
-        fill_entry(trial, floor, &figures[count + 1], options, ret_workload->floor);
+        fill_entry(trial, floor, options, ret_workload->floor);
     }
-    free(figures);
-    res_entry_figures_fill(ret_workload);
-    res_latency_judge(ret_workload);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -270,10 +275,11 @@ static void fill_settings(const struct res_options *options, struct res_result *
     ret_result->memory_rounds_asked = options->memory_rounds;
     ret_result->memory_idle_ms = options->idle_ms;
     ret_result->seed = options->seed;
+    ret_result->touch = res_text_plain(options->touch != NULL ? options->touch : "page");
     ret_result->check = options->check;
     ret_result->one_thread = options->one_thread;
     ret_result->limit_bytes = options->limit_bytes;
-    ret_result->limit_by = plain(res_limit_by(options));
+    ret_result->limit_by = plain(limit_by(options));
     ret_result->limit_by_why = plain(options->limit_by_why);
 }
 
@@ -300,5 +306,6 @@ void res_result_of_experiment(const struct res_experiment *experiment, const str
     res_machine_describe(&result->machine);
     set_missing(missing, missing_count, result);
     res_result_set_complete(result);
+    res_result_judge(result);
     result->rest = json_pack("{s:{s:i, s:b}}", "warmup", "runs_per_candidate", 1, "counted", 0);
 }

@@ -20,7 +20,6 @@ void res_trial_begin(struct res_trial *ret_trial, const struct res_options *opti
 {
     *ret_trial = (struct res_trial){
         .workload = workload,
-        .resolve = options->until,
         .entry_count = res_trial_entries(options),
         .candidate_count = options->candidate_count,
         .entries = res_calloc(res_trial_entries(options), sizeof *ret_trial->entries),

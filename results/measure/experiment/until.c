@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "results/measure/figures/figures.h"
+#include "results/measure/figures/run_batches.h"
+#include "results/measure/statistics/significance.h"
 
 #define LARGE_WIDER 2 /* 95 % become about 99.98 of 30 rounds */
 
@@ -25,23 +26,43 @@ static bool is_looked_at(const struct res_trial *trial, size_t i)
            (!entry->is_control || trial->candidate_count == 1);
 }
 
+static struct res_run_batches timed_of(const struct res_entry *entry)
+{
+    return entry != NULL && entry->failed == NULL ? res_run_batches_of(entry->runs, entry->run_count)
+                                                  : (struct res_run_batches){0};
+}
+
+struct res_estimate res_trial_time(const struct res_trial *trial, const struct res_entry *entry)
+{
+    enum { OTHER, BASE, CONTROL, FLOOR, SIDES };
+    struct res_run_batches sides[SIDES] = {timed_of(entry), timed_of(&trial->entries[0]),
+                                           timed_of(entry->is_control ? NULL : res_trial_control(trial)),
+                                           timed_of(res_trial_floor(trial))};
+    const struct res_steady_sides of = {&sides[OTHER].batches, &sides[BASE].batches, &sides[CONTROL].batches,
+                                        &sides[FLOOR].batches};
+    const struct res_logarithm found = res_steady_logarithm(&of);
+    for (size_t i = 0; i < SIDES; i++)
+        res_run_batches_release(&sides[i]);
+    return res_logarithm_estimate(found);
+}
+
 double res_until_width(const struct res_trial *trial)
 {
     double widest = NAN;
     for (size_t i = 1; i < trial->entry_count; i++) {
         if (!is_looked_at(trial, i))
             continue;
-        const struct res_difference time = res_figures_time(trial, &trial->entries[i]);
-        widest = fmax(widest, (time.interval.high - time.interval.low) / time.ratio);
+        const struct res_estimate time = res_trial_time(trial, &trial->entries[i]);
+        widest = fmax(widest, (time.interval.high - time.interval.low) / time.value);
     }
     return widest;
 }
 
 /* Whether an interval LARGE_WIDER times as wide would lie beyond twice the difference: then limits near it are decided, too. Wider, because this
  * is looked at many times, and one look that noise decides ends it. */
-static bool is_large(const struct res_difference *time, double difference)
+static bool is_large(const struct res_estimate *time, double difference)
 {
-    const double middle = log(time->ratio), beyond = log(1 + 2 * difference);
+    const double middle = log(time->value), beyond = log(1 + 2 * difference);
     return middle - LARGE_WIDER * (middle - log(time->interval.low)) > beyond ||
            middle + LARGE_WIDER * (log(time->interval.high) - middle) < -beyond;
 }
@@ -53,9 +74,9 @@ static bool is_resolved(const struct res_trial *trial, double difference)
     for (size_t i = 1; i < trial->entry_count; i++) {
         if (!is_looked_at(trial, i))
             continue;
-        const struct res_difference time = res_figures_time(trial, &trial->entries[i]);
+        const struct res_estimate time = res_trial_time(trial, &trial->entries[i]);
         const struct res_interval interval = time.interval;
-        const bool is_narrow = interval.high - interval.low < difference * time.ratio;
+        const bool is_narrow = interval.high - interval.low < difference * time.value;
         told += is_narrow || is_large(&time, difference);
         all++;
     }

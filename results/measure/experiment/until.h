@@ -16,8 +16,11 @@
 #include "results/measure/statistics/statistics.h"
 
 #define RES_UNTIL_ROUNDS_LEAST                                                                               \
-    16u /* for --resolve: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
+    16u /* for --until: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
 #define RES_UNTIL_ROUNDS_MAX 1000u /* where -n does not say */
+
+/* res_trial_time - the ratio of an entry's time to the baseline's as it is so far: what the result will say (figures.h), without a verdict. */
+struct res_estimate res_trial_time(const struct res_trial *trial, const struct res_entry *entry);
 
 /* res_until_width - the widest interval of time against the baseline of the candidates that have not failed; of the control where the baseline is
  * alone. NAN when there is none. */

@@ -1,4 +1,4 @@
-/* figures.c - net times, paired ratios, medians of resident memory. */
+/* figures.c - measured, held, judged. */
 #include "results/measure/figures/figures.h"
 
 #include <math.h>
@@ -6,231 +6,164 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/latency.h"
 #include "results/measure/figures/metric.h"
-#include "results/measure/figures/run_batches.h"
+#include "results/measure/figures/verdict.h"
 #include "results/measure/statistics/significance.h"
-#include "results/measure/statistics/steady.h"
 
-/* Where in a run a figure lies. */
-#define AT(member) offsetof(struct res_run, member)
-
-static double figure_of(const struct res_run *run, size_t at)
+/* Of a workload: the candidates, the control, the floor. */
+static size_t entry_count(const struct res_result_workload *workload)
 {
-    return *(const double *)(const void *)((const char *)run + at);
+    return workload->candidate_count + 1 + (workload->floor != NULL);
 }
 
-static bool has_figures(const struct res_entry *entry)
+static struct res_result_entry *entry_at(struct res_result_workload *workload, size_t i)
 {
-    return entry != NULL && entry->failed == NULL && entry->run_count > 0;
-}
-
-/* The runs of one pass of an entry; none when it failed. */
-struct series {
-    const struct res_run *runs;
-    size_t count;
-};
-
-static struct series times_of(const struct res_entry *entry)
-{
-    return has_figures(entry) ? (struct series){entry->runs, entry->run_count} : (struct series){NULL, 0};
-}
-
-static struct series memory_of(const struct res_trial *trial, const struct res_entry *entry)
-{
-    if (!res_trial_has_memory(trial))
-        return times_of(entry);
-    return has_figures(entry) ? (struct series){entry->memory_runs, entry->memory_count}
-                              : (struct series){NULL, 0};
-}
-
-/* The samples of a pass. To be freed. */
-static double *samples_of(struct series series, size_t at)
-{
-    double *samples = res_calloc(series.count, sizeof *samples);
-    for (size_t i = 0; i < series.count; i++)
-        samples[i] = figure_of(&series.runs[i], at);
-    return samples;
-}
-
-static double median_of(struct series series, size_t at)
-{
-    if (series.count == 0)
-        return NAN;
-    for (size_t i = 0; i < series.count; i++) {
-        if (!isfinite(figure_of(&series.runs[i], at)))
-            return NAN;
-    }
-    double *samples = samples_of(series, at);
-    const double median = res_median(samples, series.count);
-    free(samples);
-    return median;
-}
-
-static double deviation_of(struct series series, size_t at)
-{
-    if (series.count == 0)
-        return NAN;
-    double *samples = samples_of(series, at);
-    const double deviation = res_median_deviation(samples, series.count);
-    free(samples);
-    return deviation;
-}
-
-static struct res_run_batches timed_of(const struct res_entry *entry)
-{
-    return has_figures(entry) ? res_run_batches_of(entry->runs, entry->run_count)
-                              : (struct res_run_batches){0};
-}
-
-/* Net steady time per op. */
-static double steady_of(const struct res_trial *trial, const struct res_entry *entry)
-{
-    const struct res_entry *floor = res_trial_floor(trial);
-    if (!has_figures(entry) || entry->runs[0].ops == entry->runs[0].inherited_ops)
-        return NAN;
-    struct res_run_batches own = timed_of(entry), harness = timed_of(entry != floor ? floor : NULL);
-    const double ns = res_steady_net_ns(&own.batches, &harness.batches);
-    res_run_batches_release(&own);
-    res_run_batches_release(&harness);
-    return ns / (double)(entry->runs[0].ops - entry->runs[0].inherited_ops);
+    return i < workload->candidate_count    ? &workload->candidates[i]
+           : i == workload->candidate_count ? &workload->control
+                                            : workload->floor;
 }
 
 static const struct res_difference NO_DIFFERENCE = {
     .ratio = NAN, .interval = {NAN, NAN}, .verdict = RES_UNDECIDED};
 
-/* The baseline's own figure, that of the control being it once more. */
-static double baseline_ns(const struct res_trial *trial, const struct res_entry *entry)
+/* ---- measured -------------------------------------------------------------------------------- */
+
+/* The runs that memory is of. */
+struct runs {
+    const struct res_run *items;
+    size_t count;
+};
+
+static struct runs memory_of(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
-    const double base = steady_of(trial, &trial->entries[0]);
-    const double control = steady_of(trial, res_trial_control(trial));
-    return entry->is_control || isnan(control) ? base : sqrt(base * control);
+    if (entry->failed != NULL || entry->run_count == 0)
+        return (struct runs){NULL, 0};
+    return workload->memory_rounds > 0 ? (struct runs){entry->memory_runs, entry->memory_count}
+                                       : (struct runs){entry->runs, entry->run_count};
 }
 
-/* The control is the baseline once more, unless it is compared itself. */
-struct res_difference res_figures_between(const struct res_trial *trial, const struct res_entry *other,
-                                          const struct res_entry *base)
+/* Which figure is the median of what in a run. */
+static const struct {
+    size_t figure, in_run;
+} MEDIANS[] = {
+#define MEDIAN(name, of)                                                                                     \
+    {                                                                                                        \
+        offsetof(struct res_figures, name), offsetof(struct res_run, of)                                     \
+    }
+    MEDIAN(start_bytes, resident_start_bytes),  MEDIAN(start_file_bytes, resident_start_file_bytes),
+    MEDIAN(peak_bytes, resident_peak_bytes),    MEDIAN(mean_bytes, resident_mean_bytes),
+    MEDIAN(end_bytes, resident_end_bytes),      MEDIAN(idle_bytes, resident_idle_bytes),
+    MEDIAN(given_back_share, given_back_share),
+};
+
+/* samples: room for them. Returns false where one is not known. */
+static bool take(struct runs runs, size_t at, double *samples)
 {
-    const bool controlled = base == &trial->entries[0] && other != base && !other->is_control;
-    struct res_run_batches sides[] = {timed_of(other), timed_of(base),
-                                      timed_of(controlled ? res_trial_control(trial) : NULL),
-                                      timed_of(res_trial_floor(trial))};
-    const struct res_steady_sides of = {&sides[0].batches, &sides[1].batches, &sides[2].batches,
-                                        &sides[3].batches};
-    const struct res_estimate found = res_logarithm_estimate(res_steady_logarithm(&of));
-    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++)
-        res_run_batches_release(&sides[i]);
-    return (struct res_difference){
-        .ratio = found.value, .interval = found.interval, .p_value = found.p_value};
+    bool known = runs.count > 0;
+    for (size_t i = 0; i < runs.count; i++) {
+        samples[i] = *(const double *)(const void *)((const char *)&runs.items[i] + at);
+        known = known && isfinite(samples[i]);
+    }
+    return known;
 }
 
-/* Of memory to the baseline's, paired. ratio is NAN where one side has no samples or is not positive. */
-static struct res_difference memory_difference(const struct res_trial *trial, const struct res_entry *entry,
-                                               size_t at)
+static void measure_memory(const struct res_result_workload *workload, struct res_result_entry *entry)
 {
-    const struct series own = memory_of(trial, entry), base = memory_of(trial, &trial->entries[0]);
-    const size_t count = own.count < base.count ? own.count : base.count;
-    double *ratios = res_calloc(count + 1, sizeof *ratios);
-    for (size_t i = 0; i < count; i++)
-        ratios[i] = res_ratio_of(figure_of(&own.runs[i], at), figure_of(&base.runs[i], at));
-    const struct res_estimate found = res_logarithm_estimate(res_trimmed_logarithm(ratios, count));
-    free(ratios);
-    return (struct res_difference){.ratio = found.value, .interval = found.interval};
+    const struct runs runs = memory_of(workload, entry);
+    struct res_figures *figures = &entry->figures;
+    double *samples = res_calloc(runs.count + 1, sizeof *samples);
+    for (size_t i = 0; i < sizeof MEDIANS / sizeof MEDIANS[0]; i++)
+        *(double *)(void *)((char *)figures + MEDIANS[i].figure) = take(runs, MEDIANS[i].in_run, samples)
+                                                                       ? res_median(samples, runs.count)
+                                                                       : NAN;
+    const bool has_peaks = take(runs, offsetof(struct res_run, resident_peak_bytes), samples);
+    figures->peak_deviation = has_peaks ? res_median_deviation(samples, runs.count) : NAN;
+    entry->resident_clock = workload->memory_rounds > 0 ? RES_CLOCK_RECORDED : RES_CLOCK_REAL;
+    entry->resident_rounds = workload->memory_rounds > 0 ? entry->memory_count : entry->run_count;
+    free(samples);
 }
 
-struct res_difference res_figures_time(const struct res_trial *trial, const struct res_entry *entry)
+/* Why memory of an entry is not what the program would have had. */
+static void measure_prediction(const struct res_result_workload *workload, struct res_result_entry *entry)
 {
-    return res_figures_between(trial, entry, &trial->entries[0]);
+    const struct runs runs = memory_of(workload, entry);
+    const char *why = NULL;
+    for (size_t i = 0; i < runs.count && why == NULL; i++)
+        why = runs.items[i].not_predicted_why;
+    free(entry->not_predicted_why);
+    entry->not_predicted_why = why != NULL ? res_text_plain(why) : NULL;
+    entry->predicted = why == NULL;
 }
 
-static struct res_difference judged_time(const struct res_trial *trial, const struct res_entry *entry)
+/* What ran before it failed is compared with nothing: a failed one has no other figure either. The kernel's share is of the processor time of
+ * all timed runs together: a short run has few ticks of it. */
+static void measure_runs(struct res_result_entry *entry)
 {
-    struct res_difference time = res_figures_time(trial, entry);
+    const size_t runs = entry->failed == NULL ? entry->run_count : 0;
+    double *faults = res_calloc(runs + 1, sizeof *faults), user = 0, kernel = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < runs; i++) {
+        if (isfinite(entry->runs[i].faults_minor))
+            faults[count++] = entry->runs[i].faults_minor;
+        user += entry->runs[i].user_ns;
+        kernel += entry->runs[i].system_ns;
+    }
+    entry->faults_minor = count > 0 ? res_median(faults, count) : NAN;
+    entry->kernel_share = user + kernel > 0 ? kernel / (user + kernel) : NAN;
+    free(faults);
+}
+
+/* ---- held ------------------------------------------------------------------------------------ */
+
+static void hold(const struct res_result_workload *workload, double own, struct res_result_entry *entry)
+{
+    struct res_figures *figures = &entry->figures;
+    double *const held[] = {&figures->peak_bytes, &figures->mean_bytes, &figures->end_bytes,
+                            &figures->idle_bytes};
+    figures->own_start_bytes = own;
+    for (size_t i = 0; isfinite(own) && i < sizeof held / sizeof held[0]; i++)
+        *held[i] += own;
+    entry->blow_up = workload->live_peak_bytes > 0 ? figures->peak_bytes / (double)workload->live_peak_bytes
+                                                   : NAN;
+}
+
+/* The control is the baseline, whatever pages were there in its starts. */
+static void hold_starts(struct res_result_workload *workload)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        least = fmin(least, workload->candidates[i].figures.start_bytes); /* NAN counts for nothing */
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        hold(workload, isfinite(least) ? workload->candidates[i].figures.start_bytes - least : NAN,
+             &workload->candidates[i]);
+    if (workload->candidate_count > 0)
+        hold(workload, workload->candidates[0].figures.own_start_bytes, &workload->control);
+}
+
+/* ---- judged: time ---------------------------------------------------------------------------- */
+
+static double resolved(const struct res_result_workload *workload)
+{
+    return res_resolve(workload->stopped_until_width);
+}
+
+static struct res_difference judged_time(const struct res_result_workload *workload,
+                                         const struct res_series *own, const struct res_series *base)
+{
+    const struct res_estimate found = res_logarithm_estimate(res_series_logarithm(own, base));
+    struct res_difference time = {.ratio = found.value, .interval = found.interval, .p_value = found.p_value};
     const struct res_comparison comparison = {.ratio = time.ratio,
                                               .interval = time.interval,
-                                              .rounds = times_of(entry).count,
+                                              .rounds = own->count,
                                               .least = RES_TIME_LEAST,
-                                              .excluded = res_resolve(trial->resolve)};
+                                              .excluded = resolved(workload)};
+    if (!res_series_has_time(own) || !res_series_has_time(base))
+        return NO_DIFFERENCE;
     time.verdict = res_judge(&comparison);
-    if (comparison.rounds <
-        RES_ROUNDS_FOR_INTERVAL) /* for people: what a search looks at in between (tune) may be rough */
+    if (own->count < RES_ROUNDS_FOR_INTERVAL)
         time.interval = NO_DIFFERENCE.interval;
     return time;
-}
-
-static struct res_difference judged_memory(const struct res_trial *trial, const struct res_entry *entry,
-                                           size_t at)
-{
-    const struct res_entry *control = res_trial_control(trial);
-    const struct res_difference noise = memory_difference(trial, control, at);
-    struct res_difference difference = memory_difference(trial, entry, at);
-    const struct res_comparison comparison = {
-        .ratio = difference.ratio,
-        .interval = difference.interval,
-        .rounds = memory_of(trial, entry).count,
-        .rounds_needed = res_trial_has_memory(trial) ? RES_ROUNDS_FOR_MEMORY : 0,
-        .worth = RES_MEMORY_WORTH,
-        .has_control = entry != control && isfinite(noise.ratio),
-        .control = noise.interval,
-    };
-    difference.verdict = res_judge(&comparison);
-    return difference;
-}
-
-/* Why memory of an entry is not what the program would have had; NULL when it is, or when nothing was measured. */
-static const char *doubt_of(const struct res_trial *trial, const struct res_entry *entry)
-{
-    const struct series series = memory_of(trial, entry);
-    for (size_t i = 0; i < series.count; i++) {
-        if (series.runs[i].not_predicted_why != NULL)
-            return series.runs[i].not_predicted_why;
-    }
-    return NULL;
-}
-
-/* A prediction that was not made, of either side, is no ground for a verdict. Without a memory pass all stand on the same footing, and
- * the notes say what that is. */
-static void doubt(struct res_figures *figures, const struct res_trial *trial)
-{
-    if (!res_trial_has_memory(trial))
-        return;
-    if (figures->not_predicted_why != NULL || doubt_of(trial, &trial->entries[0]) != NULL)
-        figures->peak.verdict = figures->end.verdict = RES_UNDECIDED;
-}
-
-struct res_figures res_figures_of(const struct res_trial *trial, const struct res_entry *entry)
-{
-    const struct series memory = memory_of(trial, entry);
-    struct res_figures figures = {
-        .steady_ns_per_op = steady_of(trial, entry),
-        .time = NO_DIFFERENCE,
-        .peak = NO_DIFFERENCE,
-        .end = NO_DIFFERENCE,
-        .start_bytes = median_of(memory, AT(resident_start_bytes)),
-        .start_file_bytes = median_of(memory, AT(resident_start_file_bytes)),
-        .own_start_bytes = NAN, /* of all entries together: held.h */
-        .peak_bytes = median_of(memory, AT(resident_peak_bytes)),
-        .peak_deviation = deviation_of(memory, AT(resident_peak_bytes)),
-        .mean_bytes = median_of(memory, AT(resident_mean_bytes)),
-        .end_bytes = median_of(memory, AT(resident_end_bytes)),
-        .idle_bytes = median_of(memory, AT(resident_idle_bytes)),
-        .given_back_share = median_of(memory, AT(given_back_share)),
-        .not_predicted_why = doubt_of(trial, entry),
-    };
-    if (entry == res_trial_floor(trial))
-        return figures;
-    figures.time = judged_time(trial, entry);
-    figures.peak = judged_memory(trial, entry, AT(resident_peak_bytes));
-    figures.end = judged_memory(trial, entry, AT(resident_end_bytes));
-    doubt(&figures, trial);
-    /* So that what is shown is what is judged. */
-    if (isfinite(figures.time.ratio))
-        figures.steady_ns_per_op = figures.time.ratio * baseline_ns(trial, entry);
-    return figures;
-}
-
-double res_figures_slower_ns(const struct res_figures *figures, const struct res_figures *baseline)
-{
-    return figures->steady_ns_per_op - baseline->steady_ns_per_op;
 }
 
 /* A difference that the number of candidates makes likely is none. */
@@ -243,14 +176,155 @@ static void withdraw(struct res_difference *time, double p_corrected, double exc
         time->verdict = is_narrow ? RES_SAME : RES_UNDECIDED;
 }
 
-void res_figures_family(const struct res_trial *trial, struct res_figures *figures)
+static void judge_family(struct res_result_workload *workload)
 {
-    const size_t count = trial->candidate_count - 1;
+    const size_t count = workload->candidate_count;
     double *p_values = res_calloc(count + 1, sizeof *p_values);
-    for (size_t i = 0; i < count; i++)
-        p_values[i] = figures[i].time.p_value > 0 ? figures[i].time.p_value : NAN;
+    for (size_t i = 1; i < count; i++) {
+        const double p_value = workload->candidates[i].figures.time.p_value;
+        p_values[i] = p_value > 0 ? p_value : NAN;
+    }
+    p_values[0] = NAN; /* the baseline against itself is no test */
     res_holm(p_values, count);
-    for (size_t i = 0; i < count; i++)
-        withdraw(&figures[i].time, isnan(p_values[i]) ? 0 : p_values[i], res_resolve(trial->resolve));
+    for (size_t i = 1; i < count; i++)
+        withdraw(&workload->candidates[i].figures.time, isnan(p_values[i]) ? 0 : p_values[i],
+                 resolved(workload));
     free(p_values);
+}
+
+/* What is shown is what is judged: of the baseline and its control together, which are the same, and of a candidate that times its ratio. */
+static void judge_times(struct res_result_workload *workload)
+{
+    const size_t count = entry_count(workload);
+    struct res_series *series = res_calloc(count, sizeof *series);
+    for (size_t i = 0; i < count; i++)
+        series[i] = res_series_of(workload, entry_at(workload, i), RES_METRIC_TIME);
+    const double base = res_series_steady_ns(&series[0]);
+    const double control = res_series_steady_ns(&series[workload->candidate_count]);
+    const double both = isnan(control) ? base : sqrt(base * control);
+    for (size_t i = 0; i < count; i++) {
+        struct res_result_entry *entry = entry_at(workload, i);
+        struct res_figures *figures = &entry->figures;
+        figures->time = entry != workload->floor ? judged_time(workload, &series[i], &series[0])
+                                                 : NO_DIFFERENCE;
+        figures->steady_ns_per_op = !isfinite(figures->time.ratio) ? res_series_steady_ns(&series[i])
+                                    : entry == &workload->control  ? base * figures->time.ratio
+                                                                   : both * figures->time.ratio;
+    }
+    judge_family(workload);
+    for (size_t i = 0; i < count; i++)
+        res_series_release(&series[i]);
+    free(series);
+}
+
+/* ---- judged: memory -------------------------------------------------------------------------- */
+
+/* Of a figure of memory or latency, noise being what the control differs by from the baseline; NULL: it is the control itself. */
+static struct res_difference judged_paired(const struct res_series *own, const struct res_series *base,
+                                           const struct res_series *control, size_t rounds_needed,
+                                           double worth)
+{
+    const struct res_estimate found = res_logarithm_estimate(res_series_logarithm(own, base));
+    const struct res_logarithm noise = control != NULL ? res_series_logarithm(control, base)
+                                                       : (struct res_logarithm){NAN, NAN, 0};
+    const struct res_comparison comparison = {
+        .ratio = found.value,
+        .interval = found.interval,
+        .rounds = own->count < base->count ? own->count : base->count,
+        .rounds_needed = rounds_needed,
+        .worth = worth,
+        .has_control = isfinite(noise.value),
+        .control = res_logarithm_estimate(noise).interval,
+    };
+    return (struct res_difference){
+        .ratio = found.value, .interval = found.interval, .verdict = res_judge(&comparison)};
+}
+
+/* A prediction that was not made, of either side, is no ground for a verdict. Without a memory pass all stand on the same footing, and
+ * the notes say what that is. */
+static bool is_doubted(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    return workload->memory_rounds > 0 && (!entry->predicted || !workload->candidates[0].predicted);
+}
+
+static void judge_memory(struct res_result_workload *workload, enum res_metric metric, size_t at)
+{
+    const size_t needed = workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT;
+    struct res_series base = res_series_of(workload, &workload->candidates[0], metric);
+    struct res_series control = res_series_of(workload, &workload->control, metric);
+    for (size_t i = 0; i <= workload->candidate_count; i++) {
+        struct res_result_entry *entry = entry_at(workload, i);
+        struct res_series own = res_series_of(workload, entry, metric);
+        struct res_difference found = judged_paired(
+            &own, &base, entry != &workload->control ? &control : NULL, needed, RES_MEMORY_WORTH);
+        if (is_doubted(workload, entry))
+            found.verdict = RES_UNDECIDED;
+        *(struct res_difference *)(void *)((char *)&entry->figures + at) = found;
+        res_series_release(&own);
+    }
+    res_series_release(&base);
+    res_series_release(&control);
+}
+
+/* ---- judged: latency ------------------------------------------------------------------------- */
+
+/* A verdict takes noise, of as many passes. */
+static void judge_percentile(struct res_result_workload *workload, enum res_metric metric, size_t at)
+{
+    struct res_series base = res_series_of(workload, &workload->candidates[0], metric);
+    struct res_series control = res_series_of(workload, &workload->control, metric);
+    for (size_t i = 1; i <= workload->candidate_count; i++) {
+        struct res_result_entry *entry = entry_at(workload, i);
+        const bool is_control = entry == &workload->control;
+        if (entry->latency == NULL || entry->latency->unavailable != NULL)
+            continue;
+        struct res_series own = res_series_of(workload, entry, metric);
+        const struct res_difference found = judged_paired(&own, &base, is_control ? NULL : &control,
+                                                          RES_ROUNDS_OF_PASSES, 0);
+        const bool has_noise = is_control || control.count >= RES_ROUNDS_OF_PASSES;
+        *(struct res_percentile *)(void *)((char *)entry->latency + at) = (struct res_percentile){
+            .ratio = found.ratio,
+            .low = found.interval.low,
+            .high = found.interval.high,
+            .verdict = (int)(has_noise ? found.verdict : RES_UNDECIDED)};
+        res_series_release(&own);
+    }
+    res_series_release(&base);
+    res_series_release(&control);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool has_samples(struct res_result_workload *workload)
+{
+    size_t runs = 0;
+    for (size_t i = 0; i < entry_count(workload); i++)
+        runs += entry_at(workload, i)->run_count;
+    return runs > 0 && workload->candidate_count > 0;
+}
+
+void res_workload_judge(struct res_result_workload *workload)
+{
+    if (!has_samples(workload))
+        return;
+    for (size_t i = 0; i <= workload->candidate_count; i++) {
+        measure_memory(workload, entry_at(workload, i));
+        measure_prediction(workload, entry_at(workload, i));
+        measure_runs(entry_at(workload, i));
+    }
+    for (size_t i = 0; i < entry_count(workload); i++)
+        res_latency_measure(entry_at(workload, i), workload->floor);
+    hold_starts(workload);
+    judge_times(workload);
+    judge_memory(workload, RES_METRIC_RSS_PEAK, offsetof(struct res_figures, peak));
+    judge_memory(workload, RES_METRIC_RSS_END, offsetof(struct res_figures, end));
+    judge_percentile(workload, RES_METRIC_P99, offsetof(struct res_latency_figures, p99));
+    judge_percentile(workload, RES_METRIC_P99_9, offsetof(struct res_latency_figures, p99_9));
+}
+
+void res_result_judge(struct res_result *result)
+{
+    for (size_t i = 0; i < result->workload_count; i++)
+        res_workload_judge(&result->workloads[i]);
+    res_verdicts_fill(result);
 }

@@ -9,7 +9,6 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/figures/held.h"
 #include "results/measure/statistics/significance.h"
 
 /* Runs that a metric is taken of, and where its sample is in each. */
@@ -140,8 +139,7 @@ bool res_series_has_time(const struct res_series *series)
     return series->time.batches.round_count > 0;
 }
 
-/* Where no figure was made: of its own batches. */
-static double steady_ns_of(const struct res_series *series)
+double res_series_steady_ns(const struct res_series *series)
 {
     return series->ops > 0 ? res_steady_net_ns(&series->time.batches, &series->floor.batches) / series->ops
                            : NAN;
@@ -207,26 +205,20 @@ struct res_series res_series_of(const struct res_result_workload *workload,
 {
     const struct res_result_entry *floor = workload != NULL ? workload->floor : NULL;
     const bool is_resident = METRICS[metric].source == OF_MEMORY;
-    double less = is_resident && entry != NULL ? -res_held_start(entry) : 0;
-    if (metric == RES_METRIC_TIME) {
-        struct res_series whole = series_from(floor, metric, 0);
-        if (whole.count > 0)
-            less = res_median(whole.values, whole.count);
-        res_series_release(&whole);
-    }
+    const double less = is_resident && entry != NULL ? -res_held_start(entry) : 0;
     struct res_series series = series_from(entry, metric, less);
     if (metric == RES_METRIC_TIME && series.count > 0) {
         series.time = res_run_batches_of(entry->runs, entry->run_count);
-        series.ops = workload != NULL ? (double)workload->ops - (double)workload->inherited_ops : NAN;
-        if (floor != NULL && floor->failed == NULL)
+        series.ops = series.time.ops > 0 ? series.time.ops
+                     : workload != NULL  ? (double)workload->ops - (double)workload->inherited_ops
+                                         : NAN;
+        if (floor != NULL && floor != entry && floor->failed == NULL)
             series.floor = res_run_batches_of(floor->runs, floor->run_count);
         series.is_control = workload != NULL && entry == &workload->control;
         if (workload != NULL && workload->candidate_count > 0 && entry == &workload->candidates[0] &&
             workload->control.failed == NULL)
             series.control = res_run_batches_of(workload->control.runs, workload->control.run_count);
         series.ns_per_op = entry->figures.steady_ns_per_op;
-        if (!isfinite(series.ns_per_op) || entry == floor)
-            series.ns_per_op = steady_ns_of(&series);
     }
     return series;
 }

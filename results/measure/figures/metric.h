@@ -11,6 +11,7 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_METRIC_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_METRIC_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,10 +25,10 @@
 #define RES_ROUNDS_OF_PASSES 3u     /* least runs of a pass behind the rounds, for a verdict */
 
 enum res_metric {
-    RES_METRIC_TIME, /* ns/op, typical: whole run less the floor's median */
-    RES_METRIC_P99,  /* ns of a call, of the latency passes */
+    RES_METRIC_TIME, /* ns/op: the steady time (figures.h); its samples are whole runs, the harness' share included */
+    RES_METRIC_P99, /* ns of a call, of the latency passes */
     RES_METRIC_P99_9,
-    RES_METRIC_RSS_PEAK, /* bytes, with what was held from the start (held.h), as those below */
+    RES_METRIC_RSS_PEAK, /* bytes, with what was held from the start (figures.h), as those below */
     RES_METRIC_RSS_MEAN,
     RES_METRIC_RSS_END,
     RES_METRIC_RSS_IDLE,
@@ -65,6 +66,12 @@ char *res_metric_names(void);
 #define RES_METRIC(metric, value) res_metric_words((metric), (value), RES_WORDS_ROOM)
 const char *res_metric_words(enum res_metric metric, double value, char *room);
 
+/* res_held_start - what an entry held from the start (figures.h), in bytes; 0 where it is not known. */
+static inline double res_held_start(const struct res_result_entry *entry)
+{
+    return isfinite(entry->figures.own_start_bytes) ? entry->figures.own_start_bytes : 0;
+}
+
 /* res_series_of - the samples of an entry (a candidate, or the control; NULL: none) of a workload (NULL: nothing is
  * subtracted), which must stay. Empty when the entry failed, when a run lacks the figure, or when there are more than
  * RES_SERIES_MAX. Release with res_series_release. */
@@ -80,6 +87,9 @@ double res_metric_value(const struct res_result_workload *workload, const struct
 
 /* res_series_has_time - whether it is one of times, whose ratios are of steady times (steady.h). */
 bool res_series_has_time(const struct res_series *series);
+
+/* res_series_steady_ns - by itself: its steady time less the floor's, per op, NAN where it is not above that. What is shown is ns_per_op. */
+double res_series_steady_ns(const struct res_series *series);
 
 /* res_series_logarithm - of the ratio to `base`, another series of the same rounds, from which everything follows that is said of it (significance.h).
  *   time    of steady times (steady.h): to the baseline's and its control's together, unless it is the control that is compared

@@ -17,6 +17,9 @@ struct res_run_batches res_run_batches_of(const struct res_run *runs, size_t cou
     size_t cut = runs[0].batch_count;
     for (size_t i = 0; i < count; i++)
         cut = runs[i].batch_count == cut ? cut : 0;
+    found.ops = (double)runs[0].ops - (double)runs[0].inherited_ops;
+    if (!(found.ops > 0))
+        found.ops = cut > 0 ? 0 : OPS_UNKNOWN;
     found.rounds = res_calloc(count, sizeof *found.rounds);
     found.whole = res_calloc(count, sizeof *found.whole);
     found.batches = (struct res_batches){found.rounds, count, cut > 0 ? cut : 1};

@@ -13,6 +13,7 @@ struct res_run_batches {
     struct res_batches batches; /* times are the runs', which must stay */
     const uint64_t **rounds;
     uint64_t *whole;
+    double ops; /* that its times are of; 0: not told */
 };
 
 /* res_run_batches_of - of runs in the order of their rounds. Without rounds when there are none, or when one has no time. Released by res_run_batches_release. */

@@ -8,8 +8,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/figures/held.h"
-#include "results/measure/figures/pareto.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 
 #define APART        1.2    /* a replay that has more than so much of the process' is not like it */
@@ -17,9 +16,10 @@
 #define APART_BYTES  4e6    /* likewise: the peak of a process is seen now and then only */
 #define LACKING                                                                                              \
     0.01 /* of the calls: with more lost, what the process used is not what the calls that are left took */
-#define IDLE_LESS 0.9 /* of the baseline's least; less is no difference worth a word */
-#define CPU_RUNS  3u  /* runs of the program that say more than its one recording */
-#define TORN_DOWN 0.1 /* live at the end over live at the peak */
+#define MEMORY_NEAR 0.05 /* of the least; more weighs against a faster one */
+#define IDLE_LESS   0.9  /* of the baseline's least; less is no difference worth a word */
+#define CPU_RUNS    3u   /* runs of the program that say more than its one recording */
+#define TORN_DOWN   0.1  /* live at the end over live at the peak */
 /* Without a call: so long, and such a part of the recorded time. On a machine that is shared a run may stand still for less. */
 #define IDLE_NS       1e9
 #define IDLE_PART     0.1
@@ -426,7 +426,7 @@ static const struct res_result_entry *fastest_of(const struct res_result_workloa
                 continue;
             if (pass == 0)
                 least = fmin(least, weight);
-            else if (weight <= (1 + RES_PARETO_MARGIN) * least &&
+            else if (weight <= (1 + MEMORY_NEAR) * least &&
                      (best == NULL || entry->figures.time.ratio < best->figures.time.ratio))
                 best = entry;
         }

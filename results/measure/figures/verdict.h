@@ -3,7 +3,7 @@
  *   share     what part of the whole process a figure is: time in calls of its CPU time (never of wall time), heap of its resident
  *             memory at the peak. Below RES_SAVING_WORTH nothing can pay, whatever the noise
  *   saving    the baseline's figure less a candidate's. Of time, in CPU time: the baseline's time in calls by the ratio. Only what is shown
- *             counts: by the verdict on time; on the peak likewise (held.h); at rest
+ *             counts: by the verdict on time; on the peak likewise (figures.h); at rest
  *             where each of a candidate's runs held less than each of the baseline's, by a tenth, of a program that goes on living
  *   goes on   was running or killed when its recording ended, or has a stretch without a call: a program that just ends is never at
  *             rest. Where it is not known how it ended it counts as going on; where all was freed for the exit it was not recorded at rest

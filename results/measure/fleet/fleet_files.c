@@ -14,8 +14,7 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/figures/entry_figures.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/fleet/fleet.h"
 
 #define THREADS_MOST      8u
@@ -182,6 +181,7 @@ static void see_result(struct res_fleet_seen *seen, const char *file, const stru
     see(seen, "mallab", file,
         res_strdup(result->mallab_version != NULL ? result->mallab_version : "not known"));
     see(seen, "machine", file, res_machine_kind(&result->machine));
+    see(seen, "touch", file, res_strdup(result->touch != NULL ? result->touch : "page"));
     see(seen, "limit", file,
         result->limit_bytes > 0 ? res_printf("%.0f bytes", (double)result->limit_bytes) : res_strdup("none"));
     see(seen, "threads", file, res_strdup(result->one_thread ? "one" : "as recorded"));
@@ -347,8 +347,7 @@ static char *load(const char *file, struct res_result *ret_result)
                                                              : "it has no workload");
         res_result_release(ret_result);
     } else if (is_read) {
-        res_entry_figures_complete(ret_result);
-        res_verdicts_fill(ret_result);
+        res_result_judge(ret_result);
     }
     return problem;
 }

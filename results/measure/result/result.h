@@ -26,10 +26,10 @@
 
 /* A figure set against the baseline's. */
 struct res_difference {
-    double ratio;                 /* of steady times; of memory the median of the paired ratios */
+    double ratio;                 /* of steady times; of memory the trimmed mean of the paired ratios */
     struct res_interval interval; /* 95 % of that */
     double p_value;               /* whether times differ at all (steady.h); 0: not tested */
-    double p_corrected;           /* the same for all candidates together (res_figures_family); 0: not done */
+    double p_corrected;           /* the same for all candidates together (figures.h); 0: not done */
     enum res_verdict verdict;
 };
 
@@ -41,12 +41,10 @@ struct res_figures {
     double start_bytes;      /* likewise: held before the first op, by the harness too */
     double start_file_bytes; /* pages of files in memory then; NAN: not known */
     double
-        own_start_bytes; /* of start_bytes, the allocator's (held.h); NAN: not known, and in none of the others */
+        own_start_bytes; /* of start_bytes, the allocator's (figures.h); NAN: not known, and in none of the others */
     double peak_deviation; /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
     double given_back_share; /* median over rounds */
-    const char *
-        not_predicted_why; /* of the first run of which it was said; NULL: memory is as predicted. Borrowed */
 };
 
 /* How a run ended before its end; counts that are not known are NAN. */
@@ -90,7 +88,7 @@ struct res_percentile {
 struct res_call_figures {
     char *call;            /* NULL: of all */
     double size_max_bytes; /* NAN: of all */
-    double count, mean_ns, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns, typical_ns, quiet_ns;
+    double count, mean_ns, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns, typical_ns;
     json_t *rest;
 };
 
@@ -112,6 +110,13 @@ struct res_latency_figures {
     size_t by_call_count, by_size_count, by_both_count;
     struct res_latency_pass *runs;
     size_t run_count;
+    json_t *rest;
+};
+
+/* Calls of the kernel from the first op to the last, by name. */
+struct res_system_calls {
+    char *unavailable;
+    double mmap, munmap, mremap, madvise, mprotect, brk, futex, other, total;
     json_t *rest;
 };
 
@@ -141,8 +146,9 @@ struct res_result_entry {
     int resident_clock;       /* enum res_clock */
     uint64_t resident_rounds; /* that resident figures are of */
     bool predicted;           /* whether resident figures are what the program would have had */
-    char *not_predicted_why;
+    char *not_predicted_why;  /* of the first run of which it was said */
     struct res_latency_figures *latency;
+    struct res_system_calls *system_calls;
     uint64_t warmup_ns;
     struct res_start_cost start;
     struct res_run *runs; /* one for each round */
@@ -150,7 +156,6 @@ struct res_result_entry {
     struct res_run *memory_runs; /* one for each memory pass */
     size_t memory_count;
     double faults_minor, blow_up, kernel_share;
-    struct res_texts beaten_by; /* not known: it has no figures, or there are too few rounds */
     json_t *rest;
 };
 
@@ -230,8 +235,6 @@ struct res_result_workload {
         stopped_by; /* "rounds", "until", "time_budget", "rounds_max", "interrupt"; NULL: older results do not say */
     double stopped_width, stopped_until_width, stopped_elapsed_ns, stopped_time_budget_ns;
     uint64_t stopped_rounds_max;
-    double drift_share;
-    bool drift_significant;
     json_t *profile, *samples, *memory_samples;
     struct res_result_entry *candidates; /* the baseline first */
     size_t candidate_count;
@@ -290,6 +293,7 @@ struct res_result {
     uint64_t rounds, rounds_asked, seed;
     uint64_t memory_rounds_asked, memory_idle_ms; /* RES_COUNT_ABSENT in older results */
     bool stopped, check, one_thread;
+    char *touch;
     uint64_t limit_bytes; /* 0: none */
     char *limit_by, *limit_by_why;
     struct res_machine machine;

@@ -91,7 +91,6 @@ static const struct res_field CALL_FIELDS[] = {
     RES_ROW(NUMBER, "p99_9_ns", p99_9_ns, "median over the passes"),
     RES_ROW(NUMBER, "max_ns", max_ns, "the largest of all passes"),
     RES_ROW(NUMBER, "typical_ns", typical_ns, "median of `mean_ns` less the floor's"),
-    RES_ROW(NUMBER, "quiet_ns", quiet_ns, "least of `mean_ns` less the floor's"),
 };
 static const struct res_described CALL_FIGURES = RES_DESCRIBE("figures of a call", CALL_FIELDS);
 #undef OWNER
@@ -123,8 +122,7 @@ static const struct res_described PASS = {"a latency pass",
 static const struct res_field LATENCY_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why a pass failed; then there is nothing else"),
     RES_ROW(COUNT, "passes", passes, "how many"),
-    RES_ROW(TRUTH, "floor_subtracted", floor_subtracted,
-            "whether typical and quiet times are less the floor's"),
+    RES_ROW(TRUTH, "floor_subtracted", floor_subtracted, "whether typical times are less the floor's"),
     OF_ALL(count, "calls"),
     OF_ALL(mean_ns, "of a call"),
     OF_ALL(p50_ns, "percentile"),
@@ -137,7 +135,6 @@ static const struct res_field LATENCY_FIELDS[] = {
            .judged = offsetof(OWNER, p99_9.verdict)),
     OF_ALL(max_ns, "the largest of all passes"),
     OF_ALL(typical_ns, "median of `mean_ns` less the floor's"),
-    OF_ALL(quiet_ns, "least of `mean_ns` less the floor's"),
     PERCENTILE(p99),
     PERCENTILE(p99_9),
     RES_LIST(LIST, OMITTED, "by_call", by_call, by_call_count, &CALL_FIGURES, "the same by call"),
@@ -149,11 +146,29 @@ static const struct res_field LATENCY_FIELDS[] = {
 const struct res_described RES_LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELDS);
 #undef OWNER
 
+#define SYSTEM_CALL(name, ...) RES_ROW_AS(WHOLE, OMITTED, #name, name, "calls", __VA_ARGS__)
+
+#define OWNER struct res_system_calls
+static const struct res_field SYSTEM_FIELDS[] = {
+    RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why they were not counted"),
+    SYSTEM_CALL(mmap),
+    SYSTEM_CALL(munmap),
+    SYSTEM_CALL(mremap),
+    SYSTEM_CALL(madvise),
+    SYSTEM_CALL(mprotect),
+    SYSTEM_CALL(brk),
+    SYSTEM_CALL(futex),
+    SYSTEM_CALL(other),
+    SYSTEM_CALL(total, .csv = "system_calls", .late = true),
+};
+static const struct res_described SYSTEM_CALLS = RES_DESCRIBE("system calls", SYSTEM_FIELDS);
+#undef OWNER
+
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
-#define FLOOR_FIELDS         14u
-#define FIELDS_OF_CANDIDATES 3u
+#define FLOOR_FIELDS         15u
+#define FIELDS_OF_CANDIDATES 2u
 
 #define OWNER struct res_result_entry
 static const struct res_field ENTRY_FIELDS[] = {
@@ -174,6 +189,7 @@ static const struct res_field ENTRY_FIELDS[] = {
             "a candidate's is the baseline's times its ratio",
             .csv = "ns_per_op", .heading = "ns/op", .as = RES_AS_NS),
     RES_PART(STRUCT, PLAIN, "latency", latency, &RES_LATENCY, "of the latency passes (`--latency`)"),
+    RES_PART(STRUCT, PLAIN, "system_calls", system_calls, &SYSTEM_CALLS, "what it asked of the kernel"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "warmup_ns", warmup_ns, "how long its warm-up took"),
     RES_LIST(LIST, REQUIRED, "runs", runs, run_count, &RES_RUN,
              "one for each round, as `mallab replay --json` prints it, with `round`, `position`, "
@@ -257,10 +273,6 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(NUMBER, "kernel_share", kernel_share,
             "share of the timed runs' processor time that the kernel took, page faults above all",
             .csv = "kernel_share", .late = true),
-    RES_ROW(TEXTS, "beaten_by", beaten_by,
-            "names of candidates shown better in time or peak and not surely more than 5 % worse in the "
-            "other; `null`: not judged",
-            .csv = "beaten_by", .late = true),
 };
 const struct res_described RES_RESULT_ENTRY = RES_DESCRIBE("a candidate", ENTRY_FIELDS);
 #undef OWNER
@@ -385,9 +397,6 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW(WHOLE, "stopped.elapsed_ns", stopped_elapsed_ns, "of warm-up and rounds"),
     RES_ROW(WHOLE, "stopped.time_budget_ns", stopped_time_budget_ns, "that was given"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "stopped.rounds_max", stopped_rounds_max, "rounds at most"),
-    RES_ROW(NUMBER, "steadiness.drift_share", drift_share,
-            "trend of the runs' times over the rounds (statistics.md)"),
-    RES_ROW(TRUTH, "steadiness.drift_significant", drift_significant, "whether it is more than chance"),
     RES_ROW(COUNT, "memory_rounds", memory_rounds,
             "with a memory pass; 0: resident figures are of the timed runs"),
     RES_ROW_AS(JSON, OMITTED, "profile", profile, "what the workload asks for (below)"),
@@ -467,7 +476,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW(TEXT, "mallab_version", mallab_version, "what wrote it"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "created_unix_ns", created_unix_ns, "when"),
     RES_ROW_AS(TEXT, OMITTED, "label", label, "what `--label` said"),
-    RES_ROW_AS(TEXT, OMITTED, "commit", commit, "git's here; `-dirty`: changed"),
+    RES_ROW_AS(TEXT, OMITTED, "commit", commit, "`--commit`, else git's here; `-dirty`: changed"),
     RES_ROW_AS(TRUTH, TRUE, "complete", complete,
                "whether the experiment ran to its end, on whole recordings"),
     RES_ROW(TEXT, "incomplete_why", incomplete_why, "if not, why"),
@@ -482,6 +491,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(WHOLE, OMITTED | RES_FIELD_ZERO_IS_NULL, "command_ns", asked.run_ns,
                "what the recorded command took"),
     RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of order and bootstrap"),
+    RES_ROW(TEXT, "touch", touch, "what was written into new memory: `none`, `page` or `full`"),
     RES_ROW(TRUTH, "check", check, "whether each candidate's promises were looked at before (`--check`)"),
     RES_ROW(TRUTH, "one_thread", one_thread, "whether all threads ran as one"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "limit_bytes", limit_bytes, "what each candidate could have (`--limit`)"),

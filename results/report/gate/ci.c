@@ -135,8 +135,8 @@ static void add_benchmark(json_t *array, const struct res_result_workload *workl
                                  entry->name, entry->version != NULL ? entry->version : "unknown");
         json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:s, s:s}", "name", name, "unit",
                                                res_metric_unit_name(metric), "value",
-                                               res_json_number(res_median(series.values, series.count)),
-                                               "range", range, "extra", extra));
+                                               res_json_number(res_series_value(&series)), "range", range,
+                                               "extra", extra));
         free(name);
         free(range);
         free(extra);

@@ -43,6 +43,7 @@ const CHANGES = {
     : `${series.baseline} ${before.baseline_version} → ${now.baseline_version}`),
   mallab: (candidate, before, now) => `mallab ${before.mallab_version} → ${now.mallab_version}`,
   machine: (candidate, before, now) => `machine ${before.machine_text} → ${now.machine_text}`,
+  touch: (candidate, before, now) => `--touch ${before.touch} → ${now.touch}`,
   threads: (candidate, before, now) => (now.one_thread ? "--one-thread: all calls on one thread" : "no longer --one-thread"),
   limit: (candidate, before, now) => `limit ${limitText(before)} → ${limitText(now)}`,
 };

@@ -198,3 +198,14 @@ function wasteSection(workload) {
     rows.map(({entry, words, waste}) => [String(entry.name), words, ...WASTE.map(([key]) => (key === "rest_bytes" && waste[key] < 0 ? DASH : text(waste[key]))),
       text(waste.resident_bytes), bar(waste)])));
 }
+
+// Calls to the kernel between the first op and the last, the kinds that any candidate made.
+function kernelSection(workload) {
+  const rows = listOf(workload.candidates).filter((entry) => !isNamed(entry.failed) && isNumber(objectOf(entry.system_calls).total));
+  if (rows.length === 0) return null;
+  const kinds = [...new Set(rows.flatMap((entry) => Object.keys(entry.system_calls)))]
+    .filter((kind) => kind !== "total" && rows.some((entry) => entry.system_calls[kind] > 0));
+  return section("What it takes from the kernel", "System calls of the allocator in one run, by kind; page faults of a timed run, the median.",
+    plainTable("System calls", ["Candidate", "system calls", ...kinds, "page faults"], rows.map((entry) => [String(entry.name),
+      wholeText(entry.system_calls.total), ...kinds.map((kind) => wholeText(entry.system_calls[kind])), wholeText(entry.faults_minor)])));
+}

@@ -41,7 +41,10 @@ const shellWord = (word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${
 // What differs from the defaults of `mallab ab`.
 function optionsOf(result, workload) {
   const options = ["-n", String(result.rounds_asked ?? result.rounds), "--seed", String(result.seed)];
+  if (isNamed(result.touch) && result.touch !== "page") options.push("--touch", result.touch);
   if (listOf(workload.candidates).some((entry) => objectOf(objectOf(entry).latency).passes > 0)) options.push("--latency");
+  if (isNumber(result.memory_rounds_asked) && result.memory_rounds_asked !== 3) options.push("--memory-rounds", String(result.memory_rounds_asked));
+  if (result.memory_rounds_asked > 0 && result.memory_idle_ms >= 0 && result.memory_idle_ms !== 60000) options.push("--idle", `${result.memory_idle_ms}ms`);
   if (isNumber(result.limit_bytes)) options.push("--limit", String(result.limit_bytes));
   if (isNamed(result.limit_by)) options.push("--limit-by", result.limit_by.startsWith("cgroup") ? "cgroup" : "data");
   if (result.check === true) options.push("--check");
@@ -90,6 +93,7 @@ function basisSection(result) {
   if (!result.confirm_table) add("Memory rounds, rest", isNumber(result.memory_rounds_asked)
     ? `${result.memory_rounds_asked} on the recorded clock, ${result.memory_idle_ms > 0 ? timeText(result.memory_idle_ms * 1e6) : "none"}` : null);
   add("Limit of memory", isNumber(result.limit_bytes) ? `${bytesText(result.limit_bytes)}${isNamed(result.limit_by) ? `, by ${result.limit_by}` : ""}` : "none");
+  add("Writes to new memory", result.touch);
   const settings = [];
   for (const workload of listOf(result.workloads).slice(0, 1))
     for (const entry of [...listOf(workload.candidates), objectOf(workload.floor)].filter((one) => isNamed(one.name)))
@@ -105,7 +109,7 @@ function basisSection(result) {
 function workloadSection(result, workload, {id, name, isAlone}) {
   const above = notesAbove(workload.notes), notes = listOf(workload.notes);
   const decision = [notesOf(notes.slice(0, above)), verdictOf(workload), workloadFacts(workload), candidateTable(workload), roundsSection(workload), notesOf(notes.slice(above))];
-  const parts = [residentSection(workload), wasteSection(workload), latencySection(workload), ...profileSections(workload)];
+  const parts = [residentSection(workload), wasteSection(workload), latencySection(workload), kernelSection(workload), ...profileSections(workload)];
   if (isAlone) return element("article", {id, class: "workload", "aria-labelledby": `${id}-title`}, element("h2", {id: `${id}-title`}, name), decision, parts);
   const verdict = verdictLines(workload).filter((note) => !isNamed(note.detail)).map((note) => note.text).join("; ");
   return element("details", {id, class: "workload"}, element("summary", {}, element("h2", {}, name), element("span", {class: "small"}, verdict)), decision, parts);

@@ -39,12 +39,6 @@ function changeCell(figures, prefix, isBaseline, isKnown = true) {
   ];
 }
 
-// What results/measure/figures/pareto.h calls unbeaten, where at least two were compared.
-function unbeatenOf(entries) {
-  const compared = entries.filter((entry) => Array.isArray(entry.beaten_by));
-  return new Set(compared.length > 1 ? compared.filter((entry) => entry.beaten_by.length === 0) : []);
-}
-
 // Without it a figure on the recorded clock is what the replay had, which the program would not.
 const isPredicted = (entry) => !(objectOf(entry.resident).clock === "recorded" && objectOf(entry.resident).predicted === false);
 
@@ -82,20 +76,17 @@ function columnsOf(workload) {
     .filter((column) => column.title === "Time change" || entries.some((entry) => isNumber(column.read(entry))));
 }
 
-const UNBEATEN = "No other candidate is shown to be better in time or peak memory and surely at most 5 % worse in the other";
-
-function nameCell(entry, isBest) {
+function nameCell(entry) {
   return element("th", {scope: "row"}, element("span", {class: "name"}, isNamed(entry.name) ? entry.name : DASH),
-    isNamed(entry.version) ? element("span", {class: "small"}, ` ${entry.version}`) : null,
-    isBest ? element("span", {class: "front", title: UNBEATEN}, "unbeaten") : null);
+    isNamed(entry.version) ? element("span", {class: "small"}, ` ${entry.version}`) : null);
 }
 
 function candidateTable(workload) {
   const entries = listOf(workload.candidates).map(objectOf);
   workload.candidates = entries;
-  const columns = columnsOf(workload), front = unbeatenOf(entries);
+  const columns = columnsOf(workload);
   const body = element("tbody", {});
-  const rows = entries.map((entry, at) => ({entry, at, row: element("tr", {}, nameCell(entry, front.has(entry)),
+  const rows = entries.map((entry, at) => ({entry, at, row: element("tr", {}, nameCell(entry),
     columns.map((column) => element("td", {class: column.isFigure ? "figure" : "changes"}, column.show(entry))))}));
   const heads = [];
   const order = (chosen) => {
@@ -123,10 +114,9 @@ function candidateTable(workload) {
   const line = element("tr", {}, head("Candidate", "version", "By name", 0),
     columns.map((column, at) => head(column.title, column.unit, column.hint, at + 1)));
   body.append(...rows.map((row) => row.row));
-  const mark = front.size > 0 ? element("p", {class: "small"}, element("span", {class: "front"}, "unbeaten"), ` ${UNBEATEN}.`) : null;
   return [element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Candidates"},
     element("table", {class: "decide"}, element("caption", {class: "unseen"}, "Candidates; the heads sort"),
-      element("thead", {}, line), body)), mark];
+      element("thead", {}, line), body))];
 }
 
 // ---- several workloads: a row each, what they come to on top.

@@ -11,8 +11,8 @@
 #define RES_LARGE_NOISE 0.05 /* of a ratio; more hides differences that people would act on */
 
 struct res_more_rounds {
-    double width; /* of the widest interval of a ratio, as for --resolve; NAN: not known */
-    double until; /* a width that is worth asking for; 0: none that --resolve would reach by itself (until.h) */
+    double width; /* of the widest interval of a ratio, as for --until; NAN: not known */
+    double until; /* a width that is worth asking for; 0: none that --until would reach by itself (until.h) */
     size_t rounds;     /* that it takes */
     double elapsed_ns; /* of these rounds, warm-up and memory passes included; NAN: not known */
     bool short_enough; /* for RES_UNTIL_ROUNDS_MAX of them within five minutes */
@@ -20,7 +20,7 @@ struct res_more_rounds {
 
 struct res_more_rounds res_more_rounds(const struct res_result_workload *workload);
 
-/* res_more_rounds_words - "--resolve 2% (some 60 rounds, 4 min 10 s)", or what else to do where that is out of reach. The
+/* res_more_rounds_words - "--until 2% (some 60 rounds, 4 min 10 s)", or what else to do where that is out of reach. The
  * caller's to free. */
 char *res_more_rounds_words(const struct res_more_rounds *more);
 

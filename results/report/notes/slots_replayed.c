@@ -7,7 +7,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/candidate/library.h"
-#include "results/measure/figures/held.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"

@@ -9,8 +9,6 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/figures/entry_figures.h"
-#include "results/measure/figures/pareto.h"
 #include "results/measure/result/result.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
@@ -183,11 +181,7 @@ static void add_cell(struct res_grid *grid, const struct table *table, const str
         res_grid_add(grid, text != NULL ? text : "-");
         break;
     case RES_AS_NAME:
-        res_grid_own(
-            grid,
-            res_printf("%s%s", entry->name,
-                       res_is_unbeaten(table->workload, (size_t)(entry - table->workload->candidates)) ? " *"
-                                                                                                       : ""));
+        res_grid_add(grid, entry->name);
         break;
     case RES_AS_NS:
         res_grid_add(grid, RES_NS(number_of(shown, owner)));
@@ -404,15 +398,6 @@ json_t *res_columns_json(const struct res_result *result, const struct res_resul
     return array;
 }
 
-static bool any_unbeaten(const struct res_result_workload *workload)
-{
-    for (size_t i = 0; i < workload->candidate_count; i++) {
-        if (res_is_unbeaten(workload, i))
-            return true;
-    }
-    return false;
-}
-
 /* ---- text ----------------------------------------------------------------------------------- */
 
 static void add_table(struct res_text *text, const struct res_result *result,
@@ -431,8 +416,6 @@ static void add_table(struct res_text *text, const struct res_result *result,
         free(names);
         res_grid_release(&grid);
     }
-    if (any_unbeaten(workload))
-        res_text_printf(text, "* %s\n", RES_PARETO_LEGEND);
     if (left_out.length > 0) {
         res_text_printf(&left_out, ", for want of room: --format md and --json have all");
         res_lines_add(text, "left out", left_out.text);
@@ -511,8 +494,6 @@ static void md_workload(struct res_text *text, const struct res_result *result,
     columns_fill(&grid, result, workload, RES_BLOCK_BOTH);
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
-    if (any_unbeaten(workload))
-        res_text_printf(text, "\n\\* %s\n", RES_PARETO_LEGEND);
 }
 
 char *res_table_markdown(const struct res_result *result)

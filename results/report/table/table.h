@@ -1,7 +1,7 @@
 /* table.h - the result of an experiment for people and for programs.
  *
  * For each workload: a line that says what was replayed, the table in two blocks, time and memory, each with one line for each
- * candidate (the baseline first, `*` behind those that nothing beats: pareto.h), and the result's notes (notes.h). A difference is
+ * candidate (the baseline first), and the result's notes (notes.h). A difference is
  * printed as percent against the baseline; memory in one unit for the table. */
 #ifndef MALLAB_RESULTS_REPORT_TABLE_TABLE_H
 #define MALLAB_RESULTS_REPORT_TABLE_TABLE_H

@@ -1,0 +1,172 @@
+/* test_results_figures.c - from samples to figures in one pass: measured, held, judged, whatever the file says; twice the same. */
+#include <math.h>
+
+#include "results/measure/figures/figures.h"
+#include "results/measure/figures/metric.h"
+#include "unit/harness.h"
+#include "unit/typed.h"
+
+#define ROUNDS 10
+
+#define NEAR(actual, expected) (fabs((actual) / (expected)-1) < 1e-9)
+
+/* Ten ops, whose time is of the first batch, and of the second as long. wobble: by which every other round differs. */
+static json_t *runs_of(double ns, double wobble, double start, double peak)
+{
+    json_t *runs = json_array();
+    for (int i = 0; i < ROUNDS; i++) {
+        const json_int_t time = (json_int_t)(ns * (1 + wobble * (i * 7 % 10 - 4.5) / 4.5));
+        json_array_append_new(runs, json_pack("{s:i, s:f, s:[I, I], s:i, s:f, s:f, s:{s:f, s:f, s:f, s:f}}",
+                                              "ops", 10, "ns_per_op", (double)time / 5, "batch_ns", time,
+                                              time, "faults_minor", 100 + i, "user_ns", 3.0, "system_ns", 1.0,
+                                              "resident", "start_bytes", start, "peak_bytes", peak,
+                                              "mean_bytes", peak / 2, "end_bytes", peak / 4));
+    }
+    return runs;
+}
+
+static json_t *entry_of(const char *name, double ns, double wobble, double start, double peak)
+{
+    return json_pack("{s:s, s:o}", "name", name, "runs", runs_of(ns, wobble, start, peak));
+}
+
+/* The baseline takes 2 us and 1,000 bytes, the harness 100 ns; its control a tenth more time. */
+static json_t *workload_of(json_t *candidates)
+{
+    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "ops", 10, "rounds", ROUNDS, "memory_rounds", 0,
+                     "live_peak_bytes", 500, "candidates", candidates, "control",
+                     entry_of("base", 2200, 0, 5000, 1000), "floor", entry_of("none", 200, 0, 0, 0));
+}
+
+static struct res_result_workload *judged(json_t *workload)
+{
+    json_t *result = json_pack("{s:s, s:[o]}", "baseline", "base", "workloads", workload);
+    struct res_result *read = typed_judged(result);
+    json_decref(result);
+    return &read->workloads[0];
+}
+
+TEST(measured_held_and_judged)
+{
+    const struct res_result_workload *workload = judged(workload_of(
+        json_pack("[o, o]", entry_of("base", 2200, 0, 5000, 1000), entry_of("fast", 1200, 0, 4600, 1100))));
+    const struct res_result_entry *base = &workload->candidates[0], *fast = &workload->candidates[1];
+    CHECK(NEAR(base->figures.steady_ns_per_op, 400)); /* 2 x (2200 - 200) over 10 ops */
+    CHECK(NEAR(fast->figures.steady_ns_per_op, 200) && NEAR(fast->figures.time.ratio, 0.5));
+    CHECK(NEAR(workload->floor->figures.steady_ns_per_op, 40));
+    CHECK_U64(fast->figures.time.verdict, RES_LESS);
+    CHECK_U64(workload->control.figures.time.verdict, RES_SAME);
+    /* Of the starts 400 bytes are the baseline's own: it holds 1,400, the candidate 1,100. */
+    CHECK(base->figures.own_start_bytes == 400 && fast->figures.own_start_bytes == 0);
+    CHECK(base->figures.peak_bytes == 1400 && fast->figures.peak_bytes == 1100);
+    CHECK(workload->control.figures.peak_bytes == 1400);
+    CHECK(NEAR(fast->figures.peak.ratio, 1100 / 1400.0) && fast->figures.peak.verdict == RES_LESS);
+    CHECK(NEAR(fast->figures.end.ratio, 275 / 650.0));
+    CHECK(base->faults_minor == 104.5 && base->kernel_share == 0.25 && NEAR(base->blow_up, 2.8));
+    CHECK_U64(base->resident_rounds, ROUNDS);
+    CHECK_U64(base->resident_clock, RES_CLOCK_REAL);
+}
+
+/* One ns/op: what is shown, compared across results and budgeted. */
+TEST(the_figure_that_is_shown_is_the_one_that_is_judged)
+{
+    json_t *json = workload_of(
+        json_pack("[o, o]", entry_of("base", 2200, 0.01, 0, 1000), entry_of("other", 2100, 0.02, 0, 1000)));
+    json_object_set_new(json, "control", entry_of("base", 2400, 0.01, 0, 1000));
+    const struct res_result_workload *workload = judged(json);
+    const struct res_result_entry *base = &workload->candidates[0], *other = &workload->candidates[1];
+    for (size_t i = 0; i < 2; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        struct res_series series = res_series_of(workload, entry, RES_METRIC_TIME);
+        CHECK(NEAR(exp(res_series_logarithm(&series, NULL).value), entry->figures.steady_ns_per_op));
+        CHECK(res_metric_value(workload, entry, RES_METRIC_TIME) == entry->figures.steady_ns_per_op);
+        res_series_release(&series);
+    }
+    CHECK(NEAR(other->figures.steady_ns_per_op, base->figures.steady_ns_per_op * other->figures.time.ratio));
+}
+
+TEST(what_a_file_says_is_made_anew)
+{
+    json_t *forged = entry_of("fast", 2200, 0, 5000, 1000);
+    json_object_set_new(forged, "time",
+                        json_pack("{s:f, s:f, s:f, s:f, s:s}", "steady_ns_per_op", 1.0, "ratio", 0.01,
+                                  "ratio_low", 0.009, "ratio_high", 0.011, "verdict", "faster"));
+    json_object_set_new(forged, "resident",
+                        json_pack("{s:f, s:f, s:s, s:f, s:s, s:b, s:i}", "peak_bytes", 1.0, "peak_ratio",
+                                  0.001, "peak_verdict", "less", "own_start_bytes", 77.0, "clock", "recorded",
+                                  "predicted", 0, "rounds", 99));
+    json_object_set_new(forged, "faults_minor", json_real(1));
+    json_object_set_new(forged, "blow_up", json_real(1));
+    json_object_set_new(forged, "kernel_share", json_real(0));
+    const struct res_result_entry *entry =
+        &judged(workload_of(json_pack("[o, o]", entry_of("base", 2200, 0, 5000, 1000), forged)))
+             ->candidates[1];
+    CHECK(NEAR(entry->figures.time.ratio, 1) && entry->figures.time.verdict == RES_SAME);
+    CHECK(NEAR(entry->figures.steady_ns_per_op, 400));
+    CHECK(entry->figures.peak_bytes == 1000 && entry->figures.own_start_bytes == 0);
+    CHECK(entry->figures.peak.ratio == 1 && entry->figures.peak.verdict == RES_SAME);
+    CHECK(entry->predicted && entry->resident_clock == RES_CLOCK_REAL && entry->resident_rounds == ROUNDS);
+    CHECK(entry->faults_minor == 104.5 && entry->blow_up == 2 && entry->kernel_share == 0.25);
+}
+
+TEST(judged_twice_is_the_same)
+{
+    struct res_result_workload *workload = judged(
+        workload_of(json_pack("[o, o, o]", entry_of("base", 2200, 0.01, 5000, 1000),
+                              entry_of("a", 2100, 0.02, 4900, 900), entry_of("b", 2150, 0.01, 5200, 950))));
+    json_t *once = res_described_write(&RES_RESULT_WORKLOAD, workload);
+    res_workload_judge(workload);
+    json_t *twice = res_described_write(&RES_RESULT_WORKLOAD, workload);
+    CHECK(json_equal(once, twice));
+    json_decref(once);
+    json_decref(twice);
+}
+
+/* A run that lacks a figure leaves none; a result that was published without any run keeps what it says. */
+TEST(without_samples)
+{
+    json_t *lacking = entry_of("a", 1200, 0, 4600, 1100);
+    json_object_set_new(lacking, "blow_up", json_real(7));
+    json_object_del(json_object_get(json_array_get(json_object_get(lacking, "runs"), 3), "resident"),
+                    "peak_bytes");
+    const struct res_result_entry *entry =
+        &judged(workload_of(json_pack("[o, o]", entry_of("base", 2200, 0, 5000, 1000), lacking)))
+             ->candidates[1];
+    CHECK(isnan(entry->figures.peak_bytes) && isnan(entry->figures.peak.ratio) && isnan(entry->blow_up));
+    CHECK_U64(entry->figures.peak.verdict, RES_UNDECIDED);
+    CHECK(entry->figures.end_bytes == 275);
+    json_t *bare = json_pack("{s:[{s:s, s:{s:f, s:s}}], s:{s:s}}", "candidates", "name", "a", "time", "ratio",
+                             0.5, "verdict", "faster", "control", "name", "a");
+    CHECK(judged(bare)->candidates[0].figures.time.ratio == 0.5);
+}
+
+static struct res_result_workload *several(size_t count, double resolve)
+{
+    json_t *candidates = json_pack("[o]", entry_of("base", 1e6, 0, 0, 1000));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(candidates, entry_of("other", 0.9938e6, 0.019, 0, 1000));
+    json_t *json = workload_of(candidates);
+    json_object_set_new(json, "control", entry_of("base", 1e6, 0, 0, 1000));
+    if (resolve > 0)
+        json_object_set_new(json, "stopped", json_pack("{s:f}", "until_width", resolve));
+    return judged(json);
+}
+
+/* By default within 3 %, and within 1 % where that was asked for. */
+TEST(what_many_candidates_withdraw_is_same_within_what_is_resolved)
+{
+    const struct res_difference alone = several(1, 0)->candidates[1].figures.time;
+    CHECK_U64(alone.verdict, RES_LESS);
+    CHECK(alone.p_value > 0 && alone.p_corrected == alone.p_value);
+    const size_t many = (size_t)(RES_P_VALUE_MOST / alone.p_value) + 2;
+    const struct res_difference among = several(many, 0)->candidates[1].figures.time;
+    CHECK(among.ratio == alone.ratio && among.p_value == alone.p_value);
+    CHECK(NEAR(among.p_corrected, fmin(1, (double)many * alone.p_value)) &&
+          among.p_corrected > RES_P_VALUE_MOST);
+    CHECK_U64(among.verdict, RES_SAME);
+    CHECK_U64(several(many, 0.01)->candidates[1].figures.time.verdict, RES_UNDECIDED);
+}
+
+RUN_TESTS(T(measured_held_and_judged), T(the_figure_that_is_shown_is_the_one_that_is_judged),
+          T(what_a_file_says_is_made_anew), T(judged_twice_is_the_same), T(without_samples),
+          T(what_many_candidates_withdraw_is_same_within_what_is_resolved))
