@@ -12,7 +12,9 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2])).resolve()
-BUILD = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build")).resolve()
+sys.path.insert(0, str(SOURCE / "tests" / "e2e"))
+from installed import installed
+BUILD = installed(pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build")).resolve(), SOURCE)
 DATA = SOURCE / "tests/cli/data"
 # What each verb with -o is given besides; DONE: it is quick enough to be run to its end.
 QUICK = ["-n", "1", "-a", "glibc", "--memory-rounds", "0", "--no-syscalls"]

@@ -19,7 +19,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", HERE.parents[1])).resolve()
-BUILD = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build")).resolve()
+sys.path.insert(0, str(SOURCE / "tests" / "e2e"))
+from installed import installed
+BUILD = installed(pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build")).resolve(), SOURCE)
 STREAMS = ("stdout", "stderr", "exit")
 
 

@@ -5,7 +5,6 @@ exits 0, 1 on a failure, or 77 when every test in it was skipped (the reasons ar
 From Meson: MALLAB_BUILD (build directory), MALLAB_SOURCE (source directory). By hand both default to
 this file's own tree and its build/."""
 
-import atexit
 import glob
 import json
 import os
@@ -13,26 +12,25 @@ import pathlib
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
+from installed import installed
+
 SOURCE = pathlib.Path(os.environ.get("MALLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
-BUILD = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build"))
+os.umask(0o022)  # what others may write to is not believed
+BUILT = pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build"))
+if not (BUILT / "mallab").exists():
+    sys.exit(f"no {BUILT}/mallab: build first, or name the build directory in MALLAB_BUILD")
+BUILD = installed(BUILT, SOURCE)
 PROGRAMS = BUILD / "tests" / "e2e"
 SHIM = BUILD / "libmallab.so"
 
 DONE, FAILED, MISUSE, BAD_INPUT = 0, 1, 2, 3
-if not (BUILD / "mallab").exists():
-    sys.exit(f"no {BUILD}/mallab: build first, or name the build directory in MALLAB_BUILD")
-
 PATIENCE_S = 300  # a hang is a failure; nothing here is measured by the clock
-
-
-os.umask(0o022)  # what others may write to is not believed
 
 # What is ignored stays so in everything started from here: nohup, and shells that run us in the background, ignore some.
 for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
@@ -56,29 +54,6 @@ def run(command, **settings):
     settings.setdefault("stdout", subprocess.PIPE)
     settings.setdefault("stderr", subprocess.PIPE)
     return subprocess.run([str(part) for part in command], env=environment, timeout=PATIENCE_S, **settings)
-
-
-COPIES = []
-
-
-def reachable(path):
-    """A program of the build as another user may run it: itself, or where its parents let nobody pass (a clone below a home of
-    mode 0700) a copy, in one directory with mallab's own, which look for each other there."""
-    path = pathlib.Path(path)
-    if BUILD not in path.parents or all(parent.stat().st_mode & stat.S_IXOTH for parent in path.resolve().parents):
-        return path
-    if not COPIES:
-        COPIES.append(pathlib.Path(tempfile.mkdtemp(prefix="mallab-build-", dir="/tmp")))
-        atexit.register(shutil.rmtree, COPIES[0], ignore_errors=True)
-        COPIES[0].chmod(0o755)
-        for part in BUILD.iterdir():
-            if part.is_file() and part.name.startswith(("mallab", "libmallab")):
-                shutil.copy(part, COPIES[0])
-        shutil.copytree(SOURCE / "allocators", COPIES[0] / "mallab-source" / "allocators")
-    copy = COPIES[0] / path.name
-    if not copy.exists():
-        shutil.copy(path, copy)
-    return copy
 
 
 def needs(*programs):
@@ -114,7 +89,7 @@ class Lab(unittest.TestCase):
         """Run the program; its exit status must be `status` (None: whatever it tells) and no signal may have ended it."""
         settings.setdefault("cwd", self.place)
         program = BUILD / "mallab"
-        result = run([reachable(program) if "user" in settings else program, *arguments], **settings)
+        result = run([program, *arguments], **settings)
         said = result.stderr.decode(errors="replace") if result.stderr is not None else ""
         wanted = max(result.returncode, 0) if status is None else status
         self.assertEqual(result.returncode, wanted, f"mallab {' '.join(map(str, arguments))}\n{said}")

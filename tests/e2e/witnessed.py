@@ -33,9 +33,6 @@ class Witnessed(lab.Lab):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLAB_")}
         environment = {**environment, **self.environment, **settings.pop("env", {})}
         program = lab.BUILD / "mallab"
-        if user:
-            program, *command = [lab.reachable(part) if isinstance(part, pathlib.Path) else part for part in (program, *command)]
-            environment["LD_PRELOAD"] = str(lab.reachable(TALLY))
         return subprocess.Popen([str(part) for part in [*user, program, "record", "-o",
                                                         (place or self.place) / "recording", *options, "--", *command]],
                                 env=environment,
