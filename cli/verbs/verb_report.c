@@ -236,12 +236,8 @@ static char *show_history(const struct res_history *history, enum cli_format for
 {
     if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
         return res_history_document(history, format == CLI_FORMAT_TABLE ? style : NULL);
-    json_t *document = res_described_write(&RES_HISTORY, history);
-    if (format != CLI_FORMAT_HTML)
-        return cli_json_document(document);
-    char *page = res_html_history(document);
-    json_decref(document);
-    return page;
+    return format == CLI_FORMAT_HTML ? res_html_history(history)
+                                     : cli_json_document(res_described_write(&RES_HISTORY, history));
 }
 
 /* What in a directory is no result is left out, and said. Returns an exit code: CLI_UNREADABLE, with a text, where a result

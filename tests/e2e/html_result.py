@@ -75,19 +75,6 @@ def result(names, windows=3000, workload="web.wl", full=True):
     if full:
         made["profile"] = profile()
         whole["disturbances"] = [{"kind": "load", "text": "other work takes a third of the processors", "remedy": "stop it"}]
-        whole["validation"] = {"rounds": 8, "command": ["web", "--port", "8080"], "process": "web server", "time_of": "process",
-                               "bars": {"peak_total": {"checked": 5, "met": 5}, "peak_heap": {"checked": 5, "met": 4},
-                                        "memory_order": {"checked": 3, "met": 3}, "time_sign": {"checked": 0, "met": 0}},
-                               "advice": {"time": {"candidate": None, "of_process": None, "shown": "none"},
-                                          "peak": {"candidate": "mimalloc", "of_process": .05, "shown": "not shown"}},
-                               "within_reality": {"peak_total": {"checked": 0, "met": 0}, "peak_heap": {"checked": 5, "met": 5}}}
-        whole["candidates"] = [{"name": name, "failed": None, "real": {"peak_total_bytes": 70_000_000, "peak_heap_bytes": 60_000_000, "cpu_ns": 8e8,
-                                         "ranges": {"peak_heap": {"low_bytes": 58_000_000, "high_bytes": 61_000_000, "runs": 3},
-                                                    "mean_heap": {"low_bytes": 40_000_000, "high_bytes": 44_000_000, "runs": 3}},
-                                         "time_difference_ns": -5e7, "time_ratio_low": .9, "time_ratio_high": .95},
-                                "predicted": {"peak_total_bytes": 71_000_000, "peak_heap_bytes": 59_000_000, "time_difference_ns": -4e7},
-                                "error": {"peak_total": .014, "peak_heap": -.03, "mean_heap": .02, "end_heap": 0, "time_sign": "right",
-                                          "beyond_reality": {"peak_heap": 0, "mean_heap": -.031, "end_heap": None}}} for name in names]
     else:
         for one in entries:
             del one["waste"], one["latency"]
@@ -126,39 +113,10 @@ def days(count, names=("glibc", "jemalloc", "tcmalloc")):
             resident["rounds"] = 3
             for key in ("peak_ratio", "peak_ratio_low", "peak_ratio_high"):
                 resident[key] *= larger
+        for entry in (*workload["candidates"], workload["control"], workload["floor"]):
+            entry["runs"] = []  # figures of a result with runs are made of these
         made.append(one)
     return made
-
-
-def tuned(confirmed=True, name="glibc"):
-    """A search: a front of three, one beaten, and what was tried on the way."""
-    whole = result([name], full=False)
-    rows = [(name, {}, 1, 1, None), (f"{name}+tcache_count=0", {"tcache_count": "0"}, 1.02, .83, ("same", "less")),
-            ("jemalloc+narenas=1", {"narenas": "1"}, .85, 1.22, ("faster", "more")),
-            (f"{name}+arena_max=1", {"arena_max": "1"}, 1.12, 1.01, ("slower", "same"))]
-
-    def row(row_name, settings, time, memory, verdicts):
-        def figures(ratio, verdict):
-            return {"ratio": ratio if settings else None, "ratio_low": ratio * .985 if settings else None, "ratio_high": ratio * 1.02 if settings else None,
-                    "verdict": (verdict if confirmed else "undecided") if settings else "undecided", "p": .001 if settings else None}
-        form = "MALLOC_CONF={}:{}" if row_name.startswith("jemalloc") else "GLIBC_TUNABLES=glibc.malloc.{}={}"
-        paste = " ".join(form.format(key, value) for key, value in settings.items())
-        return {"name": row_name, "allocator": row_name.split("+")[0], "is_default": not settings, "settings": settings, "environment": {}, "paste": paste,
-                "library": "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2" if row_name.startswith("jemalloc") else None,
-                "time": dict(figures(time, verdicts and verdicts[0]), typical_ns_per_op=20 * time), "memory": dict(figures(memory, verdicts and verdicts[1]), bytes=5e7 * memory)}
-    made = [row(*one) for one in rows]
-    states = ("finalist", "dominated", "outranked", "simplified", "failed", "untried")
-    points = [{"name": f"{name}+arena_max={i}", "allocator": name, "settings": {"arena_max": str(i)}, "state": states[i % 6], "failed": "not in force" if i % 6 == 4 else None,
-               "time_ratio": None if i % 6 >= 4 else 1 + .3 * math.sin(i * 2.1), "memory_ratio": None if i % 6 >= 4 else 1 + .4 * math.cos(i * 1.3),
-               "time_ratios": [1.0], "memory_ratios": [1.0]} for i in range(1, 31)]
-    whole["tune"] = {"confirmed": confirmed, "stopped": not confirmed, "memory": "peak", "default": name, "allocators": [name, "jemalloc"], "seed": 7, "budget_ns": 300 * 10 ** 9,
-                     "search_ns": 200 * 10 ** 9, "confirmation_ns": 90 * 10 ** 9, "runs": 120, "declared": 9, "confirmation_rounds": 10 if confirmed else 0, "p_needed": .0125,
-                     "least_difference": .01, "noise": {"time": .01, "memory": .001}, "front": made[:3] if confirmed else made, "beaten": made[3:] if confirmed else [],
-                     "counts": {state: sum(point["state"] == state for point in points) for state in states}, "default_ns_per_op": [20.0], "default_bytes": [5e7], "points": points,
-                     "workload": {"name": "web.wl", "program": "web", "ops": 1_900_000, "threads": 7, "duration_ns": 10 ** 10, "live_peak_bytes": 50_000_000}}
-    if not confirmed:
-        whole["workloads"], whole["stopped"] = [], True
-    return whole
 
 
 def write(path, *arguments, **settings):

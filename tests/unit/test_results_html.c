@@ -51,35 +51,43 @@ static json_t *result_of(size_t windows, size_t peak_at)
                      "rounds", 1, "seed", 1, "machine", "missing", "workloads", workload);
 }
 
-static json_t *workload_of(const json_t *result, json_t **ret_data)
+/* The charts of the page of a result, of which this is the first of a kind; NULL: there is none. */
+static json_t *chart_of(const json_t *result, const char *kind, json_t **ret_charts)
 {
     const struct res_html_source source = {.name = "r.json", .result = typed((json_t *)(uintptr_t)result)};
-    *ret_data = res_html_data(&source, 1);
-    const json_t *shown = json_array_get(json_object_get(*ret_data, "results"), 0);
-    return json_array_get(json_object_get(shown, "workloads"), 0);
+    char *page = res_html(&source, 1);
+    const char *data = strstr(page, "id=\"data\">") + strlen("id=\"data\">");
+    *ret_charts = json_loadb(data, (size_t)(strstr(data, "</script>") - data), 0, NULL);
+    size_t at;
+    json_t *chart, *found = NULL;
+    json_array_foreach(*ret_charts, at, chart)
+    {
+        found = found == NULL && strcmp(json_string_value(json_object_get(chart, "kind")), kind) == 0 ? chart
+                                                                                                      : found;
+    }
+    free(page);
+    return found;
 }
 
 TEST(a_history_is_on_its_page)
 {
-    json_t *history = json_pack("{s:s, s:[]}", "schema", "mallab-history/1</script>", "series");
-    char *page = res_html_history(history);
-    CHECK(strstr(page, "\"history\":{\"schema\":\"mallab-history/1\\u003c/script\\u003e\"") != NULL);
+    struct res_history history = {0};
+    res_history_leave_out(&history, "a</script>.json", "torn");
+    res_history_finish(&history);
+    char *page = res_html_history(&history);
+    CHECK(strstr(page, "left out: a&#60;/script&#62;.json: torn") != NULL);
     free(page);
-    json_decref(history);
+    res_described_release(&RES_HISTORY, &history);
 }
 
 TEST(raw_samples_stay_in_the_result)
 {
-    json_t *data, *result = result_of(100, 50);
-    json_t *before = json_deep_copy(result);
-    json_t *workload = workload_of(result, &data);
-    json_t *series = json_object_get(workload, "series");
-    CHECK(json_object_get(workload, "samples") == NULL);
-    CHECK(json_object_get(json_array_get(json_object_get(workload, "candidates"), 0), "runs") == NULL);
-    CHECK_U64(json_array_size(json_object_get(series, "time_ns")), 100);
-    CHECK(json_equal(result, before)); /* copies share their values: none may be changed */
-    json_decref(data);
-    json_decref(before);
+    json_t *charts, *result = result_of(100, 50);
+    json_t *chart = chart_of(result, "lines", &charts);
+    CHECK_U64(json_array_size(json_object_get(chart, "x")), 100);
+    CHECK_U64(json_array_size(json_object_get(chart, "series")),
+              2); /* live bytes, and one of the only candidate */
+    json_decref(charts);
     json_decref(result);
 }
 
@@ -100,8 +108,8 @@ TEST(rounds_are_paired)
             json_array_append_new(json_object_get(entries[i], "runs"),
                                   json_pack("{s:f, s:[i]}", "ns_per_op", 1.0, "batch_ns", NS[i][round]));
     }
-    json_t *shown = json_array_get(json_object_get(workload_of(result, &data), "candidates"), 1);
-    json_t *ratios = json_object_get(shown, "round_ratios");
+    json_t *row = json_array_get(json_object_get(chart_of(result, "rounds", &data), "rows"), 0);
+    json_t *ratios = json_object_get(row, "ratios");
     CHECK_U64(json_array_size(ratios), 2);
     const double first = json_number_value(json_array_get(ratios, 0)),
                  second = json_number_value(json_array_get(ratios, 1));
@@ -114,9 +122,9 @@ TEST(a_long_series_is_bounded_and_keeps_its_peak)
 {
     for (size_t peak_at = 0; peak_at < 54321; peak_at += 54320 / 5) {
         json_t *data, *result = result_of(54321, peak_at);
-        json_t *series = json_object_get(workload_of(result, &data), "series");
-        json_t *points = json_array_get(json_object_get(series, "resident_bytes"), 0), *point;
-        json_t *times = json_object_get(series, "time_ns");
+        json_t *chart = chart_of(result, "lines", &data);
+        json_t *line = json_array_get(json_object_get(chart, "series"), 1), *point;
+        json_t *points = json_object_get(line, "values"), *times = json_object_get(chart, "x");
         double greatest = 0, before = -1;
         size_t index;
         CHECK_U64(json_array_size(points), RES_HTML_POINTS_MAX);
@@ -137,25 +145,22 @@ TEST(a_long_series_is_bounded_and_keeps_its_peak)
 }
 
 /* Verdict and figures stand in the page itself, and nothing of a name is a mark. */
-TEST(without_scripts_the_page_has_the_text)
+TEST(without_scripts_the_page_has_the_words)
 {
     json_t *json = result_of(3, 1);
     json_t *workload = json_array_get(json_object_get(json, "workloads"), 0);
-    json_object_set_new(workload, "name", json_string("</pre></noscript><script>x&y"));
+    json_object_set_new(workload, "name", json_string("</main><script>x&y\"'"));
     const struct res_html_source source = {.name = "r.json", .result = typed(json)};
     char *page = res_html(&source, 1);
-    const char *text = strstr(page, "<pre>"), *end = strstr(page, "</pre></noscript>");
-    CHECK(text != NULL && end > text);
-    CHECK(strstr(page, "x&y") == NULL &&
-          strstr(text, "&#60;/pre&#62;&#60;/noscript&#62;&#60;script&#62;x&#38;y") != NULL);
-    const char *baseline = strstr(text, "\nglibc ");
-    CHECK(baseline != NULL && baseline < end && strstr(text, "VERDICT ") < end);
-    CHECK(strstr(end + 1, "</noscript>") == strstr(end, "</noscript>"));
+    const char *main = strstr(page, "<main"), *end = strstr(page, "</main>"), *data = strstr(page, "<script");
+    CHECK(main != NULL && end > main && data > end && strstr(end + 1, "</main>") == NULL);
+    CHECK(strstr(main, "&#60;/main&#62;&#60;script&#62;x&#38;y&#34;&#39;") < end);
+    CHECK(strstr(main, "Verdict") < end && strstr(main, "nothing to compare glibc with") < end);
     free(page);
     json_decref(json);
 }
 
 RUN_TESTS(T(no_byte_of_a_string_ends_the_element), T(what_is_not_seen_is_spelled_out),
-          T(raw_samples_stay_in_the_result),
-          T(a_history_is_on_its_page), T(without_scripts_the_page_has_the_text), T(rounds_are_paired),
+          T(raw_samples_stay_in_the_result), T(a_history_is_on_its_page),
+          T(without_scripts_the_page_has_the_words), T(rounds_are_paired),
           T(a_long_series_is_bounded_and_keeps_its_peak))

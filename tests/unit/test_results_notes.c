@@ -57,18 +57,6 @@ TEST(same_is_what_surely_differs_by_little)
         CHECK_STR(res_verdict_shown(CASES[i].verdict, CASES[i].low, CASES[i].high), CASES[i].shown);
 }
 
-/* Whoever wrote the file: a ratio without its verdict was taken for one before the first. */
-TEST(a_percentile_may_lack_its_verdict)
-{
-    json_t *workload = json_loads(
-        "{\"candidates\": [{\"name\": \"glibc\"}, {\"name\": \"mine\", \"latency\": "
-        "{\"passes\": 3, \"p99_ratio\": 1.5}}]}",
-        0, NULL);
-    const char *words = typed_note(typed_workload(workload, "glibc"), "p99");
-    CHECK(words != NULL && strstr(words, "mine +50.0%;") == words);
-    json_decref(workload);
-}
-
 TEST(a_setting_that_nobody_tells_of_is_named)
 {
     json_t *workload = json_loads(
@@ -117,6 +105,5 @@ TEST(details_are_told_by_themselves)
 }
 
 RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),
-          T(same_is_what_surely_differs_by_little), T(a_percentile_may_lack_its_verdict),
-          T(a_setting_that_nobody_tells_of_is_named), T(notes_of_a_file_are_made_anew),
-          T(details_are_told_by_themselves))
+          T(same_is_what_surely_differs_by_little), T(a_setting_that_nobody_tells_of_is_named),
+          T(notes_of_a_file_are_made_anew), T(details_are_told_by_themselves))

@@ -3,7 +3,6 @@
 
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
-#include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/verdict_screen.h"
 #include "unit/harness.h"
@@ -54,25 +53,6 @@ TEST(what_to_set_is_told_for_a_shell)
     /* A name that is none would be a command. */
     CHECK(deploys(json_pack("{s:s, s:{s:s}}", "library", "/l.so", "environment", "A;rm x", "1"),
                   "LD_PRELOAD=/l.so"));
-}
-
-TEST(rounds_are_named_by_the_width_that_they_reach)
-{
-    static const struct {
-        double half_width, until;
-        size_t rounds;
-    } cases[] = {{0.03, 0.02, 90}, {0.011, 0.01, 50}, {0.05, 0.05, 40},
-                 {0.2, 0.1, 160},  {0.4, 0, 0},       {0.005, 0, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        json_t *workload = even_workload_of(cases[i].half_width, "same");
-        const struct res_more_rounds more = res_more_rounds(typed_workload(workload, "glibc"));
-        CHECK(fabs(more.width - 2 * cases[i].half_width) < 1e-9);
-        CHECK(more.until == cases[i].until);
-        CHECK_U64(more.rounds, cases[i].rounds);
-        if (more.until > 0) /* three entries, a second each, and their warm-ups */
-            CHECK(fabs(more.elapsed_ns - 3e9 * ((double)more.rounds + 1)) < 1);
-        json_decref(workload);
-    }
 }
 
 /* ---- what ended the rounds ------------------------------------------------------------------ */
@@ -168,6 +148,6 @@ TEST(who_asked_for_enough_rounds_is_not_told_to)
     json_decref(result);
 }
 
-RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(rounds_are_named_by_the_width_that_they_reach),
-          T(the_end_of_a_program_that_was_torn_down_is_told_as_one), T(what_ended_the_rounds_is_said),
-          T(ctrl_c_is_told_by_what_it_cut_short), T(who_asked_for_enough_rounds_is_not_told_to))
+RUN_TESTS(T(what_to_set_is_told_for_a_shell), T(the_end_of_a_program_that_was_torn_down_is_told_as_one),
+          T(what_ended_the_rounds_is_said), T(ctrl_c_is_told_by_what_it_cut_short),
+          T(who_asked_for_enough_rounds_is_not_told_to))

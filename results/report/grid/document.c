@@ -13,6 +13,8 @@ static void add_words(struct res_document *document, const char *format, va_list
     char *plain = res_text_plain(words);
     if (document->style == NULL)
         res_markdown_add(&document->text, plain);
+    else if (document->style->html)
+        res_html_add(&document->text, plain);
     else
         res_text_printf(&document->text, "%s", plain);
     free(plain);
@@ -23,9 +25,14 @@ void res_document_heading(struct res_document *document, unsigned level, const c
 {
     va_list arguments;
     va_start(arguments, format);
+    const bool html = document->style != NULL && document->style->html;
     if (document->style == NULL)
         res_text_printf(&document->text, "%.*s ", (int)level, "######");
+    if (html)
+        res_text_printf(&document->text, "<h%u>", level);
     add_words(document, format, arguments);
+    if (html)
+        res_text_printf(&document->text, "</h%u>", level);
     res_text_printf(&document->text, document->style == NULL ? "\n\n" : "\n");
     va_end(arguments);
 }
@@ -39,12 +46,15 @@ void res_document_line(struct res_document *document, const char *format, ...)
     va_end(arguments);
     if (document->style == NULL)
         res_text_printf(&document->text, "- %s\n", words.text.text);
+    else if (document->style->html)
+        res_text_printf(&document->text, "<p class=\"small\">%s</p>\n", words.text.text);
     else
         res_lines_wrap(&document->text, words.text.text, 0);
     free(words.text.text);
 }
 
-void res_document_names(struct res_document *document, const char *what, const struct res_texts *names, size_t most)
+void res_document_names(struct res_document *document, const char *what, const struct res_texts *names,
+                        size_t most)
 {
     for (size_t i = 0; i < names->count && (most == 0 || i < most); i++)
         res_document_line(document, "%s: %s", what, names->items[i]);
@@ -56,6 +66,8 @@ void res_document_table(struct res_document *document, struct res_grid *grid)
 {
     if (document->style == NULL)
         res_grid_markdown(grid, &document->text);
+    else if (document->style->html)
+        res_grid_html(grid, "Figures", &document->text);
     else
         res_grid_text(grid, document->style, &document->text);
 }

@@ -1,4 +1,4 @@
-/* document.h - what is shown, said once: headings, lines and tables, printed for a terminal or as Markdown.
+/* document.h - what is shown, said once: headings, lines and tables, printed for a terminal, as Markdown or for a page.
  *
  * A builder calls these in the order of reading; the form decides how each looks. Words may be anybody's: they are made plain,
  * and escaped for Markdown, here. */
@@ -9,7 +9,7 @@
 #include "results/report/grid/grid.h"
 
 struct res_document {
-    const struct res_style *style; /* of a terminal; NULL: Markdown */
+    const struct res_style *style; /* of a terminal, or of a page (html); NULL: Markdown */
     struct res_text text;          /* so far; the builder's caller takes it */
 };
 
@@ -20,8 +20,10 @@ struct res_document {
  * res_document_gap     - an empty line. */
 void res_document_heading(struct res_document *document, unsigned level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void res_document_line(struct res_document *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void res_document_names(struct res_document *document, const char *what, const struct res_texts *names, size_t most);
+void res_document_line(struct res_document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void res_document_names(struct res_document *document, const char *what, const struct res_texts *names,
+                        size_t most);
 void res_document_table(struct res_document *document, struct res_grid *grid);
 void res_document_gap(struct res_document *document);
 

@@ -410,16 +410,73 @@ void res_grid_csv(struct res_grid *grid, struct res_text *text)
     forget_rows(grid);
 }
 
-json_t *res_grid_json(const struct res_grid *grid)
+/* ---- HTML ------------------------------------------------------------------------------------ */
+
+static void html_cell(struct res_text *text, const char *tag, const char *what, bool right,
+                      enum res_role role, const char *words)
 {
-    json_t *heads = json_array(), *rows = json_array();
-    for (size_t column = 0; column < grid->column_count; column++)
-        json_array_append_new(heads, json_string(grid->columns[column].heading));
-    for (size_t i = 0; i < grid->row_count; i++) {
-        json_t *row = json_array();
-        for (size_t column = 0; column < grid->column_count; column++)
-            json_array_append_new(row, json_string(words_of(&grid->rows[i], column)));
-        json_array_append_new(rows, row);
+    static const char *const ROLES[] = {
+        [RES_ROLE_NONE] = "", [RES_ROLE_GOOD] = "good", [RES_ROLE_BAD] = "bad", [RES_ROLE_DOUBT] = "doubt"};
+    res_text_printf(text, "<%s%s class=\"%s%s%s\">", tag, what, right ? "number" : "",
+                    right && role != RES_ROLE_NONE ? " " : "", ROLES[role]);
+    res_html_add(text, words);
+    res_text_printf(text, "</%s>", tag);
+}
+
+static bool is_in_page(const struct res_grid *grid, size_t column)
+{
+    return !grid->columns[column].hidden && (column == 0 || !is_empty(grid, column));
+}
+
+/* Words above several columns stand once. */
+static void html_groups(const struct res_grid *grid, struct res_text *text)
+{
+    bool any = false;
+    for (size_t i = 0; i < grid->column_count; i++)
+        any = any || (is_in_page(grid, i) && grid->columns[i].group != NULL);
+    if (!any)
+        return;
+    res_text_printf(text, "<tr>");
+    for (size_t i = 0, end; i < grid->column_count; i = end) {
+        size_t shown = 0;
+        end = group_end(grid, i);
+        end = end > i ? end : i + 1;
+        for (size_t k = i; k < end; k++)
+            shown += is_in_page(grid, k);
+        if (shown == 0)
+            continue;
+        res_text_printf(text, "<th scope=\"colgroup\" colspan=\"%zu\" class=\"group\">", shown);
+        res_html_add(text, grid->columns[i].group);
+        res_text_printf(text, "</th>");
     }
-    return json_pack("{s:o, s:o}", "heads", heads, "rows", rows);
+    res_text_printf(text, "</tr>");
+}
+
+void res_grid_html(struct res_grid *grid, const char *caption, struct res_text *text)
+{
+    res_text_printf(text, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
+    res_html_add(text, caption);
+    res_text_printf(text, "\"><table class=\"figures\"><caption class=\"unseen\">");
+    res_html_add(text, caption);
+    res_text_printf(text, "</caption><thead>");
+    html_groups(grid, text);
+    res_text_printf(text, "<tr class=\"heads\">");
+    for (size_t i = 0; i < grid->column_count; i++)
+        if (is_in_page(grid, i))
+            html_cell(text, "th", " scope=\"col\"", grid->columns[i].right, RES_ROLE_NONE,
+                      grid->columns[i].heading);
+    res_text_printf(text, "</tr></thead><tbody>\n");
+    for (size_t row = 0; row < grid->row_count; row++) {
+        if (grid->rows[row].is_below)
+            continue;
+        res_text_printf(text, "<tr>");
+        for (size_t i = 0; i < grid->column_count; i++)
+            if (is_in_page(grid, i))
+                html_cell(text, i == 0 ? "th" : "td", i == 0 ? " scope=\"row\"" : "", grid->columns[i].right,
+                          i < grid->rows[row].filled ? grid->rows[row].cells[i].role : RES_ROLE_NONE,
+                          words_of(&grid->rows[row], i));
+        res_text_printf(text, "</tr>\n");
+    }
+    res_text_printf(text, "</tbody></table></div>\n");
+    forget_rows(grid);
 }

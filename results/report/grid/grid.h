@@ -9,8 +9,6 @@
 #ifndef MALLAB_RESULTS_REPORT_GRID_GRID_H
 #define MALLAB_RESULTS_REPORT_GRID_GRID_H
 
-#include <jansson.h>
-
 #include "footprint/base/support.h"
 #include "results/report/grid/lines.h"
 
@@ -53,15 +51,15 @@ void res_grid_role(struct res_grid *grid, enum res_role role);
 /* res_grid_below - a line below the row filled last. */
 void res_grid_below(struct res_grid *grid, const char *words);
 
-/* res_grid_text / _markdown / _csv - print what was added, and forget the rows.
+/* res_grid_text / _markdown / _csv / _html - print what was added, and forget the rows.
  * text: aligned, within RES_TABLE_COLUMNS where that can be. A column without words is left out; where there is no room, the
  * expendable ones are, by rank. */
 void res_grid_text(struct res_grid *grid, const struct res_style *style, struct res_text *text);
 void res_grid_markdown(struct res_grid *grid, struct res_text *text);
 void res_grid_csv(struct res_grid *grid, struct res_text *text);
 
-/* res_grid_json - {"heads": [...], "rows": [[...]]} for the page: every column, without groups. Rows stay. A new reference. */
-json_t *res_grid_json(const struct res_grid *grid);
+/* res_grid_html - as a table of a page, whose heads sort where there are several rows. Colours are classes: good, bad, doubt. */
+void res_grid_html(struct res_grid *grid, const char *caption, struct res_text *text);
 
 /* res_grid_left_out - "version, page faults": which columns no room was for. The caller's to free; NULL: all were shown. */
 char *res_grid_left_out(const struct res_grid *grid);

@@ -63,6 +63,19 @@ static bool begins_formula(const char *plain)
     return false;
 }
 
+void res_html_add(struct res_text *text, const char *words)
+{
+    char *plain = res_text_plain(words != NULL ? words : "");
+    for (const char *rest = plain; *rest != '\0';) {
+        const size_t harmless = strcspn(rest, "<>&\"'");
+        res_text_add(text, rest, harmless);
+        rest += harmless;
+        if (*rest != '\0')
+            res_text_printf(text, "&#%d;", *rest++);
+    }
+    free(plain);
+}
+
 void res_csv_text(struct res_text *text, const char *words)
 {
     char *plain = res_text_plain(words != NULL ? words : ""); /* tabs and line ends are none any more */

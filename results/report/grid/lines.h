@@ -17,6 +17,7 @@
 struct res_style {
     bool utf8;      /* the locale's character set; otherwise ASCII only */
     bool colour;    /* verdicts in colour by ANSI sequences */
+    bool html;      /* no terminal: elements of a page */
     bool details;   /* below the table also what explains the figures */
     size_t columns; /* of a page; 0: RES_TABLE_COLUMNS */
 };
@@ -65,6 +66,9 @@ void res_lines_end(struct res_text *text);
 
 /* res_markdown_add - add words to Markdown as they read: on one line, marks escaped, "-" for NULL. */
 void res_markdown_add(struct res_text *text, const char *words);
+
+/* res_html_add - add words as text of an HTML element, or a value in quotes; nothing for NULL. What nobody sees is made visible. */
+void res_html_add(struct res_text *text, const char *words);
 
 /* res_csv_text - add a quoted cell of CSV (RFC 4180); NULL: an empty one.
  * What a spreadsheet would take for a formula (it begins with = + - @ or their wide forms) gets an apostrophe before it,

@@ -121,9 +121,9 @@ function pathOf(xs, ys, place) {
 
 // ---- lines, bars, and points that each stand for something.
 //
-// settings: title, x, series [{label, values, colour, isLive}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel, yLabel, isBars. x rises; values are
-// as long as x, null where there is none. Of points (isPoints): pad, told(at, series) names one, under(place) and over(place) draw more; a series has also lows
-// and highs, xLows and xHighs, signs ({sign, kind}) and tags (a word beside a point), and isLineless.
+// settings: title, x, series [{label, values, colour, is_live}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel, isBars. x rises; values are
+// as long as x, null where there is none. Of points (isPoints): pad, told(at, series) names one, over(place) draws more; a series has also lows
+// and highs, and signs ({sign, kind}).
 
 function yReach(settings, made) {
   let low = Infinity, high = -Infinity;
@@ -145,36 +145,23 @@ function drawBars(settings, made, place) {
 }
 
 function drawLine(settings, one, at, place) {
-  const path = one.isLineless ? "" : pathOf(settings.isPoints ? settings.x.filter((_, index) => isNumber(one.values[index])) : settings.x,
+  const path = pathOf(settings.isPoints ? settings.x.filter((_, index) => isNumber(one.values[index])) : settings.x,
     settings.isPoints ? one.values.filter(isNumber) : one.values, place);
-  const made = path && one.isLive ? [drawn("path", {class: "live", d: `${path}V${place.bottom}H${path.slice(1).split(" ")[0]}Z`})] : [];
+  const made = path && one.is_live ? [drawn("path", {class: "live", d: `${path}V${place.bottom}H${path.slice(1).split(" ")[0]}Z`})] : [];
   if (path) made.push(drawn("path", {class: `line ${colourClass(one, at)}`, d: path, "stroke-dasharray": dashOf(one, at)}));
   return made;
 }
-const colourClass = (one, at) => (one.isLive ? "text" : `c${(one.colour ?? at) % 8}`);
-const dashOf = (one, at) => (one.isLive ? "" : DASHES[(one.colour ?? at) % 8]);
-
-// Tags stand where no other does, or are left out: each point is named below its chart, too.
-function tagFor(taken, x, y, words) {
-  for (const [dx, dy] of [[8, -6], [8, 14], [-8 - 8 * words.length, -6], [-8 - 8 * words.length, 14]]) {
-    const box = [x + dx, y + dy - 11, x + dx + 8 * words.length, y + dy + 2];
-    if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
-    taken.push(box);
-    return label("tag", x + dx, y + dy, words);
-  }
-  return null;
-}
+const colourClass = (one, at) => (one.is_live ? "text" : `c${(one.colour ?? at) % 8}`);
+const dashOf = (one, at) => (one.is_live ? "" : DASHES[(one.colour ?? at) % 8]);
 
 function drawPoints(settings, made, place) {
-  const nodes = [], taken = pointsShown(settings, made).map((point) => [place.x.at(point.x) - 5, place.y.at(point.value) - 5, place.x.at(point.x) + 5, place.y.at(point.value) + 5]);
+  const nodes = [];
   settings.series.forEach((one, series) => made.shown[series] && one.values.forEach((value, at) => {
     if (!isNumber(value)) return;
     const x = place.x.at(settings.x[at]), y = place.y.at(value), colour = colourClass(one, series);
     if (isNumber(one.lows?.[at]) && isNumber(one.highs?.[at])) nodes.push(line(`whisker ${colour}`, x, place.y.at(one.lows[at]), x, place.y.at(one.highs[at])));
-    if (isNumber(one.xLows?.[at]) && isNumber(one.xHighs?.[at])) nodes.push(line(`whisker ${colour}`, place.x.at(one.xLows[at]), y, place.x.at(one.xHighs[at]), y));
     nodes.push(drawn("circle", {class: `dot ${colour}`, cx: x, cy: y, r: 4}));
     if (one.signs?.[at]) nodes.push(label(`sign ${one.signs[at].kind}`, x, y - 9, one.signs[at].sign));
-    if (one.tags?.[at]) nodes.push(tagFor(taken, x, y, one.tags[at]));
   }));
   return nodes.filter(Boolean);
 }
@@ -197,7 +184,7 @@ function drawChart(settings, made, width) {
   const lines = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at] && !settings.isBars);
   return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${height}`},
     drawn("clipPath", {id}, drawn("rect", {x: place.left, y: 0, width: place.right - place.left + 6, height: place.bottom})), ...axes(place),
-    drawn("g", {"clip-path": `url(#${id})`}, ...(settings.under ? settings.under(place) : []), ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)),
+    drawn("g", {"clip-path": `url(#${id})`}, ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)),
       ...(settings.isBars ? drawBars(settings, made, place) : []), ...(settings.isPoints ? drawPoints(settings, made, place) : []),
       ...(settings.over ? settings.over(place) : []), made.over));
 }
@@ -211,7 +198,7 @@ function legendOf(settings, made, rebuild) {
       rebuild();
       say(`${one.label} ${made.shown[at] ? "shown" : "hidden"}`);
     }}}, drawn("svg", {class: "swatch", viewBox: "0 0 24 8", "aria-hidden": "true"},
-      settings.isBars ? drawn("rect", {class: `bar c${at}`, width: 24, height: 8}) : one.isLineless ? drawn("circle", {class: `dot ${colourClass(one, at)}`, cx: 12, cy: 4, r: 4})
+      settings.isBars ? drawn("rect", {class: `bar c${at}`, width: 24, height: 8}) 
         : drawn("line", {class: `line ${colourClass(one, at)}`, x1: 0, x2: 24, y1: 4, y2: 4, "stroke-dasharray": dashOf(one, at)})), one.label, " ", value);
     made.values.push(value);
     return button;
@@ -320,6 +307,5 @@ function chart(settings) {
     event.preventDefault();
     does();
   });
-  return element("figure", {class: "chart"}, settings.caption === false ? null : element("figcaption", {}, settings.title),
-    settings.yLabel ? element("p", {class: "small"}, settings.yLabel) : null, legend, holder, settings.isPoints ? made.told : null);
+  return [legend, holder, ...(settings.isPoints ? [made.told] : [])];
 }

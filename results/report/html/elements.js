@@ -4,8 +4,6 @@
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const listOf = (value) => (Array.isArray(value) ? value : []);
-const objectOf = (value) => (value !== null && typeof value === "object" && !Array.isArray(value) ? value : {});
-const isNamed = (value) => typeof value === "string" && value !== "";
 
 const DASH = "–";
 const MINUS = "−";
@@ -43,14 +41,6 @@ const countText = (value) => (isNumber(value) && Math.abs(value) < 1e4
 const wholeText = (value) => (isNumber(value) ? Math.round(value).toLocaleString("en-US") : DASH);
 const powerText = (bytes) => (bytes >= 2 ** 30 ? `${bytes / 2 ** 30} Gi` : bytes >= 2 ** 20 ? `${bytes / 2 ** 20} Mi`
   : bytes >= 1024 ? `${bytes / 1024} Ki` : `${bytes}`);
-
-// Figures of one column in one unit, that of the largest, with as many decimals: [unit, how each is written].
-function oneUnit(values, units) {
-  const most = Math.max(0, ...values.filter(isNumber).map(Math.abs));
-  const [size, unit] = units.findLast((one) => most >= one[0]) ?? units[0];
-  const decimals = Math.max(0, Math.min(2, 3 - Math.floor(Math.log10(most / size || 1))));
-  return [unit, (value) => (isNumber(value) ? (value / size).toLocaleString("en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals}).replace(/^-/, MINUS) : DASH)];
-}
 
 function percentText(ratio) {
   if (!isNumber(ratio)) return DASH;
@@ -99,29 +89,7 @@ function say(words) {
   document.getElementById("said").textContent = words;
 }
 
-function section(title, explanation, ...content) {
-  return element("section", {class: "part"}, element("h3", {}, title),
-    explanation ? element("p", {class: "explain"}, explanation) : null, ...content);
-}
-
 function absent(title, words, command) {
   return element("p", {class: "absent"}, element("strong", {}, `${title}: `), words,
     command ? " " : null, command ? element("code", {}, command) : null);
 }
-
-// Columns of figures stand on the right, digits below digits; words on the left.
-const isFigure = (cell) => /^[+\u2212\u2013\d]/.test(Array.isArray(cell) ? cell[0] : typeof cell === "string" ? cell : "");
-
-function plainTable(caption, heads, rows) {
-  const isRight = heads.map((_, at) => at > 0 && rows.length > 0 && rows.every((row) => isFigure(row[at])));
-  const side = (at) => (isRight[at] ? {class: "number"} : {});
-  return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
-    element("table", {class: "figures"}, element("caption", {class: "unseen"}, caption),
-      heads.some((head) => head !== "") ? element("thead", {}, element("tr", {}, heads.map((head, at) => element("th", {scope: "col", ...side(at)}, head)))) : null,
-      element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, at) =>
-        (at === 0 ? element("th", {scope: "row"}, typeof cell === "string" && cell.length > 20 ? wrapping(cell) : cell) : element("td", side(at), cell))))))));
-}
-
-// A cell of a table that may take several lines: names of settings and files break behind their signs, where there are any.
-const wrapping = (text) => element("span", {class: "words"},
-  String(text).split(/(?<=[_+=,:;/&])/).flatMap((part, at) => (at > 0 ? [element("wbr"), part] : [part])));

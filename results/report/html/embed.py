@@ -8,7 +8,7 @@ import hashlib
 import pathlib
 import sys
 
-GAPS = ["@TEXT@", "@DATA@"]
+GAPS = ["@TITLE@", "@BODY@", "@DATA@"]
 
 
 def source_of(text):

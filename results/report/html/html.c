@@ -1,344 +1,357 @@
-/* html.c - the page of the build with the data of results in its gap: less what a page cannot show, of the raw samples one series
- * for each candidate. */
+/* html.c - results as a page: what the screen says, then charts, then what it all rests on. */
 #include "results/report/html/html.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/json_values.h"
-#include "results/measure/figures/metric.h"
-#include "results/measure/statistics/statistics.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/shell_line.h"
+#include "results/report/html/page.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/confirm_screen.h"
+#include "results/report/table/fleet_screen.h"
 #include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
 #include "results/report/table/verdict_screen.h"
 
-#define ROUNDS_MAX 1024u /* of which a point's median is made */
+#define NOTE "Time in allocator calls is not application speed; figures of different machines do not compare."
 
-/* ---- resident over time --------------------------------------------------------------------- */
+/* ---- where memory goes ----------------------------------------------------------------------- */
 
-/* Median over the rounds, at each sample, and what was held from the start; NAN where no run has a sample. The runs are
- * those that the resident figures are of: of the memory pass, where there was one. */
-static double *median_series(const struct res_result_entry *entry, size_t count)
+static void add_waste_row(struct res_grid *grid, const struct res_result_entry *entry, const char *when,
+                          const struct res_waste_at *at, struct res_bytes_unit unit)
 {
-    const struct res_run *runs = entry->memory_count > 0 ? entry->memory_runs : entry->runs;
-    const size_t run_count = entry->memory_count > 0 ? entry->memory_count : entry->run_count;
-    const size_t rounds = run_count < ROUNDS_MAX ? run_count : ROUNDS_MAX;
-    const double start = isfinite(entry->figures.own_start_bytes) ? entry->figures.own_start_bytes : 0;
-    double *series = res_calloc(count + 1, sizeof *series);
-    double *samples = res_calloc(rounds + 1, sizeof *samples);
-    for (size_t i = 0; i < count; i++) {
-        size_t sample_count = 0;
-        for (size_t round = 0; round < rounds; round++) {
-            const json_t *of_run = json_object_get(runs[round].json, "samples");
-            const json_t *value = json_array_get(json_object_get(of_run, "resident_bytes"), i);
-            if (json_is_number(value))
-                samples[sample_count++] = json_number_value(value);
-        }
-        series[i] = sample_count > 0 ? start + res_median(samples, sample_count) : NAN;
-    }
-    free(samples);
-    return series;
+    const double parts[] = {at->resident_bytes, at->live_bytes,   at->rounding_bytes,
+                            at->metadata_bytes, at->cached_bytes, at->rest_bytes};
+    if (!(at->resident_bytes > 0))
+        return;
+    res_grid_add(grid, entry->name);
+    res_grid_add(grid, when);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        res_grid_add(grid, parts[i] >= 0 ? RES_IN_UNIT(parts[i], unit) : "-");
 }
 
-static double *plain_series(const json_t *array, size_t count)
+/* As far as the allocators tell. */
+static void add_waste(struct res_page *page, const struct res_result_workload *workload)
 {
-    double *series = res_calloc(count + 1, sizeof *series);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(array, i);
-        series[i] = json_is_number(value) ? json_number_value(value) : NAN;
-    }
-    return series;
-}
-
-/* Where parts begin; each yields two points, so that all series keep their extremes at shared times. */
-static size_t part_begin(size_t part, size_t parts, size_t count)
-{
-    return (size_t)((__uint128_t)part * count / parts);
-}
-
-static json_t *points_of(const double *series, size_t count)
-{
-    json_t *array = json_array();
-    const size_t parts = RES_HTML_POINTS_MAX / 2;
-    for (size_t i = 0; count <= RES_HTML_POINTS_MAX && i < count; i++)
-        json_array_append_new(array, res_json_number(series[i]));
-    for (size_t part = 0; count > RES_HTML_POINTS_MAX && part < parts; part++) {
-        const size_t end = part_begin(part + 1, parts, count);
-        size_t least = part_begin(part, parts, count), greatest = least;
-        for (size_t i = least; i < end; i++) {
-            least = !(series[least] <= series[i]) ? i : least;
-            greatest = !(series[greatest] >= series[i]) ? i : greatest;
-        }
-        json_array_append_new(array, res_json_number(series[least < greatest ? least : greatest]));
-        json_array_append_new(array, res_json_number(series[least < greatest ? greatest : least]));
-    }
-    return array;
-}
-
-/* Times are those of a part's first and last window, whatever window in it had the extreme. They must not fall: charts
- * search in them. */
-static json_t *times_of(double *times, size_t count)
-{
-    const size_t parts = RES_HTML_POINTS_MAX / 2;
-    for (size_t i = 0; i < count; i++)
-        if (i > 0 && !(times[i] >= times[i - 1]))
-            times[i] = times[i - 1];
-    if (count <= RES_HTML_POINTS_MAX)
-        return points_of(times, count);
-    json_t *array = json_array();
-    for (size_t part = 0; part < parts; part++) {
-        json_array_append_new(array, res_json_number(times[part_begin(part, parts, count)]));
-        json_array_append_new(array, res_json_number(times[part_begin(part + 1, parts, count) - 1]));
-    }
-    return array;
-}
-
-static json_t *series_object(const struct res_result_workload *workload)
-{
-    /* Results of former versions have one list for both kinds of runs. */
-    const json_t *samples = json_is_object(workload->memory_samples) ? workload->memory_samples
-                                                                     : workload->samples;
-    const size_t count = json_array_size(json_object_get(samples, "time_ns"));
-    if (count < 2)
-        return json_null();
-    double *times = plain_series(json_object_get(samples, "time_ns"), count);
-    double *live = plain_series(json_object_get(samples, "live_bytes"), count);
-    json_t *series = json_object(), *resident = json_array();
+    const struct res_bytes_unit unit = res_bytes_unit_of(workload->candidates[0].figures.peak_bytes);
+    const struct res_column columns[] = {
+        {.heading = unit.name},
+        {.heading = ""},
+        {.heading = "resident", .right = true},
+        {.heading = "live", .right = true},
+        {.heading = "rounding", .right = true},
+        {.heading = "books", .right = true},
+        {.heading = "cached", .right = true},
+        {.heading = "rest", .right = true},
+    };
+    struct res_grid grid;
+    res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < workload->candidate_count; i++) {
-        double *bytes = median_series(&workload->candidates[i], count);
-        json_array_append_new(resident, points_of(bytes, count));
-        free(bytes);
+        const struct res_result_entry *entry = &workload->candidates[i];
+        if (entry->waste == NULL || entry->failed != NULL)
+            continue;
+        add_waste_row(&grid, entry, "near the live peak", &entry->waste->peak, unit);
+        add_waste_row(&grid, entry, "at the end", &entry->waste->end, unit);
     }
-    if (isfinite(times[0])) {
-        json_object_set_new(series, "time_ns", times_of(times, count));
-        json_object_set_new(series, "live_bytes", points_of(live, count));
-        json_object_set(series, "resident_bytes", resident);
-        json_object_set_new(series, "windows", json_integer((json_int_t)count));
+    if (grid.row_count == 0) {
+        res_grid_release(&grid);
+        return;
     }
-    json_decref(resident);
-    free(times);
-    free(live);
-    return series;
+    res_page_part(page, "Where memory goes",
+                  "As far as the allocators tell, without what is held from the start. Near the live peak: "
+                  "the highest among "
+                  "the moments at which all threads rest.");
+    res_page_grid(page, "Where memory goes", &grid);
+    res_page_mark(page, "</section>\n");
 }
 
-/* ---- everything else ------------------------------------------------------------------------ */
+/* ---- a workload ------------------------------------------------------------------------------ */
 
-/* Of the passes the page shows the first one's histogram and map: one pass is a real distribution, a mean of several is
- * none. */
-static json_t *latency_object(const struct res_latency_figures *latency)
+static char *title_of(const struct res_result_workload *workload)
 {
-    static const char *const raw[] = {"runs", "by_call_and_size_class", NULL};
-    if (latency == NULL)
-        return json_null();
-    json_t *object = res_described_write_less(&RES_LATENCY, latency, raw);
-    const json_t *first = latency->run_count > 0 ? latency->runs[0].json : NULL;
-    const json_t *of_run = json_object_get(first, "latency");
-    const json_t *shown = json_is_object(of_run) ? of_run : first;
-    json_t *histogram = json_object_get(shown, "histogram"), *map = json_object_get(shown, "map");
-    json_object_set(object, "histogram", histogram != NULL ? histogram : json_null());
-    json_object_set(object, "map", map != NULL ? map : json_null());
-    return object;
+    char *program = res_notes_program(workload);
+    char *title = res_printf("%s%s%s%s", workload->name, program != NULL ? " (" : "",
+                             program != NULL ? program : "", program != NULL ? ")" : "");
+    free(program);
+    return title;
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------- */
-
-/* What each round says of an entry's ratio to the baseline. */
-static json_t *round_ratios(const struct res_result_workload *workload, const struct res_result_entry *entry)
+/* The lines that answer, for who sees a closed workload. */
+static char *verdict_of(const struct res_result_workload *workload)
 {
-    struct res_series series = res_series_of(workload, entry, RES_METRIC_TIME);
-    struct res_series base = res_series_of(workload, &workload->candidates[0], RES_METRIC_TIME);
-    const size_t count = series.time.batches.round_count;
-    double *says = res_calloc(count + 1, sizeof *says);
-    json_t *array = json_array();
-    for (size_t round = 0; round < count; round++)
-        says[round] = NAN;
-    const double value = res_series_rounds(&series, &base, says).value;
-    for (size_t round = 0; round < count && round < ROUNDS_MAX; round++)
-        json_array_append_new(array, res_json_number(exp(value + says[round])));
-    free(says);
-    res_series_release(&series);
-    res_series_release(&base);
-    return array;
+    struct res_text words = {0};
+    for (size_t i = 0; i < workload->note_count; i++)
+        if (strcmp(workload->notes[i].label, RES_VERDICT_LABEL) == 0)
+            res_text_printf(&words, "%s%s", words.length > 0 ? "; " : "", workload->notes[i].text);
+    return words.text;
 }
 
-/* described: RES_RESULT_ENTRY or RES_RESULT_FLOOR. */
-static json_t *entry_object(const struct res_described *described, const struct res_result_entry *entry)
+static void add_decision(struct res_page *page, const struct res_result *result,
+                         const struct res_result_workload *workload)
 {
-    static const char *const raw[] = {"runs", "memory_runs", "latency", NULL};
-    json_t *object = res_described_write_less(described, entry, raw);
-    json_object_set_new(object, "latency", latency_object(entry->latency));
-    return object;
+    struct res_grid grid;
+    res_page_own(page, "p", "explain", res_verdict_head(workload));
+    if (workload->candidate_count == 0)
+        return;
+    res_page_own(page, "p", "explain", res_verdict_share(result, workload));
+    res_page_notes(page, workload->notes, workload->note_count);
+    res_verdict_grid(&grid, result, workload);
+    res_page_grid(page, "Candidates", &grid);
+    res_page_rest(page, workload->notes, workload->note_count);
 }
 
-/* Those that the page has no part for that shows them. */
-static json_t *notes_array(const struct res_note *notes, size_t count)
+static void add_workload(struct res_page *page, const struct res_result *result,
+                         const struct res_result_workload *workload, size_t number, bool is_alone)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        if (!notes[i].on_page)
-            json_array_append_new(array, res_described_write(&RES_NOTE, &notes[i]));
-    return array;
-}
-
-/* Sentences are made here, as for the table; NULL: there is nothing to say. */
-static void set_words(json_t *object, const char *key, char *words)
-{
-    char *plain = words != NULL ? res_text_plain(words) : NULL;
-    json_object_set_new(object, key, plain != NULL ? json_string(plain) : json_null());
-    free(plain);
-    free(words);
-}
-
-static json_t *workload_object(const struct res_result *result, const struct res_result_workload *workload)
-{
-    static const char *const raw[] = {"samples", "memory_samples", "candidates", "control",
-                                      "floor",   "notes",          NULL};
-    json_t *object = res_described_write_less(&RES_RESULT_WORKLOAD, workload, raw);
-    json_t *candidates = json_array();
-    json_t *control = entry_object(&RES_RESULT_ENTRY, &workload->control);
-    for (size_t i = 0; i < workload->candidate_count; i++) {
-        json_t *candidate = entry_object(&RES_RESULT_ENTRY, &workload->candidates[i]);
-        json_object_set_new(candidate, "round_ratios", round_ratios(workload, &workload->candidates[i]));
-        json_array_append_new(candidates, candidate);
+    struct res_grid grid;
+    res_page_mark(page,
+                  is_alone ? "<article class=\"workload\" id=\"workload-%zu\">"
+                           : "<details class=\"workload\" id=\"workload-%zu\"><summary>",
+                  number);
+    res_page_own(page, "h2", NULL, title_of(workload));
+    if (!is_alone) {
+        res_page_own(page, "span", "small", verdict_of(workload));
+        res_page_mark(page, "</summary>\n");
     }
-    json_object_set_new(control, "round_ratios", round_ratios(workload, &workload->control));
-    json_object_set_new(object, "notes", notes_array(workload->notes, workload->note_count));
-    set_words(object, "program_words", res_notes_program(workload));
-    set_words(object, "share_words", res_verdict_share(result, workload));
-    json_object_set_new(object, "columns", res_columns_json(result, workload));
-    json_object_set_new(object, "candidates", candidates);
-    json_object_set_new(object, "control", control);
-    json_object_set_new(object, "floor",
-                        workload->floor != NULL ? entry_object(&RES_RESULT_FLOOR, workload->floor)
-                                                : json_null());
-    json_object_set_new(object, "series", series_object(workload));
-    return object;
+    add_decision(page, result, workload);
+    if (workload->candidate_count > 0) {
+        res_page_rounds(page, result, workload);
+        res_page_part(page, "All figures", NULL);
+        res_table_grid(&grid, result, workload);
+        res_page_grid(page, "All figures", &grid);
+        res_page_mark(page, "</section>\n");
+        res_page_resident(page, workload);
+        add_waste(page, workload);
+        res_page_latency(page, workload);
+        res_page_profile(page, workload);
+    }
+    res_page_mark(page, is_alone ? "</article>\n" : "</details>\n");
 }
 
-static json_t *result_object(const struct res_html_source *source)
+/* ---- several workloads ----------------------------------------------------------------------- */
+
+static void add_fleet(struct res_page *page, const struct res_fleet *fleet)
 {
-    static const char *const raw[] = {"workloads", "notes", NULL};
+    struct res_grid grid;
+    res_page_mark(page, "<section class=\"fleet\">");
+    res_page_own(page, "h2", NULL, res_fleet_head(fleet));
+    res_page_notes(page, fleet->notes, fleet->note_count);
+    if (fleet->candidate_count > 1) {
+        res_fleet_time_grid(&grid, fleet);
+        res_page_grid(page, "Time of all together", &grid);
+    }
+    res_fleet_memory_grid(&grid, fleet);
+    res_page_grid(page, "Memory of all together", &grid);
+    res_page_rest(page, fleet->notes, fleet->note_count);
+    if (fleet->candidate_count > 1 && fleet->host_count > 0) {
+        res_page_part(page, "Every host",
+                      "? is not told apart from the baseline, = is the same, in brackets is what is in no "
+                      "common figure.");
+        res_fleet_hosts_grid(&grid, fleet);
+        res_page_grid(page, "Every host", &grid);
+        res_page_mark(page, "</section>\n");
+    }
+    res_page_mark(page, "</section>\n");
+}
+
+/* ---- what it rests on ------------------------------------------------------------------------ */
+
+/* What differs from the defaults of `mallab ab`. */
+static void add_options(struct res_text *line, const struct res_result *result)
+{
+    const struct res_result_workload *first = &result->workloads[0];
+    bool latency = false;
+    for (size_t i = 0; i < first->candidate_count; i++)
+        latency = latency ||
+                  (first->candidates[i].latency != NULL && first->candidates[i].latency->passes > 0);
+    res_text_printf(line, " -n %llu --seed %llu",
+                    (unsigned long long)(result->rounds_asked > 0 ? result->rounds_asked : result->rounds),
+                    (unsigned long long)result->seed);
+    if (latency)
+        res_text_printf(line, " --latency");
+    if (result->limit_bytes > 0)
+        res_text_printf(line, " --limit %llu", (unsigned long long)result->limit_bytes);
+    if (result->check)
+        res_text_printf(line, " --check");
+    if (result->one_thread)
+        res_text_printf(line, " --one-thread");
+}
+
+/* The caller's to free. A name in a result cannot become another command when the line is pasted. */
+static char *command_of(const struct res_result *result)
+{
+    const struct res_confirmation *about = result->confirmation;
+    const bool is_confirm = result->workload_count == 0 && about != NULL;
+    struct res_text line = {0}, names = {0};
+    for (size_t i = 0; !is_confirm && i < result->workloads[0].candidate_count; i++)
+        res_text_printf(&names, "%s%s", i > 0 ? "," : "", result->workloads[0].candidates[i].name);
+    if (is_confirm)
+        res_text_printf(&names, "%s", result->baseline);
+    for (size_t i = 0; is_confirm && i < result->confirmed_count; i++)
+        if (!result->confirmed[i].is_control)
+            res_text_printf(&names, ",%s", result->confirmed[i].candidate);
+    res_text_printf(&line, is_confirm ? "mallab confirm -a" : "mallab ab -a");
+    res_shell_word(&line, names.text != NULL ? names.text : "");
+    res_text_printf(&line, " -b");
+    res_shell_word(&line, result->baseline);
+    if (!is_confirm)
+        add_options(&line, result);
+    for (size_t i = 0; !is_confirm && i < result->workload_count; i++) {
+        char *file = res_printf("%s%s", result->workloads[i].name[0] == '-' ? "./" : "",
+                                result->workloads[i].name);
+        res_shell_word(&line, file);
+        free(file);
+    }
+    const char *const keys[] = {"start", "ready", "load", "stop"};
+    const char *const lines[] = {about != NULL ? about->start : NULL, about != NULL ? about->ready : NULL,
+                                 about != NULL ? about->load : NULL, about != NULL ? about->stop : NULL};
+    for (size_t i = 0; is_confirm && i < sizeof keys / sizeof keys[0]; i++) {
+        if (lines[i] == NULL)
+            continue;
+        res_text_printf(&line, " --%s", keys[i]);
+        res_shell_word(&line, lines[i]);
+    }
+    if (is_confirm && about->start == NULL)
+        res_text_printf(&line, " --");
+    for (size_t i = 0; is_confirm && about->start == NULL && i < about->command.count; i++)
+        res_shell_word(&line, about->command.items[i]);
+    free(names.text);
+    return line.text;
+}
+
+static void add_settings(struct res_page *page, const struct res_result_workload *workload)
+{
+    const struct res_column columns[] = {
+        {.heading = "candidate"}, {.heading = "version"}, {.heading = "settings"}, {.heading = "library"}};
+    struct res_grid grid;
+    res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i <= workload->candidate_count; i++) {
+        const struct res_result_entry *entry = i < workload->candidate_count ? &workload->candidates[i]
+                                                                             : workload->floor;
+        struct res_text settings = {0};
+        if (entry == NULL)
+            continue;
+        for (size_t k = 0; k < entry->environment.count; k++)
+            res_text_printf(&settings, "%s%s=%s", k > 0 ? " " : "", entry->environment.items[k].name,
+                            entry->environment.items[k].value != NULL ? entry->environment.items[k].value
+                                                                      : "");
+        res_grid_add(&grid, entry->name);
+        res_grid_add(&grid, entry->version != NULL ? entry->version : "-");
+        res_grid_own(&grid, settings.text != NULL ? settings.text : res_strdup("-"));
+        res_grid_add(&grid, entry->library != NULL ? entry->library : "-");
+    }
+    res_page_grid(page, "Candidates and their settings", &grid);
+}
+
+/* The machine stands among the notes. */
+static void add_basis(struct res_page *page, const struct res_result *result)
+{
+    if (result->workload_count == 0 && result->confirmation == NULL)
+        return;
+    res_page_mark(page,
+                  "<details class=\"part\"><summary>What it rests on: settings, and the command to measure "
+                  "again</summary>\n");
+    res_page_own(page, "code", "command", command_of(result));
+    if (result->workload_count > 0)
+        add_settings(page, &result->workloads[0]);
+    res_page_own(
+        page, "p", "small",
+        res_printf("measured with mallab %s", result->mallab_version != NULL ? result->mallab_version : "?"));
+    res_page_mark(page, "</details>\n");
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void add_confirmation(struct res_page *page, const struct res_result *result)
+{
+    struct res_grid grid;
+    res_page_own(page, "h2", NULL, res_confirm_ran(result->confirmation));
+    res_page_words(page, "p", "explain", res_confirm_counts(result->confirmation));
+    res_page_notes(page, result->notes, result->note_count);
+    res_confirm_grid(&grid, result);
+    res_page_grid(page, "The program itself", &grid);
+}
+
+static void add_result(struct res_page *page, const struct res_html_source *source, size_t *number,
+                       bool is_alone, bool has_others)
+{
     const struct res_result *result = source->result;
-    json_t *object = res_described_write_less(&RES_RESULT, result, raw), *workloads = json_array();
+    const bool is_confirm = result->workload_count == 0 && result->confirmation != NULL;
+    res_page_mark(page, "<section class=\"result\">");
+    if (has_others)
+        res_page_words(page, "h1", "file", source->name);
+    if (result->fleet != NULL)
+        add_fleet(page, result->fleet);
     for (size_t i = 0; i < result->workload_count; i++)
-        json_array_append_new(workloads, workload_object(result, &result->workloads[i]));
-    json_object_set_new(object, "file", res_json_text(source->name));
-    json_object_set_new(object, "workloads", workloads);
-    json_object_set_new(object, "notes", notes_array(result->notes, result->note_count));
-    const bool is_alone = result->workload_count == 0 && result->confirmation != NULL;
-    json_object_set_new(object, "confirm_table", is_alone ? res_confirm_json(result) : json_null());
-    return object;
+        add_workload(page, result, &result->workloads[i], ++*number, is_alone);
+    if (is_confirm)
+        add_confirmation(page, result);
+    else if (!res_result_is_fleet(result))
+        res_page_notes(page, result->notes, result->note_count);
+    if (!res_result_is_fleet(result))
+        res_page_rest(page, result->notes, result->note_count);
+    add_basis(page, result);
+    res_page_mark(page, "</section>\n");
 }
 
-json_t *res_html_data(const struct res_html_source *sources, size_t count)
+/* Each workload's own name; of those that share one the file's beside it. */
+static void add_contents(struct res_page *page, const struct res_html_source *sources, size_t count)
 {
-    json_t *results = json_array();
+    size_t number = 0;
+    res_page_mark(page, "<nav id=\"contents\" aria-label=\"Workloads\">");
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(results, result_object(&sources[i]));
-    return json_pack("{s:s, s:s, s:o}", "schema", "mallab-report/1", "mallab_version", MALLAB_VERSION,
-                     "results", results);
-}
-
-/* ---- the page -------------------------------------------------------------------------------- */
-
-/* Made by embed.py. */
-extern const char res_html_page[];
-extern const size_t res_html_page_length;
-extern const size_t res_html_page_gaps[]; /* offsets at which text and data go */
-
-/* The character that an escape stands for, of one beyond 16 bits its half; 0: an escape of two bytes. */
-static uint32_t escaped_character(const char *escape)
-{
-    char digits[5] = "";
-    if (escape[1] != 'u')
-        return 0;
-    memcpy(digits, escape + 2, 4); /* jansson writes four */
-    return (uint32_t)strtoul(digits, NULL, 16);
-}
-
-/* Tags, U+E0000 to U+E03FF, begin with this half. */
-#define TAG_HALF 0xdb40u
-
-char *res_html_escaped(const json_t *data)
-{
-    struct res_text text = {0};
-    char *plain = json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
-    /* Outside of strings JSON has none of these four. */
-    const char *rest = plain != NULL ? plain : "null";
-    uint32_t last = 0;
-    while (*rest != '\0') {
-        const size_t harmless = strcspn(rest, "<>&\\");
-        res_text_add(&text, rest, harmless);
-        rest += harmless;
-        if (*rest == '\\') {
-            /* A character that is not seen is shown as its escape. Other escapes are two bytes, or so begin. */
-            const uint32_t character = escaped_character(rest);
-            if (character != 0 &&
-                (fp_character_is_hidden(character) || character == TAG_HALF || last == TAG_HALF))
-                res_text_add(&text, "\\", 1);
-            res_text_add(&text, rest, 2);
-            rest += 2;
-            last = character;
-        } else if (*rest != '\0') {
-            res_text_printf(&text, "\\u%04x", (unsigned)(unsigned char)*rest++);
+        for (size_t k = 0; k < sources[i].result->workload_count; k++) {
+            const struct res_result_workload *workload = &sources[i].result->workloads[k];
+            char *words = count > 1 ? res_printf("%s, %s", workload->name, sources[i].name)
+                                    : res_strdup(workload->name);
+            res_page_mark(page, "<a href=\"#workload-%zu\">", ++number);
+            res_page_own(page, "span", NULL, words);
+            res_page_mark(page, "</a>\n");
         }
-    }
-    free(plain);
-    return text.text;
+    res_page_mark(page, "</nav>\n");
 }
 
-/* Text of an element: lines as on the screen, for who has no scripts. */
-static void add_text(struct res_text *page, const char *text)
+/* Of the first workload, or what else it is about. The caller's to free. */
+static char *page_title(const struct res_html_source *sources, size_t workloads)
 {
-    static const char MARKS[] = "<>&";
-    while (*text != '\0') {
-        const size_t harmless = strcspn(text, MARKS);
-        res_text_add(page, text, harmless);
-        text += harmless;
-        if (*text != '\0')
-            res_text_printf(page, "&#%d;", *text++);
-    }
+    const struct res_result *first = sources[0].result;
+    char *name = first->workload_count > 0     ? res_strdup(first->workloads[0].name)
+                 : first->confirmation != NULL ? res_confirm_ran(first->confirmation)
+                 : first->fleet != NULL        ? res_fleet_head(first->fleet)
+                                               : res_strdup(sources[0].name);
+    char *title = workloads > 1 ? res_printf("%s and %zu more - mallab report", name, workloads - 1)
+                                : res_printf("%s - mallab report", name);
+    free(name);
+    return title;
 }
 
-/* Takes over the reference, and the text. */
-static char *page_of(json_t *data, char *text)
+/* In the order of the tables, the baseline first. */
+static void name_colours(struct res_page *page, const struct res_html_source *sources, size_t count)
 {
-    struct res_text page = {0};
-    const size_t *gaps = res_html_page_gaps;
-    char *escaped = res_html_escaped(data);
-    res_text_add(&page, res_html_page, gaps[0]);
-    add_text(&page, text);
-    res_text_add(&page, res_html_page + gaps[0], gaps[1] - gaps[0]);
-    res_text_add(&page, escaped, strlen(escaped));
-    res_text_add(&page, res_html_page + gaps[1], res_html_page_length - gaps[1]);
-    free(escaped);
-    free(text);
-    json_decref(data);
-    return page.text;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < sources[i].result->workload_count; k++) {
+            const struct res_result_workload *workload = &sources[i].result->workloads[k];
+            for (size_t at = 0; at < workload->candidate_count; at++)
+                (void)res_page_colour(page, workload->candidates[at].name);
+        }
 }
 
 char *res_html(const struct res_html_source *sources, size_t count)
 {
-    const struct res_style style = {.utf8 = true};
-    struct res_text text = {0};
-    for (size_t i = 0; i < count; i++) {
-        const struct res_result *result = sources[i].result;
-        char *table = res_result_is_fleet(result) ? res_fleet_text(result->fleet, &style)
-                                                  : res_table_text(result, &style);
-        res_text_printf(&text, "%s%s", i > 0 ? "\n" : "", table);
-        free(table);
-    }
-    return page_of(res_html_data(sources, count), text.text != NULL ? text.text : res_strdup(""));
-}
-
-char *res_html_history(const json_t *history)
-{
-    return page_of(json_pack("{s:s, s:s, s:O}", "schema", "mallab-report/1", "mallab_version", MALLAB_VERSION,
-                             "history", history),
-                   res_strdup("The same as text: mallab report DIR"));
+    struct res_page page = {.charts = json_array()};
+    size_t workloads = 0, number = 0;
+    for (size_t i = 0; i < count; i++)
+        workloads += sources[i].result->workload_count;
+    name_colours(&page, sources, count);
+    if (workloads > 1)
+        add_contents(&page, sources, count);
+    for (size_t i = 0; i < count; i++)
+        add_result(&page, &sources[i], &number, workloads <= 1, count > 1);
+    res_page_words(&page, "p", "small", "mallab " MALLAB_VERSION ". " NOTE);
+    char *title = page_title(sources, workloads), *text = res_page_whole(&page, title);
+    free(title);
+    return text;
 }

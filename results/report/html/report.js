@@ -1,57 +1,40 @@
-// report.js - begin: read the data, build the page, follow theme and printing.
+// report.js - begin: draw the charts that the page has places for, sort and search its tables, follow theme and printing.
 
-const NOTE = "Time in allocator calls is not application speed; figures of different machines do not compare.";
+// By the number that a cell begins with, words behind all numbers.
+const numberOf = (cell) => Number.parseFloat(cell.textContent.replace(/^[(\s]+/, "").replaceAll(",", ""));
 
-// Each workload's own name; of those that share one the file's beside it, and a number where that is the same, too.
-function namesOf(results) {
-  const seen = new Map();
-  const count = (words) => seen.set(words, (seen.get(words) ?? 0) + 1).get(words);
-  const plain = results.flatMap((result) => result.workloads.map((workload) => [isNamed(workload.name) ? workload.name : "workload", String(result.file)]));
-  const isShared = (name) => plain.filter(([other]) => other === name).length > 1;
-  return plain.map(([name, file]) => (isShared(name) && results.length > 1 ? `${name}, ${file}` : name)).map((words) => (count(words) > 1 ? `${words} (${seen.get(words)})` : words));
+function sortTable(table, column) {
+  const head = table.querySelectorAll(".heads th")[column], body = table.tBodies[0], falling = head.getAttribute("aria-sort") === "ascending";
+  table.querySelectorAll("[aria-sort]").forEach((one) => one.removeAttribute("aria-sort"));
+  head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+  const sign = falling ? -1 : 1;
+  const rows = [...body.rows].map((row, at) => ({row, at, words: row.cells[column].textContent, number: numberOf(row.cells[column])}));
+  const isWords = rows.every(({number}) => Number.isNaN(number));
+  rows.sort((one, other) => (isWords ? sign * one.words.localeCompare(other.words, "en")
+    : Number.isNaN(one.number) - Number.isNaN(other.number) || sign * ((one.number || 0) - (other.number || 0))) || one.at - other.at);
+  body.append(...rows.map(({row}) => row));
+  say(`${head.textContent}: ${falling ? "▼" : "▲"}`);
 }
 
-const linkTo = (id, words) => element("a", {href: `#${id}`, on: {click: () => { document.getElementById(id).open = true; }}}, words);
+const SEARCHED = 20; // rows from which on a table can be searched
 
-function resultsPage(results, main) {
-  for (const result of results) result.workloads = listOf(result.workloads).map(objectOf);
-  const names = namesOf(results), isAlone = names.length === 1, all = results.flatMap((result) => result.workloads);
-  const fleets = results.filter((result) => result.fleet);
-  for (const {fleet, workloads} of fleets)
-    main.append(fleetSection(objectOf(fleet), (host) => {
-      const at = workloads.findIndex((workload) => workload.file_digest === host.file_digest && workload.name === host.workload);
-      return at < 0 ? null : linkTo(`workload-${all.indexOf(workloads[at]) + 1}`, String(host.label));
-    }));
-  if (!isAlone && all.length > 0 && !(results.length === 1 && fleets.length === 1)) main.append(matrixSection(all, names.map((name, at) => () => linkTo(`workload-${at + 1}`, name))));
-  let number = 0;
-  for (const result of results) {
-    const place = element("section", {class: "result"});
-    if (result.fleet && result.workloads.length === 0) continue;
-    if (results.length > 1) place.append(element("h1", {class: "file"}, String(result.file)));
-    for (const workload of result.workloads) {
-      place.append(workloadSection(result, workload, {id: `workload-${number + 1}`, name: names[number], isAlone}));
-      number++;
-    }
-    if (result.confirm_table) place.append(...confirmHead(result.confirm_table));
-    if (result.confirmation && result.workloads.length !== 1) place.append(...verdictOf(result));
-    if (result.confirm_table) place.append(plainTable("The program itself", result.confirm_table.heads, result.confirm_table.rows));
-    place.append(...[notesOf(result.notes), basisSection(result)].filter(Boolean));
-    main.append(place);
-  }
+function followTable(table) {
+  const rows = [...table.tBodies[0].rows];
+  if (rows.length < 2) return;
+  table.querySelectorAll(".heads th").forEach((head, at) => {
+    const words = head.textContent;
+    if (words) head.replaceChildren(element("button", {type: "button", on: {click: () => sortTable(table, at)}}, words, element("span", {class: "arrow", "aria-hidden": "true"})));
+  });
+  if (rows.length < SEARCHED) return;
+  const caption = table.caption.textContent;
+  const search = (event) => rows.forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(event.target.value.trim().toLowerCase()); });
+  table.parentElement.before(element("input", {type: "search", class: "find", placeholder: "find", "aria-label": caption, on: {input: search}}));
+  table.parentElement.classList.add("tall");
 }
 
-function buildPage(data) {
-  const main = document.getElementById("main"), contents = document.getElementById("contents");
-  const history = data.history ? objectOf(data.history) : null, results = listOf(data.results).map(objectOf);
-  const links = history ? historyPage(history, main) : [];
-  if (!history) resultsPage(results, main);
-  if (links.length > 1) contents.append(...links);
-  else contents.hidden = true;
-  const named = history ? listOf(history.series).map((series) => objectOf(series).workload)
-    : results.flatMap((result) => [...listOf(result.workloads).map((workload) => workload.name), objectOf(result.confirm_table).ran, result.fleet && result.workloads.length === 0 ? `fleet of ${wholeText(result.fleet.workloads)}` : null]);
-  const names = [...new Set(named.filter(isNamed))];
-  document.title = `${names.slice(0, 3).join(", ")}${names.length > 3 ? " …" : ""} - mallab ${history ? "history" : "report"}`;
-  document.getElementById("foot").append(`mallab ${data.mallab_version}. ${NOTE}`);
+// A link to what is closed opens it.
+function followLinks() {
+  document.querySelectorAll("a[href^='#workload-']").forEach((link) => link.addEventListener("click", () => { document.querySelector(link.hash).open = true; }));
 }
 
 // Paper has a width of its own; on it stands what is open.
@@ -60,8 +43,11 @@ function followPrinting() {
     window.addEventListener(kind, () => { paper.now = now; sheets.forEach((_, holder) => redraw(holder)); });
 }
 
-buildPage(JSON.parse(document.getElementById("data").textContent));
+const CHARTS = JSON.parse(document.getElementById("data").textContent);
+document.querySelectorAll("[data-chart]").forEach((place) => place.replaceWith(...[drawnOf(CHARTS[place.dataset.chart])].flat().filter(Boolean)));
+document.querySelectorAll("table.figures").forEach(followTable);
 sheets.forEach((_, holder) => redraw(holder));
+followLinks();
 followTheme();
 followPrinting();
 document.documentElement.dataset.ready = "yes";

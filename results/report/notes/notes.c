@@ -276,20 +276,3 @@ const char *res_notes_recorded(const struct res_result_workload *workload)
             return workload->notes[i].text;
     return NULL;
 }
-
-void res_notes_head(struct res_text *text, const struct res_result_workload *workload)
-{
-    char *program = res_notes_program(workload);
-    res_text_printf(text, "%s%s%s%s: %s ops, %s thread%s, %s%s, live peak %s\n", workload->name,
-                    program != NULL ? " (" : "", program != NULL ? program : "", program != NULL ? ")" : "",
-                    FP_GROUPED(workload->ops), FP_GROUPED(workload->threads),
-                    workload->threads == 1 ? "" : "s",
-                    workload->duration_ns > 0 ? "recorded over " : "without recorded time",
-                    workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns) : "",
-                    FP_BYTES((double)workload->live_peak_bytes));
-    const char *lacks = res_notes_recorded(workload);
-    if (lacks != NULL)
-        res_lines_add(text, RECORDED, lacks);
-    res_text_add(text, "\n", 1);
-    free(program);
-}

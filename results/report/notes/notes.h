@@ -37,9 +37,6 @@ void res_notes_screen(struct res_text *text, const struct res_note *notes, size_
 /* res_notes_markdown - the same without details: a list, and what is to be pasted as a block of code. */
 void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count);
 
-/* res_notes_head - the line above a table, and an empty one: what was replayed. Of a workload without candidates too. */
-void res_notes_head(struct res_text *text, const struct res_result_workload *workload);
-
 /* res_notes_recorded - what the recording lacks, which is told above a table; NULL: nothing. Borrowed. */
 const char *res_notes_recorded(const struct res_result_workload *workload);
 

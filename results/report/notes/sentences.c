@@ -25,7 +25,6 @@
     LINE("shown", ADVICE, "not confirmed: {baseline} failed in the program itself: {control_run_failed}"), \
     LINE("shown", ADVICE, "{one} failed in the program itself: {one_failed}", .next = res_each_confirmed), \
     LINE("shown", ADVICE, "{one} in the program itself: time {one_time}[; memory {one_peak}]", .next = res_each_confirmed), \
-    LINE("differs", WARNING, "the program's memory differs from run to run by {differs_by} (peaks of {differs_range} under {baseline})"), \
     LINE("decides", INFO, "no number of runs: the program's own spread hides what an allocator could do ({decide_runs} of them resolve {decide_resolution})", .when = res_is_hopeless), \
     LINE("decides", INFO, "{decide_runs} runs of it, {decide_time}[, to resolve {decide_resolution}]", .detail = "{decide_command}", .when = res_is_decidable)
 
@@ -49,7 +48,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     TIME(TOO_FEW, "time: no verdict, stopped after {rounds_made} of {rounds_asked} rounds: it takes {rounds_needed}", .when = res_stopped_early),
     TIME(TOO_FEW, "time: no verdict from {rounds_wanting}, it takes {rounds_needed} (-n 10)"),
     TIME(ALL_WORSE, "time: stay with {baseline}, every other is slower"),
-    TIME(NONE_SHOWN, "time: stay with {baseline}, none is shown to be faster[; up to {may_hide} may hide in the noise: {more_rounds}]"),
+    TIME(NONE_SHOWN, "time: stay with {baseline}, none is shown to be faster[; up to {may_hide} may hide in the noise][: --resolve {finer_word} takes {finer_time} more]"),
     TIME(NOT_WORTH, "time: do not bother, less than {hidden_little} could be gained"),
     TIME(NOT_WORTH, "time: do not bother, {who} saves {time_saved_share}"),
     TIME(TAKE, "time: {who}, {time_saved} of CPU less, {time_saved_share}[, but {price_bytes} more at the peak][; {looks_faster} is not shown to be faster than {who} and takes {looks_faster_bytes} more]"),
@@ -94,8 +93,6 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     LINE("live", CAVEAT, "{live}"),
     LINE("group", SHOWN, "latency of calls, and what is resident split, are of one process of {group}: --process PID chooses it"),
     LINE("latency", WARNING, "{entry} was not measured: {latency_failed}", .next = res_each_candidate),
-    LINE("p99", SHOWN, "{p99s}; {baseline} against itself {p99_noise}"),
-    LINE("p99.9", SHOWN, "{p99_9s}; {baseline} against itself {p99_9_noise}"),
     LINE("failed", WARNING, "{entry}: {failed}", .next = res_each_candidate),
     LINE("few calls", WARNING, "{few_calls} calls are few: the allocators' own start may be most of what is measured; record for longer"),
     LINE("unproven", WARNING, "{entry} with {unproven}: nothing tells whether the allocator reads it ('settings = unproven')", .next = res_each_candidate),

@@ -7,6 +7,13 @@
 #define SLOT(name) static void say_##name(const struct res_about *about, struct res_text *words)
 #define say(...)   res_text_printf(words, __VA_ARGS__)
 
+/* SLOT_DO - a slot that is one statement. */
+#define SLOT_DO(name, statement)                                                                             \
+    SLOT(name)                                                                                               \
+    {                                                                                                        \
+        statement;                                                                                           \
+    }
+
 /* SLOT_WORD - a slot that is a text, or NULL: nothing. SLOT_IF - that is a format with its values, or nothing. */
 #define SLOT_WORD(name, word)                                                                                \
     SLOT(name)                                                                                               \

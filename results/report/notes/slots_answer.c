@@ -9,7 +9,6 @@
 #include "results/measure/candidate/library.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/sentences.h"
 #include "results/report/notes/slot.h"
@@ -20,6 +19,8 @@
 #define MAPPED_BYTES 16e6
 /* Of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
 #define OWN_SHARE 0.05
+/* Of a ratio; more hides differences that people would act on. */
+#define LARGE_NOISE 0.05
 /* So many objects that were freed unseen are a part of the program, and no accident: each of php's extensions makes some. */
 #define UNSEEN 5
 
@@ -67,10 +68,7 @@ SLOT(survivors)
     say(count == 1 ? " survives" : " survive");
 }
 
-SLOT(dead)
-{
-    say(names_of(about->workload, true, words) == 1 ? " does" : " do");
-}
+SLOT_DO(dead, say(names_of(about->workload, true, words) == 1 ? " does" : " do"))
 
 static bool is_held(const struct res_result *result)
 {
@@ -140,19 +138,13 @@ SLOT(calls_share)
     if (!res_nothing_matters(about))
         res_notes_add_time_share(words, about->workload, about->workload->share_time);
 }
-SLOT(time_share)
-{
-    res_notes_add_time_share(words, about->workload, about->workload->share_time);
-}
+SLOT_DO(time_share, res_notes_add_time_share(words, about->workload, about->workload->share_time))
 SLOT_IF(memory_share, true, "%s", RES_SHARE(about->workload->share_memory))
 SLOT_IF(heap_share, !res_nothing_matters(about), "%s", RES_SHARE(about->workload->share_memory))
 SLOT_WORD(no_trust_time, about->workload->no_trust_time)
 SLOT_WORD(no_trust_memory, about->workload->no_trust_memory)
 SLOT_IF(time_saved, isfinite(about->answer->saved), "%s", RES_DURATION(two_digits(about->answer->saved)))
-SLOT(time_saved_share)
-{
-    add_time_part(about, words, res_answer_share(about->answer));
-}
+SLOT_DO(time_saved_share, add_time_part(about, words, res_answer_share(about->answer)))
 SLOT_IF(bytes_saved, isfinite(about->answer->saved), "%s", FP_BYTES(about->answer->saved))
 SLOT(bytes_saved_share)
 {
@@ -181,7 +173,7 @@ SLOT_IF(hidden_little, about->answer->candidate == NULL, "%s of %s",
 
 static bool may_hide_much(const struct res_about *about)
 {
-    const double least = isfinite(about->workload->share_time) ? RES_SAVING_WORTH : RES_LARGE_NOISE;
+    const double least = isfinite(about->workload->share_time) ? RES_SAVING_WORTH : LARGE_NOISE;
     return about->answer->may_hide >= least;
 }
 
@@ -189,13 +181,6 @@ SLOT_IF(may_hide, may_hide_much(about), "%s of %s",
         isfinite(about->workload->share_time) ? RES_ABOUT(about->answer->may_hide)
                                               : RES_SHARE(about->answer->may_hide),
         isfinite(about->workload->share_time) ? "the program" : "that time")
-SLOT(more_rounds)
-{
-    const struct res_more_rounds more = res_more_rounds(about->workload);
-    char *text = res_more_rounds_words(&more);
-    say("%s", text);
-    free(text);
-}
 
 /* Who looks faster than the one that is named. */
 static const struct res_result_entry *looks_faster(const struct res_about *about)
@@ -427,7 +412,6 @@ const struct res_slot RES_ANSWER_SLOTS[] = {{"limit", say_limit},
                                             {"price_time", say_price_time},
                                             {"hidden_little", say_hidden_little},
                                             {"may_hide", say_may_hide},
-                                            {"more_rounds", say_more_rounds},
                                             {"looks_faster", say_looks_faster},
                                             {"looks_faster_bytes", say_looks_faster_bytes},
                                             {"never_rests", say_never_rests},

@@ -173,56 +173,6 @@ SLOT(control_range)
         say("%s %s", RES_PERCENT(time->ratio), RES_INTERVAL(time->interval.low, time->interval.high));
 }
 
-/* ---- runs that differ ------------------------------------------------------------------------ */
-
-#define DIFFERS_BY 1.1 /* the most over the least peak of runs that do the same; less is scheduling */
-
-static bool is_run_on_baseline(const struct res_about *about)
-{
-    const struct res_result_workload *workload = about->workload;
-    return workload != NULL && workload->processes <= 1 && res_whole_process(workload) != NULL &&
-           workload->runs_on != NULL && workload->runs_on->name != NULL &&
-           strcmp(workload->runs_on->name, about->result->baseline) == 0 &&
-           workload->process->rss_peak_bytes > 0;
-}
-
-/* One recording cannot know. The recorded run counts where it is of what ran again: one process, on the baseline. Returns whether they differ. */
-static bool peaks_of(const struct res_about *about, double *ret_least, double *ret_most)
-{
-    const struct res_confirmed_figure *runs = is_told_here(about) && about->result->confirmed_count > 1
-                                                  ? &about->result->confirmed[0].peak
-                                                  : NULL;
-    double least = INFINITY, most = 0;
-    if (runs == NULL || runs->baseline_count == 0)
-        return false;
-    for (size_t i = 0; i < runs->baseline_count; i++) {
-        least = fmin(least, runs->baseline[i]);
-        most = fmax(most, runs->baseline[i]);
-    }
-    if (is_run_on_baseline(about)) {
-        least = fmin(least, about->workload->process->rss_peak_bytes);
-        most = fmax(most, about->workload->process->rss_peak_bytes);
-    }
-    *ret_least = least;
-    *ret_most = most;
-    return most > DIFFERS_BY * least && most - least > RES_LITTLE_BYTES;
-}
-
-SLOT(differs_by)
-{
-    double least, most;
-    if (peaks_of(about, &least, &most))
-        say("%.0f %%", 100 * (most / least - 1));
-}
-SLOT(differs_range)
-{
-    double least, most;
-    if (!peaks_of(about, &least, &most))
-        return;
-    const struct res_bytes_unit unit = res_bytes_unit_of(most);
-    say("%s to %s %s", RES_IN_UNIT(least, unit), RES_IN_UNIT(most, unit), unit.name);
-}
-
 /* ---- commands to run ------------------------------------------------------------------------- */
 
 /* A name that a shell takes as it is: a result is a file from anywhere. */
@@ -488,8 +438,6 @@ const struct res_slot RES_CONFIRMED_SLOTS[] = {{"not_confirmed", say_not_confirm
                                                {"confirm_runs", say_confirm_runs},
                                                {"timed_by", say_timed_by},
                                                {"control_range", say_control_range},
-                                               {"differs_by", say_differs_by},
-                                               {"differs_range", say_differs_range},
                                                {"decide_runs", say_decide_runs},
                                                {"decide_time", say_decide_time},
                                                {"decide_resolution", say_decide_resolution},

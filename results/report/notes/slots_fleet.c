@@ -53,14 +53,8 @@ SLOT_IF(fleet_workloads, true, "%s workload%s", FP_GROUPED(about->fleet->workloa
 SLOT_WORD(fleet_time, about->fleet->of_time == RES_FLEET_OF_PROCESS ? "CPU time" : "time in malloc")
 SLOT_IF(fleet_less_time, named(about) != NULL, "%s", RES_SHARE(1 - named(about)->time.ratio))
 SLOT_IF(fleet_less_peak, named(about) != NULL, "%s", RES_SHARE(1 - named(about)->peak.ratio))
-SLOT(fleet_range_time)
-{
-    add_range(words, &named(about)->time);
-}
-SLOT(fleet_range_peak)
-{
-    add_range(words, &named(about)->peak);
-}
+SLOT_DO(fleet_range_time, add_range(words, &named(about)->time))
+SLOT_DO(fleet_range_peak, add_range(words, &named(about)->peak))
 SLOT_IF(fleet_saved, about->answer->saved > 0, "%s of %s", RES_DURATION(about->answer->saved),
         RES_DURATION(named(about)->cpu.baseline))
 SLOT_IF(fleet_price, isfinite(about->answer->price), "%s", RES_SHARE(about->answer->price))
@@ -126,10 +120,7 @@ static void add_texts(struct res_text *words, const struct res_texts *names)
         add_name(words, names->items[i], i, names->count);
 }
 
-SLOT(failed_on)
-{
-    add_texts(words, &current(about)->failed);
-}
+SLOT_DO(failed_on, add_texts(words, &current(about)->failed))
 SLOT(failed_on_why)
 {
     const struct res_fleet *fleet = about->fleet;
@@ -177,22 +168,10 @@ static void add_lacking(const struct res_about *about, struct res_text *words, b
     }
 }
 
-SLOT(without_time)
-{
-    add_lacking(about, words, false, false);
-}
-SLOT(without_time_why)
-{
-    add_lacking(about, words, false, true);
-}
-SLOT(without_memory)
-{
-    add_lacking(about, words, true, false);
-}
-SLOT(without_memory_why)
-{
-    add_lacking(about, words, true, true);
-}
+SLOT_DO(without_time, add_lacking(about, words, false, false))
+SLOT_DO(without_time_why, add_lacking(about, words, false, true))
+SLOT_DO(without_memory, add_lacking(about, words, true, false))
+SLOT_DO(without_memory_why, add_lacking(about, words, true, true))
 
 SLOT(fleet_unrecorded)
 {

@@ -9,7 +9,6 @@
 #include "results/measure/candidate/library.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/notes/more_rounds.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/sentences.h"
 #include "results/report/notes/slot.h"
@@ -115,10 +114,7 @@ static void add_rounds(struct res_text *words, uint64_t rounds)
     say("%s round%s", FP_GROUPED(rounds), rounds == 1 ? "" : "s");
 }
 
-SLOT(rounds)
-{
-    add_rounds(words, about->workload->rounds);
-}
+SLOT_DO(rounds, add_rounds(words, about->workload->rounds))
 SLOT(rounds_wanting)
 {
     if (!res_out_of_time(about) && !res_stopped_early(about))
@@ -139,10 +135,7 @@ SLOT(rounds_in_all)
 SLOT_IF(budget_needed, true, "%.0fs",
         ceil(fmax(about->workload->stopped_elapsed_ns, 0) / (double)(about->workload->rounds + 1) *
              (RES_ROUNDS_FOR_VERDICT + RES_ROUNDS_FOR_MEMORY) / 1e9))
-SLOT(memory_rounds)
-{
-    add_rounds(words, res_baseline_entry(about)->resident_rounds);
-}
+SLOT_DO(memory_rounds, add_rounds(words, res_baseline_entry(about)->resident_rounds))
 SLOT_IF(memory_rounds_needed, true, "%u", res_rounds_for_memory(about->workload))
 SLOT_IF(seed, true, "%llu", (unsigned long long)about->result->seed)
 SLOT_IF(ended_width, is_stopped_by(about, "until"), "%.3g%%", 100 * about->workload->stopped_until_width)
@@ -204,6 +197,7 @@ static double finer_than(const struct res_result_workload *workload)
 }
 
 SLOT_IF(finer, isfinite(finer_than(about->workload)), "%.3g %%", 100 * finer_than(about->workload))
+SLOT_IF(finer_word, isfinite(finer_than(about->workload)), "%.3g%%", 100 * finer_than(about->workload))
 SLOT_IF(finer_time, true, "%s",
         RES_DURATION(about->workload->stopped_elapsed_ns *(
             pow(about->workload->good_for / finer_than(about->workload), 2) - 1)))
@@ -293,60 +287,6 @@ SLOT_IF(load, isfinite(about->result->machine.load_1_minute), "%.1f", about->res
 SLOT_IF(group, about->workload->group_processes > 1, "%s", FP_GROUPED(about->workload->group_processes))
 SLOT_WORD(latency_failed, about->entry->latency != NULL ? about->entry->latency->unavailable : NULL)
 
-/* "-12.1% [-20.3 -3.2]" */
-static void add_percentile(struct res_text *words, const struct res_percentile *own)
-{
-    const char *interval = RES_INTERVAL(own->low, own->high);
-    say("%s%s%s", RES_PERCENT(own->ratio), *interval != '\0' ? " " : "", interval);
-}
-
-static const struct res_percentile *percentile_of(const struct res_result_entry *entry, bool last)
-{
-    return entry->latency == NULL ? NULL : last ? &entry->latency->p99_9 : &entry->latency->p99;
-}
-
-/* Against the baseline's. */
-static void add_percentiles(const struct res_about *about, struct res_text *words, bool last)
-{
-    const char *comma = "";
-    for (size_t i = 1; i < about->workload->candidate_count; i++) {
-        const struct res_percentile *own = percentile_of(&about->workload->candidates[i], last);
-        if (own == NULL || !isfinite(own->ratio))
-            continue;
-        say("%s%s ", comma, about->workload->candidates[i].name);
-        add_percentile(words, own);
-        if (own->verdict >= 0)
-            say(" %s", RES_TIME_VERDICTS[own->verdict]);
-        comma = ", ";
-    }
-}
-
-static void add_noise(const struct res_about *about, struct res_text *words, bool last)
-{
-    const struct res_percentile *own = percentile_of(&about->workload->control, last);
-    if (own != NULL)
-        add_percentile(words, own);
-    else
-        say("-");
-}
-
-SLOT(p99s)
-{
-    add_percentiles(about, words, false);
-}
-SLOT(p99_9s)
-{
-    add_percentiles(about, words, true);
-}
-SLOT(p99_noise)
-{
-    add_noise(about, words, false);
-}
-SLOT(p99_9_noise)
-{
-    add_noise(about, words, true);
-}
-
 const struct res_slot RES_SLOTS[] = {{"baseline", say_baseline},
                                      {"entry", say_entry},
                                      {"failed", say_failed},
@@ -379,6 +319,7 @@ const struct res_slot RES_SLOTS[] = {{"baseline", say_baseline},
                                      {"control_failed", say_control_failed},
                                      {"good_for", say_good_for},
                                      {"finer", say_finer},
+                                     {"finer_word", say_finer_word},
                                      {"finer_time", say_finer_time},
                                      {"noise_time", say_noise_time},
                                      {"noise_peak", say_noise_peak},
@@ -399,8 +340,4 @@ const struct res_slot RES_SLOTS[] = {{"baseline", say_baseline},
                                      {"load", say_load},
                                      {"group", say_group},
                                      {"latency_failed", say_latency_failed},
-                                     {"p99s", say_p99s},
-                                     {"p99_9s", say_p99_9s},
-                                     {"p99_noise", say_p99_noise},
-                                     {"p99_9_noise", say_p99_9_noise},
                                      {NULL, NULL}};

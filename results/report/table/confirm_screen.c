@@ -14,7 +14,7 @@
 /* ---- what ran -------------------------------------------------------------------------------- */
 
 /* Of a service what starts it. The caller's to free. */
-static char *what_ran(const struct res_confirmation *about)
+char *res_confirm_ran(const struct res_confirmation *about)
 {
     struct res_text line = {0};
     if (about->start != NULL)
@@ -24,7 +24,7 @@ static char *what_ran(const struct res_confirmation *about)
     return line.text != NULL ? line.text : res_strdup("a program");
 }
 
-static const char *what_counts(const struct res_confirmation *about)
+const char *res_confirm_counts(const struct res_confirmation *about)
 {
     return about->start != NULL ? "time is processor time of all its processes, peak that of all together"
                                 : "time is processor time of all its processes, peak that of the largest";
@@ -32,9 +32,9 @@ static const char *what_counts(const struct res_confirmation *about)
 
 static void add_head(struct res_text *text, const struct res_confirmation *about)
 {
-    char *ran = what_ran(about), *plain = res_text_plain(ran);
+    char *ran = res_confirm_ran(about), *plain = res_text_plain(ran);
     res_lines_wrap(text, plain, 0);
-    res_text_printf(text, "%s\n\n", what_counts(about));
+    res_text_printf(text, "%s\n\n", res_confirm_counts(about));
     free(plain);
     free(ran);
 }
@@ -86,7 +86,7 @@ static void add_entry(struct res_grid *grid, const struct res_confirmed *one, do
 }
 
 /* The baseline, which the control is, stands first. */
-static void fill(struct res_grid *grid, const struct res_result *result)
+void res_confirm_grid(struct res_grid *grid, const struct res_result *result)
 {
     const double baseline = res_confirmed_baseline_bytes(result->confirmed, result->confirmed_count);
     double largest = 0;
@@ -120,7 +120,7 @@ void res_confirm_screen(struct res_text *text, const struct res_result *result, 
         .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
     struct res_grid grid;
     add_head(text, result->confirmation);
-    fill(&grid, result);
+    res_confirm_grid(&grid, result);
     res_grid_text(&grid, &page, text);
     res_grid_release(&grid);
     res_text_printf(text, "\n");
@@ -129,26 +129,12 @@ void res_confirm_screen(struct res_text *text, const struct res_result *result, 
 void res_confirm_markdown(struct res_text *text, const struct res_result *result)
 {
     struct res_grid grid;
-    char *ran = what_ran(result->confirmation);
+    char *ran = res_confirm_ran(result->confirmation);
     res_text_printf(text, "### ");
     res_markdown_add(text, ran);
     res_text_printf(text, "\n\n");
-    fill(&grid, result);
+    res_confirm_grid(&grid, result);
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
     free(ran);
-}
-
-json_t *res_confirm_json(const struct res_result *result)
-{
-    struct res_grid grid;
-    char *ran = what_ran(result->confirmation), *plain = res_text_plain(ran);
-    fill(&grid, result);
-    json_t *object = res_grid_json(&grid);
-    res_grid_release(&grid);
-    json_object_set_new(object, "ran", json_string(plain));
-    json_object_set_new(object, "counts", json_string(what_counts(result->confirmation)));
-    free(plain);
-    free(ran);
-    return object;
 }

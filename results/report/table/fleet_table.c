@@ -199,6 +199,12 @@ char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *styl
     return text.text;
 }
 
+void res_fleet_hosts_grid(struct res_grid *grid, const struct res_fleet *fleet)
+{
+    grid_begin(grid, fleet);
+    (void)add_hosts(grid, fleet, leader_of(fleet), true, false);
+}
+
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
 /* The common line of each candidate, of time or of memory. */

@@ -10,10 +10,13 @@
 #define MALLAB_RESULTS_REPORT_TABLE_FLEET_TABLE_H
 
 #include "results/measure/result/fleet_result.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
 
 #define RES_FLEET_WORST 8u /* rows of many hosts */
 #define RES_FLEET_BEST  4u
+
+/* res_fleet_hosts_grid - all hosts. Of a fleet with a candidate beside the baseline. */
+void res_fleet_hosts_grid(struct res_grid *grid, const struct res_fleet *fleet);
 
 char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style);
 char *res_fleet_markdown(const struct res_fleet *fleet, bool details);

@@ -375,27 +375,10 @@ static void columns_csv(struct res_grid *grid, const struct res_result *result)
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-json_t *res_columns_json(const struct res_result *result, const struct res_result_workload *workload)
+void res_table_grid(struct res_grid *grid, const struct res_result *result,
+                    const struct res_result_workload *workload)
 {
-    static const char *const NAMES[] = {
-        [RES_AS_NS] = "ns", [RES_AS_BYTES] = "bytes", [RES_AS_FACTOR] = "factor", [RES_AS_NUMBER] = "number"};
-    const struct shown_list list = list_of(in_both);
-    const struct table table = table_of(result, workload);
-    json_t *array = json_array();
-    for (size_t i = 0; i < list.count; i++) {
-        const struct res_field *field = list.items[i].field, *part = list.items[i].part;
-        const enum res_shown_as as = field->shown.as;
-        if (as >= sizeof NAMES / sizeof NAMES[0] || NAMES[as] == NULL)
-            continue;
-        char *unit = fill_in(field->shown.group, &table);
-        json_array_append_new(
-            array,
-            json_pack("{s:s++, s:s, s:s?, s:s, s:f, s:s?}", "key", part != NULL ? part->key : "",
-                      part != NULL ? "." : "", field->key, "title", field->shown.heading, "unit", unit, "as",
-                      NAMES[as], "divisor", as == RES_AS_BYTES ? table.unit.bytes : 1.0, "hint", field->doc));
-        free(unit);
-    }
-    return array;
+    columns_fill(grid, result, workload, RES_BLOCK_BOTH);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */

@@ -20,9 +20,8 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
 char *res_table_markdown(const struct res_result *result);
 char *res_table_csv(const struct res_result *result);
 
-/* res_columns_json - the plain figures among the columns, for the HTML page: {key, title, unit, as, divisor, hint}.
- * key: dotted, in a candidate's object; as: "ns", "spread" (with its KEY_deviation), "bytes", "factor" or "number"; a figure is
- * shown over the divisor. A new reference. */
-json_t *res_columns_json(const struct res_result *result, const struct res_result_workload *workload);
+/* res_table_grid - all figures of a workload side by side: a row for each candidate. */
+void res_table_grid(struct res_grid *grid, const struct res_result *result,
+                    const struct res_result_workload *workload);
 
 #endif

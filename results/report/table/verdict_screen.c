@@ -225,8 +225,8 @@ static void add_bytes(struct res_grid *grid, double bytes, struct res_bytes_unit
         res_grid_add(grid, "-");
 }
 
-static void add_table(struct res_text *text, const struct res_result *result,
-                      const struct res_result_workload *workload, const struct res_style *style)
+void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
+                      const struct res_result_workload *workload)
 {
     double largest = 0;
     for (size_t i = 0; i < workload->candidate_count; i++)
@@ -245,21 +245,16 @@ static void add_table(struct res_text *text, const struct res_result *result,
         {.heading = "rest", .group = heap, .right = true, .gap = 1},
         {.heading = against, .group = heap, .gap = 2},
     };
-    const struct res_style page = {
-        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
-    struct res_grid grid;
-    res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
+    res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        res_grid_add(&grid, entry->name);
-        add_time(&grid, workload, entry);
-        add_bytes(&grid, entry->figures.own_start_bytes, unit);
-        add_bytes(&grid, entry->figures.peak_bytes, unit);
-        add_bytes(&grid, entry->figures.idle_bytes, unit);
-        add_memory_change(&grid, workload, entry);
+        res_grid_add(grid, entry->name);
+        add_time(grid, workload, entry);
+        add_bytes(grid, entry->figures.own_start_bytes, unit);
+        add_bytes(grid, entry->figures.peak_bytes, unit);
+        add_bytes(grid, entry->figures.idle_bytes, unit);
+        add_memory_change(grid, workload, entry);
     }
-    res_grid_text(&grid, &page, text);
-    res_grid_release(&grid);
     free(heap);
     free(against);
 }
@@ -268,7 +263,12 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
                         const struct res_result_workload *workload, const struct res_style *style)
 {
     add_head(text, result, workload);
-    add_table(text, result, workload, style);
+    const struct res_style page = {
+        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
+    struct res_grid grid;
+    res_verdict_grid(&grid, result, workload);
+    res_grid_text(&grid, &page, text);
+    res_grid_release(&grid);
     res_text_printf(text, "\n");
     res_notes_screen(text, workload->notes, workload->note_count, result->asked.command);
 }

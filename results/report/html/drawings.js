@@ -1,0 +1,129 @@
+// drawings.js - from a chart's object (page.h) to what is drawn: lines, bars, points, percentiles, rounds, a heat map.
+
+const percentOf = (value) => `${significant(value, 2)} %`;
+const WRITTEN = {time: timeText, bytes: bytesText, count: countText, power: powerText, "per cent": percentOf, ratio: percentText};
+
+const LINES = {
+  lines: (spec) => ({x: spec.x, xText: WRITTEN[spec.x_as], series: spec.series}),
+  bars: (spec) => ({isBars: true, x: spec.x.map((_, at) => at), xText: (at) => (isNumber(spec.x[at]) ? `≤ ${WRITTEN[spec.x_as](spec.x[at])}` : ""), series: spec.series}),
+  percentiles: percentiles,
+  points: points,
+};
+
+// Percentiles on an axis of nines: 90, 99, 99.9 ... at equal steps, so that the slow few have room.
+function percentiles(spec) {
+  const sumOf = (counts) => listOf(counts).reduce((sum, count) => sum + (isNumber(count) ? count : 0), 0);
+  const lines = spec.series.map((one) => ({...one, all: sumOf(one.values.count)})).filter((one) => one.all > 0);
+  if (lines.length === 0) return null;
+  const nines = Math.max(2, Math.min(8, Math.log10(Math.max(...lines.map((one) => one.all)))));
+  const x = Array.from({length: 241}, (_, at) => 10 ** (nines * at / 240)); // 1 over the share of slower calls
+  const series = lines.map(({label, colour, all, values}) => {
+    const counts = listOf(values.count);
+    let bucket = 0, before = 0;
+    return {label, colour, values: x.map((slower) => {
+      while (bucket < counts.length - 1 && before + (counts[bucket] || 0) <= all * (1 - 1 / slower)) before += counts[bucket++] || 0;
+      const middle = (listOf(values.low_ns)[bucket] + listOf(values.high_ns)[bucket]) / 2;
+      return isNumber(middle) ? Math.max(middle, 1) : null;
+    })};
+  });
+  const share = (slower) => `${Number((100 * (1 - 1 / slower)).toPrecision(Math.max(2, Math.ceil(Math.log10(slower)) + 2)))} %`;
+  return {x, xKind: "nines", yKind: "log", yText: timeText, xText: share, series};
+}
+
+// Points of several series share an axis; lines stand where something changed.
+function points(spec) {
+  const x = [...new Set(spec.series.flatMap((one) => one.points.map((point) => point.x)))].sort((one, other) => one - other), span = x[x.length - 1] - x[0];
+  if (x.length === 0) return null;
+  const changed = new Set(spec.series.flatMap((one) => one.points.filter((point) => point.changed).map((point) => point.x)));
+  const series = spec.series.map(({label, colour, points: own}) => {
+    const at = x.map((place) => own.findLast((point) => point.x === place)), read = (key) => at.map((point) => (point && isNumber(point[key]) ? point[key] : null));
+    return {label, colour, values: read("y"), lows: read("low"), highs: read("high"), told: at.map((point) => point?.told ?? ""),
+      signs: at.map((point) => (point && point.moved !== "" ? {kind: point.moved, sign: point.moved === "bad" ? "▲" : "▼"} : null))};
+  });
+  return {x, xKind: "date", yKind: spec.y_as === "ratio" ? "ratio" : "linear", isPoints: true, pad: span > 0 ? span * 0.03 : 43200, xText: String, series,
+    told: (at, index) => series[index].told[at], over: (place) => [...changed].map((at) => line("change-line", place.x.at(at), place.top + 2, place.x.at(at), place.bottom))};
+}
+
+// ---- rounds: each as a dot, how the candidate did beside the baseline of the same round; with their distribution and the range of the change.
+
+const ROW = {height: 84, ridge: 42, dots: 50, last: 78}; // from a row's top, in pixels
+
+// Rounds that something disturbed do not decide how wide the picture is: they stand at its edge.
+function usualOf(ratios) {
+  const logs = ratios.filter((ratio) => ratio > 0).map(Math.log).sort((one, other) => one - other);
+  const at = (part) => logs[Math.round(part * (logs.length - 1))], far = 3 * (at(0.75) - at(0.25)) + 0.005;
+  return logs.filter((one) => Math.abs(one - at(0.5)) <= far).map(Math.exp);
+}
+
+// Gaussian kernels on logarithms (B. W. Silverman, "Density estimation", 1986, 3.31), as a path above y.
+function ridgeOf(ratios, place, y) {
+  const logs = usualOf(ratios).map(Math.log), count = logs.length, mean = logs.reduce((sum, one) => sum + one, 0) / count;
+  const width = 0.9 * Math.sqrt(logs.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (count - 1)) * count ** -0.2;
+  if (count < 5 || !(width > 0)) return [];
+  const low = Math.min(...logs) - 3 * width, high = Math.max(...logs) + 3 * width;
+  const points = Array.from({length: 61}, (_, at) => low + (high - low) * at / 60)
+    .map((log) => [log, logs.reduce((sum, one) => sum + Math.exp(-(((log - one) / width) ** 2) / 2), 0)]);
+  const most = Math.max(...points.map(([, density]) => density));
+  return [drawn("path", {class: "ridge", d: `M${place.x.at(Math.exp(low))} ${y}${points.map(([log, density]) => `L${place.x.at(Math.exp(log))} ${y - 22 * density / most}`).join("")}Z`})];
+}
+
+function rowOf({name, words, ratios, ratio, low, high, colour, is_control: isControl}, place, top) {
+  const {x, left, right} = place, y = top + ROW.ridge, rounds = Math.max(1, ratios.length - 1);
+  const inside = (value) => Math.max(left, Math.min(right, x.at(value)));
+  const dots = ratios.flatMap((one, at) => (one > 0 ? [drawn("circle", {class: one < x.low || one > x.high ? "round beyond" : "round", cx: inside(one),
+    cy: top + ROW.dots + (ROW.last - ROW.dots) * at / rounds, r: ratios.length > 60 ? 2 : 3.5}, drawn("title", {}, `${at + 1}: ${percentText(one)}`))] : []));
+  const range = isNumber(low) && isNumber(high) ? [drawn("rect", {class: "range", x: inside(low), y: y - 3, width: Math.max(2, inside(high) - inside(low)), height: 6})] : [];
+  const middle = isNumber(ratio) ? [drawn("rect", {class: "middle", x: inside(ratio) - 1.5, y: y - 9, width: 3, height: 18})] : [];
+  const room = Math.max(8, Math.floor((right - left) / 9) - words.length);
+  return drawn("g", {class: `row c${colour % 8}${isControl ? " control" : ""}`}, line("grid", left, top, right, top), ...ridgeOf(ratios, place, y), ...dots, ...range, ...middle,
+    drawn("text", {class: "name", x: left, y: top + 13}, name.length > room ? `${name.slice(0, room)}…` : name, drawn("tspan", {class: "open", dx: 8}, words)));
+}
+
+function drawRounds({rows, less, more}, width) {
+  const top = 22, bottom = top + rows.length * ROW.height, place = {left: 12, right: width - 12, top, bottom, isRatio: true};
+  place.x = scaleOf("ratio", ratioReach(rows.flatMap(({low, high, ratio, ratios}) => [low, high, ratio, ...usualOf(ratios)]), 0.1), place.left, place.right, width / 90);
+  const one = place.x.at(1), sides = [[`← ${less}`, "end", -8, one - place.left], [`${more} →`, "start", 8, place.right - one]];
+  return drawn("svg", {class: "drawing rounds", viewBox: `0 0 ${width} ${bottom + 24}`}, ...axes(place), line("axis", one, top, one, bottom),
+    ...sides.filter(([, , , room]) => room > 70).map(([words, side, dx]) => label(`tick ${side}`, one + dx, top - 8, words)),
+    ...rows.map((row, at) => rowOf(row, place, top + at * ROW.height)));
+}
+
+// ---- a heat map: calls by latency over recorded time; darker where more calls took so long.
+
+const SHADES = 6; // equal steps of the logarithm of the count
+const isMap = ({values: map}) => listOf(map.cells).length > 0 && listOf(map.row_low_ns).length > 0 && map.steps > 0 && map.steps <= 2000;
+
+function drawMap(map, width) {
+  const span = map.over === "ops" ? map.span_ops : map.span_ns, text = map.over === "ops" ? countText : timeText;
+  const cells = map.cells.filter((cell) => Array.isArray(cell) && cell.every(isNumber) && cell[2] > 0), rows = cells.map((cell) => cell[1]);
+  const most = cells.reduce((found, cell) => Math.max(found, cell[2]), 1), top = rows.reduce((one, other) => Math.max(one, other), 0), bottom = rows.reduce((one, other) => Math.min(one, other), top);
+  const height = Math.min(300, Math.max(180, Math.round(width * 0.36))), key = height + 22;
+  const place = {left: 66, right: width - 12, top: 8, bottom: height - 24, isRatio: false};
+  place.x = scaleOf("linear", [0, isNumber(span) && span > 0 ? span : 1], place.left, place.right, width / 90, text);
+  const wide = (place.right - place.left) / map.steps, tall = (place.bottom - place.top) / (top - bottom + 1), words = Array.from({length: SHADES}, () => "");
+  for (const [step, row, count] of cells)
+    words[Math.min(SHADES - 1, Math.floor(SHADES * Math.log(count) / Math.log(most + 1)))] += `M${(place.left + step * wide).toFixed(1)} ${(place.top + (top - row) * tall).toFixed(1)}h${wide.toFixed(2)}v${tall.toFixed(2)}h${(-wide).toFixed(2)}z`;
+  const every = Math.max(1, Math.ceil(22 / tall)), shade = Math.min(52, (width - 100) / SHADES);
+  const named = evenWhole(bottom, top).filter((row) => (row - bottom) % every === 0 && isNumber(map.row_low_ns[row]));
+  return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${key + 18}`}, drawn("rect", {class: "map", x: place.left, y: place.top, width: place.right - place.left, height: place.bottom - place.top}),
+    ...words.map((d, at) => drawn("path", {class: `shade s${at}`, d})), ...axes(place),
+    ...named.map((row) => label("tick end", place.left - 8, place.top + (top - row + 1) * tall, timeText(map.row_low_ns[row]))),
+    label("tick", 4, key + 4, "calls"), ...words.map((_, at) => drawn("rect", {class: `shade s${at}`, x: 66 + at * shade, y: key - 6, width: shade, height: 8})),
+    ...words.map((_, at) => label("tick", 66 + at * shade, key + 14, at === 0 ? "1" : wholeText(Math.ceil((most + 1) ** (at / SHADES))))));
+}
+
+function mapOf(spec) {
+  const maps = spec.series.filter(isMap);
+  if (maps.length === 0) return null;
+  const picture = sheet(element("div", {class: "plot", role: "img", "aria-label": spec.title}), (width) => drawMap(maps[Number(select.value)].values, width));
+  const select = element("select", {"aria-label": spec.title, on: {change: () => sheets.get(picture).draw(sheets.get(picture).width)}}, maps.map(({label: name}, at) => element("option", {value: at}, name)));
+  return [select, picture];
+}
+
+// What stands in the place of a chart; null: its figures are none.
+function drawnOf(spec) {
+  if (spec.kind === "rounds") return sheet(element("div", {class: "plot", role: "img", "aria-label": spec.rows.map(({name, words}) => `${name} ${words}`).join(", ")}), (width) => drawRounds(spec, width));
+  if (spec.kind === "map") return mapOf(spec);
+  const settings = LINES[spec.kind](spec);
+  return settings && chart({title: spec.title, xLabel: spec.x_label, yText: WRITTEN[spec.y_as], ...settings});
+}

@@ -1,0 +1,211 @@
+/* page.c - see page.h. */
+#include "results/report/html/page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+#include "results/report/grid/lines.h"
+#include "results/report/html/html.h"
+
+/* Made by embed.py. */
+extern const char res_html_page[];
+extern const size_t res_html_page_length;
+extern const size_t res_html_page_gaps[]; /* offsets at which title, body and data go */
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+void res_page_mark(struct res_page *page, const char *format, ...)
+{
+    va_list arguments;
+    char *marks = NULL;
+    va_start(arguments, format);
+    if (vasprintf(&marks, format, arguments) < 0)
+        res_no_memory();
+    va_end(arguments);
+    res_text_add(&page->body, marks, strlen(marks));
+    free(marks);
+}
+
+void res_page_words(struct res_page *page, const char *tag, const char *kind, const char *words)
+{
+    if (words == NULL)
+        return;
+    res_page_mark(page, kind != NULL ? "<%s class=\"%s\">" : "<%s>", tag, kind);
+    res_html_add(&page->body, words);
+    res_page_mark(page, "</%s>\n", tag);
+}
+
+void res_page_own(struct res_page *page, const char *tag, const char *kind, char *words)
+{
+    res_page_words(page, tag, kind, words);
+    free(words);
+}
+
+void res_page_part(struct res_page *page, const char *title, const char *explanation)
+{
+    res_page_mark(page, "<section class=\"part\">");
+    res_page_words(page, "h3", NULL, title);
+    res_page_words(page, "p", "explain", explanation);
+}
+
+void res_page_absent(struct res_page *page, const char *title, const char *words, const char *command)
+{
+    res_page_mark(page, "<div class=\"absent\"><strong>%s:</strong> ", title);
+    res_html_add(&page->body, words);
+    res_page_words(page, "code", NULL, command);
+    res_page_mark(page, "</div>\n");
+}
+
+void res_page_grid(struct res_page *page, const char *caption, struct res_grid *grid)
+{
+    res_grid_html(grid, caption, &page->body);
+    res_grid_release(grid);
+}
+
+void res_page_chart(struct res_page *page, const char *title, json_t *chart)
+{
+    json_object_set_new(chart, "title", json_string(title));
+    res_page_mark(page, "<figure class=\"chart\"><figcaption>");
+    res_html_add(&page->body, title);
+    res_page_mark(page, "</figcaption><div data-chart=\"%zu\"></div></figure>\n",
+                  json_array_size(page->charts));
+    json_array_append_new(page->charts, chart);
+}
+
+size_t res_page_colour(struct res_page *page, const char *name)
+{
+    struct res_texts *names = &page->names;
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0)
+            return i;
+    names->items = res_realloc(names->items, names->count + 1, sizeof *names->items);
+    names->items[names->count] = res_strdup(name);
+    return names->count++;
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static void add_note(struct res_page *page, const struct res_note *note)
+{
+    res_page_mark(page, "<li%s><strong>", note->severity == RES_NOTE_WARNING ? " class=\"warning\"" : "");
+    res_html_add(&page->body, note->label);
+    res_page_mark(page, ":</strong> ");
+    res_html_add(&page->body, note->text);
+    if (note->detail != NULL)
+        res_page_words(page, "code", "command whole", note->detail);
+    res_page_mark(page, "</li>\n");
+}
+
+/* Notes before the verdict stand above everything: nothing below counts without them. */
+static size_t advice_of(const struct res_note *notes, size_t count)
+{
+    size_t first = 0;
+    while (first < count && notes[first].severity != RES_NOTE_ADVICE)
+        first++;
+    return first < count ? first : 0;
+}
+
+static void add_list(struct res_page *page, const struct res_note *notes, size_t first, size_t end)
+{
+    bool any = false;
+    for (size_t i = first; i < end; i++) {
+        if (notes[i].severity == RES_NOTE_ADVICE || notes[i].on_page)
+            continue;
+        res_page_mark(page, "%s", any ? "" : "<ul class=\"notes\">");
+        add_note(page, &notes[i]);
+        any = true;
+    }
+    res_page_mark(page, "%s", any ? "</ul>\n" : "");
+}
+
+void res_page_notes(struct res_page *page, const struct res_note *notes, size_t count)
+{
+    bool any = false;
+    add_list(page, notes, 0, advice_of(notes, count));
+    for (size_t i = 0; i < count; i++) {
+        if (notes[i].severity != RES_NOTE_ADVICE)
+            continue;
+        res_page_mark(page, "%s", any ? "" : "<div class=\"advice\"><strong>Verdict</strong><ul>");
+        res_page_mark(page, "<li>");
+        if (notes[i].detail != NULL)
+            res_page_mark(page, "To try ");
+        res_html_add(&page->body, notes[i].text);
+        if (notes[i].detail != NULL)
+            res_page_words(page, "code", "command whole", notes[i].detail);
+        res_page_mark(page, "</li>\n");
+        any = true;
+    }
+    res_page_mark(page, "%s", any ? "</ul></div>\n" : "");
+}
+
+void res_page_rest(struct res_page *page, const struct res_note *notes, size_t count)
+{
+    add_list(page, notes, advice_of(notes, count), count);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* The character that an escape stands for, of one beyond 16 bits its half; 0: an escape of two bytes. */
+static uint32_t escaped_character(const char *escape)
+{
+    char digits[5] = "";
+    if (escape[1] != 'u')
+        return 0;
+    memcpy(digits, escape + 2, 4); /* jansson writes four */
+    return (uint32_t)strtoul(digits, NULL, 16);
+}
+
+/* Tags, U+E0000 to U+E03FF, begin with this half. */
+#define TAG_HALF 0xdb40u
+
+char *res_html_escaped(const json_t *data)
+{
+    struct res_text text = {0};
+    char *plain = json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
+    /* Outside of strings JSON has none of these four. */
+    const char *rest = plain != NULL ? plain : "null";
+    uint32_t last = 0;
+    while (*rest != '\0') {
+        const size_t harmless = strcspn(rest, "<>&\\");
+        res_text_add(&text, rest, harmless);
+        rest += harmless;
+        if (*rest == '\\') {
+            /* A character that is not seen is shown as its escape. Other escapes are two bytes, or so begin. */
+            const uint32_t character = escaped_character(rest);
+            if (character != 0 &&
+                (fp_character_is_hidden(character) || character == TAG_HALF || last == TAG_HALF))
+                res_text_add(&text, "\\", 1);
+            res_text_add(&text, rest, 2);
+            rest += 2;
+            last = character;
+        } else if (*rest != '\0') {
+            res_text_printf(&text, "\\u%04x", (unsigned)(unsigned char)*rest++);
+        }
+    }
+    free(plain);
+    return text.text;
+}
+
+char *res_page_whole(struct res_page *page, const char *title)
+{
+    const size_t *gaps = res_html_page_gaps;
+    struct res_text text = {0};
+    char *charts = res_html_escaped(page->charts);
+    res_text_add(&text, res_html_page, gaps[0]);
+    res_html_add(&text, title);
+    res_text_add(&text, res_html_page + gaps[0], gaps[1] - gaps[0]);
+    res_text_add(&text, page->body.text, page->body.length);
+    res_text_add(&text, res_html_page + gaps[1], gaps[2] - gaps[1]);
+    res_text_add(&text, charts, strlen(charts));
+    res_text_add(&text, res_html_page + gaps[2], res_html_page_length - gaps[2]);
+    free(charts);
+    free(page->body.text);
+    for (size_t i = 0; i < page->names.count; i++)
+        free(page->names.items[i]);
+    free(page->names.items);
+    json_decref(page->charts);
+    return text.text;
+}

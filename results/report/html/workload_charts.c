@@ -1,0 +1,476 @@
+/* workload_charts.c - what is drawn of a workload: rounds, resident memory, single calls, what the program asks for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/words.h"
+#include "results/measure/base/figure_words.h"
+#include "results/measure/base/json_values.h"
+#include "results/measure/figures/metric.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/grid/cells.h"
+#include "results/report/html/html.h"
+#include "results/report/html/page.h"
+
+#define ROUNDS_MAX 1024u /* of which a point's median is made */
+#define OF_ONE     "it is of one process, and a group was replayed; --process PID chooses one"
+
+/* ---- series ---------------------------------------------------------------------------------- */
+
+/* Median over the rounds, at each sample, and what was held from the start; NAN where no run has a sample. The runs are
+ * those that the resident figures are of: of the memory pass, where there was one. */
+static double *median_series(const struct res_result_entry *entry, size_t count)
+{
+    const struct res_run *runs = entry->memory_count > 0 ? entry->memory_runs : entry->runs;
+    const size_t run_count = entry->memory_count > 0 ? entry->memory_count : entry->run_count;
+    const size_t rounds = run_count < ROUNDS_MAX ? run_count : ROUNDS_MAX;
+    const double start = isfinite(entry->figures.own_start_bytes) ? entry->figures.own_start_bytes : 0;
+    double *series = res_calloc(count + 1, sizeof *series);
+    double *samples = res_calloc(rounds + 1, sizeof *samples);
+    for (size_t i = 0; i < count; i++) {
+        size_t sample_count = 0;
+        for (size_t round = 0; round < rounds; round++) {
+            const json_t *of_run = json_object_get(runs[round].json, "samples");
+            const json_t *value = json_array_get(json_object_get(of_run, "resident_bytes"), i);
+            if (json_is_number(value))
+                samples[sample_count++] = json_number_value(value);
+        }
+        series[i] = sample_count > 0 ? start + res_median(samples, sample_count) : NAN;
+    }
+    free(samples);
+    return series;
+}
+
+static double *plain_series(const json_t *array, size_t count)
+{
+    double *series = res_calloc(count + 1, sizeof *series);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+        series[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return series;
+}
+
+/* Where parts begin; each yields two points, so that all series keep their extremes at shared times. */
+static size_t part_begin(size_t part, size_t parts, size_t count)
+{
+    return (size_t)((__uint128_t)part * count / parts);
+}
+
+static json_t *points_of(const double *series, size_t count)
+{
+    json_t *array = json_array();
+    const size_t parts = RES_HTML_POINTS_MAX / 2;
+    for (size_t i = 0; count <= RES_HTML_POINTS_MAX && i < count; i++)
+        json_array_append_new(array, res_json_number(series[i]));
+    for (size_t part = 0; count > RES_HTML_POINTS_MAX && part < parts; part++) {
+        const size_t end = part_begin(part + 1, parts, count);
+        size_t least = part_begin(part, parts, count), greatest = least;
+        for (size_t i = least; i < end; i++) {
+            least = !(series[least] <= series[i]) ? i : least;
+            greatest = !(series[greatest] >= series[i]) ? i : greatest;
+        }
+        json_array_append_new(array, res_json_number(series[least < greatest ? least : greatest]));
+        json_array_append_new(array, res_json_number(series[least < greatest ? greatest : least]));
+    }
+    return array;
+}
+
+/* Times are those of a part's first and last window, whatever window in it had the extreme. They must not fall: charts
+ * search in them. */
+static json_t *times_of(double *times, size_t count)
+{
+    const size_t parts = RES_HTML_POINTS_MAX / 2;
+    for (size_t i = 0; i < count; i++)
+        if (i > 0 && !(times[i] >= times[i - 1]))
+            times[i] = times[i - 1];
+    if (count <= RES_HTML_POINTS_MAX)
+        return points_of(times, count);
+    json_t *array = json_array();
+    for (size_t part = 0; part < parts; part++) {
+        json_array_append_new(array, res_json_number(times[part_begin(part, parts, count)]));
+        json_array_append_new(array, res_json_number(times[part_begin(part + 1, parts, count) - 1]));
+    }
+    return array;
+}
+
+/* A line or bars of a chart. */
+static json_t *line_of(const char *label, json_t *values, size_t colour)
+{
+    char *plain = res_text_plain(label);
+    json_t *line = json_pack("{s:s, s:o, s:i}", "label", plain, "values", values, "colour", (int)colour);
+    free(plain);
+    return line;
+}
+
+/* ---- resident over time ---------------------------------------------------------------------- */
+
+static void add_resident(struct res_page *page, const struct res_result_workload *workload,
+                         const json_t *samples, size_t count)
+{
+    double *times = plain_series(json_object_get(samples, "time_ns"), count);
+    double *live = plain_series(json_object_get(samples, "live_bytes"), count);
+    json_t *lines = json_array(), *live_line = line_of("live bytes", points_of(live, count), 0);
+    json_object_set_new(live_line, "is_live", json_true());
+    json_array_append_new(lines, live_line);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        double *bytes = entry->failed == NULL ? median_series(entry, count) : NULL;
+        if (bytes != NULL)
+            json_array_append_new(
+                lines, line_of(entry->name, points_of(bytes, count), res_page_colour(page, entry->name)));
+        free(bytes);
+    }
+    json_t *x = times_of(times, count);
+    res_page_chart(page, "Resident memory over recorded time",
+                   json_pack("{s:s, s:o, s:s, s:s, s:s, s:o}", "kind", "lines", "x", x, "x_as", "time",
+                             "y_as", "bytes", "x_label", "recorded time", "series", lines));
+    free(times);
+    free(live);
+}
+
+void res_page_resident(struct res_page *page, const struct res_result_workload *workload)
+{
+    /* Results of former versions have one list for both kinds of runs. */
+    const json_t *samples = json_is_object(workload->memory_samples) ? workload->memory_samples
+                                                                     : workload->samples;
+    const size_t count = json_array_size(json_object_get(samples, "time_ns"));
+    const bool is_known = count >= 2 &&
+                          json_is_number(json_array_get(json_object_get(samples, "time_ns"), 0));
+    if (!is_known) {
+        res_page_absent(
+            page, "Resident over time",
+            "the workload is one window long, so there is no course to show; in smaller windows it has one: ",
+            "mallab convert --help");
+        return;
+    }
+    res_page_part(page, "Resident memory over recorded time",
+                  "Median of the rounds, with what is held from the start, over what the program had asked "
+                  "for and not yet "
+                  "freed. Drag to zoom, click a name to hide its line.");
+    add_resident(page, workload, samples, count);
+    res_page_mark(page, "</section>\n");
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* What each round says of an entry's ratio to the baseline. */
+static json_t *round_ratios(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    struct res_series series = res_series_of(workload, entry, RES_METRIC_TIME);
+    struct res_series base = res_series_of(workload, &workload->candidates[0], RES_METRIC_TIME);
+    const size_t count = series.time.batches.round_count;
+    double *says = res_calloc(count + 1, sizeof *says);
+    json_t *array = json_array();
+    for (size_t round = 0; round < count; round++)
+        says[round] = NAN;
+    const double value = res_series_rounds(&series, &base, says).value;
+    for (size_t round = 0; round < count && round < ROUNDS_MAX; round++)
+        json_array_append_new(array, res_json_number(exp(value + says[round])));
+    free(says);
+    res_series_release(&series);
+    res_series_release(&base);
+    return array;
+}
+
+/* "-35.0%": in words for who sees no colours. Returns whether there is a round. */
+static bool add_round_row(struct res_page *page, json_t *rows, const struct res_result_workload *workload,
+                          const struct res_result_entry *entry, const char *name)
+{
+    const struct res_difference *time = &entry->figures.time;
+    const bool is_control = entry == &workload->control;
+    json_t *ratios = round_ratios(workload, entry);
+    size_t at, known = 0;
+    json_t *ratio;
+    json_array_foreach(ratios, at, ratio)
+    {
+        known += json_number_value(ratio) > 0;
+    }
+    char *words = res_printf(
+        "%s %s", RES_PERCENT(time->ratio),
+        is_control ? "" : res_verdict_shown(time->verdict, time->interval.low, time->interval.high));
+    char *plain = res_text_plain(name);
+    if (known > 0)
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:O, s:o, s:o, s:o, s:i, s:b}", "name", plain, "words",
+                            isfinite(time->ratio) ? words : "", "ratios", ratios, "ratio",
+                            res_json_number(time->ratio), "low", res_json_number(time->interval.low), "high",
+                            res_json_number(time->interval.high), "colour",
+                            (int)res_page_colour(page, entry->name), "is_control", is_control));
+    json_decref(ratios);
+    free(plain);
+    free(words);
+    return known > 0;
+}
+
+void res_page_rounds(struct res_page *page, const struct res_result *result,
+                     const struct res_result_workload *workload)
+{
+    json_t *rows = json_array();
+    for (size_t i = 1; i < workload->candidate_count; i++)
+        (void)add_round_row(page, rows, workload, &workload->candidates[i], workload->candidates[i].name);
+    char *again = res_printf("%s again, which shows chance", result->baseline);
+    (void)add_round_row(page, rows, workload, &workload->control, again);
+    free(again);
+    if (json_array_size(rows) == 0) {
+        json_decref(rows);
+        return;
+    }
+    char *title = res_printf("Time in malloc against %s, round by round", result->baseline);
+    res_page_part(page, title,
+                  "A dot is a round, the first on top; above them their distribution and the change with its "
+                  "95 % range. A "
+                  "ring is beyond the edge.");
+    res_page_chart(page, title,
+                   json_pack("{s:s, s:o, s:s, s:s}", "kind", "rounds", "rows", rows, "less", "faster", "more",
+                             "slower"));
+    res_page_mark(page, "</section>\n");
+    free(title);
+}
+
+/* ---- single calls ---------------------------------------------------------------------------- */
+
+/* Of the passes the page shows the first one's histogram and map: one pass is a real distribution, a mean of several is none. */
+static const json_t *first_pass(const struct res_result_entry *entry)
+{
+    const struct res_latency_figures *latency = entry->latency;
+    const json_t *first = latency != NULL && latency->run_count > 0 ? latency->runs[0].json : NULL;
+    const json_t *of_run = json_object_get(first, "latency");
+    return json_is_object(of_run) ? of_run : first;
+}
+
+/* Of each candidate what a pass has by this name. */
+static json_t *parts_of(struct res_page *page, const struct res_result_workload *workload, const char *key)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        json_t *part = json_object_get(first_pass(entry), key);
+        if (json_is_object(part))
+            json_array_append_new(
+                parts, line_of(entry->name, json_incref(part), res_page_colour(page, entry->name)));
+    }
+    return parts;
+}
+
+static const struct res_call_figures *call_named(const struct res_result_entry *entry, const char *call)
+{
+    for (size_t i = 0; entry->latency != NULL && i < entry->latency->by_call_count; i++)
+        if (entry->latency->by_call[i].call != NULL && strcmp(entry->latency->by_call[i].call, call) == 0)
+            return &entry->latency->by_call[i];
+    return NULL;
+}
+
+/* Of the first candidate that has any: all made the same calls. NULL: none has. */
+static const struct res_result_entry *with_calls(const struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        if (workload->candidates[i].latency != NULL && workload->candidates[i].latency->by_call_count > 0)
+            return &workload->candidates[i];
+    return NULL;
+}
+
+/* Mean time by call, and what 99.9 % of calls do not exceed. */
+static void add_calls(struct res_page *page, const struct res_result_workload *workload,
+                      const struct res_result_entry *first)
+{
+    struct res_column *columns = res_calloc(workload->candidate_count + 2, sizeof *columns);
+    struct res_grid grid;
+    columns[0].heading = "ns a call (99.9 % need at most)";
+    columns[1] = (struct res_column){.heading = "calls", .right = true};
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        columns[i + 2] = (struct res_column){.heading = workload->candidates[i].name, .right = true};
+    res_grid_begin(&grid, columns, workload->candidate_count + 2);
+    for (size_t at = 0; at < first->latency->by_call_count; at++) {
+        const char *call = first->latency->by_call[at].call;
+        if (call == NULL)
+            continue;
+        res_grid_add(&grid, call);
+        res_grid_own(&grid, res_printf("%s", RES_NUMBER(first->latency->by_call[at].count)));
+        for (size_t i = 0; i < workload->candidate_count; i++) {
+            const struct res_call_figures *own = call_named(&workload->candidates[i], call);
+            res_grid_own(&grid, own == NULL
+                                    ? res_strdup("-")
+                                    : res_printf("%s (%s)", RES_NS(own->typical_ns), RES_NS(own->p99_9_ns)));
+        }
+    }
+    res_page_grid(page, "Latency by call", &grid);
+    free(columns);
+}
+
+static const char *why_no_latency(const struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        if (workload->candidates[i].latency != NULL && workload->candidates[i].latency->unavailable != NULL)
+            return workload->candidates[i].latency->unavailable;
+    return workload->group_processes > 1 ? OF_ONE : NULL;
+}
+
+void res_page_latency(struct res_page *page, const struct res_result_workload *workload)
+{
+    json_t *lines = parts_of(page, workload, "histogram"), *maps = parts_of(page, workload, "map");
+    const struct res_result_entry *first = with_calls(workload);
+    const char *why = why_no_latency(workload);
+    if (json_array_size(lines) == 0 && json_array_size(maps) == 0) {
+        res_page_absent(page, "Latency of single calls", why != NULL ? why : "not measured; to have it: ",
+                        why != NULL ? NULL : "mallab ab --latency");
+        json_decref(lines);
+        json_decref(maps);
+        return;
+    }
+    res_page_part(page, "Latency of single calls",
+                  "Passes of their own, each call timed by itself, less the harness' own; not in it: first "
+                  "touches of new "
+                  "memory by the program. Pictures are of the first pass.");
+    if (json_array_size(lines) > 0)
+        res_page_chart(page, "Latency of single calls by percentile",
+                       json_pack("{s:s, s:O, s:s}", "kind", "percentiles", "series", lines, "x_label",
+                                 "share of calls that are not slower"));
+    if (json_array_size(maps) > 0)
+        res_page_chart(page, "Calls by latency over recorded time",
+                       json_pack("{s:s, s:O}", "kind", "map", "series", maps));
+    if (first != NULL)
+        add_calls(page, workload, first);
+    res_page_mark(page, "</section>\n");
+    json_decref(lines);
+    json_decref(maps);
+}
+
+/* ---- what the program asks for --------------------------------------------------------------- */
+
+/* Rows of classes that have all keys, as shares of their sums, so that requests and bytes have one axis. NULL: there are none. */
+static json_t *share_chart(const json_t *classes, const char *bound, const char *as, const char *label,
+                           const char *const *keys, const char *const *labels, size_t key_count)
+{
+    json_t *bounds = json_array(), *lines = json_array(), *row;
+    size_t at;
+    json_array_foreach(classes, at, row)
+    {
+        json_t *most = json_object_get(row, bound);
+        if (json_is_number(most))
+            json_array_append(bounds, most);
+    }
+    for (size_t key = 0; key < key_count; key++) {
+        double all = 0;
+        json_t *values = json_array();
+        json_array_foreach(classes, at, row)
+        {
+            all += json_number_value(json_object_get(row, keys[key]));
+        }
+        json_array_foreach(classes, at, row)
+        {
+            if (json_is_number(json_object_get(row, bound)))
+                json_array_append_new(
+                    values,
+                    json_real(all > 0 ? 100 * json_number_value(json_object_get(row, keys[key])) / all : 0));
+        }
+        json_array_append_new(lines, line_of(labels[key], values, key));
+    }
+    if (json_array_size(bounds) == 0) {
+        json_decref(bounds);
+        json_decref(lines);
+        return NULL;
+    }
+    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:o}", "kind", "bars", "x", bounds, "x_as", as, "y_as",
+                     "per cent", "x_label", label, "series", lines);
+}
+
+static void add_shares(struct res_page *page, const json_t *profile)
+{
+    static const char *const SIZE_KEYS[] = {"requests", "bytes"},
+                             *const SIZES[] = {"of the requests", "of the bytes"},
+                             *const LIFE_KEYS[] = {"objects"}, *const LIVES[] = {"of the objects"};
+    json_t *sizes = share_chart(json_object_get(profile, "size_classes"), "size_max_bytes", "power",
+                                "bytes, up to", SIZE_KEYS, SIZES, 2);
+    json_t *lives = share_chart(json_object_get(profile, "lifetimes"), "lifetime_max_ns", "time",
+                                "lifetime, up to", LIFE_KEYS, LIVES, 1);
+    res_page_mark(page, "<div class=\"pair\">");
+    if (sizes != NULL)
+        res_page_chart(page, "Requests by size", sizes);
+    if (lives != NULL)
+        res_page_chart(page, "Released objects by lifetime", lives);
+    else
+        res_page_absent(page, "Lifetimes", "the workload has no recorded times", NULL);
+    res_page_mark(page, "</div>\n");
+}
+
+/* Steps of the recording, each named by its middle. */
+static json_t *calls_chart(const json_t *x, const char *x_as, json_t *lines)
+{
+    return json_pack("{s:s, s:O, s:s, s:s, s:s, s:o}", "kind", "lines", "x", x, "x_as", x_as, "y_as", "count",
+                     "x_label", strcmp(x_as, "time") == 0 ? "recorded time" : "calls so far", "series",
+                     lines);
+}
+
+static json_t *thread_lines(const json_t *threads)
+{
+    json_t *lines = json_array(), *thread;
+    size_t at;
+    json_array_foreach(threads, at, thread)
+    {
+        const json_t *number = json_object_get(thread, "thread");
+        char *label = json_is_integer(number)
+                          ? res_printf("thread %lld%s", (long long)json_integer_value(number),
+                                       json_is_true(json_object_get(thread, "is_main")) ? " (main)" : "")
+                          : res_printf("%lld others",
+                                       (long long)json_integer_value(json_object_get(thread, "threads")));
+        json_t *calls = json_object_get(thread, "calls");
+        if (json_is_array(calls))
+            json_array_append_new(lines, line_of(label, json_incref(calls), at));
+        free(label);
+    }
+    return lines;
+}
+
+static void add_calls_over_time(struct res_page *page, const json_t *calls)
+{
+    static const char *const KINDS[] = {"allocations", "resizes", "releases"};
+    const bool is_time = strcmp(json_string_value(json_object_get(calls, "over")) != NULL
+                                    ? json_string_value(json_object_get(calls, "over"))
+                                    : "",
+                                "time") == 0;
+    const double span = json_number_value(json_object_get(calls, is_time ? "span_ns" : "span_ops"));
+    const size_t steps = json_array_size(json_object_get(calls, KINDS[0]));
+    json_t *x = json_array(), *lines = json_array(),
+           *threads = thread_lines(json_object_get(calls, "threads"));
+    for (size_t i = 0; i < steps; i++)
+        json_array_append_new(x, json_real(((double)i + 0.5) * span / (double)steps));
+    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
+        if (json_is_array(json_object_get(calls, KINDS[i])))
+            json_array_append_new(lines, line_of(KINDS[i], json_incref(json_object_get(calls, KINDS[i])), i));
+    if (steps >= 2 && span > 0) {
+        char *each = is_time ? res_printf("Each point: calls in %s.", RES_DURATION(span / (double)steps))
+                             : res_printf("Each point: calls of %s.", RES_NUMBER(span / (double)steps));
+        res_page_part(page, "Calls over recorded time", each);
+        res_page_chart(page, "Calls by kind", calls_chart(x, is_time ? "time" : "count", json_incref(lines)));
+        if (json_array_size(threads) > 1)
+            res_page_chart(page, "Calls by thread, the busiest first",
+                           calls_chart(x, is_time ? "time" : "count", json_incref(threads)));
+        res_page_mark(page, "</section>\n");
+        free(each);
+    }
+    json_decref(threads);
+    json_decref(lines);
+    json_decref(x);
+}
+
+void res_page_profile(struct res_page *page, const struct res_result_workload *workload)
+{
+    const json_t *profile = workload->profile, *why = json_object_get(profile, "unavailable");
+    if (json_is_string(why) || !json_is_array(json_object_get(profile, "size_classes"))) {
+        res_page_absent(page, "Sizes, lifetimes and calls",
+                        json_is_string(why) ? json_string_value(why)
+                                            : "this result was written without them; a new one has them: ",
+                        json_is_string(why) ? NULL : "mallab ab -o RESULT.json WORKLOAD");
+        return;
+    }
+    char *words = res_printf(
+        "Sizes as requested, by powers of two; lifetimes in recorded time. %s objects were never released "
+        "and are in no lifetime.",
+        RES_NUMBER(json_number_value(json_object_get(profile, "objects_live_at_end"))));
+    res_page_part(page, "What the program asks for", words);
+    add_shares(page, profile);
+    res_page_mark(page, "</section>\n");
+    add_calls_over_time(page, json_object_get(profile, "calls"));
+    free(words);
+}
