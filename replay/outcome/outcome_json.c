@@ -316,7 +316,7 @@ static json_t *substituted_json(const struct rep_outcome *outcome)
 static void set_timed(json_t *root, const struct rep_outcome *outcome)
 {
     const bool timed = is_time_pass(outcome);
-    rep_set(root, "ns_per_op", timed ? json_real(ns_per_op(outcome)) : json_null());
+    rep_set(root, "whole_ns_per_op", timed ? json_real(ns_per_op(outcome)) : json_null());
     rep_set(root, "allocator_ns",
             timed ? json_integer((json_int_t)(allocator_ns(outcome) + 0.5)) : json_null());
     rep_set(root, "preempted_ns", timed ? json_integer((json_int_t)preempted_ns(outcome)) : json_null());

@@ -50,7 +50,7 @@ class Replaying:
             for candidate, runs in self.samples(workload, ("none", "glibc")).items():
                 target = 3 if candidate == "none" else None
                 quiet = sum(min(batch) for batch in zip(*(one["batch_ns"] for one in runs))) / runs[0]["ops"]
-                self.report.add(f"replay/{name}: {candidate}", [one["ns_per_op"] for one in runs], "ns/op")
+                self.report.add(f"replay/{name}: {candidate}", [one["whole_ns_per_op"] for one in runs], "ns/op")
                 self.report.add(f"replay/{name}: {candidate}, quiet", [quiet], "ns/op", target)
 
     def threads(self):
@@ -68,7 +68,7 @@ class Replaying:
         for candidate, runs in self.samples(workload, ["none", *self.found], *options).items():
             ops = runs[0]["ops"]
             self.report.add(f"replay/{name}: {candidate}", [ops / one["wall_ns"] * 1e3 for one in runs], "M ops/s", target, at_most=False)
-            own = [one["ns_per_op"] for one in runs]
+            own = [one["whole_ns_per_op"] for one in runs]
             if None not in own:
                 self.report.add(f"replay/{name}: {candidate}, in calls", own, "ns/op")
             cpu = [(one["user_ns"] + one["system_ns"]) / ops for one in runs]

@@ -37,7 +37,7 @@ def entry(name, at, windows):
                          "peak_ratio_low": factor / 1.14, "peak_ratio_high": factor / 1.10, "peak_verdict": verdicts[1][at % 5]},
             "waste": waste(live, factor), "system_calls": {"total": 5 + at, "mmap": 5, "brk": at}, "failure": None,
             "latency": latency(ratio), "warmup_ns": 1,
-            "runs": [{"faults_minor": 12000 + 500 * at, "ns_per_op": 22 * ratio * (1 + .001 * turn), "resident": {"peak_bytes": int(live * factor)},
+            "runs": [{"faults_minor": 12000 + 500 * at, "whole_ns_per_op": 22 * ratio * (1 + .001 * turn), "resident": {"peak_bytes": int(live * factor)},
                       "samples": {"resident_bytes": curve if turn == 0 else []}} for turn in range(10)]}
 
 
@@ -45,7 +45,7 @@ def floor():
     made = entry("none", 0, 2)
     made["time"].update(steady_ns_per_op=2.1)
     for run in made["runs"]:
-        run["ns_per_op"] = 2.1
+        run["whole_ns_per_op"] = 2.1
     return made
 
 

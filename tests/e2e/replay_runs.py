@@ -60,7 +60,7 @@ class Replay(lab.Lab):
         for values in (run["batch_ns"], *run["samples"].values()):
             self.assertEqual(len(values), run["windows"])
         self.assertAlmostEqual(sum(run["batch_ns"]), run["allocator_ns"], delta=run["windows"])
-        self.assertAlmostEqual(run["allocator_ns"] / run["ops"], run["ns_per_op"], delta=0.01)
+        self.assertAlmostEqual(run["allocator_ns"] / run["ops"], run["whole_ns_per_op"], delta=0.01)
         resident = run["resident"]
         samples = run["samples"]["resident_bytes"]
         self.assertGreaterEqual(resident["peak_bytes"], max(samples))
@@ -173,7 +173,7 @@ class Replay(lab.Lab):
         self.write(path, 1, 0, 1)
         for name in ("none", "glibc"):
             run = self.run_json(name, path)
-            self.assertEqual((run["ops"], run["windows"], run["ns_per_op"]), (0, 0, 0))
+            self.assertEqual((run["ops"], run["windows"], run["whole_ns_per_op"]), (0, 0, 0))
 
     def test_little_memory(self):
         """Whatever cannot be had, the answer is a whole one, or one line and no answer."""
@@ -225,7 +225,7 @@ class Replay(lab.Lab):
         self.assertEqual((result.returncode, result.stderr), (lab.DONE, b""))
         self.assertTrue(all(len(line) <= 80 for line in result.stdout.decode().splitlines()))
         text = replay("glibc", self.many).stdout.decode()
-        for key in ("candidate", "proof.malloc_library", "digest", "ns_per_op", "resident.peak_bytes", "live_peak_bytes"):
+        for key in ("candidate", "proof.malloc_library", "digest", "whole_ns_per_op", "resident.peak_bytes", "live_peak_bytes"):
             self.assertIn(f"\n{key} ", "\n" + text)
 
 

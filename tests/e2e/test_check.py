@@ -63,7 +63,7 @@ class Check(lab.Lab):
         for entry in [*workload["candidates"], workload["control"], workload["floor"]]:
             is_candidate = entry in workload["candidates"]
             for run in (entry or {}).get("runs", ()):
-                run["ns_per_op"] *= factors.get(entry["name"] if is_candidate else "", 1)
+                run["whole_ns_per_op"] *= factors.get(entry["name"] if is_candidate else "", 1)
         (self.place / name).write_text(json.dumps(result))
         return self.place / name
 

@@ -28,7 +28,7 @@ class History(lab.Lab):
 
     @staticmethod
     def slower(run, factor):
-        return dict(run, ns_per_op=run["ns_per_op"] * factor, batch_ns=[round(time * factor) for time in run["batch_ns"]])
+        return dict(run, whole_ns_per_op=run["whole_ns_per_op"] * factor, batch_ns=[round(time * factor) for time in run["batch_ns"]])
 
     def copy(self):
         """The directory, and in it a later result in which the second candidate is slower by a third, beyond doubt."""

@@ -85,9 +85,9 @@ class Page(Lab):
         candidates = result["workloads"][0]["candidates"]
         ratios = [.72, .70, .74, .71, .73, .72, .69, .75, .72, .25]
         for turn, ratio in enumerate(ratios):
-            candidates[0]["runs"][turn]["ns_per_op"] = 20 + turn + 2.1
-            result["workloads"][0]["control"]["runs"][turn]["ns_per_op"] = 20 + turn + 2.1
-            candidates[1]["runs"][turn]["ns_per_op"] = ratio * (20 + turn) + 2.1
+            candidates[0]["runs"][turn]["whole_ns_per_op"] = 20 + turn + 2.1
+            result["workloads"][0]["control"]["runs"][turn]["whole_ns_per_op"] = 20 + turn + 2.1
+            candidates[1]["runs"][turn]["whole_ns_per_op"] = ratio * (20 + turn) + 2.1
         page = self.browser
         page.open(self.page(result))
         rows = page.run("[...document.querySelectorAll('.rounds .row')].map((row) => [...row.querySelectorAll('.round')].map((dot) => [Number(dot.getAttribute('cx')), Number(dot.getAttribute('cy')), dot.classList.contains('beyond')]))")
@@ -111,7 +111,7 @@ class Page(Lab):
         for factor, expected in ((1.0, ["−20 %", "0 %", "+20 %"]), (3.2, ["×1", "×2", "×4"])):
             result = html_result.result(NAMES[:2] + ["slow"], full=False)
             for run in result["workloads"][0]["candidates"][2]["runs"]:
-                run["ns_per_op"] *= factor * 4 if factor > 1 else 1.2
+                run["whole_ns_per_op"] *= factor * 4 if factor > 1 else 1.2
             page = self.browser
             page.open(self.page(result))
             for words in expected:

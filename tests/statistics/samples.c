@@ -19,7 +19,7 @@ static void read_run(const json_t *json, struct res_run *run)
 {
     const json_t *batches = json_object_get(json, "batch_ns"), *resident = json_object_get(json, "resident");
     *run = (struct res_run){
-        .ns_per_op = number_of(json, "ns_per_op"),
+        .ns_per_op = number_of(json, "whole_ns_per_op"),
         .ops = (uint64_t)json_integer_value(json_object_get(json, "ops")),
         .batch_count = json_array_size(batches),
         .resident_peak_bytes = number_of(resident, "peak_bytes"),

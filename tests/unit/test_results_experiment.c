@@ -32,14 +32,14 @@ static json_t *json_of(const struct res_experiment *experiment, const struct res
 static char *answer(const char *digest, const char *proof, double ns_per_op, int first_ns, int second_ns,
                     long peak)
 {
-    return res_printf(HEAD
-                      "cat <<'EOF'\n{\"ops\": 10, \"digest\": \"%s\", \"threads\": 1, \"ns_per_op\": %g, "
-                      "\"batch_ns\": [%d, %d], \"resident\": {\"peak_bytes\": %ld, \"mean_bytes\": %ld, "
-                      "\"end_bytes\": 100, \"idle_bytes\": null}, \"samples\": {\"time_ns\": [5, 6], "
-                      "\"resident_bytes\": [%ld]}, "
-                      "\"proof\": {\"ok\": %s, \"malloc_library\": "
-                      "\"/lib/other.so\"}}\nEOF\n",
-                      digest, ns_per_op, first_ns, second_ns, peak, peak / 2, peak, proof);
+    return res_printf(
+        HEAD "cat <<'EOF'\n{\"ops\": 10, \"digest\": \"%s\", \"threads\": 1, \"whole_ns_per_op\": %g, "
+             "\"batch_ns\": [%d, %d], \"resident\": {\"peak_bytes\": %ld, \"mean_bytes\": %ld, "
+             "\"end_bytes\": 100, \"idle_bytes\": null}, \"samples\": {\"time_ns\": [5, 6], "
+             "\"resident_bytes\": [%ld]}, "
+             "\"proof\": {\"ok\": %s, \"malloc_library\": "
+             "\"/lib/other.so\"}}\nEOF\n",
+        digest, ns_per_op, first_ns, second_ns, peak, peak / 2, peak, proof);
 }
 
 /* A candidate whose replay program is this script; the name is a literal. */
@@ -475,9 +475,10 @@ TEST(what_a_run_prints_is_checked)
         "{\"ops\": 1, \"digest\": 5}",
         "{\"ops\": 1, \"digest\": \"d\"}",
         "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}}",
-        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": -3}",
-        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": 3, \"resident\": []}",
-        ("{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"ns_per_op\": 3, \"resident\": "
+        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"whole_ns_per_op\": -3}",
+        "{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"whole_ns_per_op\": 3, \"resident\": "
+        "[]}",
+        ("{\"ops\": 1, \"digest\": \"d\", \"proof\": {\"ok\": true}, \"whole_ns_per_op\": 3, \"resident\": "
          "{\"peak_bytes\": 1, \"mean_bytes\": 1, \"end_bytes\": 1}, \"batch_ns\": [1, \"x\"]}"),
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -16,7 +16,7 @@ static struct res_run run_of(uint64_t ops, uint64_t ns, uint64_t begin_ns, uint6
     char *reason = NULL;
     char *text = res_printf(
         "{\"ops\": %llu, \"inherited_ops\": 0, \"digest\": \"%016llx\", \"pass\": \"time\", \"threads\": 1,"
-        " \"threads_as\": \"one\", \"complete\": true, \"allocator_ns\": %llu, \"ns_per_op\": %.9g,"
+        " \"threads_as\": \"one\", \"complete\": true, \"allocator_ns\": %llu, \"whole_ns_per_op\": %.9g,"
         " \"batch_ns\": [%llu, %llu], \"window_max_ns\": %llu, \"user_ns\": 10, \"system_ns\": 5,"
         " \"faults_minor\": 3, \"proof\": {\"ok\": true}, \"live_end_bytes\": 100,"
         " \"system_calls\": {\"brk\": 2, \"total\": 2}, \"substituted\": [\"x%llu\"],"

@@ -46,16 +46,16 @@ TEST(steady_is_the_mean_of_the_fastest_part_of_each_batch)
         for (size_t batch = 0; batch < 2; batch++)
             table.ns[round][batch] = batch == 0 ? 10 * (round + 1) : 5 + 100 * (round > 3);
     batches.batch_count = 2;
-    CHECK(NEAR(res_steady_ns(&batches), 15 + 5)); /* a quarter: (10 + 20) / 2, and 5 */
-    batches.round_count = 5;                      /* one and a quarter of a round */
-    CHECK(NEAR(res_steady_ns(&batches), (10 + 0.25 * 20) / 1.25 + 5));
+    CHECK(NEAR(res_steady_net_ns(&batches, NULL), 15 + 5)); /* a quarter: (10 + 20) / 2, and 5 */
+    batches.round_count = 5;                                /* one and a quarter of a round */
+    CHECK(NEAR(res_steady_net_ns(&batches, NULL), (10 + 0.25 * 20) / 1.25 + 5));
     batches.round_count = 1;
-    CHECK(NEAR(res_steady_ns(&batches), 10 + 5));
+    CHECK(NEAR(res_steady_net_ns(&batches, NULL), 10 + 5));
     const uint64_t *rows[16];
     for (size_t round = 0; round < 16; round++)
         rows[round] = table.ns[round % ROUNDS];
     const struct res_batches many = {.rounds = rows, .round_count = 16, .batch_count = 2};
-    CHECK(NEAR(res_steady_ns(&many), 15 + 5)); /* a quarter of 16: (10 + 10 + 20 + 20) / 4 */
+    CHECK(NEAR(res_steady_net_ns(&many, NULL), 15 + 5)); /* a quarter of 16: (10 + 10 + 20 + 20) / 4 */
     const struct res_batches floor = {.rounds = rows, .round_count = 1, .batch_count = 2};
     CHECK(NEAR(res_steady_net_ns(&many, &floor), 5));
     CHECK(isnan(res_steady_net_ns(&floor, &many)));

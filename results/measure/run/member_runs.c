@@ -110,7 +110,7 @@ static void merge_time(json_t *root, const struct res_run *runs, size_t count)
     double timed = 0;
     for (size_t i = 0; i < count; i++)
         timed += (double)(runs[i].ops - runs[i].inherited_ops);
-    json_object_set_new(root, "ns_per_op",
+    json_object_set_new(root, "whole_ns_per_op",
                         !json_is_integer(time) ? json_null()
                                                : json_real(timed > 0 ? json_number_value(time) / timed : 0));
 }

@@ -154,7 +154,8 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(COUNT, "ops", ops),
     KEPT(COUNT, "inherited_ops", inherited_ops),
     KEPT(COUNT, "round", round),
-    KEPT(NUMBER, "ns_per_op", ns_per_op),
+    KEPT(NUMBER, "ns_per_op", ns_per_op), /* of older results */
+    KEPT(NUMBER, "whole_ns_per_op", ns_per_op),
     KEPT(NUMBER, "resident.peak_bytes", resident_peak_bytes),
     KEPT(NUMBER, "resident.mean_bytes", resident_mean_bytes),
     KEPT(NUMBER, "resident.end_bytes", resident_end_bytes),
@@ -206,7 +207,7 @@ static char *defect_of(const json_t *printed, const struct res_run *run)
     if (run->inherited_ops > run->ops)
         return res_strdup("its result has no valid 'inherited_ops'");
     if (timed && (!isfinite(run->ns_per_op) || run->ns_per_op < 0))
-        return res_strdup("its result has no 'ns_per_op'");
+        return res_strdup("its result has no 'whole_ns_per_op'");
     if (!isfinite(run->resident_peak_bytes) || !isfinite(run->resident_mean_bytes) ||
         !isfinite(run->resident_end_bytes))
         return res_strdup("its result lacks 'resident' figures");

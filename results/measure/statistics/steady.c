@@ -1,7 +1,6 @@
 /* steady.c - fastest parts of batches, and what each round has in them. */
 #include "results/measure/statistics/steady.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -85,12 +84,6 @@ static double steady_ns(const struct res_batches *batches)
     struct sides sides = sides_of(batches, batches->round_count);
     sides_release(&sides);
     return sides.by[QUARTER].ns;
-}
-
-double res_steady_ns(const struct res_batches *batches)
-{
-    assert(batches->round_count > 0);
-    return steady_ns(batches);
 }
 
 static bool is_floor_of(const struct res_batches *floor, const struct res_batches *of)

@@ -43,10 +43,8 @@ struct res_steady_sides {
     const struct res_batches *floor;   /* its rounds are as many as it has; may be NULL */
 };
 
-/* res_steady_ns - the steady time of the whole. round_count > 0. */
-double res_steady_ns(const struct res_batches *batches);
-
-/* res_steady_net_ns - the same less the floor's, where that has the same batches; NAN where nothing is left. floor may be NULL. */
+/* res_steady_net_ns - the steady time of the whole less the floor's, where that has the same batches; NAN where nothing is left, or there are no rounds.
+ * floor may be NULL. */
 double res_steady_net_ns(const struct res_batches *batches, const struct res_batches *floor);
 
 /* res_steady_logarithm - of the net ratio, or of other's own net time where base is NULL; with its error. Value NAN where a side has no rounds, batches differ, or

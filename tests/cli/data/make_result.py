@@ -15,7 +15,7 @@ def runs(ops, ns, spread, peak, rest=None, count=10, shift=0):
     made = []
     for at in range(count):
         factor = 1 + spread * (((at * 7 + shift * at * at) % count) - (count - 1) / 2) / ((count - 1) / 2)
-        made.append({"round": at + 1, "ops": ops, "ns_per_op": round(FLOOR_NS + ns * factor, 4), "faults_minor": 1500 + at,
+        made.append({"round": at + 1, "ops": ops, "whole_ns_per_op": round(FLOOR_NS + ns * factor, 4), "faults_minor": 1500 + at,
                      "resident": {"peak_bytes": round(peak * (1 + spread * (factor - 1))), "mean_bytes": peak // 2, "end_bytes": peak // 4,
                                   "idle_bytes": rest}})
     return made

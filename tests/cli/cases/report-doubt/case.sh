@@ -7,7 +7,7 @@ workload = result["workloads"][0]
 workload.update(program="python3", processes=3, events_share=0.914)
 for number, entry in enumerate((*workload["candidates"], workload["control"])):
     for at, run in enumerate(entry["runs"]):
-        run["ns_per_op"] *= 1 + .2 * math.sin((3 + number) * at)
+        run["whole_ns_per_op"] *= 1 + .2 * math.sin((3 + number) * at)
 json.dump(result, sys.stdout)
 EOF
 "$MALLAB" report doubt.json
