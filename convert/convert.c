@@ -13,7 +13,6 @@
 #include "convert/export/export.h"
 #include "convert/open/input.h"
 #include "convert/open/pass.h"
-#include "convert/open/workload_input.h"
 #include "convert/open/workload_survey.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"

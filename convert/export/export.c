@@ -12,9 +12,9 @@ static enum fp_status export_workload(struct conv_export_job *job);
 
 /* The first is the default. docs/exporting.md tells of each. */
 static const struct conv_export_format FORMATS[] = {
-    {"workload", ".wl", "what 'mallab replay' and 'mallab ab' execute", false, export_workload},
-    {"text", ".txt", "the same, readable; converts back to the same bytes", false, conv_export_text},
-    {"csv", ".csv", "a row an op", true, conv_export_csv},
+    {"workload", ".wl", false, export_workload},
+    {"text", ".txt", false, conv_export_text},
+    {"csv", ".csv", true, conv_export_csv},
 };
 
 const struct conv_export_format *conv_export_find(const char *name)

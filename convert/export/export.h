@@ -33,7 +33,6 @@ struct conv_export_job {
 struct conv_export_format {
     const char *name;   /* as --to takes it */
     const char *ending; /* of the default output */
-    const char *what;   /* for help */
     bool lacks;         /* it cannot hold all: what this workload has of that is told */
     /* Write all. Returns FP_OK, or a status with job->error filled; those of the file are filled by the caller. */
     enum fp_status (*write)(struct conv_export_job *job);

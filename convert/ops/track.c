@@ -138,7 +138,7 @@ static enum fp_status end_move(struct conv_track *track, const struct conv_event
                                struct conv_track_step *step)
 {
     struct conv_track_pending pending = {0};
-    step->matched = take_pending(track, event, &pending);
+    (void)take_pending(track, event, &pending); /* else it stays of nothing known */
     step->known = pending.known;
     step->object = pending.object;
     if (event->address != 0) {

@@ -28,7 +28,6 @@ enum conv_track_what {
 struct conv_track_step {
     enum conv_track_what what;
     bool known;                /* object is one */
-    bool matched;              /* a result whose realloc's first mark was seen */
     struct conv_object object; /* id is the tag */
     bool evicted; /* something stood at the address of what was born or moved: its release was lost */
     struct conv_object evictee;

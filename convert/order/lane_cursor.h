@@ -24,8 +24,7 @@
 struct conv_block_note {
     size_t index;        /* whatever load() wants */
     uint64_t base_epoch; /* no mark of the block is below */
-    uint32_t mark_count;
-    bool after_missing; /* blocks before it are lost */
+    bool after_missing;  /* blocks before it are lost */
 };
 
 /* Where blocks come from: a footprint, or a test's arrays. */

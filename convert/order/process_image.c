@@ -35,8 +35,7 @@ static enum fp_status sort_part(struct conv_image *image, const struct conv_part
     for (size_t i = 0; i < part->info->block_count && status == FP_OK; i++) {
         const struct fp_block_entry *entry = &part->info->blocks[i];
         struct conv_block_note *note = &image->notes[fill[entry->lane]++];
-        *note = (struct conv_block_note){
-            .index = part->first_block + i, .base_epoch = entry->base_epoch, .mark_count = entry->mark_count};
+        *note = (struct conv_block_note){.index = part->first_block + i, .base_epoch = entry->base_epoch};
         status = check_sequence(image, part, entry, &next_sequence[entry->lane], note, error);
     }
     return status;

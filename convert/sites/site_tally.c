@@ -281,10 +281,8 @@ static void look_at(struct conv_site_tally *tally, const struct conv_live_entry 
     add_live(counts, weight, object.bytes, 1);
     counts->quarter_bytes[(size_t)((double)live->birth_ns * CONV_SITE_QUARTERS / whole)] += bytes;
     counts->oldest_ns = age_ns > counts->oldest_ns ? age_ns : counts->oldest_ns;
-    if (age_ns > overdue[live->counts]) {
-        counts->overdue_objects += weight.objects;
+    if (age_ns > overdue[live->counts])
         counts->overdue_bytes += bytes;
-    }
 }
 
 static int by_site(const void *left, const void *right)

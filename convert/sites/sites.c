@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/grow.h"
 #include "convert/base/limits.h"
 #include "convert/open/input.h"
 #include "convert/open/pass.h"

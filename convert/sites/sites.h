@@ -30,10 +30,9 @@ struct conv_site_counts {
     double peak_objects, peak_bytes; /* at the process' peak */
     uint64_t least_size, most_size;  /* of allocations; of a sample, of those in it */
     struct conv_site_basis made, live,
-        peak;           /* of the figures of all, of those that live, of those at the peak */
-    uint64_t oldest_ns; /* age of the oldest object that is live; 0: none is */
-    double overdue_objects,
-        overdue_bytes; /* live, and older than 99.9 % of the site's freed objects became */
+        peak;             /* of the figures of all, of those that live, of those at the peak */
+    uint64_t oldest_ns;   /* age of the oldest object that is live; 0: none is */
+    double overdue_bytes; /* live, and older than 99.9 % of the site's freed objects became */
     double quarter_bytes
         [CONV_SITE_QUARTERS]; /* live at the end, by the quarter of the time in which they were made */
     uint32_t lives[CONV_LIFE_CLASSES]; /* freed objects by their age then */

@@ -184,13 +184,6 @@ enum fp_status fp_reader_open(const char *path, struct fp_error *ret_error, stru
 enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_error *ret_error,
                                  struct fp_reader **ret_reader);
 
-/* fp_reader_refresh - scan what was appended since the file was opened or refreshed.
- * The info changes in place: blocks join at the end, those there before keep their numbers; info.blocks, the trailer's
- * lanes and tail_error are new. After a trailer nothing is looked at.
- * Returns   FP_OK, also for a file that still ends without a trailer (see tail_error); FP_ERR_READ, FP_ERR_MEMORY,
- *           FP_ERR_CORRUPT (whole blocks were taken away), with fp_reader_error() filled. */
-enum fp_status fp_reader_refresh(struct fp_reader *reader);
-
 /* fp_reader_info - facts of the file; valid until fp_reader_close. */
 const struct fp_reader_info *fp_reader_info(const struct fp_reader *reader);
 

@@ -22,7 +22,6 @@ struct fp_reader {
     struct fp_reader_info info;
     struct fp_block_entry *blocks;
     size_t blocks_capacity;
-    uint64_t scanned_bytes; /* where the next block is to begin */
     struct fp_lane *lanes;
     struct fp_usage usage;    /* once info.usage is set */
     struct sites_store sites; /* likewise info.sites */
@@ -269,10 +268,9 @@ static enum fp_status scan_block(struct fp_reader *reader, uint64_t offset, uint
     }
 }
 
-/* From where the scan before stopped. */
 static void scan_blocks(struct fp_reader *reader)
 {
-    uint64_t offset = reader->scanned_bytes;
+    uint64_t offset = FILE_HEADER_BYTES;
     while (!reader->info.has_trailer) {
         if (offset == reader->info.file_bytes) {
             fail(reader, FP_ERR_TRUNCATED, 0, offset, "the file ends before its trailer");
@@ -280,14 +278,11 @@ static void scan_blocks(struct fp_reader *reader)
         }
         if (scan_block(reader, offset, &offset) != FP_OK)
             break;
-        reader->scanned_bytes = offset;
     }
     if (!reader->info.has_trailer)
         reader->info.tail_error = reader->error;
     else if (offset != reader->info.file_bytes)
         reader->info.tail_error = fp_error_make(FP_ERR_CORRUPT, 0, offset, "bytes follow the trailer");
-    else
-        reader->info.tail_error = (struct fp_error){0}; /* of a scan before */
 }
 
 static enum fp_status read_head(struct fp_reader *reader)
@@ -344,7 +339,6 @@ enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_e
     enum fp_status status;
     if (reader == NULL)
         return fp_error_tell(fp_error_make(FP_ERR_MEMORY, 0, 0, "no memory for a reader"), ret_error);
-    reader->scanned_bytes = FILE_HEADER_BYTES;
     reader->model_at = SIZE_MAX;
     reader->context = ZSTD_createDCtx();
     reader->fd = fp_trusted_open(directory_fd, path, S_IFREG, FP_TRUSTED_READ, &reader->error);
@@ -363,19 +357,6 @@ enum fp_status fp_reader_open_at(int directory_fd, const char *path, struct fp_e
     }
     *ret_reader = reader;
     return FP_OK;
-}
-
-enum fp_status fp_reader_refresh(struct fp_reader *reader)
-{
-    struct stat stat;
-    if (reader->info.has_trailer)
-        return FP_OK;
-    if (fstat(reader->fd, &stat) != 0)
-        return fail(reader, FP_ERR_READ, errno, 0, "cannot read");
-    if ((uint64_t)stat.st_size < reader->scanned_bytes)
-        return fail(reader, FP_ERR_CORRUPT, 0, (uint64_t)stat.st_size, "the file became shorter");
-    reader->info.file_bytes = (uint64_t)stat.st_size;
-    return scan(reader);
 }
 
 const struct fp_reader_info *fp_reader_info(const struct fp_reader *reader)

@@ -106,8 +106,6 @@ static json_t *process(struct collector *collector, struct collect_image *image)
     json_object_set_new(object, "events", number(image->events));
     json_object_set_new(object, "threads", number(image->lane_end));
     json_object_set_new(object, "bytes", number(image->bytes));
-    json_object_set_new(object, "bytes_per_event",
-                        json_real(image->events > 0 ? (double)image->bytes / (double)image->events : 0));
     json_object_set_new(object, "lost", losses(image->lost));
     for (size_t i = 0; i < image->part_count; i++)
         removed += image->parts[i].removed ? image->parts[i].events : 0;
@@ -202,7 +200,6 @@ static void put_choices(json_t *object, const struct collector *collector)
         json_object_set_new(object, "windows", number(collector->window));
         json_object_set_new(object, "windows_removed", number(collector->removed_windows));
         json_object_set_new(object, "events_removed", number(collector->removed_events));
-        json_object_set_new(object, "processes_removed", number(collector->removed_processes));
     }
 }
 
@@ -261,7 +258,6 @@ static void put_state(json_t *object, const struct collector *collector)
                         number(chunks > collector->free_chunks ? chunks - collector->free_chunks : 0));
     json_object_set_new(ring, "chunks_most", number(collector->segment.view.fixed.chunk_count));
     json_object_set_new(ring, "chunks_held", number(seg_held(&collector->segment.view)));
-    json_object_set_new(ring, "chunk_bytes", number(SEG_CHUNK_BYTES));
     json_object_set_new(object, "ring", ring);
     json_object_set_new(object, "segment_path", text(collector->segment.path));
     json_object_set_new(object, "collector", collector_object(collector));

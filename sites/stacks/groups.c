@@ -160,7 +160,6 @@ static void add(struct conv_site_counts *sum, const struct conv_site_counts *mor
     sum->least_size = least_of(sum->least_size, more->least_size);
     sum->most_size = most_of(sum->most_size, more->most_size);
     sum->oldest_ns = most_of(sum->oldest_ns, more->oldest_ns);
-    sum->overdue_objects += more->overdue_objects;
     sum->overdue_bytes += more->overdue_bytes;
     for (size_t i = 0; i < CONV_SITE_QUARTERS; i++)
         sum->quarter_bytes[i] += more->quarter_bytes[i];

@@ -93,10 +93,8 @@ static inline void history_cut(struct history *history, size_t marks_max)
                 size = left;
             for (size_t k = at; k < at + size; k++)
                 base = lane->marks[k].epoch < base ? lane->marks[k].epoch : base;
-            lane->notes[lane->note_count] = (struct conv_block_note){.index = (size_t)i << 32 |
-                                                                              lane->note_count,
-                                                                     .base_epoch = base,
-                                                                     .mark_count = (uint32_t)size};
+            lane->notes[lane->note_count] = (struct conv_block_note){
+                .index = (size_t)i << 32 | lane->note_count, .base_epoch = base};
             lane->starts[lane->note_count++] = at;
             at += size;
             history->block_count++;
