@@ -94,7 +94,7 @@ def footprint_of_mallocs(blocks, program=b"program=greedy\n"):
 def workload_of_threads(threads):
     """A workload without an op that names so many threads: a kilobyte."""
     facts = b"".join(varint(value) for value in [0] * 11 + [threads, 0, 33] + [0] * 33)
-    parts = file_header(b"MALLABWL", 3, process=64, unit=16) + block(1, [b"program=crowd\n"])
+    parts = file_header(b"MALLABWL", 1, process=64, unit=16) + block(1, [b"program=crowd\n"])
     summary = block(17, [facts, bytes(5 * threads), b""], count=threads)
     footer = struct.pack("<8sQ", b"MALLABWE", len(parts))
     return parts + summary + footer + struct.pack("<Q", xxh64(footer))
