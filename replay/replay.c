@@ -22,9 +22,8 @@
 #include "replay/outcome/outcome.h"
 #include "replay/proof/settings.h"
 #include "replay/replay_options.h"
-#include "replay/system/binding.h"
+#include "replay/system/processors.h"
 #include "replay/system/run_limit.h"
-#include "replay/system/syscalls.h"
 
 /* All of a run; there is one a process. */
 struct run {
@@ -42,8 +41,6 @@ struct run {
     struct rep_check check;
     struct rep_waste waste;
     struct rep_latency latency;
-    struct rep_syscalls syscalls;
-    struct rep_binding binding;
     struct rep_pace pace;
     struct rep_limit limit;
     bool sliced;
@@ -223,20 +220,6 @@ static int too_large(const struct run *run)
 
 /* ---- before the first op ------------------------------------------------------------------------- */
 
-/* Before any memory is touched, so that it lies near the processors that will use it. */
-static bool bind(struct run *run, bool one_thread)
-{
-    run->binding = run->options.binding;
-    const int error = rep_binding_apply(&run->binding, one_thread);
-    if (error != 0)
-        rep_complain("cannot keep to the processors '%s': %s; see lscpu for those that there are",
-                     run->binding.how, strerror(error));
-    if (run->binding.nice_refused != 0)
-        rep_complain("priority stays as it is: nice %d is refused (%s); it takes CAP_SYS_NICE",
-                     run->binding.nice, strerror(run->binding.nice_refused));
-    return error == 0;
-}
-
 static void set_exec_options(struct run *run, bool serial)
 {
     const struct rep_options *options = &run->options;
@@ -246,10 +229,8 @@ static void set_exec_options(struct run *run, bool serial)
         .summary = run->summary,
         .untimed_ops = run->inherited_ops,
         .serial = serial,
-        .processors = run->binding.count,
+        .processors = rep_processors(),
         .latency = options->latency ? &run->latency : NULL,
-        .syscalls = options->syscalls ? &run->syscalls : NULL,
-        .binding = &run->binding,
         .pace = &run->pace,
         .next = next_window,
         .at_rest = window_done,
@@ -270,7 +251,7 @@ static uint32_t rest_ids(const struct run *run)
 static bool prepare_windows(struct run *run)
 {
     const struct rep_options *options = &run->options;
-    run->sliced = rep_pace_follows(&run->pace) && !options->latency && !options->syscalls && !options->check;
+    run->sliced = rep_pace_follows(&run->pace) && !options->latency && !options->check;
     if (!run->sliced)
         return rep_meters_init(&run->meters, run->summary->windows);
     return rep_meters_init(&run->meters, rep_slices_count_max(run->summary)) &&
@@ -294,7 +275,7 @@ static bool prepare_pass(struct run *run)
 /* Map all that the run will need. */
 static bool map_all(struct run *run)
 {
-    run->loop.touch = run->options.touch;
+    run->loop.touch = REP_TOUCH_PAGE;
     run->loop.touch_step = rep_touch_step;
     run->loop.slots = rep_storage_map((size_t)run->summary->id_max + 1 + rest_ids(run),
                                       sizeof *run->loop.slots);
@@ -322,8 +303,6 @@ static bool limit_memory(struct run *run)
 static int prepare(struct run *run)
 {
     const bool serial = run->options.serial || run->summary->thread_count == 1;
-    if (!bind(run, serial))
-        return EXIT_FAILED;
     set_exec_options(run, serial);
     if (!starts_threads(run))
         return EXIT_BAD_INPUT;
@@ -347,12 +326,10 @@ static enum fp_status measure(struct run *run)
         rep_latency_calibrate(&run->latency, &run->clock);
     rep_watch();
     rep_meters_start(&run->meters);
-    rep_syscalls_count(&run->syscalls, true);
     const enum fp_status status = rep_exec_run(run->exec);
     if (status != FP_OK)
         return status;
     rep_pace_reach(&run->pace, run->summary->duration_ns);
-    rep_syscalls_count(&run->syscalls, false);
     rep_meters_stop(&run->meters);
     return FP_OK;
 }
@@ -431,7 +408,6 @@ static int print_outcome(const struct run *run)
         .meters = &run->meters,
         .totals = &run->totals,
         .substituted = run->substituted,
-        .touch = options->touch_name,
         .idle_ms = options->idle_ms,
         .idle_with = idles_with_calls(options) ? "calls" : "nothing",
         .account = &run->account,
@@ -465,11 +441,7 @@ int main(int argc, char **argv)
     const struct rep_options *options = &run.options;
     rep_recorded_worker();
     rep_options_parse(argc, argv, &run.settings, &run.options);
-    /* First of all: it becomes two processes, and only the second is to catch crashes and the timeout. */
-    const bool counted = !options->syscalls || rep_syscalls_init(&run.syscalls);
     rep_ending_init("mallab-replay-" REP_ALLOCATOR, options->workload, options->report_failure);
-    if (!counted)
-        rep_complain("system calls cannot be counted: %s", run.syscalls.why);
     (void)alarm(options->timeout_s); /* 0: none */
     if (!resolve_and_prove(&run))
         return EXIT_FAILED;

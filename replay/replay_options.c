@@ -18,8 +18,6 @@ static const char HELP[] =
     "replay' and 'mallab ab' run this program; it can be run by hand too.\n"
     "\n"
     "  --json                print one JSON object\n"
-    "  --touch WHAT          what is written into new memory: none, page (a byte per\n"
-    "                        page) or full [page]\n"
     "  --threads HOW         'recorded', or '1': all ops on one thread [recorded]\n"
     "  --expect-library LIB  fail unless malloc comes from this library: a path or\n"
     "                        a file name [what this program is linked against]\n"
@@ -43,10 +41,6 @@ static const char HELP[] =
     "                        near the live peak and at the end\n"
     "  --latency             time every call by itself and print percentiles; the\n"
     "                        time per op is not measured then\n"
-    "  --syscalls            count the system calls by kind; nothing is timed\n"
-    "  --pin HOW             'no', 'auto': a processor for each thread, or a list of\n"
-    "                        processors to keep to: 0,2-3 [no]\n"
-    "  --nice N              priority, -20 (high) to 19 [as it is]\n"
     "  --report-failure      print a run that failed as JSON too\n"
     "  --candidate NAME      the name to print [" REP_ALLOCATOR "]\n"
     "  --clock CLOCK         what the allocator is told when it asks for the time:\n"
@@ -77,34 +71,10 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *ret_number)
     return true;
 }
 
-static bool take_touch(const char *text, struct rep_options *options)
-{
-    static const char *const NAMES[] = {"none", "page", "full"}; /* in the order of enum rep_touch */
-    for (unsigned i = 0; i < 3; i++) {
-        if (strcmp(text, NAMES[i]) == 0) {
-            options->touch = (enum rep_touch)i;
-            options->touch_name = NAMES[i];
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool take_threads(const char *text, struct rep_options *options)
 {
     options->serial = strcmp(text, "1") == 0;
     return options->serial || strcmp(text, "recorded") == 0;
-}
-
-static bool take_nice(const char *text, struct rep_options *options)
-{
-    uint64_t size;
-    const bool negative = text[0] == '-';
-    if (!parse_number(text + negative, negative ? 20 : 19, &size))
-        return false;
-    options->binding.nice = negative ? -(int)size : (int)size;
-    options->binding.nice_asked = true;
-    return true;
 }
 
 static bool take_idle_with(const char *text, struct rep_options *options)
@@ -121,7 +91,6 @@ static bool take_idle_with(const char *text, struct rep_options *options)
 TAKE(setting, rep_settings_name(options->settings, text))
 TAKE(expect, rep_settings_expect(options->settings, text))
 TAKE(limit, parse_number(text, UINT64_MAX, &options->limit.bytes) && options->limit.bytes > 0)
-TAKE(pin, rep_binding_parse(&options->binding, text))
 TAKE(clock, rep_pace_parse_clock(text, &options->pace))
 TAKE(pace, rep_pace_parse_speed(text, &options->pace))
 
@@ -136,7 +105,6 @@ static const struct {
     bool (*take)(const char *text, struct rep_options *options);
 } ROWS[] = {
     {"json", FLAG, AT(json)},
-    {"touch", VALUE, .take = take_touch},
     {"threads", VALUE, .take = take_threads},
     {"expect-library", TEXT, AT(expected_library)},
     {"proof", TEXT, AT(proof_kind)},
@@ -150,9 +118,6 @@ static const struct {
     {"check", FLAG, AT(check)},
     {"waste", FLAG, AT(waste)},
     {"latency", FLAG, AT(latency)},
-    {"syscalls", FLAG, AT(syscalls)},
-    {"pin", VALUE, .take = take_pin},
-    {"nice", VALUE, .take = take_nice},
     {"report-failure", FLAG, AT(report_failure)},
     {"candidate", TEXT, AT(candidate)},
     {"clock", VALUE, .take = take_clock},
@@ -191,8 +156,8 @@ static bool take_option(size_t row, const char *value, struct rep_options *optio
 
 static void check_combination(const struct rep_options *options)
 {
-    if (options->check + options->latency + options->syscalls > 1)
-        MISUSE("--check, --latency and --syscalls are passes of their own: one at a time; see --help");
+    if (options->check && options->latency)
+        MISUSE("--check and --latency are passes of their own: one at a time; see --help");
     if (options->check && strcmp(REP_ALLOCATOR, "none") == 0)
         MISUSE("'none' has no objects that could be checked; see --help");
 }
@@ -202,10 +167,7 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
     struct option long_options[ROW_COUNT + 2] = {[ROW_COUNT] = {"help", no_argument, NULL, 'h'}};
     int option, index = 0;
     struct rep_options options = {.candidate = REP_ALLOCATOR,
-                                  .touch_name = "page",
-                                  .touch = REP_TOUCH_PAGE,
                                   .limit = {.notes_fd = -1},
-                                  .binding = {.how = "no"},
                                   .settings = settings};
     for (size_t i = 0; i < ROW_COUNT; i++)
         long_options[i] = (struct option){

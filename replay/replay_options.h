@@ -5,10 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "replay/exec/loop.h"
 #include "replay/exec/pace.h"
 #include "replay/proof/settings.h"
-#include "replay/system/binding.h"
 #include "replay/system/run_limit.h"
 
 enum rep_exit {
@@ -24,8 +22,6 @@ struct rep_options {
     const char *candidate;
     const char *expected_library; /* NULL: what this program is linked against */
     const char *proof_kind;       /* NULL: by what is expected */
-    const char *touch_name;
-    enum rep_touch touch;
     unsigned idle_ms, timeout_s; /* 0: no idle time; no timeout */
     struct rep_limit_options limit;
     const char *idle_with; /* "calls" or "nothing"; NULL: by the clock */
@@ -34,8 +30,7 @@ struct rep_options {
     bool settings_only; /* print what settings there are, check those that were given, and end */
     bool unproven;      /* settings of which the allocator tells nothing may pass */
     bool json, serial, check, waste, report_failure;
-    bool latency, syscalls; /* passes: at most one of these and check */
-    struct rep_binding binding;
+    bool latency; /* a pass of its own, as check is */
     struct rep_settings *settings; /* the caller's: named and expected ones are noted there */
 };
 

@@ -11,29 +11,15 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/words.h"
 
-#define FIRST_AFTER_NS   UINT64_C(1000000000)
-#define TERMINAL_STEP_NS UINT64_C(100000000)
-#define FILE_STEP_NS     UINT64_C(5000000000)
+#define FIRST_AFTER_NS UINT64_C(1000000000)
+#define STEP_NS        UINT64_C(100000000)
 
-void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when when)
+void cli_progress_begin(struct cli_progress *progress, bool quiet)
 {
-    const bool terminal = isatty(STDERR_FILENO) == 1;
     *progress = (struct cli_progress){
-        .enabled = when == CLI_PROGRESS_ALWAYS || (when == CLI_PROGRESS_AUTO && terminal),
-        .in_place = terminal,
+        .enabled = !quiet && isatty(STDERR_FILENO) == 1,
         .begin_ns = fp_now_ns(),
     };
-}
-
-void cli_progress_phase(struct cli_progress *progress, enum cli_progress_when when, unsigned number,
-                        unsigned of, const char *words)
-{
-    cli_progress_begin(progress, when);
-    progress->at_once = true;
-    if (!progress->enabled)
-        return;
-    fprintf(stderr, "%u of %u: %s\n", number, of, words);
-    fflush(stderr);
 }
 
 void cli_progress_show(struct cli_progress *progress, const char *what, const char *unit, uint64_t count,
@@ -41,11 +27,9 @@ void cli_progress_show(struct cli_progress *progress, const char *what, const ch
 {
     const uint64_t now = fp_now_ns();
     const uint64_t elapsed = now - progress->begin_ns;
-    const uint64_t step = progress->in_place ? TERMINAL_STEP_NS : FILE_STEP_NS;
     char remaining[32];
     struct res_text line = {0};
-    if (!progress->enabled || (elapsed < FIRST_AFTER_NS && !progress->at_once) ||
-        now - progress->last_ns < step)
+    if (!progress->enabled || elapsed < FIRST_AFTER_NS || now - progress->last_ns < STEP_NS)
         return;
     progress->last_ns = now;
     progress->shown = true;
@@ -58,14 +42,14 @@ void cli_progress_show(struct cli_progress *progress, const char *what, const ch
         const double left_ns = (double)elapsed * (double)(total - done) / (double)done;
         res_text_printf(&line, ", %s left", res_text_duration(left_ns < 1e9 ? 1e9 : left_ns, remaining));
     }
-    fprintf(stderr, progress->in_place ? "\r%s\033[K" : "%s\n", line.text);
+    fprintf(stderr, "\r%s\033[K", line.text);
     fflush(stderr);
     free(line.text);
 }
 
 void cli_progress_end(struct cli_progress *progress)
 {
-    if (progress->shown && progress->in_place)
+    if (progress->shown)
         fprintf(stderr, "\r\033[K");
     progress->shown = false;
 }

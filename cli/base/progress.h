@@ -7,28 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum cli_progress_when {
-    CLI_PROGRESS_AUTO = 0, /* when stderr is a terminal */
-    CLI_PROGRESS_ALWAYS,
-    CLI_PROGRESS_NEVER,
-};
-
 struct cli_progress {
     bool enabled;
-    bool in_place; /* a terminal: rewrite the line; else a line each, not more often than every 5 s */
     bool shown;
-    bool at_once; /* from the first word on: a phase was announced */
     uint64_t begin_ns, last_ns;
 };
 
-/* cli_progress_begin - start the clock. */
-void cli_progress_begin(struct cli_progress *progress, enum cli_progress_when when);
-
-/* cli_progress_phase - begin anew for a part of long work, and tell on a line of its own, which stays, what that is: a
- * command that is run meanwhile may write on stderr too.
- * number, of  "1 of 3". words: what is done now. */
-void cli_progress_phase(struct cli_progress *progress, enum cli_progress_when when, unsigned number,
-                        unsigned of, const char *words);
+/* cli_progress_begin - start the clock. quiet: nothing is shown, as where stderr is no terminal. */
+void cli_progress_begin(struct cli_progress *progress, bool quiet);
 
 /* cli_progress_show - how far it is.
  * what         a few words.

@@ -37,15 +37,6 @@ static int take_json(const struct cli_verb *verb, const struct cli_option *row, 
     return -1;
 }
 
-static int take_quiet(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    struct cli_answer *answer = at;
-    answer->quiet = true;
-    if (answer->progress == CLI_PROGRESS_AUTO)
-        answer->progress = CLI_PROGRESS_NEVER;
-    return -1;
-}
-
 static int take_color(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
     return cli_parse_color(value, at) ? -1 : cli_option_refuse(verb, row, value);
@@ -93,7 +84,7 @@ const struct cli_option cli_answer_color[] = {
 const struct cli_option cli_answer_details[] = {
     {.name = "details", .how = CLI_FLAG, .at = AT(details),
      .help = "below the screen also the table of all figures, and what explains them: noise, rounds, machine, "
-             "waste, latency by call, system calls"},
+             "waste, latency by call"},
     {0},
 };
 
@@ -104,7 +95,7 @@ const struct cli_option cli_answer_keep[] = {
 };
 
 const struct cli_option cli_answer_quiet[] = {
-    {.name = "quiet", .letter = 'q', .how = CLI_CALL, .take = take_quiet,
+    {.name = "quiet", .letter = 'q', .how = CLI_FLAG, .at = AT(quiet),
      .help = "no progress, no summaries of the steps, no warnings of what disturbs"},
     {0},
 };
@@ -112,14 +103,6 @@ const struct cli_option cli_answer_quiet[] = {
 const struct cli_option cli_answer_max_memory[] = {
     {.name = "max-memory", .argument = "SIZE", .how = CLI_CALL, .take = take_max_memory,
      .takes = "a size such as 800M or 4G", .help = "what an input may take: 4G [1 GiB, 2000 times its size]"},
-    {0},
-};
-
-const struct cli_option cli_answer_progress[] = {
-    {.name = "progress", .how = CLI_SET, .least = CLI_PROGRESS_ALWAYS, .at = AT(progress),
-     .help = "progress on stderr, also when that is no terminal"},
-    {.name = "no-progress", .how = CLI_SET, .least = CLI_PROGRESS_NEVER, .at = AT(progress),
-     .help = "no progress on stderr"},
     {0},
 };
 
@@ -132,8 +115,6 @@ const struct cli_option cli_answer_result[] = {
     {.group = cli_answer_json, .help = "print that JSON instead of the table"},
     {.name = "label", .argument = "TEXT", .how = CLI_TEXT, .at = AT(label),
      .help = "what to call the result in histories and comparisons"},
-    {.name = "commit", .argument = "ID", .how = CLI_TEXT, .at = AT(commit),
-     .help = "of the sources that are measured [git's of this directory, if any]"},
     {0},
 };
 /* clang-format on */

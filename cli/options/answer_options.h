@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/progress.h"
 #include "cli/options/option_table.h"
 
 enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_MARKDOWN, CLI_FORMAT_CSV, CLI_FORMAT_JSON, CLI_FORMAT_HTML };
@@ -19,18 +18,16 @@ enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_MARKDOWN, CLI_FORMAT_CSV, CLI_FOR
 struct cli_answer {
     const char *output;         /* -o; NULL: not given */
     const char *keep;           /* --keep DIR; NULL: not given */
-    const char *label, *commit; /* of a result; NULL: not given */
+    const char *label;          /* of a result; NULL: not given */
     enum cli_format format;
     bool force, quiet, json, colour, details;
-    enum cli_progress_when progress; /* never, where it is quiet and not asked for */
 };
 
 /* Groups, each of the rows that its name says; of a struct cli_answer. */
 extern const struct cli_option cli_answer_output[], cli_answer_force[], cli_answer_json[], cli_answer_color[],
     cli_answer_details[], cli_answer_keep[], cli_answer_quiet[], cli_answer_max_memory[];
-extern const struct cli_option cli_answer_progress[]; /* --progress and --no-progress */
 extern const struct cli_option
-    cli_answer_result[]; /* -o, -f, --max-memory, --json, --label, --commit of a verb that makes a result */
+    cli_answer_result[]; /* -o, -f, --max-memory, --json, --label of a verb that makes a result */
 
 /* cli_answer_take_format - for a verb's row of --format, whose words are the formats that it knows;
  * `at` is a struct cli_answer. */

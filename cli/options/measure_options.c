@@ -1,8 +1,6 @@
 /* measure_options.c - see measure_options.h. */
 #include "cli/options/measure_options.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,67 +8,8 @@
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
 #include "cli/options/option_table.h"
-#include "replay/system/binding.h"
 
 #define AT(member) offsetof(struct cli_measure, member)
-
-static void put(struct cli_measure *measure, const char *option, const char *value)
-{
-    for (unsigned i = 0; i < measure->count; i += 2) {
-        if (strcmp(measure->options[i], option) == 0) { /* given twice: the last one counts */
-            measure->options[i + 1] = value;
-            return;
-        }
-    }
-    measure->options[measure->count++] = option;
-    measure->options[measure->count++] = value;
-}
-
-/* Tried here, so that it is told once and not as the failure of every run. Returns an errno. */
-static int try_processors(struct rep_binding *binding)
-{
-    cpu_set_t before;
-    if (binding->each || strcmp(binding->how, "no") == 0 || sched_getaffinity(0, sizeof before, &before) != 0)
-        return 0;
-    const int error = rep_binding_apply(binding, false);
-    (void)sched_setaffinity(0, sizeof before, &before); /* it was so before */
-    return error;
-}
-
-/* A processor that this process may not use is misuse too. */
-static int take_pin(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    struct rep_binding binding = {0};
-    if (!rep_binding_parse(&binding, value))
-        return cli_option_refuse(verb, row, value);
-    const int error = try_processors(&binding);
-    if (error != 0)
-        return cli_misuse(verb, "cannot keep to the processors '%s': %s; lscpu lists those that there are",
-                          value, strerror(error));
-    put(at, "--pin", value);
-    return -1;
-}
-
-static int take_nice(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
-{
-    char *end;
-    errno = 0;
-    const long nice = strtol(value, &end, 10);
-    if (errno != 0 || end == value || *end != '\0' || value[0] == ' ' || value[0] == '+' || nice < -20 ||
-        nice > 19)
-        return cli_option_refuse(verb, row, value);
-    put(at, "--nice", value);
-    return -1;
-}
-
-static int take_one_thread(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                           void *at)
-{
-    struct cli_measure *measure = at;
-    put(measure, "--threads", "1");
-    measure->one_thread = true;
-    return -1;
-}
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
@@ -96,14 +35,6 @@ const struct cli_option cli_measure_rounds[] = {
     {0},
 };
 
-const struct cli_option cli_measure_idle[] = {
-    {.name = "idle", .argument = "T", .how = CLI_DURATION, .at = AT(idle_ns), .zero = true,
-     .most = UINT64_C(86400000000000), .takes = "a time of a day at most, such as 60s or 5m, or 0",
-     .help = "rest for T (5s, 500ms) after the last call, then look at memory again; T passes on --clock; "
-             "0: none [0]"},
-    {0},
-};
-
 const struct cli_option cli_measure_seed[] = {
     {.name = "seed", .argument = "N", .how = CLI_COUNT, .at = AT(seed),
      .most = (UINT64_C(1) << CLI_SEED_BITS) - 1, .takes = "a number from 0 to 2^53 - 1",
@@ -111,14 +42,8 @@ const struct cli_option cli_measure_seed[] = {
     {0},
 };
 
-const struct cli_option cli_measure_touch[] = {
-    {.name = "touch", .argument = "WHAT", .how = CLI_WORD, .at = AT(touch), .words = "none page full",
-     .help = "what is written into new memory: none, page (a byte per page) or full [page]"},
-    {0},
-};
-
 const struct cli_option cli_measure_one_thread[] = {
-    {.name = "one-thread", .how = CLI_CALL, .take = take_one_thread,
+    {.name = "one-thread", .how = CLI_FLAG, .at = AT(one_thread),
      .help = "replay the calls of all threads on one, in their order"},
     {0},
 };
@@ -126,15 +51,6 @@ const struct cli_option cli_measure_one_thread[] = {
 const struct cli_option cli_measure_timeout[] = {
     {.name = "timeout", .argument = "T", .how = CLI_DURATION, .at = AT(timeout_ns),
      .help = "give up a run after T: 90s, 5m [20 times its warm-up]"},
-    {0},
-};
-
-const struct cli_option cli_measure_place[] = {
-    {.name = "pin", .argument = "HOW", .how = CLI_CALL, .take = take_pin, .words = "no auto",
-     .takes = "'no', 'auto' or processors as 0,2-3",
-     .help = "no; auto: each thread on a processor of its own; or processors to keep to: 0,2-3 [no]"},
-    {.name = "nice", .argument = "N", .how = CLI_CALL, .take = take_nice, .takes = "a number from -20 to 19",
-     .help = "priority, from -20 (high) to 19 [as it is]"},
     {0},
 };
 
@@ -155,11 +71,6 @@ const struct cli_option cli_measure_limit[] = {
 struct cli_measure cli_measure_defaults(void)
 {
     return (struct cli_measure){.seed = cli_draw_seed()};
-}
-
-uint64_t cli_measure_idle_ms(const struct cli_measure *measure)
-{
-    return (measure->idle_ns + 999999) / 1000000;
 }
 
 static int check_options(const struct cli_verb *verb, const struct cli_measure *measure)

@@ -1,4 +1,4 @@
-/* measure_options.h - options of `ab`, `tune`, `validate` and `replay` that say how a run is made: of which candidates,
+/* measure_options.h - options of `ab` and `replay` that say how a run is made: of which candidates,
  * how often, how long, on what. */
 #ifndef MALLAB_CLI_OPTIONS_MEASURE_OPTIONS_H
 #define MALLAB_CLI_OPTIONS_MEASURE_OPTIONS_H
@@ -13,29 +13,22 @@
 
 /* Begin with cli_measure_defaults. Strings are borrowed from the command line. */
 struct cli_measure {
-    const char *options[7]; /* --pin, --nice and --threads, for the replay program; NULL-terminated */
-    unsigned count;
     const char *allocators; /* -a: a list for cli_choose; of `replay` the one. NULL: not given */
     const char *baseline;   /* -b; NULL: not given */
-    const char *touch;      /* NULL: the replay's default */
     uint64_t rounds;        /* 0: not given */
     uint64_t seed;          /* a drawn one where none is given */
-    uint64_t idle_ns, timeout_ns, limit_bytes;
+    uint64_t timeout_ns, limit_bytes;
     const char *limit_by, *limit_in; /* "cgroup" or "data"; a directory; NULL: not said */
     bool one_thread;
 };
 
 /* Groups of a struct cli_measure. */
-extern const struct cli_option cli_measure_baseline[], cli_measure_rounds[], cli_measure_idle[],
-    cli_measure_seed[], cli_measure_touch[], cli_measure_one_thread[], cli_measure_timeout[];
+extern const struct cli_option cli_measure_baseline[], cli_measure_rounds[], cli_measure_seed[],
+    cli_measure_one_thread[], cli_measure_timeout[];
 extern const struct cli_option cli_measure_allocators[]; /* -a LIST */
-extern const struct cli_option cli_measure_place[];      /* --pin and --nice */
 extern const struct cli_option cli_measure_limit[];      /* --limit, --limit-by, --limit-in */
 
 struct cli_measure cli_measure_defaults(void);
-
-/* cli_measure_idle_ms - of --idle, no less than it. */
-uint64_t cli_measure_idle_ms(const struct cli_measure *measure);
 
 /* By which of the kernel's means memory is limited, decided before the first run. */
 struct cli_limit {

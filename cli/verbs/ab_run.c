@@ -30,7 +30,6 @@
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
-#define IDLE_NS   UINT64_C(60000000000)
 #define OVERSPENT 1.25 /* of the default, and it is told */
 
 /* ---- workloads ------------------------------------------------------------------------------ */
@@ -46,7 +45,7 @@ static int add_workload(struct cli_ab *ab, const char *input, const char *named)
         .convert = &ab->settings.convert,
         .force = answer->force,
         .quiet = answer->quiet || answer->keep == NULL, /* of what is removed nobody needs the place */
-        .progress = answer->progress,
+        .no_progress = answer->quiet,
     };
     const int code = cli_workload_prepare(ab->verb, &prepare, input, number, &prepared);
     if (code != CLI_DONE)
@@ -142,7 +141,7 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
                                                    : NULL, /* COMMAND's comes first */
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
-        .progress = settings->answer.progress,
+        .no_progress = settings->answer.quiet,
     };
     if (step.runs.candidate_count < 2) {
         result->asked.not_confirmed = "no other allocator is advised";
@@ -245,20 +244,17 @@ struct res_options cli_ab_options(struct cli_ab *ab)
         .until = settings->until,
         .time_budget_ns = settings->time_budget_ns,
         .rounds_least = settings->is_bound ? 1 : 0,
-        .memory_rounds = (unsigned)settings->memory_rounds,
+        .memory_rounds = RES_MEMORY_PASSES,
         .starts = RES_STARTS,
-        .idle_ms = cli_measure_idle_ms(&settings->measure),
+        .idle_ms = RES_MEMORY_REST_MS,
         .seed = settings->measure.seed,
-        .touch = settings->measure.touch,
         .timeout_ns = settings->measure.timeout_ns,
         .limit_bytes = settings->measure.limit_bytes,
         .group_place = cli_limit_place(&ab->limit),
         .limit_by_why = ab->limit.why,
         .check = settings->check,
         .one_thread = settings->measure.one_thread,
-        .replay_options = settings->measure.options,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
-        .system_calls = !settings->no_syscalls,
         .stop = &cli_stopped_by,
         .progress = on_progress,
         .context = ab,
@@ -305,7 +301,7 @@ static int run_rounds(struct cli_ab *ab, struct res_experiment *ret_experiment, 
     /* The reader of our output may go while we have a directory to remove. Not before: a COMMAND would inherit it. */
     (void)signal(SIGPIPE, SIG_IGN);
     res_disturbances_begin(&disturbances, "");
-    cli_progress_begin(&ab->progress, ab->settings.answer.progress);
+    cli_progress_begin(&ab->progress, ab->settings.answer.quiet);
     res_experiment_run(&options, ret_experiment);
     cli_progress_end(&ab->progress);
     res_disturbances_end(&disturbances);
@@ -364,11 +360,7 @@ static void ab_release(struct cli_ab *ab)
 
 struct cli_ab_settings cli_ab_settings_default(void)
 {
-    struct cli_ab_settings settings = {.answer = cli_answer_defaults(),
-                                       .measure = cli_measure_defaults(),
-                                       .memory_rounds = RES_MEMORY_PASSES};
-    settings.measure.idle_ns = IDLE_NS;
-    return settings;
+    return (struct cli_ab_settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
 }
 
 int cli_ab_run(struct cli_ab *ab)

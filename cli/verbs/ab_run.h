@@ -26,10 +26,10 @@ struct cli_ab_settings {
     struct cli_measure measure;
     struct conv_options convert;
     struct cli_ab_confirm confirm;
-    uint64_t memory_rounds, time_budget_ns;
+    uint64_t time_budget_ns;
     double until;  /* a share; 0: not asked */
     bool is_bound; /* the time budget was asked for, and holds whatever it costs */
-    bool check, latency, no_syscalls;
+    bool check, latency;
     char **inputs;
     size_t input_count;
     char **command;            /* NULL: none */

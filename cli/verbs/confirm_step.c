@@ -44,7 +44,7 @@ static int run_pairs(const struct cli_verb *verb, const struct cli_confirm_step 
     options.stop = &cli_stopped_by;
     options.progress = on_run;
     options.context = &progress;
-    cli_progress_begin(&progress, step->progress);
+    cli_progress_begin(&progress, step->no_progress);
     res_confirm_run(&options, result);
     cli_progress_end(&progress);
     if (result->confirmation->stopped)

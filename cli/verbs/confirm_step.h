@@ -14,7 +14,7 @@ struct cli_confirm_step {
     const char *group;               /* as of struct res_confirm_command */
     bool quiet;
     bool shown; /* the answer is no JSON: who failed is told there */
-    enum cli_progress_when progress;
+    bool no_progress;
 };
 
 /* cli_confirm_command - run a command; cli_confirm_service - a service.

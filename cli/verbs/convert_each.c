@@ -120,7 +120,7 @@ static int convert_one(const struct work *work, const struct job *job, json_t *r
     char *name = res_printf("%s: %s.%u", work->each->verb->name, plain, job->process->process_id);
     verb.name = name;
     options.process_file = job->process_file;
-    const int code = cli_convert_file(&verb, job->input, job->output, &options, true, work->each->progress,
+    const int code = cli_convert_file(&verb, job->input, job->output, &options, true, work->each->no_progress,
                                       &report);
     fp_memory_forget_input(); /* each is bounded by its own size */
     if (report != NULL) {

@@ -17,7 +17,7 @@ struct cli_each {
     bool all;              /* processes; else the group that `convert` chooses, whose choice is told */
     const struct conv_options *convert; /* for each of them */
     bool quiet;
-    enum cli_progress_when progress;
+    bool no_progress;
 };
 
 /* cli_convert_each - one process after the other; what goes wrong with one is told and leaves the others alone.

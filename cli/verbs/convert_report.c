@@ -269,7 +269,7 @@ int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
 }
 
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, enum cli_progress_when progress,
+                     const struct conv_options *options, bool quiet, bool no_progress,
                      json_t **ret_report)
 {
     static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
@@ -281,7 +281,7 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
     struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
     const struct sigaction action = {.sa_handler = remove_half_file};
     fp_signals_take(NUMBERS, COUNT, &action, saved);
-    cli_progress_begin(&line, progress);
+    cli_progress_begin(&line, no_progress);
     with_progress.progress = show_progress;
     with_progress.progress_data = &line;
     const enum fp_status status = conv_file(input, output, &with_progress, &report, error);

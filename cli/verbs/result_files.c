@@ -101,7 +101,7 @@ static bool take_commit(void *data, int stream, const char *bytes, size_t count)
 }
 
 /* What git calls the sources of this directory; "" where there is no git, or no repository. Its hooks are not run. */
-static const char *find_commit(void)
+static void find_commit(void)
 {
     const char *const words[] = {"git",     "-c",          "core.fsmonitor=false", "describe", "--always",
                                  "--dirty", "--abbrev=64", "--exclude=*",          NULL};
@@ -120,7 +120,6 @@ static const char *find_commit(void)
     }
     free(program);
     commit_here[strcspn(commit_here, "\n")] = '\0';
-    return commit_here;
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -128,8 +127,7 @@ static const char *find_commit(void)
 int cli_result_check(const struct cli_verb *verb, struct cli_answer *answer)
 {
     char *problem = NULL;
-    if (answer->commit == NULL)
-        answer->commit = find_commit();
+    find_commit();
     if (answer->output != NULL && strcmp(answer->output, "-") == 0) {
         answer->json = true;
         answer->output = NULL;
@@ -262,7 +260,7 @@ int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer
     int code = CLI_DONE;
     bool printed = answer->json;
     result->label = answer->label != NULL ? res_text_plain(answer->label) : NULL;
-    result->commit = *answer->commit != '\0' ? res_text_plain(answer->commit) : NULL;
+    result->commit = *commit_here != '\0' ? res_text_plain(commit_here) : NULL;
     res_notes_fill(result);
     json_t *written = res_result_write(result);
     char *document = cli_json_pretty(written);

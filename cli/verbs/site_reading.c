@@ -68,7 +68,7 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
     struct cli_progress line;
     int code = CLI_DONE;
     (void)rec_recover(verb->name, settings->path);
-    cli_progress_begin(&line, settings->answer.progress);
+    cli_progress_begin(&line, settings->answer.quiet);
     options.progress = show_progress;
     options.progress_data = &line;
     if (conv_sites_file(settings->path, &options, &settings->ages, ret_sites, error) != FP_OK) {

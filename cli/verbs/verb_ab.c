@@ -27,7 +27,7 @@ static bool parse_percent(const char *text, double *ret_share)
     return true;
 }
 
-static int take_until(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+static int take_resolve(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
 {
     return parse_percent(value, at) ? -1 : cli_option_refuse(verb, row, value);
 }
@@ -61,34 +61,21 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_rounds, .at = AT(measure),
      .help = "runs of each candidate, 1-1000; a verdict takes 8 [as --resolve 3% --time-budget 60s needs]; with one of "
              "them at most so many [1000]"},
-    {.name = "resolve", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
+    {.name = "resolve", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_resolve,
      .takes = "a difference such as 2% or 0.5%, up to 100%",
      .help = "add rounds, from 16 on, until a difference of time of this size is shown or excluded for each "
              "candidate: 2%, 1%"},
-    {.name = "until", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_until,
-     .takes = "a difference such as 2% or 0.5%, up to 100%", .help = "the same"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
      .help = "what replays may take, with warm-up and passes; one round is made, fewer than 8 give no verdict: 90s, 5m "
              "[60s, and 8 rounds at least; any time where -n says how many]"},
-    {.name = "memory-rounds", .argument = "N", .how = CLI_COUNT, .at = AT(memory_rounds),
-     .most = CLI_ROUNDS_MAX,
-     .help = "rounds in which each candidate runs once more, and is told recorded time: resident memory is "
-             "of those runs; 0: of the timed ones [3]"},
-    {.group = cli_measure_idle, .at = AT(measure),
-     .help = "recorded time that such a run rests for at its end, for what is left in memory then; 0: none "
-             "[60s]"},
     {.group = cli_measure_seed, .at = AT(measure)},
-    {.group = cli_measure_touch, .at = AT(measure)},
     {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
      .help = "time single calls too, in passes behind the rounds: p99 and p99.9 in the table, all of it in "
              "the JSON"},
-    {.name = "no-syscalls", .how = CLI_FLAG, .at = AT(no_syscalls),
-     .help = "no pass behind the rounds that counts system calls"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
      .takes = "a time such as 90s or 5m",
      .help = "at last run COMMAND itself under the baseline and what is advised, as 'mallab confirm' does: for T "
              "[at most as long as the replays took, or 60s]"},
-    {.group = cli_measure_place, .at = AT(measure)},
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure)},
     {.group = cli_measure_limit, .at = AT(measure)},
@@ -104,7 +91,6 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_answer_keep, .at = AT(answer)},
     {.group = cli_answer_details, .at = AT(answer)},
     {.group = cli_answer_color, .at = AT(answer)},
-    {.group = cli_answer_progress, .at = AT(answer)},
     {.group = cli_answer_quiet, .at = AT(answer)},
     {0},
 };

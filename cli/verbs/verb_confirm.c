@@ -63,7 +63,6 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "what comes out"},
     {.group = cli_answer_result, .at = AT(answer)},
     {.group = cli_answer_details, .at = AT(answer)},
-    {.group = cli_answer_progress, .at = AT(answer)},
     {.group = cli_answer_quiet, .at = AT(answer)},
     {0},
 };
@@ -133,7 +132,7 @@ static int run_program(const struct settings *settings, const struct cli_choice 
         .timeout_ns = settings->measure.timeout_ns,
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
-        .progress = settings->answer.progress,
+        .no_progress = settings->answer.quiet,
     };
     struct res_result result;
     res_result_of_experiment(&nothing, choice->missing, choice->missing_count, &result);

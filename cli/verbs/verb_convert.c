@@ -67,7 +67,6 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
     {.group = cli_answer_max_memory, .at = AT(answer)},
     {.group = cli_answer_json, .at = AT(answer), .help = "print the report as JSON on stdout"},
-    {.group = cli_answer_progress, .at = AT(answer)},
     {.group = cli_answer_quiet, .at = AT(answer),
      .help = "no summary, no progress; what was repaired or lost is still told"},
     {0},
@@ -127,7 +126,7 @@ static int convert_several(const struct settings *settings, const char *director
         .all = settings->each,
         .convert = &settings->convert,
         .quiet = settings->answer.quiet,
-        .progress = settings->answer.progress,
+        .no_progress = settings->answer.quiet,
     };
     const int code = cli_convert_each(&each, settings->answer.json ? &report : NULL);
     const int printed = report != NULL ? cli_print_json(report) : CLI_DONE;
@@ -187,7 +186,7 @@ static int convert_one(struct settings *settings)
     int code = cli_answer_check(&CLI_CONVERT, answer);
     if (code == CLI_DONE)
         code = cli_convert_file(&CLI_CONVERT, settings->input, answer->output, &settings->convert,
-                                answer->quiet, answer->progress, answer->json ? &report : NULL);
+                                answer->quiet, answer->quiet, answer->json ? &report : NULL);
     return report != NULL ? cli_print_json(report) : code;
 }
 

@@ -203,7 +203,7 @@ static int run_doctor(int argc, char **argv)
     res_doctor_measuring(&doctor, WINDOW_NS);
     add_clock(&doctor); /* chosen as the replay will */
     res_doctor_recording(&doctor);
-    res_doctor_validating(&doctor);
+    res_doctor_confirming(&doctor);
     code = check_installed(&doctor);
     if (code == CLI_DONE && cli_stopped_by == 0)
         code = give_out(&doctor, &settings);
@@ -221,7 +221,7 @@ const struct cli_verb CLI_DOCTOR = {
     .summary = "say what on this machine spoils measurements",
     .usage = "[OPTION...]",
     .purpose =
-        "Look at this machine for what spoils measurements, recordings and validations: each check is ok, "
+        "Look at this machine for what spoils measurements, recordings and confirmations: each check is ok, "
         "note (it limits what can be had) or bad (it spoils figures or recordings), with what was seen, "
         "why it matters and what to do about it. It looks for about a second.",
     .options = OPTIONS,

@@ -38,7 +38,7 @@ static const struct cli_option OPTIONS[] = {
              "have two numbers, OTHER's first"},
     {.name = "lines", .how = CLI_FLAG, .at = AT(with_lines),
      .help = "with files, lines and inlined functions, where there is debug information; takes longer"},
-    {.group = cli_answer_progress, .at = AT(reading.answer)},
+    {.group = cli_answer_quiet, .at = AT(reading.answer)},
     {.heading = "names"},
     {.group = cli_site_names, .at = AT(reading)},
     {.heading = "how RECORDING is read"},

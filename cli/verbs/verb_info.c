@@ -47,7 +47,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "prove it legal: read every block, execute every op of a workload on paper; 'legal', or what "
              "is wrong first"},
     {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for results [auto]"},
-    {.group = cli_answer_progress, .at = AT(answer)},
+    {.group = cli_answer_quiet, .at = AT(answer)},
 
     {.heading = "how FILE is read"},
     {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
@@ -191,7 +191,7 @@ static struct conv_options begin_reading(const struct settings *settings, struct
     struct conv_options options = settings->convert;
     options.progress = show_progress;
     options.progress_data = line;
-    cli_progress_begin(line, settings->answer.progress);
+    cli_progress_begin(line, settings->answer.quiet);
     return options;
 }
 

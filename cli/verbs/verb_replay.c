@@ -28,9 +28,9 @@
 struct settings {
     struct cli_answer answer;
     struct cli_measure measure;
-    const char *pace, *idle_with;
+    const char *pace;
     int recorded_clock; /* of its words: 0 or 1 */
-    bool check, latency, syscalls;
+    bool check, latency;
     const char *workload;
 };
 
@@ -59,14 +59,10 @@ static const struct cli_option OPTIONS[] = {
      .offer = CLI_OFFER_CANDIDATE,
      .help = "a candidate of 'mallab allocators', 'none' for the harness alone, or the path of a library to "
              "preload; with settings: jemalloc+narenas=1+tcache=false [glibc]"},
-    {.group = cli_measure_touch, .at = AT(measure)},
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
      .help = "time every call by itself: percentiles by call and by size; time per call as a whole is not "
              "measured then"},
-    {.name = "syscalls", .how = CLI_FLAG, .at = AT(syscalls),
-     .help = "count the allocator's system calls by kind; nothing is timed"},
-    {.group = cli_measure_place, .at = AT(measure)},
     {.name = "clock", .argument = "CLOCK", .how = CLI_CHOICE, .at = AT(recorded_clock),
      .words = "real recorded",
      .help = "what the allocator is told when it asks for the time: 'real', or 'recorded', which moves with "
@@ -74,10 +70,6 @@ static const struct cli_option OPTIONS[] = {
     {.name = "pace", .argument = "SPEED", .how = CLI_CALL, .at = AT(pace), .take = take_pace,
      .words = "max real", .takes = "'max', 'real' or a number of times from 0.001x to 1000000x",
      .help = "'max', 'real' (each call at its recorded time) or 'Nx', N times as fast as that: 10x [max]"},
-    {.group = cli_measure_idle, .at = AT(measure)},
-    {.name = "idle-with", .argument = "WHAT", .how = CLI_WORD, .at = AT(idle_with), .words = "calls nothing",
-     .help = "'nothing', or 'calls': some in each tenth of a second [calls on the recorded clock, else "
-             "nothing]"},
     {.group = cli_measure_timeout, .at = AT(measure), .help = "give up after T: 90s, 5m [never]"},
     {.group = cli_measure_limit, .at = AT(measure),
      .help = "most memory that the allocator may have: 64M, 1.5G [no limit]"},
@@ -90,20 +82,14 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-static int passes_of(const struct settings *settings)
-{
-    return settings->check + settings->latency + settings->syscalls;
-}
-
 static int take_options(int argc, char **argv, struct settings *ret_settings)
 {
     struct cli_operands operands;
     *ret_settings = (struct settings){.answer = cli_answer_defaults(), .measure = cli_measure_defaults()};
     ret_settings->measure.allocators = "glibc";
     int code = cli_options_take(&CLI_REPLAY, argc, argv, ret_settings, &operands);
-    if (code < 0 && passes_of(ret_settings) > 1)
-        return cli_misuse(&CLI_REPLAY,
-                          "--check, --latency and --syscalls are passes of their own: one at a time");
+    if (code < 0 && ret_settings->check && ret_settings->latency)
+        return cli_misuse(&CLI_REPLAY, "--check and --latency are passes of their own: one at a time");
     if (code < 0)
         code = cli_operands_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
     ret_settings->workload = code < 0 ? operands.words[0] : NULL;
@@ -242,31 +228,23 @@ static int run_binary(const struct settings *settings, const struct res_candidat
 {
     const uint64_t timeout_ns = settings->measure.timeout_ns;
     char *timeout = res_printf("%llu", (unsigned long long)((timeout_ns + 999999999) / 1000000000));
-    const char *extra[16] = {NULL};
+    const char *extra[8] = {NULL};
     size_t count = 0;
     const struct res_run_request request = {
         .candidate = candidate,
         .workload = settings->workload,
-        .touch = settings->measure.touch,
         .limit_bytes = settings->measure.limit_bytes,
         .group = limited->group.directory != NULL ? &limited->group : NULL,
         .check = settings->check,
-        .waste = passes_of(settings) == 0 && strcmp(candidate->name, "none") != 0,
-        .pass_option = settings->latency    ? "--latency"
-                       : settings->syscalls ? "--syscalls"
-                                            : NULL,
-        .more = settings->measure.options,
+        .waste = !settings->check && !settings->latency && strcmp(candidate->name, "none") != 0,
+        .pass_option = settings->latency ? "--latency" : NULL,
+        .one_thread = settings->measure.one_thread,
         .recorded_clock = settings->recorded_clock != 0,
-        .idle_ms = cli_measure_idle_ms(&settings->measure),
         .as_text = !settings->answer.json,
     };
     if (settings->pace != NULL) {
         extra[count++] = "--pace";
         extra[count++] = settings->pace;
-    }
-    if (settings->idle_with != NULL) {
-        extra[count++] = "--idle-with";
-        extra[count++] = settings->idle_with;
     }
     if (timeout_ns > 0) {
         extra[count++] = "--timeout";

@@ -57,7 +57,7 @@ static const struct cli_option SHARED[] = {
     {.group = cli_answer_json, .at = AT(reading.answer), .help = "the same as --format json"},
     {.group = cli_answer_output, .at = AT(reading.answer)},
     {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
-    {.group = cli_answer_progress, .at = AT(reading.answer)},
+    {.group = cli_answer_quiet, .at = AT(reading.answer)},
     {.heading = "names"},
     {.group = cli_site_names, .at = AT(reading)},
     {.heading = "how RECORDING is read"},

@@ -52,7 +52,7 @@ static int narrow(struct cli_ab *ab)
                           ab->choice.candidates[0]->name);
     ab->warm_up.workload = ab->workloads; /* what a stage takes is no estimate of what is told */
     ab->warm_up.told = true;
-    cli_progress_begin(&ab->progress, ab->settings.answer.progress);
+    cli_progress_begin(&ab->progress, ab->settings.answer.quiet);
     res_halving_run(&halving, ab->choice.candidates, &ab->choice.candidate_count);
     cli_progress_end(&ab->progress);
     ab->warm_up.workload = NULL;

@@ -41,7 +41,7 @@ static int convert(void *data)
     fp_signals_take(NUMBERS, FP_ENDING_COUNT, &action, NULL);
     return conversion->is_group ? cli_convert_each(each, NULL)
                                 : cli_convert_file(each->verb, each->input, each->directory, each->convert,
-                                                   each->quiet, each->progress, NULL);
+                                                   each->quiet, each->no_progress, NULL);
 }
 
 /* In a process of its own, which a Ctrl-C ends without ending us: we still have a directory to remove. */
@@ -55,7 +55,7 @@ static int convert_in_child(const struct cli_verb *verb, const struct cli_prepar
                                              .ending = WORKLOAD_ENDING,
                                              .convert = &options,
                                              .quiet = prepare->quiet,
-                                             .progress = prepare->progress},
+                                             .no_progress = prepare->no_progress},
                                     .is_group = is_group};
     const struct fp_process_plan plan = {.body = convert, .data = &conversion, .dies_with_us = true};
     int status;

@@ -19,7 +19,7 @@ struct cli_prepare {
     const struct conv_options *convert; /* what is selected; `overwrite` is set from force */
     bool force;                         /* existing ones may be replaced */
     bool quiet;                         /* no summary */
-    enum cli_progress_when progress;
+    bool no_progress;
 };
 
 /* A workload that can be replayed. */

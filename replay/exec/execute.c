@@ -80,14 +80,10 @@ static void execute_run(struct rep_exec *exec, struct rep_thread *self, uint32_t
     const struct rep_clock *clock = exec->options->clock;
     const struct wl_op *ops = &exec->now->plan.ops[op_first];
     const uint8_t *code = &exec->now->plan.code[op_first];
-    if (exec->options->syscalls != NULL)
-        rep_syscalls_inside(exec->options->syscalls, true);
     errno = 0; /* of this run, if it fails: what was left by others explains nothing */
     const uint64_t start = rep_ticks(clock);
     const size_t done = rep_loop_run(exec->options->loop, ops, code, op_count);
     const uint64_t end = rep_ticks(clock);
-    if (exec->options->syscalls != NULL)
-        rep_syscalls_inside(exec->options->syscalls, false);
     if (end > start) /* counters of two processors may differ by a few ticks */
         self->ticks += end - start;
     self->runs++;

@@ -8,7 +8,6 @@
 #include "replay/exec/loop.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "replay/base/op.h"
 #include "replay/base/storage.h"
@@ -43,11 +42,6 @@ static __attribute__((noinline, cold)) void touch_more(const struct rep_loop *lo
 {
     const size_t step = loop->touch_step;
     const size_t from = touched_before(op, step);
-    if (loop->touch == REP_TOUCH_FULL && step != REP_TOUCH_FIRST_ONLY) {
-        if (from < bytes)
-            memset(object + from, 1, bytes - from);
-        return;
-    }
     if ((op->align_log2 & REP_OP_SPARSE) != 0)
         bytes = rep_op_touched(op, bytes);
     for (size_t at = from; at < bytes; at += step)
@@ -185,7 +179,5 @@ call_other:
 
 size_t rep_loop_run(const struct rep_loop *loop, const struct wl_op *ops, const uint8_t *code, size_t count)
 {
-    const bool first_byte = loop->touch == REP_TOUCH_PAGE ||
-                            (loop->touch == REP_TOUCH_FULL && loop->touch_step == REP_TOUCH_FIRST_ONLY);
-    return (size_t)(run(loop, ops, code, count, first_byte ? REP_PAGE_BYTES : 0) - ops);
+    return (size_t)(run(loop, ops, code, count, loop->touch == REP_TOUCH_PAGE ? REP_PAGE_BYTES : 0) - ops);
 }

@@ -14,9 +14,8 @@
 #include "replay/exec/calls.h"
 
 enum rep_touch {
-    REP_TOUCH_NONE = 0,
+    REP_TOUCH_NONE = 0, /* of a check, which fills all of it */
     REP_TOUCH_PAGE = 1, /* one byte at the start, one per further page */
-    REP_TOUCH_FULL = 2, /* every byte */
 };
 
 struct rep_loop {

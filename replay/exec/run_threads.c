@@ -222,11 +222,6 @@ static void work(struct rep_exec *exec, struct rep_thread *self)
 static void *thread_main(void *argument)
 {
     struct rep_thread *self = argument;
-    const struct rep_exec_options *options = self->exec->options;
-    if (options->syscalls != NULL)
-        rep_syscalls_inside(options->syscalls, false);
-    if (options->binding != NULL)
-        rep_binding_thread(options->binding, self->number);
     rep_recorded_worker();
     work(self->exec, self);
     return NULL;

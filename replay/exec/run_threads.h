@@ -28,8 +28,6 @@
 #include "replay/exec/pace.h"
 #include "replay/exec/promise_check.h"
 #include "replay/exec/window_plan.h"
-#include "replay/system/binding.h"
-#include "replay/system/syscalls.h"
 
 /* An op that the allocator answered with NULL, or a thread that could not be created. */
 struct rep_failure {
@@ -57,8 +55,6 @@ struct rep_exec_options {
     bool serial;             /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
     struct rep_latency *latency;       /* of the latency pass; NULL in others */
-    struct rep_syscalls *syscalls;     /* of the syscalls pass; NULL in others */
-    const struct rep_binding *binding; /* NULL: threads run where the kernel puts them */
     struct rep_pace *pace; /* NULL, or one that follows no clock: ops run through without a look at one */
 
     /* Hand out the next window, as wl_reader_next does: what it points at lasts until the call after the

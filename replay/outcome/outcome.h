@@ -15,9 +15,7 @@
 #include "replay/meters/waste.h"
 #include "replay/proof/allocator_proof.h"
 #include "replay/proof/settings.h"
-#include "replay/system/binding.h"
 #include "replay/system/run_limit.h"
-#include "replay/system/syscalls.h"
 
 /* What became of the clock in a run. */
 struct rep_account {
@@ -43,7 +41,6 @@ struct rep_outcome {
     const struct rep_exec_options *exec; /* of the run; the clock's rate is known */
     const struct rep_exec_totals *totals;
     uint64_t substituted; /* calls.h */
-    const char *touch;
     const struct rep_waste *waste; /* NULL: not looked at */
     const struct rep_limit *limit; /* its bytes are 0: there was none */
     unsigned idle_ms;              /* 0: no idling, and no idle figure */

@@ -71,15 +71,13 @@ static uint64_t preempted_ns(const struct rep_outcome *outcome)
 
 static bool is_time_pass(const struct rep_outcome *outcome)
 {
-    return outcome->exec->latency == NULL && outcome->exec->syscalls == NULL &&
-           outcome->exec->check == NULL && !outcome->account->recorded;
+    return outcome->exec->latency == NULL && outcome->exec->check == NULL && !outcome->account->recorded;
 }
 
 static const char *pass_of(const struct rep_outcome *outcome)
 {
     return outcome->exec->check != NULL      ? "check"
            : outcome->exec->latency != NULL  ? "latency"
-           : outcome->exec->syscalls != NULL ? "syscalls"
            : outcome->account->recorded      ? "memory"
                                              : "time";
 }
@@ -247,7 +245,7 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     rep_set_count(object, "idle_ms", outcome->idle_ms);
     rep_set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
     if (outcome->idle_ms == 0)
-        rep_set_text(object, "idle_note", "not measured: --idle-ms was 0");
+        rep_set_text(object, "idle_note", "not measured: no rest was asked for");
     rep_set(object, "given_back_share", given_back_json(outcome));
     rep_set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(object, "predicted", json_boolean(rep_account_doubt(outcome->account) == NULL));
@@ -270,35 +268,6 @@ static json_t *batches_json(const struct rep_outcome *outcome)
         rep_append(array, json_integer((json_int_t)(batch_ns(outcome, i) + 0.5)));
     }
     return array;
-}
-
-static json_t *syscalls_json(const struct rep_syscalls *syscalls)
-{
-    if (syscalls == NULL)
-        return json_null();
-    json_t *object = json_object();
-    uint64_t total = 0;
-    if (!syscalls->active) {
-        rep_set_text(object, "unavailable", syscalls->why);
-        return object;
-    }
-    for (unsigned kind = 0; kind < REP_SYSCALL_KINDS; kind++) {
-        rep_set_count(object, rep_syscall_names[kind], rep_syscalls_of(syscalls, kind));
-        total += rep_syscalls_of(syscalls, kind);
-    }
-    rep_set_count(object, "total", total);
-    return object;
-}
-
-static json_t *binding_json(const struct rep_binding *binding)
-{
-    json_t *object = json_object();
-    rep_set_text(object, "pin", binding->how);
-    if (!binding->nice_asked)
-        return object;
-    rep_set(object, "nice", json_integer(binding->nice));
-    rep_set_text(object, "nice_refused", binding->nice_refused != 0 ? strerror(binding->nice_refused) : NULL);
-    return object;
 }
 
 /* Only functions that the workload calls: the others do not matter to this run. */
@@ -347,7 +316,6 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     rep_set(root, "latency",
             outcome->exec->latency != NULL ? rep_latency_json(outcome->exec->latency, outcome->exec->clock)
                                            : json_null());
-    rep_set(root, "system_calls", syscalls_json(outcome->exec->syscalls));
 }
 
 static json_t *outcome_json(const struct rep_outcome *outcome)
@@ -371,9 +339,7 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
     rep_set_count(root, "threads_started", totals->threads_started);
     rep_set_text(root, "threads_as", outcome->exec->serial ? "one" : "recorded");
     rep_set_count(root, "processors", outcome->exec->processors);
-    rep_set_text(root, "touch", outcome->touch);
     rep_set_text(root, "pass", pass_of(outcome));
-    rep_set(root, "binding", binding_json(outcome->exec->binding));
     rep_set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
     rep_set(root, "pace_behind", behind_json(outcome->account));

@@ -164,8 +164,8 @@ class Sites:
         source.write_text("\n".join(many_stacks()) + "\n")
         run(["cc", "-g", "-O1", "-fno-optimize-sibling-calls", "-o", program, source])
         run([MALLAB, "record", "-q", "--sites", "-o", place, "--", program])
-        commands = {"pass": ["convert", "-q", "-f", "-o", self.workshop.fresh("many.wl"), place], "names": ["sites", "--no-progress", place],
-                    "lines": ["flame", "--no-progress", "--lines", "-f", "-o", page, place]}
+        commands = {"pass": ["convert", "-q", "-f", "-o", self.workshop.fresh("many.wl"), place], "names": ["sites", "-q", place],
+                    "lines": ["flame", "-q", "--lines", "-f", "-o", page, place]}
         samples = {what: sorted(self.cpu_s([MALLAB, *command], env) for _ in range(3)) for what, command in commands.items()}
         self.report.keep("sites/report/names", samples["names"], "s", 2)
         self.report.keep("sites/report/lines", samples["lines"], "s", 10)

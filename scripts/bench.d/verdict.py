@@ -55,14 +55,14 @@ class Verdict:
     def experiment(self, workload, names, *options):
         """One long experiment: its result's path, which is named by the workload."""
         result = self.workshop.fresh(f"{workload.stem}.json")
-        run([os.fspath(BUILD / "mallab"), "ab", "-q", *options, "--no-syscalls", "-b", names[0],
+        run([os.fspath(BUILD / "mallab"), "ab", "-q", *options, "-b", names[0],
              "-a", ",".join(os.fspath(name) for name in names), "-o", result, workload], stdout=sys.stderr)
         return result
 
     def slower(self, workload, base, per_cents):
         """Libraries so much slower than base on this workload: by what a step costs, measured in 150 rounds: what 16 say is a fifth wrong."""
         steps = 10000
-        trial = self.experiment(workload, (base, self.handicapped(f"trial-{workload.stem}", f"-DSLOW={steps}")), "-n", 150, "--memory-rounds", 0)
+        trial = self.experiment(workload, (base, self.handicapped(f"trial-{workload.stem}", f"-DSLOW={steps}")), "-n", 150)
         ratio = json.loads(trial.read_text())["workloads"][0]["candidates"][1]["time"]["ratio"]
         return [self.handicapped(f"slow{per_cent}-{workload.stem}", f"-DSLOW={round(steps * per_cent / 100 / (ratio - 1))}") for per_cent in per_cents]
 
@@ -85,8 +85,8 @@ class Verdict:
         base, *equals = [self.handicapped(name) for name in ("base", *EQUAL)]
         waste = self.handicapped("waste", f"-DWASTE={WASTE_PERCENT}")
         workloads = list(self.workloads())
-        memory = self.experiment(workloads[0], (base, equals[0], waste), "-n", 20, "--memory-rounds", 20)
-        return [self.experiment(workload, (base, *equals, *self.slower(workload, base, SLOWER.values())), "-n", 1000, "--memory-rounds", 0,
+        memory = self.experiment(workloads[0], (base, equals[0], waste), "-n", 20)
+        return [self.experiment(workload, (base, *equals, *self.slower(workload, base, SLOWER.values())), "-n", 1000,
                                 "--resolve", "0.1%", "--time-budget", f"{self.experiments}s") for workload in workloads], memory
 
     @staticmethod
@@ -106,7 +106,7 @@ class Verdict:
 
     def row(self, label, tally, figure, effect, words, aimed=True):
         """words: the verdicts that are wrong for equals, or the one that is right for an effect. What so many rounds find depends on the
-        machine: only --until, which takes as many as it needs, and memory are held against a target there."""
+        machine: only --resolve, which takes as many as it needs, and memory are held against a target there."""
         count = sum(tally[figure].get(word, 0) for word in words)
         share = count / tally["experiments"] if tally["experiments"] else float("nan")
         effects = sorted(ratio[1 if figure == "peak" else 0] for ratio in tally["ratios"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The options that verbs share mean the same in each that has them: -o with an empty name, a file that is there (with and without -f), a
-directory, a directory that is not there or cannot be written, and '-'; --color, --format, --keep, --progress and their like with values
+directory, a directory that is not there or cannot be written, and '-'; --color, --format, --keep and their like with values
 that are none. The verbs and their options are those of their help, so that a new verb is in here or fails."""
 import json
 import os
@@ -17,7 +17,7 @@ from installed import installed
 BUILD = installed(pathlib.Path(os.environ.get("MALLAB_BUILD", SOURCE / "build")).resolve(), SOURCE)
 DATA = SOURCE / "tests/cli/data"
 # What each verb with -o is given besides; DONE: it is quick enough to be run to its end.
-QUICK = ["-n", "1", "-a", "glibc", "--memory-rounds", "0", "--no-syscalls"]
+QUICK = ["-n", "1", "-a", "glibc"]
 OPERANDS = {
     "ab": QUICK + ["web.wl"],
     "confirm": ["-n", "1", "-a", "glibc,glibc+nocache", "--", "true"],
@@ -107,14 +107,10 @@ def check_values(verb, options):
     bad = {
         "--color": ("sometimes", r"--color takes 'auto', 'always' or 'never', not 'sometimes'"),
         "--format": ("pdf", r"--format takes 'table'(, 'md')?(, 'csv')?(, 'json')?(,)? or '(json|html)', not 'pdf'"),
-        "--touch": ("all", r"--touch takes 'none', 'page' or 'full', not 'all'"),
-        "--idle": ("25h", r"--idle takes a time of a day at most, such as 60s or 5m, or 0, not '25h'"),
         "--timeout": ("0", r"--timeout takes a time such as 90s or 5m, not '0'"),
         "--limit": ("much", r"--limit takes a size such as 64M or 1\.5G, not 'much'"),
         "--seed": ("0x10", r"--seed takes a number from 0 to 2\^53 - 1, not '0x10'"),
         "--rounds": ("0", r"--rounds takes a number from 1 to 1000, not '0'"),
-        "--pin": ("x", r"--pin takes 'no', 'auto' or processors as 0,2-3, not 'x'"),
-        "--nice": ("20", r"--nice takes a number from -20 to 19, not '20'"),
         "--keep": ("", r"--keep takes (the name of a directory|a number of windows), not ''"),
     }
     for option, (value, pattern) in bad.items():
@@ -124,7 +120,7 @@ def check_values(verb, options):
         lines = said(verb, answer)
         check(answer.returncode == 2 and len(lines) == 2 and re.fullmatch(pattern, lines[0]),
               f"{verb} {option} {value!r}: exit {answer.returncode}, {lines}")
-    for option in ("--json", "--force", "--quiet", "--progress", "--no-progress", "--details"):
+    for option in ("--json", "--force", "--quiet", "--details"):
         if option in options:
             answer = mallab(verb, f"{option}=yes", *operands)
             check(answer.returncode == 2 and said(verb, answer)[0] == f"option '{option}=yes' takes no value",
@@ -133,8 +129,8 @@ def check_values(verb, options):
 
 def check_help_lines(verb, text):
     """The same words for the same option, but for what is behind a comma."""
-    lines = {"--force": r"replace ((each )?FILE|OUT) when it exists", "--no-progress": r"no progress on stderr",
-             "--progress": r"progress on stderr, also when that is no terminal", "--help": r"print this help",
+    lines = {"--force": r"replace ((each )?FILE|OUT) when it exists",
+             "--help": r"print this help",
              "--color": r"auto, always or never(, for \w+( \w+)?)? \[auto\]"}
     for option, pattern in lines.items():
         found = re.search(rf"^ +(?:-\w, )?{option}(?: [A-Z]+)? +(.*)$", text, re.M)

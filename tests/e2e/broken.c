@@ -6,23 +6,18 @@
  *   flood      complains 200,000 times, then returns NULL
  *   misaligned 8 bytes off, each object
  *   vague      returns NULL from a calloc, with what an earlier system call of its own left in errno
- *   child      leaves a child behind that outlives the run, stopped; its process id is in the file BROKEN_CHILD
  *   lazy       breaks none: it uses 32 MiB once and leaves it to the kernel to take them back when it has to
  *
  * Calls are counted for requests of 100 to 4000 bytes only: what the C library and the harness ask for is of other
  * sizes or comes before. It hands out a mapping from its start and takes nothing back: it lives for one short run. */
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define POOL_BYTES (UINT64_C(1) << 34) /* reserved, not used */
@@ -66,30 +61,6 @@ static void be_lazy(void)
         abort();
 }
 
-/* It is stopped, and holds nothing open, before the run goes on: no later end of the run finds it half way. */
-static void leave_child(void)
-{
-    char end, text[32];
-    int ends[2], status;
-    const char *path = getenv("BROKEN_CHILD");
-    const int fd = path != NULL ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
-    if (fd < 0 || pipe(ends) != 0)
-        abort();
-    const pid_t child = fork();
-    if (child == 0) {
-        (void)close_range(0, ~0u, 0);
-        for (;;)
-            (void)pause();
-    }
-    (void)close(ends[1]);
-    const int length = snprintf(text, sizeof text, "%d\n", (int)child);
-    if (child < 0 || read(ends[0], &end, 1) != 0 || kill(child, SIGSTOP) != 0 ||
-        waitpid(child, &status, WUNTRACED) != child || write(fd, text, (size_t)length) != length)
-        abort();
-    (void)close(ends[0]);
-    (void)close(fd);
-}
-
 static void *take(size_t alignment, size_t size)
 {
     if (atomic_load(&next) == 0) { /* first called before main, in one thread */
@@ -109,8 +80,6 @@ static void *take(size_t alignment, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    if (is_time("child", size))
-        leave_child();
     if (is_time("lazy", size))
         be_lazy();
     if (is_time("abort", size))

@@ -5,17 +5,21 @@ exits 0, 1 on a failure, or 77 when every test in it was skipped (the reasons ar
 From Meson: MALLAB_BUILD (build directory), MALLAB_SOURCE (source directory). By hand both default to
 this file's own tree and its build/."""
 
+import contextlib
 import glob
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import tty
 import unittest
 
 from installed import installed
@@ -171,6 +175,25 @@ def wait_for(condition, what, every_s=0.01):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {PATIENCE_S} s for {what}")
         time.sleep(every_s)
+
+
+def on_terminal(command, **settings):
+    """Start it with a terminal for its stderr, where progress is shown; process.stderr reads what it prints, and ends with it."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    process = subprocess.Popen(command, stderr=slave, **settings)
+    os.close(slave)
+    reading, writing = os.pipe()
+
+    def hand_on():
+        with open(master, "rb", buffering=0) as source, open(writing, "wb", buffering=0) as target:
+            with contextlib.suppress(OSError):  # EIO: nobody has the terminal any more
+                while some := source.read(65536):
+                    target.write(some)
+
+    threading.Thread(target=hand_on, daemon=True).start()
+    process.stderr = open(reading, "rb")
+    return process
 
 
 def writes_into(pid, folder):

@@ -1,16 +1,11 @@
 #!/usr/bin/env python3
-"""The passes besides time: every call counted by its latency, every system call by its kind or the reason
-why there are none, pinning and priority; and no figure of one pass in another."""
+"""The passes besides time: every call counted by its latency; and no figure of one pass in another."""
 import json
 import math
 import os
-import signal
 
 import lab
 
-ASKING = lab.PROGRAMS / "libasking.so"
-BROKEN = lab.PROGRAMS / "libbroken.so"
-FORBID = lab.PROGRAMS / "forbid"
 MALLOCS, CALLOCS, REALLOCS = 300, 40, 70
 
 
@@ -49,7 +44,7 @@ class Passes(lab.Lab):
     def test_the_same_ops_in_every_pass(self):
         digests = {self.run_json(name, *how, self.many)["digest"]
                    for name in lab.candidates() + ["none"]
-                   for how in ([], ["--latency"], ["--syscalls"], ["--pin", "auto"], ["--threads", "1", "--latency"])}
+                   for how in ([], ["--latency"], ["--threads", "1", "--latency"])}
         self.assertEqual(len(digests), 1, digests)
 
     def test_latency_counts_every_call(self):
@@ -87,7 +82,7 @@ class Passes(lab.Lab):
         of the pass."""
         digest = self.run_json("glibc", self.many)["digest"]
         for name in lab.candidates():
-            for how, name_of_pass in ([], "memory"), (["--latency"], "latency"), (["--syscalls"], "syscalls"), (["--check"], "check"):
+            for how, name_of_pass in ([], "memory"), (["--latency"], "latency"), (["--check"], "check"):
                 if (name, name_of_pass) == ("mimalloc", "check"):
                     continue  # it breaks a promise: test_broken.py
                 with self.subTest(candidate=name, run=name_of_pass):
@@ -115,88 +110,16 @@ class Passes(lab.Lab):
             expected[most] = expected.get(most, 0) + 1
         self.assertEqual(frees, expected)
 
-    def test_system_calls_are_all_counted(self):
-        workload = self.known()
-        run = self.run_json("glibc", "--syscalls", "--proof", "address", "--expect-library", ASKING, workload,
-                            env={"LD_PRELOAD": str(ASKING)})
-        calls = run["system_calls"]
-        if "unavailable" in calls:
-            self.skipTest(calls["unavailable"])
-        self.assertEqual(calls, {"mmap": MALLOCS + CALLOCS, "munmap": MALLOCS, "mremap": REALLOCS,
-                                 "madvise": CALLOCS, "mprotect": CALLOCS, "brk": 0, "futex": MALLOCS,
-                                 "other": MALLOCS, "total": 3 * MALLOCS + 3 * CALLOCS + REALLOCS + MALLOCS})
-        self.assertEqual((run["pass"], run["whole_ns_per_op"]), ("syscalls", None))
-
-    def test_the_harness_makes_none(self):
-        calls = self.run_json("none", "--syscalls", self.known())["system_calls"]
-        if "unavailable" in calls:
-            self.skipTest(calls["unavailable"])
-        self.assertEqual(set(calls.values()), {0}, calls)
-
-    def test_threads_are_watched_and_nothing_is_left_behind(self):
-        run = self.run_json("glibc", "--syscalls", self.many)
-        if "unavailable" in run["system_calls"]:
-            self.skipTest(run["system_calls"]["unavailable"])
-        self.assertGreater(run["system_calls"]["total"], 0)
-        self.assertEqual(run["threads_started"], 11)
-
-    def test_the_end_of_a_watched_run_is_the_run_s(self):
-        result = self.replay("glibc", "--syscalls", self.place / "absent.wl")
-        self.assertEqual(result.returncode, lab.BAD_INPUT)
-        self.assert_one_line(result, "absent.wl")
-        result = self.replay("glibc", "--syscalls", "--timeout", "1", "--idle-ms", "200000", self.many)
-        self.assertEqual(result.returncode, lab.FAILED)
-        self.assert_one_line(result, "timeout")
-
-    def test_the_end_of_a_watched_run_is_told_in_time(self):
-        """The filter, whose end tells the watcher in most kernels, outlives the run: a child keeps it. Older kernels (6.1) keep
-        it for every run, until the watcher has waited for it."""
-        pid_file = self.place / "child"
-        try:
-            run = self.run_json("glibc", "--syscalls", "--proof", "address", "--expect-library", BROKEN, self.many,
-                                env={"LD_PRELOAD": str(BROKEN), "BROKEN": "child", "BROKEN_AT": "500", "BROKEN_CHILD": str(pid_file)})
-            os.kill(int(pid_file.read_text()), 0)  # it lives
-        finally:
-            if pid_file.exists():
-                os.kill(int(pid_file.read_text()), signal.SIGKILL)
-        self.assertEqual(run["pass"], "syscalls")
-
-    def test_unavailable_is_not_zero(self):
-        result = self.replay("glibc", "--json", "--syscalls", self.many, before=[FORBID, "seccomp", "--"])
-        self.assertEqual(result.returncode, lab.DONE, result.stderr)
-        self.assert_one_line(result, "system calls cannot be counted")
-        run = json.loads(result.stdout)
-        self.assertIn("not permitted", run["system_calls"]["unavailable"])
-        self.assertEqual(len(run["system_calls"]), 1)
-
-    def test_pinning(self):
+    def test_processors_are_those_that_it_may_use(self):
         mine = sorted(os.sched_getaffinity(0))
-        run = self.run_json("glibc", "--pin", str(mine[0]), self.many)
-        self.assertEqual((run["processors"], run["binding"]["pin"]), (1, str(mine[0])))
-        run = self.run_json("glibc", "--pin", f"{mine[0]}-{mine[-1]}", self.many)
-        self.assertEqual(run["processors"], len(mine))
-        self.assertEqual(self.run_json("glibc", self.many)["binding"], {"pin": "no"})
-        result = self.replay("glibc", "--pin", "1023", self.many)
-        self.assertEqual(result.returncode, lab.FAILED)
-        self.assert_one_line(result, "1023")
-        result = self.mallab("ab", "--pin", "1023", self.many, status=lab.MISUSE)
-        self.assertIn("1023", result.stderr.decode())
-
-    def test_priority_refused_is_named_and_the_run_goes_on(self):
-        run = self.run_json("glibc", "--nice", "5", self.many)
-        self.assertEqual(run["binding"], {"pin": "no", "nice": 5, "nice_refused": None})
-        result = self.replay("glibc", "--json", "--nice", "-5", self.many, before=[FORBID, "nice", "--"])
-        self.assertEqual(result.returncode, lab.DONE)
-        self.assert_one_line(result, "nice -5 is refused")
-        self.assertIn("not permitted", json.loads(result.stdout)["binding"]["nice_refused"])
+        self.assertEqual(self.run_json("glibc", self.many)["processors"], len(mine))
+        result = self.replay("glibc", "--json", self.many, before=["taskset", "-c", str(mine[0])])
+        self.assertEqual(json.loads(result.stdout)["processors"], 1)
 
     def test_misuse(self):
-        for arguments in (["--latency", "--syscalls"], ["--pin", "some"], ["--pin", "1-"], ["--pin", "3-1"],
-                          ["--pin", "0,"], ["--pin", ""], ["--nice", "20"], ["--nice", "-21"], ["--nice", "x"]):
-            with self.subTest(arguments=arguments):
-                result = self.replay("glibc", *arguments, self.many)
-                self.assertEqual(result.returncode, lab.MISUSE, result.stderr)
-                self.assert_one_line(result)
+        result = self.replay("glibc", "--latency", "--check", self.many)
+        self.assertEqual(result.returncode, lab.MISUSE, result.stderr)
+        self.assert_one_line(result)
 
     def test_longest_window(self):
         """A window is the furthest that a thread can be ahead of another in recorded time."""
@@ -229,7 +152,6 @@ class Passes(lab.Lab):
             ratios = [one[f"{name}_ns"] / other[f"{name}_ns"] for one, other in zip(control["runs"], latency["runs"])]
             self.assertAlmostEqual(control[f"{name}_ratio"], math.prod(ratios) ** (1 / 3))
             self.assertNotIn(f"{name}_ratio", latency)
-        self.assertTrue("total" in glibc["system_calls"] or "unavailable" in glibc["system_calls"])
         for disturbance in answer["disturbances"]:
             self.assertTrue(disturbance["text"] and disturbance["remedy"])
 
@@ -245,9 +167,8 @@ class Passes(lab.Lab):
         self.assertNotIn("p99_verdict", first["latency"])
         self.assertRegex(table, r"p99 +p99\.9")
         self.assertIn("\nns a call   ", table)
-        self.assertIn("\nsyscalls    glibc ", table)
-        plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--no-syscalls", "--details", self.many).stdout.decode()
-        for word in ("p99", "ns a call", "syscalls"):
+        plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--details", self.many).stdout.decode()
+        for word in ("p99", "ns a call"):
             self.assertNotIn(word, plain)
 
 

@@ -41,10 +41,10 @@ class Replay(lab.Lab):
         return json.loads(result.stdout)
 
     def test_one_digest(self):
-        """Every allocator, with threads and on one, with and without touching: the same ops were executed."""
+        """Every allocator, with threads and on one: the same ops were executed."""
         digests = {self.run_json(name, *how, self.many)["digest"]
                    for name in self.names + ["none"]
-                   for how in ([], ["--threads", "1"], ["--touch", "full"], ["--touch", "none"])}
+                   for how in ([], ["--threads", "1"])}
         self.assertEqual(len(digests), 1, digests)
         other = self.place / "other.wl"
         self.write(other, 40, 60_000, 13, 500)
@@ -80,14 +80,6 @@ class Replay(lab.Lab):
         # A rest's own 0.5 MB are no part of it: the program made no call since its end.
         self.assertLessEqual(run["resident"]["idle_bytes"], run["resident"]["end_bytes"])
         self.assertGreaterEqual(run["resident"]["idle_own_bytes"], 0)
-
-    def test_touch(self):
-        """Full touching is what a page a byte approximates; without, less is resident."""
-        peak = {how: self.run_json("glibc", "--touch", how, self.one)["resident"]["peak_bytes"]
-                for how in ("none", "page", "full")}
-        self.assertLess(peak["none"], peak["page"])
-        self.assertLessEqual(peak["page"], peak["full"] * 1.01)
-        self.assertGreater(peak["page"], peak["full"] * 0.9)
 
     def test_none_calls_no_allocator(self):
         for workload in (self.one, self.many):
@@ -211,7 +203,7 @@ class Replay(lab.Lab):
             self.assert_one_line(result, path)
 
     def test_misuse(self):
-        for arguments in ([], [self.one, self.one], ["--touch", "some", self.one], ["--bogus", self.one],
+        for arguments in ([], [self.one, self.one], ["--bogus", self.one],
                           ["--threads", "2", self.one], ["--idle-ms", "-1", self.one], ["--timeout"],
                           ["--proof", "word", self.one]):
             with self.subTest(arguments=arguments):

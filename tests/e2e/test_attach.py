@@ -183,7 +183,7 @@ class Attach(Attached):
         """The whole way; what the program runs on is found once, also where it was recorded before."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
         self.attach(program, "--duration", "20ms")
-        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "--memory-rounds", 0, "-a", "glibc",
+        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "-a", "glibc",
                              "--head", "1000", "--json", "--keep", "kept")
         self.end(program)
         [workload] = result["workloads"]
@@ -493,7 +493,7 @@ class Owner(Attached):
     def test_ab(self):
         """The whole way; only the recording is nobody's, and root replays."""
         program = self.begin(lab.PROGRAMS / "late", "-n", 2)
-        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "--memory-rounds", 0, "-a", "glibc",
+        result = self.answer("ab", "--pid", program.pid, "--duration", "50ms", "-n", 1, "-a", "glibc",
                              "--head", "1000", "--json", "--keep", "kept")
         self.end(program)
         self.assertGreater(result["workloads"][0]["ops"], 0)

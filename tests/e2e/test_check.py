@@ -107,10 +107,8 @@ class Check(lab.Lab):
         notes = lab.run(["readelf", "-n", candidate["library"]]).stdout.decode()
         self.assertIn("Build ID: " + candidate["build"]["id"], notes)
         self.assertEqual(candidate["build"], result["machine"]["libc_build"])
-        given = json.loads(self.measured(1, "nights/b.json", workload, "--commit", "r77").read_text())
-        self.assertEqual((given.get("label"), given["commit"]), (None, "r77"))
         history = self.mallab("report", "--format", "csv", "nights").stdout.decode()
-        self.assertTrue("try 1" in history and "r77" in history)
+        self.assertTrue("try 1" in history and head in history)
 
     def test_a_slower_machine_is_no_regression(self):
         then, budget = DATA / "gate-then.json", ("--budget", "time<=+3%", "--baseline", DATA / "gate-then.json")

@@ -118,7 +118,7 @@ class Clock(lab.Lab):
         self.assertEqual(len(timed["samples"]["time_ns"]), 1)
         self.assertEqual(timed["digest"], run["digest"])
         # An experiment keeps the times of either kind of run once.
-        result = self.answer("ab", "-q", "-a", "glibc", "-n", 2, "--memory-rounds", 1, "--no-syscalls", "--json", workload)
+        result = self.answer("ab", "-q", "-a", "glibc", "-n", 2, "--json", workload)
         one = result["workloads"][0]
         self.assertEqual((len(one["samples"]["time_ns"]), one["memory_samples"]["time_ns"]), (1, times))
         self.assertEqual(list(one["candidates"][0]["memory_runs"][0]["samples"]), ["resident_bytes"])
@@ -205,22 +205,21 @@ class Clock(lab.Lab):
 
     def test_ab_has_a_pass_for_memory(self):
         workload = self.decay(20, 3, 100, 8000)
-        result = self.answer("ab", "--json", "-n", "2", "--memory-rounds", "1", "-a", ",".join(lab.candidates()), workload)
+        result = self.answer("ab", "--json", "-n", "2", "-a", ",".join(lab.candidates()), workload)
         (one,) = result["workloads"]
-        self.assertEqual((one["rounds"], one["memory_rounds"]), (2, 1))
+        self.assertEqual((one["rounds"], one["memory_rounds"]), (2, 2))
         for candidate in one["candidates"] + [one["control"]]:
             with self.subTest(candidate=candidate["name"]):
                 resident = candidate["resident"]
-                self.assertEqual((resident["clock"], resident["rounds"], candidate["time"]["clock"]), ("recorded", 1, "real"))
+                self.assertEqual((resident["clock"], resident["rounds"], candidate["time"]["clock"]), ("recorded", 2, "real"))
                 self.assertIs(resident["predicted"], True)
                 self.assertGreater(resident["idle_bytes"], 0)
-                (run,) = candidate["memory_runs"]
-                self.assertEqual(run["allocator_clock"], "recorded")
-                self.assertEqual(run["resident"]["peak_bytes"] + resident.get("own_start_bytes", 0), resident["peak_bytes"])
+                runs = candidate["memory_runs"]
+                self.assertEqual([run["allocator_clock"] for run in runs], ["recorded", "recorded"])
+                peaks = [run["resident"]["peak_bytes"] + resident.get("own_start_bytes", 0) for run in runs]
+                self.assertTrue(min(peaks) <= resident["peak_bytes"] <= max(peaks), (peaks, resident["peak_bytes"]))
                 self.assertEqual([one["allocator_clock"] for one in candidate["runs"]], ["real", "real"])
         self.assertNotIn("memory_runs", one["floor"])
-        without = self.mallab("ab", "-q", "--details", "-n", "1", "--memory-rounds", "0", "-a", "glibc", workload).stdout.decode()
-        self.assertIn("no pass on the recorded one was asked for", " ".join(without.split()))
 
 
 if __name__ == "__main__":

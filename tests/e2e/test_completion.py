@@ -84,7 +84,7 @@ class Bash(Completion):
         self.assertEqual(self.complete("mallab check --budget time,fau"), ["time,faults"])
 
     def test_every_offered_value_is_taken(self):
-        for option in (("report", "--format"), ("report", "--color"), ("ab", "--touch"), ("record", "--on-full")):
+        for option in (("report", "--format"), ("report", "--color"), ("ab", "--limit-by"), ("record", "--on-full")):
             values = self.complete(f"mallab {option[0]} {option[1]} ")
             self.assertGreater(len(values), 1, option)
             for value in values:

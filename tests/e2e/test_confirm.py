@@ -188,7 +188,7 @@ class Confirm(lab.Lab):
         """Of a program that tells how often it runs; glibc surely needs less memory for it than jemalloc."""
         (self.place / "program.lua").write_text(
             'local t = {} for i = 1, 20000 do t[i % 1000] = {i, tostring(i)} end io.open("ran", "a"):write("x\\n") ' + more)
-        return self.mallab("ab", "-q", "-n", 3, "--no-syscalls", "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc", *options,
+        return self.mallab("ab", "-q", "-n", 3, "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc", *options,
                            "--", "lua5.4", "program.lua", status=status, **settings)
 
     @lab.needs("lua5.4")
@@ -224,7 +224,7 @@ class Confirm(lab.Lab):
         # What does not fit into a minute is told with what it takes; that nothing is advised is told, too.
         shown = " ".join(self.ab("--confirm", more='os.execute("sleep 2.2")').stdout.decode().split())
         self.assertRegex(shown, r"shown not confirmed: 8 pairs take [\d. min]+ s, a confirmation may take [\d. min]+ s; --confirm=\d+0s confirm mallab confirm -b")
-        shown = " ".join(self.mallab("ab", "-q", "-n", 3, "--no-syscalls", *TWO, "--confirm", "--", lab.PROGRAMS / "blocks")
+        shown = " ".join(self.mallab("ab", "-q", "-n", 3, *TWO, "--confirm", "--", lab.PROGRAMS / "blocks")
                          .stdout.decode().split())
         self.assertIn("shown not confirmed: no other allocator is advised", shown)
 
@@ -240,7 +240,7 @@ class Confirm(lab.Lab):
     @unittest.skipUnless("jemalloc" in lab.candidates(), "no jemalloc")
     def test_ab_confirms_a_group(self):
         """Of workers that hold 16 MB each at the same time the peak is their sum, as of the replays, not the largest one's."""
-        result = self.answer("ab", "-q", "--json", "-n", 3, "--no-syscalls", "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc",
+        result = self.answer("ab", "-q", "--json", "-n", 3, "--seed", 1, "-b", "jemalloc", "-a", "glibc,jemalloc",
                              "--confirm=1ms", "--", "/usr/bin/python3", "-S", "-c", CROWD)
         self.assertEqual(result["workloads"][0]["group_processes"], 4)
         for peak in (result["confirmed"][0]["peak"]["bytes"], result["confirmed"][0]["peak"]["baseline_bytes"]):

@@ -26,7 +26,7 @@ class Doctor(lab.Lab):
         self.assertEqual(result.returncode, lab.FAILED if bad else lab.DONE)
         for check in report["checks"]:
             self.assertIn(check["state"], ("ok", "note", "bad"))
-            self.assertIn(check["area"], ("measuring", "recording", "validating", "installed"))
+            self.assertIn(check["area"], ("measuring", "recording", "confirming", "installed"))
             self.assertTrue(check["found"] and check["why"], check)
             self.assertTrue(check["state"] != "bad" or check["remedy"], check)
         return report, {check["name"]: check for check in report["checks"]}

@@ -36,7 +36,7 @@ class Groups(lab.Lab):
         return said, [self.info(path)["program"] for path in files]
 
     def measure(self, *what):
-        self.mallab("ab", "-q", "-f", "-a", "glibc", "-n", "2", "--idle", "0", "-o", "result.json", *what)
+        self.mallab("ab", "-q", "-f", "-a", "glibc", "-n", "2", "-o", "result.json", *what)
         result = json.loads((self.place / "result.json").read_text())
         if schema.jsonschema:
             self.assertEqual(schema.faults("mallab-experiment-1", result), [])

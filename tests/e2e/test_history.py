@@ -10,7 +10,7 @@ import shutil
 
 import lab
 
-QUICK = ("-n", "2", "--memory-rounds", "1", "--no-syscalls", "-a", "glibc,glibc+nocache")
+QUICK = ("-n", "2", "-a", "glibc,glibc+nocache")
 
 
 @lab.needs("sqlite3")

@@ -548,7 +548,7 @@ class Command(Lab):
 
     @needs("lua5.4")
     def test_profile_of_a_recorded_program(self):
-        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "-o", "r.json", "--", "lua5.4", "-e",
+        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "-o", "r.json", "--", "lua5.4", "-e",
                     "local t = {} for i = 1, 20000 do t[i % 500 + 1] = {tostring(i)} end")
         workload = json.loads((self.place / "r.json").read_text())["workloads"][0]
         profile = workload["profile"]

@@ -10,7 +10,7 @@ import unittest
 
 import lab
 
-QUICK = ("-n", "2", "--memory-rounds", "1", "--no-syscalls", "-a", "glibc,glibc+nocache")
+QUICK = ("-n", "2", "-a", "glibc,glibc+nocache")
 SCRIPT = "local t = {} for i = 1, %d do t[i %% 300 + 1] = {tostring(i)} end"
 
 

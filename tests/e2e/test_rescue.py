@@ -25,7 +25,7 @@ class Rescue(lab.Lab):
         lab.run([lab.PROGRAMS / "replay_workload", self.workload, 1, 2_000, 21, 500]).check_returncode()
 
     def measure(self, output, **settings):
-        return lab.run([lab.BUILD / "mallab", "ab", "-q", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "-a", "glibc",
+        return lab.run([lab.BUILD / "mallab", "ab", "-q", "-n", "1", "-a", "glibc",
                         "-o", output, self.workload], **settings)
 
     def kept(self, ended, folder):
@@ -59,7 +59,7 @@ class Rescue(lab.Lab):
         """By the very program that is measured: when it began, the name was free."""
         other, output = self.place / "other", self.place / "taken.json"
         other.mkdir()
-        ended = lab.run([lab.BUILD / "mallab", "ab", "-q", "-n", "1", "--memory-rounds", "0", "--no-syscalls", "-a", "glibc", "-o", output,
+        ended = lab.run([lab.BUILD / "mallab", "ab", "-q", "-n", "1", "-a", "glibc", "-o", output,
                          "--", "sh", "-c", f"echo mine >{output}; exec ls /"], env={"TMPDIR": str(other)})
         self.assertIn(b"exists already", ended.stderr)
         self.kept(ended, other)

@@ -45,8 +45,8 @@ class Schema(Lab):
             self.assertIn(f"`{name}`", listed)
 
     def test_replay(self):
-        for more in ([], ["--latency"], ["--syscalls"], ["--check"], ["--clock", "recorded", "--idle", "1s", "--limit", "200M", "--limit-by", "data"],
-                     ["--pace", "100x", "--pin", "auto", "--nice", "1", "--one-thread", "--touch", "full"]):
+        for more in ([], ["--latency"], ["--check"], ["--clock", "recorded", "--limit", "200M", "--limit-by", "data"],
+                     ["--pace", "100x", "--one-thread"]):
             with self.subTest(more=more):
                 self.judge("mallab-run-1", self.made.answer("replay", "--json", *more, "lua.wl"))
 
@@ -110,7 +110,7 @@ class Schema(Lab):
         self.judge("mallab-allocators-1", self.made.answer("allocators", "--json"))
 
     def test_ab(self):
-        result = self.made.answer("ab", "-q", "-a", "glibc,jemalloc,glibc+arena_max=1", "-n", "2", "--memory-rounds", "1", "--idle", "1s",
+        result = self.made.answer("ab", "-q", "-a", "glibc,jemalloc,glibc+arena_max=1", "-n", "2",
                                   "--latency", "-o", "r.json", "--json", "lua.wl")
         self.judge("mallab-experiment-1", result)
         self.judge("mallab-experiment-1", self.made.answer("report", "--json", "r.json"))
@@ -129,7 +129,7 @@ class Schema(Lab):
 
     def test_check_and_compare(self):
         for name in ("then.json", "now.json"):
-            self.made.mallab("ab", "-q", "-f", "-a", "glibc,jemalloc", "-n", "2", "--memory-rounds", "0", "--no-syscalls", "-o", name, "lua.wl")
+            self.made.mallab("ab", "-q", "-f", "-a", "glibc,jemalloc", "-n", "2", "-o", name, "lua.wl")
         self.judge("mallab-compare-1", self.made.answer("compare", "--json", "then.json", "now.json"))
         (self.place / "days").mkdir()
         for name in ("then.json", "now.json"):
@@ -151,13 +151,13 @@ class Schema(Lab):
     def test_fleet(self):
         """Of several workloads, as of the documents of their own."""
         self.mallab("convert", "-q", "-o", "some.wl", "--head", "1000", self.made.place / "kept")
-        result = self.answer("ab", "-q", "-a", "glibc,jemalloc", "-n", "2", "--memory-rounds", "1", "--no-syscalls", "--json", self.made.place / "lua.wl", "some.wl")
+        result = self.answer("ab", "-q", "-a", "glibc,jemalloc", "-n", "2", "--json", self.made.place / "lua.wl", "some.wl")
         self.judge("mallab-experiment-1", result)
         self.judge("mallab-fleet-1", {"schema": "mallab-fleet/1", "mallab_version": "0", "fleet": result["fleet"], "missing": [], "mixed": [], "left_out": []})
         self.assertEqual([host["label"] for host in result["fleet"]["hosts"]], ["lua.wl", "some.wl"])
 
     def test_ab_where_a_candidate_dies(self):
-        told = self.made.mallab("ab", "-q", "-a", "glibc,mimalloc", "-n", "1", "--limit", "8M", "--limit-by", "data", "--no-syscalls", "--json", "lua.wl", status=FAILED)
+        told = self.made.mallab("ab", "-q", "-a", "glibc,mimalloc", "-n", "1", "--limit", "8M", "--limit-by", "data", "--json", "lua.wl", status=FAILED)
         result = json.loads(told.stdout)
         self.assertEqual(result["workloads"][0]["candidates"][1]["failure"]["cause"], "limit")
         self.judge("mallab-experiment-1", result)

@@ -134,9 +134,8 @@ class Signals(lab.Lab):
 
     def ab(self, script, number=signal.SIGINT):
         """`mallab ab` of a program, to whose group a signal is sent, as a terminal does for Ctrl-C."""
-        process = subprocess.Popen([lab.BUILD / "mallab", "ab", "--progress", "-a", "glibc", "-n", "1000", "--force", "-o", "result.json", "--", "/usr/bin/python3",
-                                    "-c", script], cwd=self.place, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, env={k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
+        process = lab.on_terminal([lab.BUILD / "mallab", "ab", "-a", "glibc", "-n", "1000", "--force", "-o", "result.json", "--", "/usr/bin/python3",
+                                   "-c", script], cwd=self.place, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={k: v for k, v in os.environ.items() if not k.startswith("MALLAB_") and k != "LD_PRELOAD"}
                                    | {"PYTHONMALLOC": "malloc"})
         self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
         self.assertIn(b"ready", self.until(process, rb"ready\n"))

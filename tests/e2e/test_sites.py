@@ -117,7 +117,7 @@ class Sites(lab.Lab):
         for verb in ("sites", "leaks"):
             master, slave = os.openpty()
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-            with subprocess.Popen([lab.BUILD / "mallab", verb, "--no-progress", "--top", "3", self.record_path], stdout=slave) as process:
+            with subprocess.Popen([lab.BUILD / "mallab", verb, "-q", "--top", "3", self.record_path], stdout=slave) as process:
                 os.close(slave)
                 said = b""
                 try:

@@ -321,7 +321,7 @@ class Starts(lab.Lab):
 class Interrupted(lab.Lab):
     def test_ab_while_it_converts(self):
         recording = self.record(CHURN, 5_000_000)
-        process = subprocess.Popen([lab.BUILD / "mallab", "ab", "--no-progress", recording], stdout=subprocess.PIPE,
+        process = subprocess.Popen([lab.BUILD / "mallab", "ab", "-q", recording], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
 

@@ -12,7 +12,7 @@ PYTHON = ("/usr/bin/python3", "-c", "data = [str(i) * 200 for i in range(20000)]
 class Verdict(lab.Lab):
     def test_beside_the_whole_process(self):
         out = self.place / "result.json"
-        told = self.mallab("ab", "--no-syscalls", "-n", 2, "-o", out, "--", *PYTHON)
+        told = self.mallab("ab", "-n", 2, "-o", out, "--", *PYTHON)
         result = json.loads(out.read_text())
         (workload,) = result["workloads"]
         process, share = workload["process"], workload["share"]
@@ -49,7 +49,7 @@ class Verdict(lab.Lab):
                        stdout=subprocess.DEVNULL)
         for options, names, words in (((), None, b"runs on jemalloc: it is the baseline"), (("-a", "glibc"), ["jemalloc", "glibc"], b"it is"),
                                       (("-a", "glibc,jemalloc", "-b", "glibc"), ["glibc", "jemalloc"], None)):
-            told = self.mallab("ab", "--json", "-n", 1, "--no-syscalls", *options, recording)
+            told = self.mallab("ab", "--json", "-n", 1, *options, recording)
             result = json.loads(told.stdout)
             found = [one["name"] for one in result["workloads"][0]["candidates"]]
             self.assertEqual(result["baseline"], found[0])

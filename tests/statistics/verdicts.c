@@ -5,7 +5,7 @@
  *                                         together, as a table has them; and what `mallab check` says of each by itself at +3 %
  *   verdicts grow RESULT.json WIDTH MOST  likewise, each part as long as --resolve WIDTH would have made it, with time for MOST rounds
  *   verdicts simulate EXPERIMENTS         each model of noise (samples.h): equal candidates, and one that takes 3 % more time; 8 and 20
- *                                         rounds, and --until 2%
+ *                                         rounds, and --resolve 2%
  *   verdicts test                         simulate in little: exit 1 when a verdict is wrong more often than it may be */
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +151,7 @@ static void keep_rounds(struct res_trial *trial, size_t rounds)
         trial->entries[i].run_count = rounds;
 }
 
-/* How many rounds of a trial --until takes: 0 where there are not enough. */
+/* How many rounds of a trial --resolve takes: 0 where there are not enough. */
 static size_t grown(const struct res_trial *trial, double width, size_t rounds_most, size_t *ret_rounds)
 {
     struct res_options options = {.rounds = (unsigned)rounds_most, .until = width};
@@ -170,7 +170,7 @@ static size_t grown(const struct res_trial *trial, double width, size_t rounds_m
     return rounds <= have ? rounds : 0;
 }
 
-/* One experiment. width 0: of `rounds` rounds; else of as many as --until takes, at most `rounds`. */
+/* One experiment. width 0: of `rounds` rounds; else of as many as --resolve takes, at most `rounds`. */
 static void simulate_one(enum model model, double effect, size_t rounds, double width,
                          struct res_random *random, struct tally *tally)
 {

@@ -47,9 +47,9 @@ static const char *line_of(const char *unit, uint64_t count, uint64_t done, uint
     const int saved = dup(STDERR_FILENO), fd = mkstemp(name);
     struct cli_progress progress;
     ssize_t size;
-    cli_progress_begin(&progress, CLI_PROGRESS_ALWAYS);
+    cli_progress_begin(&progress, false);
+    progress.enabled = true;
     progress.begin_ns -= UINT64_C(10000000000);
-    progress.in_place = false;
     unlink(name);
     fflush(stderr);
     dup2(fd, STDERR_FILENO);
@@ -66,8 +66,8 @@ static const char *line_of(const char *unit, uint64_t count, uint64_t done, uint
 TEST(progress_has_share_rate_and_remaining_time)
 {
     const char *line = line_of("events", 20000000, 50, 200);
-    CHECK(strncmp(line, "convert, 25 %, ", 15) == 0);
-    CHECK(strstr(line, "events/s, ") != NULL && strstr(line, " left\n") != NULL);
+    CHECK(strncmp(line, "\rconvert, 25 %, ", 16) == 0);
+    CHECK(strstr(line, "events/s, ") != NULL && strstr(line, " left\033[K") != NULL);
     line = line_of("events", 20000000, 50, 0); /* a pipe */
     CHECK(strstr(line, "%") == NULL && strstr(line, "left") == NULL && strstr(line, "events/s") != NULL);
     line = line_of(NULL, 0, 1, 4);

@@ -279,14 +279,10 @@ TEST(new_memory_is_touched)
     CHECK_U64(touched_by(&large, REP_TOUCH_PAGE, 4096, &last), 4);
     CHECK_U64(last, 3 * 4096);
     CHECK_U64(touched_by(&nothing, REP_TOUCH_PAGE, 4096, &last), 0);
-    CHECK_U64(touched_by(&nothing, REP_TOUCH_FULL, 4096, &last), 0);
-    CHECK_U64(touched_by(&small, REP_TOUCH_FULL, 4096, &last), 100);
-    CHECK_U64(touched_by(&large, REP_TOUCH_FULL, 4096, &last), 3 * 4097);
     CHECK_U64(touched_by(&large, REP_TOUCH_NONE, 4096, &last), 0);
     /* `none` has nothing behind the first byte. */
     CHECK_U64(touched_by(&large, REP_TOUCH_PAGE, REP_TOUCH_FIRST_ONLY, &last), 1);
     CHECK_U64(last, 0);
-    CHECK_U64(touched_by(&large, REP_TOUCH_FULL, REP_TOUCH_FIRST_ONLY, &last), 1);
 }
 
 TEST(resizes_touch_what_is_new)
@@ -301,10 +297,8 @@ TEST(resizes_touch_what_is_new)
     CHECK_U64(memory[3 * 4096], 1);
     CHECK_U64(touched_by(&array, REP_TOUCH_PAGE, 4096, &last), 7);
     CHECK_U64(seen.second, 10000);
-    CHECK_U64(touched_by(&grown, REP_TOUCH_FULL, 4096, &last), 40000 - 3 * 4096);
     rep_op_set_pages(&grown, 10); /* shrunk, or grown within its last page */
     CHECK_U64(touched_by(&grown, REP_TOUCH_PAGE, 4096, &last), 0);
-    CHECK_U64(touched_by(&grown, REP_TOUCH_FULL, 4096, &last), 0);
 }
 
 /* By `page` only a share from the start, whichever field holds it; the others are as ever. */
@@ -320,12 +314,10 @@ TEST(objects_with_a_share_are_touched_so_far)
         rep_op_set_share(&op, 128);
         CHECK_U64(touched_by(&op, REP_TOUCH_PAGE, 4096, &last), 8);
         CHECK_U64(last, 7 * 4096);
-        CHECK_U64(touched_by(&op, REP_TOUCH_FULL, 4096, &last), 16 * 4096);
-        CHECK_U64(touched_by(&op, REP_TOUCH_NONE, 4096, &last), 0);
+            CHECK_U64(touched_by(&op, REP_TOUCH_NONE, 4096, &last), 0);
         rep_op_set_share(&op, 0);
         CHECK_U64(touched_by(&op, REP_TOUCH_PAGE, 4096, &last), 0);
-        CHECK_U64(touched_by(&op, REP_TOUCH_FULL, 4096, &last), 16 * 4096);
-    }
+        }
 }
 
 /* From each kind of call the loop goes on to each other by another way. */

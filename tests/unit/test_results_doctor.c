@@ -40,7 +40,7 @@ static void look(struct res_doctor *doctor, const char *where)
     res_doctor_begin(doctor, where);
     res_doctor_measuring(doctor, 0);
     res_doctor_recording(doctor);
-    res_doctor_validating(doctor);
+    res_doctor_confirming(doctor);
 }
 
 /* "name state, ..." of all that is not ok. Processors and free shared memory are this machine's: left out. */
@@ -133,7 +133,7 @@ TEST(everything_wrong)
               "hyper-threading note, virtual machine note, processor quota bad, memory quota note, "
               "memory limits note, "
               "overcommit note, "
-              "mappings note, SELinux note, AppArmor note, seccomp note, system calls note");
+              "mappings note, SELinux note, AppArmor note, seccomp note");
     CHECK_STR(seen(&doctor, "processor quota"), "the control group may use 1.5 processors");
     CHECK_STR(seen(&doctor, "memory quota"), "the control group may hold 1.1 GB");
     CHECK_STR(seen(&doctor, "AppArmor"), "this shell is confined: docker-default (enforce)");

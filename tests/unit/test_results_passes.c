@@ -1,4 +1,4 @@
-/* test_results_passes - latency and syscalls passes with runs made up here: who takes part, what a failure or a stop
+/* test_results_passes - latency passes with runs made up here: who takes part, what a failure or a stop
  * leaves, and the figures over the passes. */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct lab {
 };
 
 /* Run n of entry i has a mean of 10 * i + its place in {5, 1, 3}; p99 ten times that. */
-static const json_t *run(void *context, struct res_entry *entry, const char *option, char **ret_reason)
+static const json_t *run(void *context, struct res_entry *entry, char **ret_reason)
 {
     static const double ADDED[] = {5, 1, 3};
     struct lab *lab = context;
@@ -35,10 +35,7 @@ static const json_t *run(void *context, struct res_entry *entry, const char *opt
         *ret_reason = res_strdup("it broke");
         return NULL;
     }
-    if (strcmp(option, "--syscalls") == 0)
-        lab->last = json_pack("{s:{s:i, s:i}}", "system_calls", "brk", (int)number, "total", (int)number);
-    else
-        lab->last = json_pack("{s:{s:i, s:f, s:f, s:f, s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}}", "latency",
+    lab->last = json_pack("{s:{s:i, s:f, s:f, s:f, s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}}", "latency",
                               "count", 9, "mean_ns", mean, "p99_ns", mean * 10, "max_ns", mean * 100,
                               "by_call", "call", "malloc", "count", 7, "mean_ns", mean + 1, "call", "free",
                               "count", 2, "mean_ns", mean + 2);
@@ -59,11 +56,6 @@ static void lab_release(struct lab *lab)
     for (size_t i = 0; i < ENTRIES; i++)
         res_passes_release(&lab->entries[i].passes);
     json_decref(lab->last);
-}
-
-static double figure(const json_t *object, const char *key)
-{
-    return json_number_value(json_object_get(object, key));
 }
 
 static void drop(struct res_latency_figures *figures)
@@ -136,10 +128,8 @@ TEST(what_failed_in_the_rounds_takes_no_part)
     char reason[] = "before";
     lab.entries[1].failed = reason;
     CHECK(res_passes_latency(&lab.trial, 2, &random, &runner));
-    CHECK(res_passes_syscalls(&lab.trial, &runner));
     CHECK_U64(lab.runs_of[1], 0);
     CHECK(lab.entries[1].passes.latency == NULL);
-    CHECK(lab.entries[1].passes.system_calls == NULL);
     lab_release(&lab);
 }
 
@@ -156,20 +146,5 @@ TEST(a_stop_drops_what_is_not_whole)
     lab_release(&lab);
 }
 
-TEST(system_calls_once_each)
-{
-    struct lab lab;
-    const struct res_passes_runner runner = lab_init(&lab);
-    lab.fails_at = 1;
-    CHECK(res_passes_syscalls(&lab.trial, &runner));
-    CHECK_U64(lab.runs, 3);
-    CHECK_U64(figure(lab.entries[3].passes.system_calls, "brk"), 3);
-    CHECK_STR(json_string_value(json_object_get(lab.entries[1].passes.system_calls, "unavailable")),
-              "it broke");
-    CHECK(lab.entries[2].passes.system_calls == NULL);
-    lab_release(&lab);
-}
-
 RUN_TESTS(T(figures_over_the_passes), T(a_failure_is_told_and_stops_no_other),
-          T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole),
-          T(system_calls_once_each))
+          T(what_failed_in_the_rounds_takes_no_part), T(a_stop_drops_what_is_not_whole))

@@ -51,10 +51,7 @@ static unsigned memory_rounds_of(const struct res_options *options, const struct
 /* Of the passes behind the rounds. Some are of one process alone. */
 static size_t pass_runs_of(const struct res_options *options, const struct res_workload *workload)
 {
-    const size_t candidates = options->candidate_count, floor = options->floor != NULL;
-    const size_t of_all = (candidates + floor) * options->system_calls;
-    return workload->member_count > 0 ? of_all
-                                      : of_all + res_trial_entries(options) * options->latency_passes;
+    return workload->member_count > 0 ? 0 : res_trial_entries(options) * options->latency_passes;
 }
 
 size_t res_experiment_runs(const struct res_options *options, const struct res_workload *workload)
@@ -108,7 +105,6 @@ static void begin(struct state *state, struct res_trial *trial, struct res_entry
         .workload = trial->workload->path,
         .members = trial->workload->members,
         .member_count = trial->workload->member_count,
-        .touch = options->touch,
         .timeout_asked = options->timeout_ns != 0,
         .limit_bytes = entry->is_floor ? 0 : options->limit_bytes,
         .place = options->group_place,
@@ -118,7 +114,7 @@ static void begin(struct state *state, struct res_trial *trial, struct res_entry
                  trial->workload->member_count == 0,
         .ret_failure = phase != PHASE_PASS ? &ret_job->failure : NULL,
         .pass_option = option,
-        .more = options->replay_options,
+        .one_thread = options->one_thread,
         .recorded_clock = recorded,
         .idle_ms = recorded ? options->idle_ms : 0,
         .stop = options->stop,
@@ -251,12 +247,12 @@ struct passing {
     struct res_run run; /* the last one */
 };
 
-static const json_t *run_pass(void *context, struct res_entry *entry, const char *option, char **ret_reason)
+static const json_t *run_pass(void *context, struct res_entry *entry, char **ret_reason)
 {
     struct passing *passing = context;
     struct job job;
     res_run_release(&passing->run);
-    begin(passing->state, passing->trial, entry, PHASE_PASS, RES_ROUND_PASS, option, &job);
+    begin(passing->state, passing->trial, entry, PHASE_PASS, RES_ROUND_PASS, "--latency", &job);
     if (finish(passing->state, passing->trial, &job, PHASE_PASS, &passing->run, ret_reason) != RES_RUN_OK)
         return NULL;
     if (strcmp(passing->run.digest, passing->trial->digest) != 0) {
@@ -271,11 +267,9 @@ static void run_passes(struct state *state, struct res_trial *trial)
     const struct res_options *options = state->options;
     struct passing passing = {.state = state, .trial = trial};
     const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
-    if (trial->digest != NULL && options->system_calls && !state->stopped)
-        (void)res_passes_syscalls(trial, &runner); /* state tells of a stop */
     const bool alone = trial->workload->member_count == 0;
     if (trial->digest != NULL && alone && !state->stopped)
-        (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner);
+        (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner); /* state tells of a stop */
     if (!alone)
         res_passes_leave_out_latency(trial, options, RES_GROUP_WHY);
     res_run_release(&passing.run);
@@ -357,7 +351,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         if (run_rounds(&state, trial, share_ns(options, begun_ns, i)))
             run_passes(&state, trial);
         else
-            res_passes_leave_out(trial, options);
+            res_passes_leave_out_latency(trial, options, RES_NO_TIME_WHY);
     }
     free(starts);
     ret_experiment->stopped = state.stopped;

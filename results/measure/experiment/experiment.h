@@ -14,8 +14,7 @@
  *             pass: their resident figures are of the runs that are timed. Of programs of one thread two such runs go on at a time
  *
  *   pass      behind the rounds, where asked for: runs that watch, which takes time, so nothing of them enters time or memory.
- *             Latency: each candidate, the control and the floor several times, shuffled; system calls: each candidate and the
- *             floor once. A run that fails here leaves the candidate's other figures as they are; its figures are
+ *             Latency: each candidate, the control and the floor several times, shuffled. A run that fails here leaves the candidate's other figures as they are; its figures are
  *             "unavailable" with a reason
  *
  * One workload after the other. An entry that fails (it does not start, crashes, its proof fails, it executed other

@@ -6,14 +6,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 
-#define NO_TIME_WHY "no time was left (--time-budget)"
-
-/* In the passes that count: the control would count the same. */
-static bool takes_part(const struct res_entry *entry)
-{
-    return !entry->is_control && entry->failed == NULL;
-}
-
 static void drop_latency(struct res_passes *passes)
 {
     json_decref(passes->latency);
@@ -27,7 +19,7 @@ static void thin(const struct res_entry *entry, json_t *latency)
 {
     size_t i;
     json_t *call;
-    if (!takes_part(entry) || entry->is_floor || json_array_size(entry->passes.latency) > 0)
+    if (entry->is_control || entry->failed != NULL || entry->is_floor || json_array_size(entry->passes.latency) > 0)
         json_object_set_new(json_object_get(latency, "map"), "cells", json_array());
     json_array_foreach(json_object_get(latency, "by_call"), i, call)
         json_object_set_new(call, "histogram", json_pack("{s:[], s:[], s:[]}", "low_ns", "high_ns", "count"));
@@ -40,7 +32,7 @@ static bool one_latency(struct res_entry *entry, const struct res_passes_runner 
     char *reason = NULL;
     if (passes->latency_failed != NULL)
         return true;
-    const json_t *run = runner->run(runner->context, entry, "--latency", &reason);
+    const json_t *run = runner->run(runner->context, entry, &reason);
     if (run == NULL && reason == NULL)
         return false;
     json_t *latency = json_object_get(run, "latency");
@@ -72,26 +64,6 @@ bool res_passes_latency(struct res_trial *trial, unsigned passes, struct res_ran
     return whole;
 }
 
-bool res_passes_syscalls(struct res_trial *trial, const struct res_passes_runner *runner)
-{
-    for (size_t i = 0; i < trial->entry_count; i++) {
-        struct res_entry *entry = &trial->entries[i];
-        char *reason = NULL;
-        if (!takes_part(entry))
-            continue;
-        const json_t *run = runner->run(runner->context, entry, "--syscalls", &reason);
-        if (run == NULL && reason == NULL)
-            return false;
-        json_t *found = json_object_get(run, "system_calls");
-        if (reason == NULL && !json_is_object(found))
-            reason = res_strdup("its result has no 'system_calls'");
-        entry->passes.system_calls = reason == NULL ? json_incref(found)
-                                                    : json_pack("{s:s}", "unavailable", reason);
-        free(reason);
-    }
-    return true;
-}
-
 void res_passes_leave_out_latency(struct res_trial *trial, const struct res_options *options, const char *why)
 {
     for (size_t i = 0; i < trial->entry_count && options->latency_passes > 0; i++) {
@@ -100,18 +72,7 @@ void res_passes_leave_out_latency(struct res_trial *trial, const struct res_opti
     }
 }
 
-/* What is spent is spent: passes watch, and are worth no round. */
-void res_passes_leave_out(struct res_trial *trial, const struct res_options *options)
-{
-    res_passes_leave_out_latency(trial, options, NO_TIME_WHY);
-    for (size_t i = 0; i < trial->entry_count && options->system_calls; i++)
-        if (takes_part(&trial->entries[i]))
-            trial->entries[i].passes.system_calls = json_pack("{s:s}", "unavailable", NO_TIME_WHY);
-}
-
 void res_passes_release(struct res_passes *passes)
 {
     drop_latency(passes);
-    json_decref(passes->system_calls);
-    passes->system_calls = NULL;
 }

@@ -93,7 +93,6 @@ static void read_printed(const struct res_entry *entry, struct res_result_entry 
     put(printed, "failure", entry->failure);
     put(printed, "check", entry->check);
     put(printed, "waste", entry->failed == NULL ? entry->waste : NULL);
-    put(printed, "system_calls", entry->passes.system_calls);
     if (!res_described_read(&RES_RESULT_ENTRY, printed, ret_entry, &problem))
         res_described_init(&RES_RESULT_ENTRY, ret_entry);
     free(problem);
@@ -275,7 +274,6 @@ static void fill_settings(const struct res_options *options, struct res_result *
     ret_result->memory_rounds_asked = options->memory_rounds;
     ret_result->memory_idle_ms = options->idle_ms;
     ret_result->seed = options->seed;
-    ret_result->touch = res_text_plain(options->touch != NULL ? options->touch : "page");
     ret_result->check = options->check;
     ret_result->one_thread = options->one_thread;
     ret_result->limit_bytes = options->limit_bytes;

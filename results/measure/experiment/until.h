@@ -16,7 +16,7 @@
 #include "results/measure/statistics/statistics.h"
 
 #define RES_UNTIL_ROUNDS_LEAST                                                                               \
-    16u /* for --until: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
+    16u /* for --resolve: where half of the rounds are disturbed, the test of 8 can call nothing different (steady.h) */
 #define RES_UNTIL_ROUNDS_MAX 1000u /* where -n does not say */
 
 /* res_trial_time - the ratio of an entry's time to the baseline's as it is so far: what the result will say (figures.h), without a verdict. */

@@ -181,7 +181,6 @@ static void see_result(struct res_fleet_seen *seen, const char *file, const stru
     see(seen, "mallab", file,
         res_strdup(result->mallab_version != NULL ? result->mallab_version : "not known"));
     see(seen, "machine", file, res_machine_kind(&result->machine));
-    see(seen, "touch", file, res_strdup(result->touch != NULL ? result->touch : "page"));
     see(seen, "limit", file,
         result->limit_bytes > 0 ? res_printf("%.0f bytes", (double)result->limit_bytes) : res_strdup("none"));
     see(seen, "threads", file, res_strdup(result->one_thread ? "one" : "as recorded"));

@@ -244,7 +244,7 @@ static void look_at_processors(struct res_disturbances *disturbances)
     if (others > OTHERS_PERCENT)
         add(disturbances, "others", "during", others, "percent",
             res_printf("other programs used %.0f %% of processor time", others),
-            "end them, or keep replays apart from them with --pin");
+            "end them, or keep replays apart from them with taskset(1)");
 }
 
 void res_disturbances_end(struct res_disturbances *disturbances)
@@ -256,7 +256,7 @@ void res_disturbances_end(struct res_disturbances *disturbances)
     if (pressed > PRESSURE_PERCENT)
         add(disturbances, "pressure", "during", pressed, "percent",
             res_printf("threads waited for a processor in %.0f %% of the time", pressed),
-            "end what else runs, or give replays processors of their own with --pin");
+            "end what else runs, or give replays processors of their own with taskset(1)");
     if (swapped > 0)
         add(disturbances, "swapping", "during", swapped, "pages",
             res_printf("%s pages were swapped in or out", FP_GROUPED((uint64_t)swapped)),

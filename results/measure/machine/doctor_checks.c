@@ -57,7 +57,7 @@ bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *re
 
 #define MEASURING  "measuring"
 #define RECORDING  "recording"
-#define VALIDATING "validating"
+#define CONFIRMING "confirming"
 
 #define SHARED_NEEDED     (UINT64_C(128) << 20) /* what `record --memory` takes unless told otherwise */
 #define MAPS_LEAST        65530                 /* the kernel's own default */
@@ -374,7 +374,7 @@ void res_doctor_recording(struct res_doctor *doctor)
     add_security(doctor);
 }
 
-/* ---- validating ----------------------------------------------------------------------------- */
+/* ---- confirming ----------------------------------------------------------------------------- */
 
 static int pause_forever(void *data)
 {
@@ -405,7 +405,7 @@ static void add_ptrace(struct res_doctor *doctor)
     const bool told = res_doctor_read(doctor, "/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope);
     const int error = doctor->root[0] == '\0' ? try_ptrace() : 0;
     char *suffix = told ? res_printf(" (kernel.yama.ptrace_scope is %s)", scope) : res_strdup("");
-    res_doctor_add(doctor, VALIDATING, "ptrace", error != 0 ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
+    res_doctor_add(doctor, CONFIRMING, "ptrace", error != 0 ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
                    res_printf("%s%s", error != 0 ? strerror(error) : "works on own children", suffix),
                    "mallab confirm watches the real program's memory with it",
                    "sysctl kernel.yama.ptrace_scope=1; docker run --cap-add SYS_PTRACE");
@@ -415,26 +415,18 @@ static void add_ptrace(struct res_doctor *doctor)
 static void add_seccomp(struct res_doctor *doctor)
 {
     char *text = res_calloc(8192, 1);
-    char actions[512];
     (void)res_doctor_read(doctor, "/proc/self/status", text, 8192);
     const char *line = strstr(text, "\nSeccomp:");
     const bool filtered = line != NULL && strtol(line + strlen("\nSeccomp:"), NULL, 10) != 0;
     res_doctor_add(
-        doctor, VALIDATING, "seccomp", filtered ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
+        doctor, CONFIRMING, "seccomp", filtered ? RES_DOCTOR_NOTE : RES_DOCTOR_OK,
         res_strdup(filtered ? "this shell's system calls are filtered (a container's profile)" : "no filter"),
-        "a filter may forbid what ptrace and the system call pass need, and slows all calls",
+        "a filter may forbid what ptrace needs, and slows all calls",
         "docker run --security-opt seccomp=unconfined, if one of these is refused");
     free(text);
-    if (res_doctor_read(doctor, "/proc/sys/kernel/seccomp/actions_avail", actions, sizeof actions)) {
-        const bool can = strstr(actions, "user_notif") != NULL;
-        res_doctor_add(doctor, VALIDATING, "system calls", can ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
-                       res_strdup(can ? "the kernel lets them be counted" : "the kernel cannot tell of them"),
-                       "ab counts an allocator's system calls by seccomp user notification",
-                       "a kernel from 5.0 on; ab goes without");
-    }
 }
 
-void res_doctor_validating(struct res_doctor *doctor)
+void res_doctor_confirming(struct res_doctor *doctor)
 {
     add_ptrace(doctor);
     add_seccomp(doctor);

@@ -1,7 +1,7 @@
-/* doctor_checks.h - what on this machine spoils recording, measuring or validating: a list of checks.
+/* doctor_checks.h - what on this machine spoils recording, measuring or confirming: a list of checks.
  *
  *   check  one thing that was looked at: {area, name, state, found, why, remedy}
- *   area   what it matters to: "measuring", "recording", "validating" or "installed"
+ *   area   what it matters to: "measuring", "recording", "confirming" or "installed"
  *   state  "ok"; "note": it limits what can be had, or is worth knowing; "bad": it spoils what is measured or recorded
  *   found  what was seen; why: why it matters; remedy: what to do about it, NULL (null in JSON) where nothing is to be done
  *
@@ -44,9 +44,9 @@ bool res_doctor_read(const struct res_doctor *doctor, const char *path, char *re
 /* res_doctor_measuring - area "measuring": what disturbs now and, watched for window_ns, meanwhile; processors, virtual
  * machine, limits of the control group.
  * res_doctor_recording - area "recording": shared memory, limits, preloads, security modules.
- * res_doctor_validating - area "validating": ptrace(2), and seccomp for counting system calls. */
+ * res_doctor_confirming - area "confirming": ptrace(2), and seccomp, which may forbid it. */
 void res_doctor_measuring(struct res_doctor *doctor, uint64_t window_ns);
 void res_doctor_recording(struct res_doctor *doctor);
-void res_doctor_validating(struct res_doctor *doctor);
+void res_doctor_confirming(struct res_doctor *doctor);
 
 #endif

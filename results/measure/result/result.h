@@ -113,13 +113,6 @@ struct res_latency_figures {
     json_t *rest;
 };
 
-/* Calls of the kernel from the first op to the last, by name. */
-struct res_system_calls {
-    char *unavailable;
-    double mmap, munmap, mremap, madvise, mprotect, brk, futex, other, total;
-    json_t *rest;
-};
-
 /* A line for people, made once (results/report/notes) and printed by all: what the figures rest on, what is missing, what
  * to do. */
 enum res_severity { RES_NOTE_INFO = 0, RES_NOTE_WARNING = 1, RES_NOTE_ADVICE = 2 };
@@ -148,7 +141,6 @@ struct res_result_entry {
     bool predicted;           /* whether resident figures are what the program would have had */
     char *not_predicted_why;  /* of the first run of which it was said */
     struct res_latency_figures *latency;
-    struct res_system_calls *system_calls;
     uint64_t warmup_ns;
     struct res_start_cost start;
     struct res_run *runs; /* one for each round */
@@ -293,7 +285,6 @@ struct res_result {
     uint64_t rounds, rounds_asked, seed;
     uint64_t memory_rounds_asked, memory_idle_ms; /* RES_COUNT_ABSENT in older results */
     bool stopped, check, one_thread;
-    char *touch;
     uint64_t limit_bytes; /* 0: none */
     char *limit_by, *limit_by_why;
     struct res_machine machine;

@@ -146,28 +146,10 @@ static const struct res_field LATENCY_FIELDS[] = {
 const struct res_described RES_LATENCY = RES_DESCRIBE("a latency", LATENCY_FIELDS);
 #undef OWNER
 
-#define SYSTEM_CALL(name, ...) RES_ROW_AS(WHOLE, OMITTED, #name, name, "calls", __VA_ARGS__)
-
-#define OWNER struct res_system_calls
-static const struct res_field SYSTEM_FIELDS[] = {
-    RES_ROW_AS(TEXT, OMITTED, "unavailable", unavailable, "why they were not counted"),
-    SYSTEM_CALL(mmap),
-    SYSTEM_CALL(munmap),
-    SYSTEM_CALL(mremap),
-    SYSTEM_CALL(madvise),
-    SYSTEM_CALL(mprotect),
-    SYSTEM_CALL(brk),
-    SYSTEM_CALL(futex),
-    SYSTEM_CALL(other),
-    SYSTEM_CALL(total, .csv = "system_calls", .late = true),
-};
-static const struct res_described SYSTEM_CALLS = RES_DESCRIBE("system calls", SYSTEM_FIELDS);
-#undef OWNER
-
 /* ---- an entry -------------------------------------------------------------------------------- */
 
 /* The first rows are a floor's too, the last ones only a candidate's. */
-#define FLOOR_FIELDS         15u
+#define FLOOR_FIELDS         14u
 #define FIELDS_OF_CANDIDATES 2u
 
 #define OWNER struct res_result_entry
@@ -189,7 +171,6 @@ static const struct res_field ENTRY_FIELDS[] = {
             "a candidate's is the baseline's times its ratio",
             .csv = "ns_per_op", .heading = "ns/op", .as = RES_AS_NS),
     RES_PART(STRUCT, PLAIN, "latency", latency, &RES_LATENCY, "of the latency passes (`--latency`)"),
-    RES_PART(STRUCT, PLAIN, "system_calls", system_calls, &SYSTEM_CALLS, "what it asked of the kernel"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "warmup_ns", warmup_ns, "how long its warm-up took"),
     RES_LIST(LIST, REQUIRED, "runs", runs, run_count, &RES_RUN,
              "one for each round, as `mallab replay --json` prints it, with `round`, `position`, "
@@ -476,7 +457,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW(TEXT, "mallab_version", mallab_version, "what wrote it"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "created_unix_ns", created_unix_ns, "when"),
     RES_ROW_AS(TEXT, OMITTED, "label", label, "what `--label` said"),
-    RES_ROW_AS(TEXT, OMITTED, "commit", commit, "`--commit`, else git's here; `-dirty`: changed"),
+    RES_ROW_AS(TEXT, OMITTED, "commit", commit, "git's here; `-dirty`: changed"),
     RES_ROW_AS(TRUTH, TRUE, "complete", complete,
                "whether the experiment ran to its end, on whole recordings"),
     RES_ROW(TEXT, "incomplete_why", incomplete_why, "if not, why"),
@@ -491,7 +472,6 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(WHOLE, OMITTED | RES_FIELD_ZERO_IS_NULL, "command_ns", asked.run_ns,
                "what the recorded command took"),
     RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of order and bootstrap"),
-    RES_ROW(TEXT, "touch", touch, "what was written into new memory: `none`, `page` or `full`"),
     RES_ROW(TRUTH, "check", check, "whether each candidate's promises were looked at before (`--check`)"),
     RES_ROW(TRUTH, "one_thread", one_thread, "whether all threads ran as one"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "limit_bytes", limit_bytes, "what each candidate could have (`--limit`)"),

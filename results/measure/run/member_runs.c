@@ -115,23 +115,6 @@ static void merge_time(json_t *root, const struct res_run *runs, size_t count)
                                                : json_real(timed > 0 ? json_number_value(time) / timed : 0));
 }
 
-/* Kinds of calls, each an integer; why there are none stays as the first says it. */
-static void merge_system_calls(json_t *root, const struct res_run *runs, size_t count)
-{
-    json_t *calls = json_object_get(root, "system_calls");
-    const char *key;
-    json_t *sum;
-    void *next;
-    json_object_foreach_safe(calls, next, key, sum)
-    {
-        json_int_t all = 0;
-        for (size_t i = 0; i < count; i++)
-            all += json_integer_value(json_object_get(json_object_get(runs[i].json, "system_calls"), key));
-        if (json_is_integer(sum))
-            json_object_set_new(calls, key, json_integer(all));
-    }
-}
-
 static bool holds(const json_t *list, const json_t *text)
 {
     size_t i;
@@ -371,7 +354,6 @@ bool res_runs_merge(const struct res_member *members, const struct res_run *runs
     struct res_run run = {0};
     merge_counts(root, runs, count);
     merge_time(root, runs, count);
-    merge_system_calls(root, runs, count);
     merge_substituted(root, runs, count);
     merge_digest(root, runs, count, "digest");
     merge_digest(root, runs, count, "workload_digest");

@@ -113,7 +113,6 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     add_word(&line, candidate->program);
     add_flag(&line, "--json", !request->as_text);
     add_value(&line, "--candidate", candidate->name);
-    add_value(&line, "--touch", request->touch);
     add_value(&line, "--clock", request->recorded_clock ? "recorded" : NULL);
     add_flag(&line, "--expect-clock", request->recorded_clock && res_candidate_follows_clock(candidate));
     add_number(&line, "--idle-ms", request->idle_ms);
@@ -138,7 +137,8 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     add_flag(&line, "--report-failure", request->ret_failure != NULL);
     if (request->pass_option != NULL)
         add_word(&line, request->pass_option);
-    add_words(&line, request->more);
+    if (request->one_thread)
+        add_value(&line, "--threads", "1");
     add_words(&line, extra);
     add_value(&line, "--", request->workload);
     return line.words;
@@ -171,11 +171,7 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "system_ns", system_ns),
     KEPT(NUMBER, "blocked_ns", blocked_ns),
     KEPT(NUMBER, "window_max_ns", window_max_ns),
-    KEPT(TEXT, "touch", touch),
     KEPT(TEXT, "threads_as", threads_as),
-    KEPT(TEXT, "binding.pin", pin),
-    KEPT(NUMBER, "binding.nice", nice),
-    KEPT(TEXT, "binding.nice_refused", nice_refused),
     KEPT(TEXTS, "substituted", substituted),
     KEPT(NUMBER, "proof.clock.own_threads_unseen", own_threads_unseen),
     KEPT(NUMBER, "proof.clock.own_threads_lost", own_threads_lost),

@@ -27,7 +27,6 @@ struct res_run_request {
     const char *workload;                  /* path; NULL: for res_run_settings */
     const struct res_member *members;      /* of a group, instead; looked at by res_run_workload alone */
     size_t member_count;                   /* 0: it is one process */
-    const char *touch;                     /* replay's --touch; NULL: its default */
     uint64_t timeout_ns;                   /* 0: none */
     bool timeout_asked;                    /* by --timeout, which is told where the time is over */
     uint64_t limit_bytes;                  /* of memory; 0: none */
@@ -38,8 +37,8 @@ struct res_run_request {
     bool waste;                    /* split what is resident */
     json_t **
         ret_failure; /* set when a run that failed said how in numbers (its `failed`), the caller's; may be NULL */
-    const char *pass_option;     /* "--latency" or "--syscalls"; NULL: a time pass, or check */
-    const char *const *more;     /* more options of replay; NULL-terminated, or NULL */
+    const char *pass_option;     /* "--latency"; NULL: a time pass, or check */
+    bool one_thread;             /* all ops on one */
     bool recorded_clock;         /* replay's --clock: the memory pass */
     uint64_t idle_ms;            /* replay's --idle-ms; 0: no rest */
     bool as_text;                /* for res_run_arguments: print for people, not JSON */
@@ -77,8 +76,7 @@ struct res_run {
     double given_back_share;          /* NAN when nothing could be given back */
     char *not_predicted_why;          /* owned; NULL: its memory predicts the program's */
     double faults_minor, user_ns, system_ns, blocked_ns, window_max_ns;
-    char *touch, *threads_as, *pin, *nice_refused;
-    double nice;                  /* NAN: not asked */
+    char *threads_as;
     struct res_texts substituted; /* calls that the library lacks, made through another function of it */
     double own_threads_unseen, own_threads_lost; /* of the allocator, and its clock */
     json_t *settings;                            /* each that was asked for, and what was found */

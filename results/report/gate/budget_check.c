@@ -190,7 +190,7 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
         finding.reason = needed == RES_ROUNDS_OF_PASSES
                              ? res_printf("%zu passes, a verdict takes %zu: run %s", finding.rounds, needed,
                                           res_metric_unit(rule->metric) == RES_UNIT_BYTES
-                                              ? "'mallab ab --memory-rounds 3' or more"
+                                              ? "'mallab ab -n 3' or more"
                                               : res_metric_remedy(rule->metric))
                              : res_printf("%zu rounds, a verdict takes %zu: run 'mallab ab -n %zu' or more",
                                           finding.rounds, needed, needed);

@@ -209,9 +209,7 @@ static void add_difference(struct res_compare *comparison, const char *what, str
 static void add_differences(struct res_compare *comparison, const struct res_result *earlier,
                             const struct res_result *result)
 {
-    static const char *const SETTINGS[] = {"label",          "commit",    "baseline",
-                                           "touch",          "rounds",    "memory_rounds_asked",
-                                           "memory_idle_ms", "one_thread"};
+    static const char *const SETTINGS[] = {"label", "commit", "baseline", "rounds", "memory_rounds_asked", "memory_idle_ms", "one_thread"};
     static const char *const MACHINE[] = {"cpu",          "cpus",           "cores", "architecture",
                                           "memory_bytes", "kernel",         "libc",  "transparent_huge_pages",
                                           "governor",     "virtual_machine"};

@@ -92,7 +92,6 @@ static const struct res_field POINT_FIELDS[] = {
     RES_ROW(TEXT, "workload_digest", workload_digest, NULL),
     RES_ROW(TEXT, "machine_text", machine_text, NULL),
     RES_ROW(TEXT, "baseline_version", baseline_version, NULL),
-    RES_ROW(TEXT, "touch", touch, NULL),
     RES_ROW(NUMBER, "limit_bytes", limit_bytes, NULL),
     RES_ROW(TEXT, "limit_by", limit_by, NULL),
     RES_ROW(TRUTH, "one_thread", one_thread, NULL),
@@ -223,7 +222,6 @@ static struct res_history_point point_of(const char *file, const struct res_resu
         .workload_digest = copy_of(workload->file_digest, workload->name),
         .machine_text = machine_text(&result->machine),
         .baseline_version = copy_of(workload->candidates[0].version, "-"),
-        .touch = copy_of(result->touch, "page"),
         .limit_bytes = limited ? (double)result->limit_bytes : NAN,
         /* Results of before knew one way only. */
         .limit_by = limited ? copy_of(result->limit_by, "RLIMIT_DATA") : NULL,
@@ -328,7 +326,7 @@ static bool differs(const struct res_history_point *one, const struct res_histor
 
 static bool begins_anew(const struct res_history_point *first, const struct res_history_point *point)
 {
-    return differs(first, point, "touch") || differs(first, point, "one_thread") ||
+    return differs(first, point, "one_thread") ||
            differs(first, point, "limit_bytes") || differs(first, point, "limit_by");
 }
 
@@ -339,7 +337,7 @@ static void add_changes(struct res_history_point *point, const struct res_histor
     } kinds[] = {
         {"version", "version"},       {"baseline_version", "baseline"},
         {"mallab_version", "mallab"}, {"machine_text", "machine"},
-        {"touch", "touch"},           {"one_thread", "threads"},
+        {"one_thread", "threads"},
         {"limit_bytes", "limit"},     {"limit_by", "limit"},
         {"settings", "settings"},
     };

@@ -29,7 +29,7 @@ struct res_history_point {
         *candidate; /* of the series, which tells them once; NULL when it is made */
     char *file;
     uint64_t created_unix_ns;
-    char *mallab_version, *workload_digest, *machine_text, *baseline_version, *touch;
+    char *mallab_version, *workload_digest, *machine_text, *baseline_version;
     double limit_bytes;
     char *limit_by;
     bool one_thread; /* of several */

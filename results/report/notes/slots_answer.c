@@ -256,9 +256,7 @@ SLOT_WORD(live, live_words(about->workload->live))
 
 SLOT_WORD(why_timed, about->workload->memory_rounds > 0  ? NULL
                      : about->workload->duration_ns == 0 ? "the workload has no recorded time"
-                     : res_count_told(about->result->memory_rounds_asked) > 0
-                         ? "no pass on the recorded one was finished"
-                         : "no pass on the recorded one was asked for")
+                                                         : "no pass on the recorded one was finished")
 SLOT_IF(end_live, res_is_torn_down(about->workload), "%s",
         FP_BYTES(res_baseline_entry(about)->runs[0].live_end_bytes))
 SLOT_IF(peak_live, true, "%s", FP_BYTES((double)about->workload->live_peak_bytes))

@@ -1,6 +1,6 @@
 # Other tools' traces: what is told on the way, defaults of names, what is refused and how.
 printf '= Start\n+ 0x10 0x10\n- 0x10\n' >one.log
-"$MALLAB" convert --no-progress one.log 2>&1 | sed 's/ written to \(.*\) in .*/ written to \1/'
+"$MALLAB" convert one.log 2>&1 | sed 's/ written to \(.*\) in .*/ written to \1/'
 # of any other, a line of awk makes the text (docs/importing.md)
 printf 'malloc 7f10 16\nmalloc 7f40 5\nfree 7f10\nmalloc 7f10 9\nfree 99\n' |
     awk 'BEGIN { print "mallab-workload-text 1\nthread 0 1 main" }

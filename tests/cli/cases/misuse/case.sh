@@ -19,10 +19,7 @@ try info
 try info a b
 try info --color sometimes x
 try replay
-try replay --touch all x
-try replay --idle never x
-try replay --idle 25h x
-try replay --idle-with music x
+try replay --check --latency x
 try replay --clock virtual x
 try replay --pace 0x x
 try replay --pace fast x
@@ -34,8 +31,6 @@ try ab -n -3 x
 try ab --seed 0x10 x
 try ab --seed 9007199254740992 x
 try ab --timeout 0 x
-try ab --memory-rounds few x
-try ab --idle long x
 try ab --json=yes x
 try report
 try report --format pdf x

@@ -15,3 +15,10 @@ try convert --without-site=parse x
 try flame --allocators glibc r.json
 # Behind the command's first word they are the command's own.
 "$MALLAB" record -q -o recording -- env echo --sample
+for option in --pin=2 '--nice 5' --progress '--touch full' '--idle 0' --no-syscalls --until=2% '--memory-rounds 0' '--commit r77'; do
+    try ab $option x
+done
+try replay --syscalls x
+try replay --idle 5s x
+try replay --idle-with calls x
+try convert --no-progress x

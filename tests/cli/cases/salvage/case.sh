@@ -2,7 +2,7 @@
 printf '= Start\n+ 0x10 0x5\n+ 0x20 5\n\000\001junk\n< 0x10\n- 0x90\n> 0x30 0x6\n- 0x30\n= End\n' >torn.mtrace
 "$MALLAB" convert -q torn.mtrace || echo "$?"
 ls
-"$MALLAB" convert --no-progress --salvage torn.mtrace 2>&1 | sed 's/ written to \(.*\) in .*/ written to \1/'
+"$MALLAB" convert --salvage torn.mtrace 2>&1 | sed 's/ written to \(.*\) in .*/ written to \1/'
 "$MALLAB" info --details torn.mtrace.wl | grep 'complete\|lost\|left out\|irregular\|repaired'
 "$MALLAB" info --json torn.mtrace.wl | tr -d ' \n' | grep -o '"lost":{[^}]*}\|"lost_known":[a-z]*\|"torn_reallocs":[0-9]*'
 # of a packed one as much as can be unpacked
