@@ -22,7 +22,6 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/experiment/passes.h"
-#include "results/measure/experiment/profile.h"
 #include "results/measure/experiment/result_making.h"
 #include "results/measure/experiment/until.h"
 #include "results/measure/figures/verdict.h"
@@ -330,8 +329,6 @@ static int run_experiment(struct cli_ab *ab)
         int confirmed = CLI_DONE;
         result.asked = (struct res_asked){
             .command = ab->command, .run_ns = ab->cut == NULL ? (double)ab->command_ns : 0, .cut = ab->cut};
-        if (!experiment.stopped)
-            res_profile_add(&result, &experiment);
         if (settings->confirm.wanted && !experiment.stopped)
             confirmed = confirm(ab, fp_now_ns() - begin_ns, &result);
         code = cli_result_give(ab->verb, &settings->answer, &result, res_table_text);

@@ -49,18 +49,6 @@ def floor():
     return made
 
 
-def profile():
-    steps = range(400)
-    wave = [int(2000 * (1 + math.sin(i / 20))) for i in steps]
-    return {"size_classes": [{"size_max_bytes": 2 ** (3 + i), "requests": int(500_000 * math.exp(-i / 2)), "bytes": 2 ** (18 - i // 2)} for i in range(18)],
-            "lifetimes": [{"lifetime_max_ns": 2 ** (6 + i), "objects": 3000 * (1 + (i * 7) % 11)} for i in range(26)],
-            "objects_released": 900_000, "objects_live_at_end": 1234, "objects_from_before_released": 0,
-            "calls": {"over": "time", "span_ns": 10 ** 10, "allocations": wave, "resizes": [v // 9 for v in wave],
-                      "releases": [v - 3 if v > 3 else 0 for v in wave],
-                      "threads": [{"thread": 1, "is_main": True, "ops": 700, "calls": wave}, {"thread": 7, "is_main": False, "ops": 90, "calls": [v // 3 for v in wave]},
-                                  {"thread": None, "threads": 5, "ops": 9, "calls": [v // 20 for v in wave]}]}}
-
-
 def result(names, windows=3000, workload="web.wl", full=True):
     entries = [entry(name, at, windows) for at, name in enumerate(names)]
     made = {"name": workload, "program": "web", "digest": "1", "file_digest": "1", "ops": 1_900_000, "threads": 7, "duration_ns": 10 ** 10,
@@ -73,7 +61,6 @@ def result(names, windows=3000, workload="web.wl", full=True):
                          "transparent_huge_pages": "madvise", "governor": None, "load_1_minute": .25, "virtual_machine": True},
              "missing": [{"name": "tbbmalloc", "reason": "not installed"}], "workloads": [made]}
     if full:
-        made["profile"] = profile()
         whole["disturbances"] = [{"kind": "load", "text": "other work takes a third of the processors", "remedy": "stop it"}]
     else:
         for one in entries:

@@ -47,7 +47,7 @@ class Page(Lab):
         page.open(path)
         titles = page.run("[...document.querySelectorAll('h3')].map((title) => title.textContent)")
         for title in ("Resident memory over recorded time", "Where memory goes", "Latency of single calls", "All figures",
-                      "What the program asks for", "Calls over recorded time", "Time in malloc against glibc, round by round"):
+                      "Time in malloc against glibc, round by round"):
             self.assertIn(title, titles)
         self.assertEqual(page.run("document.querySelectorAll('.absent').length"), 0)
         self.assertEqual(page.run("document.querySelectorAll('[data-chart]').length"), 0)
@@ -232,6 +232,8 @@ class Page(Lab):
         for _ in range(60):
             page.key("Tab", draws=False)
             reached.append(page.run("(document.activeElement.className || document.activeElement.id || document.activeElement.tagName)"))
+            if reached[-1] == "BODY":  # behind the last one
+                break
             if reached[-1] not in ("skip",):
                 self.assertEqual(page.run("getComputedStyle(document.activeElement).outlineStyle"), "solid", reached)
         self.assertEqual(reached[0], "skip")
@@ -335,7 +337,6 @@ class Page(Lab):
     def test_values_of_any_kind_do_not_stop_the_page(self):
         result = html_result.result(NAMES[:2])
         workload = result["workloads"][0]
-        workload["profile"] = {"size_classes": [1, None, {"size_max_bytes": "x"}], "lifetimes": {"a": 1}, "calls": [5]}
         workload["candidates"][0]["latency"] = {"runs": [{"histogram": {"low_ns": "no", "count": [None, -1]}, "map": {"cells": [[1]], "steps": 1e9}}]}
         workload["candidates"][1]["waste"] = {"peak": [], "end": {"resident_bytes": -5}}
         workload["samples"] = {"time_ns": [3, 2, "x", 1], "live_bytes": [None]}
@@ -374,8 +375,7 @@ class Page(Lab):
         page = self.browser
         page.open(self.page(html_result.result(NAMES[:2], full=False)))
         words = page.run("[...document.querySelectorAll('.absent')].map((line) => line.textContent).join('\\n')")
-        for command in ("mallab ab --latency", "mallab ab -o"):
-            self.assertIn(command, words)
+        self.assertIn("mallab ab --latency", words)
 
     def test_more_windows_than_a_page_has_points(self):
         windows = 30_000
@@ -545,20 +545,6 @@ class Command(Lab):
         told = self.mallab("report", "--format", "html", "-o", "x.html", "r.json", status=BAD_INPUT)
         self.assert_one_line(told, "r.json")
         self.assertFalse((self.place / "x.html").exists())
-
-    @needs("lua5.4")
-    def test_profile_of_a_recorded_program(self):
-        self.mallab("ab", "-q", "-a", "glibc", "-n", "1", "-o", "r.json", "--", "lua5.4", "-e",
-                    "local t = {} for i = 1, 20000 do t[i % 500 + 1] = {tostring(i)} end")
-        workload = json.loads((self.place / "r.json").read_text())["workloads"][0]
-        profile = workload["profile"]
-        calls = profile["calls"]
-        kinds = {kind: sum(calls[kind]) for kind in ("allocations", "resizes", "releases")}
-        self.assertEqual(sum(kinds.values()), workload["ops"])
-        self.assertEqual(sum(sum(thread["calls"]) for thread in calls["threads"]), workload["ops"])
-        self.assertEqual(sum(one["requests"] for one in profile["size_classes"]), kinds["allocations"] + kinds["resizes"])
-        self.assertEqual(sum(one["objects"] for one in profile["lifetimes"]), profile["objects_released"])
-        self.assertEqual(profile["objects_released"] + profile["objects_live_at_end"], kinds["allocations"])
 
 
 if __name__ == "__main__":

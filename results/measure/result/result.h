@@ -227,7 +227,7 @@ struct res_result_workload {
         stopped_by; /* "rounds", "until", "time_budget", "rounds_max", "interrupt"; NULL: older results do not say */
     double stopped_width, stopped_until_width, stopped_elapsed_ns, stopped_time_budget_ns;
     uint64_t stopped_rounds_max;
-    json_t *profile, *samples, *memory_samples;
+    json_t *samples, *memory_samples;
     struct res_result_entry *candidates; /* the baseline first */
     size_t candidate_count;
     struct res_result_entry control;

@@ -380,7 +380,6 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "stopped.rounds_max", stopped_rounds_max, "rounds at most"),
     RES_ROW(COUNT, "memory_rounds", memory_rounds,
             "with a memory pass; 0: resident figures are of the timed runs"),
-    RES_ROW_AS(JSON, OMITTED, "profile", profile, "what the workload asks for (below)"),
     RES_ROW(JSON, "samples", samples,
             "`time_ns[]` and `live_bytes[]` at the end of each window; the same for all timed runs"),
     RES_ROW(JSON, "memory_samples", memory_samples, "the same of the memory passes"),

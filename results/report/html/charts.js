@@ -119,9 +119,9 @@ function pathOf(xs, ys, place) {
   return words;
 }
 
-// ---- lines, bars, and points that each stand for something.
+// ---- lines, and points that each stand for something.
 //
-// settings: title, x, series [{label, values, colour, is_live}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel, isBars. x rises; values are
+// settings: title, x, series [{label, values, colour, is_live}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel. x rises; values are
 // as long as x, null where there is none. Of points (isPoints): pad, told(at, series) names one, over(place) draws more; a series has also lows
 // and highs, and signs ({sign, kind}).
 
@@ -135,13 +135,6 @@ function yReach(settings, made) {
   if (settings.yKind === "ratio") return ratioReach(low <= high ? [low, high] : [], 0.14);
   if (settings.yKind === "log") return low > 0 && low < high ? [low, high] : [1, 10];
   return [0, high > 0 ? high * 1.08 : 1];
-}
-
-function drawBars(settings, made, place) {
-  const shown = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at]), step = place.x.at(1) - place.x.at(0);
-  return shown.flatMap(({one, at}, part) => one.values.map((value, index) => (isNumber(value)
-    ? drawn("rect", {class: `bar c${at}`, x: place.x.at(settings.x[index]) + step * (0.8 * part / shown.length - 0.4), width: step * 0.74 / shown.length,
-      y: place.y.at(value), height: place.bottom - place.y.at(value)}) : null))).filter(Boolean);
 }
 
 function drawLine(settings, one, at, place) {
@@ -176,16 +169,15 @@ function drawChart(settings, made, width) {
   const height = Math.min(340, Math.max(220, Math.round(width * 0.4))), id = `clip-${made.number}`;
   const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 42 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null,
     isRatio: settings.xKind === "ratio"};
-  place.x = scaleOf(settings.xKind ?? "linear", made.view, place.left, place.right, width / (settings.isBars ? 46 : 90), settings.xText);
-  if (settings.isBars) place.x.ticks = place.x.ticks.filter(([at]) => Number.isInteger(at));
+  place.x = scaleOf(settings.xKind ?? "linear", made.view, place.left, place.right, width / 90, settings.xText);
   place.y = scaleOf(settings.yKind ?? "linear", yReach(settings, made), place.bottom, place.top, height / 42, settings.yText);
   made.place = place;
   made.over = drawn("g", {});
-  const lines = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at] && !settings.isBars);
+  const lines = settings.series.map((one, at) => ({one, at})).filter(({at}) => made.shown[at]);
   return drawn("svg", {class: "drawing", viewBox: `0 0 ${width} ${height}`},
     drawn("clipPath", {id}, drawn("rect", {x: place.left, y: 0, width: place.right - place.left + 6, height: place.bottom})), ...axes(place),
     drawn("g", {"clip-path": `url(#${id})`}, ...lines.flatMap(({one, at}) => drawLine(settings, one, at, place)),
-      ...(settings.isBars ? drawBars(settings, made, place) : []), ...(settings.isPoints ? drawPoints(settings, made, place) : []),
+      ...(settings.isPoints ? drawPoints(settings, made, place) : []),
       ...(settings.over ? settings.over(place) : []), made.over));
 }
 
@@ -198,8 +190,7 @@ function legendOf(settings, made, rebuild) {
       rebuild();
       say(`${one.label} ${made.shown[at] ? "shown" : "hidden"}`);
     }}}, drawn("svg", {class: "swatch", viewBox: "0 0 24 8", "aria-hidden": "true"},
-      settings.isBars ? drawn("rect", {class: `bar c${at}`, width: 24, height: 8}) 
-        : drawn("line", {class: `line ${colourClass(one, at)}`, x1: 0, x2: 24, y1: 4, y2: 4, "stroke-dasharray": dashOf(one, at)})), one.label, " ", value);
+      drawn("line", {class: `line ${colourClass(one, at)}`, x1: 0, x2: 24, y1: 4, y2: 4, "stroke-dasharray": dashOf(one, at)})), one.label, " ", value);
     made.values.push(value);
     return button;
   });
@@ -277,7 +268,7 @@ function chartKeys(settings, made, zoom, whole) {
 }
 
 function chart(settings) {
-  const last = settings.x.length - 1, pad = settings.isBars ? 0.6 : settings.pad ?? 0;
+  const last = settings.x.length - 1, pad = settings.pad ?? 0;
   const whole = settings.xKind === "ratio" ? settings.reach : [settings.x[0] - pad, settings.x[last] + pad];
   const made = {number: sheets.size, shown: settings.series.map(() => true), view: whole, values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
   const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": `${settings.title}. Arrow keys `

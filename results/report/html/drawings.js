@@ -1,11 +1,10 @@
-// drawings.js - from a chart's object (page.h) to what is drawn: lines, bars, points, percentiles, rounds, a heat map.
+// drawings.js - from a chart's object (page.h) to what is drawn: lines, points, percentiles, rounds, a heat map.
 
 const percentOf = (value) => `${significant(value, 2)} %`;
-const WRITTEN = {time: timeText, bytes: bytesText, count: countText, power: powerText, "per cent": percentOf, ratio: percentText};
+const WRITTEN = {time: timeText, bytes: bytesText, count: countText, "per cent": percentOf, ratio: percentText};
 
 const LINES = {
   lines: (spec) => ({x: spec.x, xText: WRITTEN[spec.x_as], series: spec.series}),
-  bars: (spec) => ({isBars: true, x: spec.x.map((_, at) => at), xText: (at) => (isNumber(spec.x[at]) ? `≤ ${WRITTEN[spec.x_as](spec.x[at])}` : ""), series: spec.series}),
   percentiles: percentiles,
   points: points,
 };

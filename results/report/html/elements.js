@@ -39,8 +39,6 @@ const timeText = (value) => (value === 0 ? "0" : isNumber(value) && value >= 99.
 const countText = (value) => (isNumber(value) && Math.abs(value) < 1e4
   ? significant(value) : inUnits(value, COUNT_UNITS).trim());
 const wholeText = (value) => (isNumber(value) ? Math.round(value).toLocaleString("en-US") : DASH);
-const powerText = (bytes) => (bytes >= 2 ** 30 ? `${bytes / 2 ** 30} Gi` : bytes >= 2 ** 20 ? `${bytes / 2 ** 20} Mi`
-  : bytes >= 1024 ? `${bytes / 1024} Ki` : `${bytes}`);
 
 function percentText(ratio) {
   if (!isNumber(ratio)) return DASH;

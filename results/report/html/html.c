@@ -126,7 +126,6 @@ static void add_workload(struct res_page *page, const struct res_result *result,
         res_page_resident(page, workload);
         add_waste(page, workload);
         res_page_latency(page, workload);
-        res_page_profile(page, workload);
     }
     res_page_mark(page, is_alone ? "</article>\n" : "</details>\n");
 }

@@ -49,7 +49,6 @@ void res_page_rounds(struct res_page *page, const struct res_result *result,
                      const struct res_result_workload *workload);
 void res_page_resident(struct res_page *page, const struct res_result_workload *workload);
 void res_page_latency(struct res_page *page, const struct res_result_workload *workload);
-void res_page_profile(struct res_page *page, const struct res_result_workload *workload);
 
 /* res_page_whole - the page of the build with a title, a body and its charts in its gaps. All of it is released. The caller's to free. */
 char *res_page_whole(struct res_page *page, const char *title);
