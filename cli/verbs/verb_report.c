@@ -99,9 +99,7 @@ static int add_results(const struct cli_operands *results, enum cli_format forma
             res_result_release(&result);
             return cli_misuse(&CLI_REPORT, NO_CSV);
         }
-        /* JSON has the notes that were kept. */
-        if (format != CLI_FORMAT_JSON)
-            res_notes_fill(&result);
+        res_notes_fill(&result);
         char *shown = show(&result, format, style);
         /* CSV has one heading, the others a blank line between results. */
         const char *begin = i > 0 && format == CLI_FORMAT_CSV ? strchr(shown, '\n') + 1 : shown;
