@@ -45,6 +45,8 @@ static const struct retired ROWS[] = {
     {"ab", "--cost", SITE_COSTS},
     {"ab", "--sites", "'mallab sites' and 'mallab leaks' tell what each call site holds of a recording"},
     {"flame", "--allocators", "'mallab flame RECORDING' draws what the program asked for, under any allocator"},
+    {"check", "--benchmark", "'--json' has every finding with its interval"},
+    {"check", "--github", "'--md FILE' for the job's summary and '--junit FILE' for its tests; exit code 4 fails the job"},
     {"convert", "--without-site", "'mallab sites' and 'mallab leaks' tell what a call site holds"},
 };
 /* clang-format on */

@@ -20,7 +20,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
-#include "results/report/history/result_history.h"
+#include "results/report/beside/result_history.h"
 #include "results/report/notes/notes.h"
 
 #define NUMBER_MAX 10000u /* results of one workload, machine and second */
@@ -158,6 +158,16 @@ const struct cli_option cli_fleet_options[] = {
 };
 /* clang-format on */
 
+struct res_style cli_answer_style(const struct cli_answer *answer)
+{
+    return (struct res_style){.form = answer->format == CLI_FORMAT_MARKDOWN ? RES_FORM_MARKDOWN
+                                      : answer->format == CLI_FORMAT_HTML   ? RES_FORM_HTML
+                                                                            : RES_FORM_TEXT,
+                              .utf8 = cli_locale_is_utf8(),
+                              .colour = answer->colour,
+                              .details = answer->details};
+}
+
 int cli_fleet_code(const struct res_fleet *fleet)
 {
     return fleet->left_out_count > 0 ? CLI_UNREADABLE : fleet->missing_count > 0 ? CLI_FAILED : CLI_DONE;
@@ -254,8 +264,7 @@ static bool rescue(const struct cli_verb *verb, const struct cli_answer *answer,
 int cli_result_give(const struct cli_verb *verb, const struct cli_answer *answer, struct res_result *result,
                     char *(*show)(const struct res_result *result, const struct res_style *style))
 {
-    const struct res_style style = {
-        .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
+    const struct res_style style = cli_answer_style(answer);
     char *problem = NULL, *kept = NULL;
     int code = CLI_DONE;
     bool printed = answer->json;

@@ -23,6 +23,9 @@ int cli_result_load(const struct cli_verb *verb, const char *path, const struct 
                     struct res_result *ret_result);
 extern const struct cli_option cli_fleet_options[];
 
+/* cli_answer_style - how an answer is to look. */
+struct res_style cli_answer_style(const struct cli_answer *answer);
+
 /* cli_fleet_code - of an answer about a fleet: CLI_UNREADABLE where something was left out, CLI_FAILED where somebody is missing, else
  * CLI_DONE. */
 int cli_fleet_code(const struct res_fleet *fleet);

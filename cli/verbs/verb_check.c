@@ -15,16 +15,16 @@
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/fleet/fleet.h"
-#include "results/report/gate/ci.h"
-#include "results/report/gate/compare_results.h"
+#include "results/report/beside/partners.h"
+#include "results/report/html/html.h"
 
 struct settings {
     struct cli_answer answer;
     struct res_budget budget;
     bool has_budget;
-    const char *baseline, *md, *junit, *benchmark;
+    const char *baseline, *md, *junit;
     enum res_doubt doubt; /* of --inconclusive */
-    bool any_machine, any_workload, github;
+    bool any_machine, any_workload;
     const char *result;
     struct res_fleet_request request;
 };
@@ -104,16 +104,13 @@ static const struct cli_option OPTIONS[] = {
      .least = RES_DOUBT_PASSES, .words = "pass fail", /* in the order of res_doubt */
      .help = "what is inconclusive is to 'pass' or to 'fail' [exit 5]"},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
-     .take = cli_answer_take_format, .words = "table md json",
-     .help = "table, md (Markdown) or json, on stdout [table]"},
+     .take = cli_answer_take_format, .words = "table md json html",
+     .help = "table, md (Markdown), json or html, on stdout [table]"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
     {.name = "md", .argument = "FILE", .how = CLI_CALL, .at = AT(md), .take = take_file,
      .help = "write Markdown too"},
     {.name = "junit", .argument = "FILE", .how = CLI_CALL, .at = AT(junit), .take = take_file,
      .help = "write JUnit XML too"},
-    {.name = "benchmark", .argument = "FILE", .how = CLI_CALL, .at = AT(benchmark), .take = take_file,
-     .help = "write [{name, unit, value, range, extra}] too"},
-    {.name = "github", .how = CLI_FLAG, .at = AT(github), .help = "print GitHub annotations too"},
     {.group = cli_answer_force, .at = AT(answer), .help = "replace each FILE when it exists"},
     {.group = cli_answer_color, .at = AT(answer), .help = "auto, always or never, for the table [auto]"},
     {0},
@@ -146,30 +143,23 @@ static bool write_file(const struct settings *settings, const char *path, char *
     return written;
 }
 
-static bool write_files(const struct settings *settings, const struct res_check *check,
-                        const struct res_result *result)
+static bool write_files(const struct settings *settings, const struct res_beside *check)
 {
-    return write_file(settings, settings->md, res_check_document(check, NULL)) &&
-           write_file(settings, settings->junit, res_check_junit(check, settings->doubt)) &&
-           write_file(settings, settings->benchmark, cli_json_document(res_check_benchmark(result)));
+    const struct res_style markdown = {.form = RES_FORM_MARKDOWN};
+    return write_file(settings, settings->md, res_beside_document(check, &markdown)) &&
+           write_file(settings, settings->junit, res_check_junit(check, settings->doubt));
 }
 
-static void print(const struct settings *settings, const struct res_check *check)
+static void print(const struct settings *settings, const struct res_beside *check)
 {
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
-    cli_put_own(
-        settings->answer.format == CLI_FORMAT_JSON
-            ? cli_json_document(res_described_write(&RES_CHECK, check))
-            : res_check_document(check, settings->answer.format == CLI_FORMAT_MARKDOWN ? NULL : &style));
-    if (settings->github) {
-        /* GitHub reads both streams; only a table can have more lines behind it. */
-        char *annotations = res_check_github(check, settings->doubt);
-        fputs(annotations, settings->answer.format == CLI_FORMAT_TABLE ? stdout : stderr);
-        free(annotations);
-    }
+    const struct res_style style = cli_answer_style(&settings->answer);
+    char *text = settings->answer.format == CLI_FORMAT_JSON
+                     ? cli_json_document(res_described_write(&RES_BESIDE, check))
+                     : res_beside_document(check, &style);
+    cli_put_own(settings->answer.format == CLI_FORMAT_HTML ? res_html_document("mallab check", text) : text);
 }
 
-static int code_of(const struct res_check *check, enum res_doubt doubt)
+static int code_of(const struct res_beside *check, enum res_doubt doubt)
 {
     switch (check->outcome) {
     case RES_OVER:
@@ -198,16 +188,16 @@ static int tell_problem(char *problem, bool allowed)
 static int check_earlier(const struct settings *settings, const struct res_result *earlier,
                          const struct res_result *result)
 {
-    const int code = tell_problem(res_compare_workloads_problem(earlier, result), settings->any_workload);
+    const int code = tell_problem(res_workloads_problem(earlier, result), settings->any_workload);
     if (code != CLI_DONE)
         return code;
-    return tell_problem(res_compare_machine_problem(earlier, result), settings->any_machine);
+    return tell_problem(res_machine_problem(earlier, result), settings->any_machine);
 }
 
 static int check(const struct settings *settings, const struct res_result *earlier,
                  const struct res_result *result)
 {
-    struct res_check check = {0};
+    struct res_beside check = {0};
     char *problem = NULL;
     if (!res_check_run(result, earlier, &settings->budget, &check, &problem)) {
         (void)cli_misuse(&CLI_CHECK, "%s", problem);
@@ -216,18 +206,18 @@ static int check(const struct settings *settings, const struct res_result *earli
     }
     int code = code_of(&check, settings->doubt);
     check.exit_code = (uint64_t)code;
-    if (write_files(settings, &check, result))
+    if (write_files(settings, &check))
         print(settings, &check);
     else
         code = CLI_FAILED;
-    res_described_release(&RES_CHECK, &check);
+    res_described_release(&RES_BESIDE, &check);
     return code;
 }
 
 /* Before the work: none of it is lost to a name that was taken. */
 static int check_files(const struct settings *settings)
 {
-    const char *const paths[] = {settings->md, settings->junit, settings->benchmark};
+    const char *const paths[] = {settings->md, settings->junit};
     int code = CLI_DONE;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0] && code == CLI_DONE; i++) {
         const struct cli_answer one = {.output = paths[i], .force = settings->answer.force};

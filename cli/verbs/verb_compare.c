@@ -10,8 +10,8 @@
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
-#include "results/report/gate/compare_results.h"
-#include "results/report/gate/fleet_compare.h"
+#include "results/report/beside/partners.h"
+#include "results/report/html/html.h"
 
 struct settings {
     struct cli_answer answer;
@@ -27,8 +27,8 @@ static const struct cli_option OPTIONS[] = {
      .help = "compare results of different workloads all the same"},
     {.group = cli_fleet_options, .at = AT(request)},
     {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(answer),
-     .take = cli_answer_take_format, .words = "table md json",
-     .help = "table, md (Markdown) or json [table]"},
+     .take = cli_answer_take_format, .words = "table md json html",
+     .help = "table, md (Markdown), json or html [table]"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the same as --format json"},
     {.group = cli_answer_output, .at = AT(answer)},
     {.group = cli_answer_force, .at = AT(answer), .help = "replace OUT when it exists"},
@@ -46,56 +46,30 @@ static int take_options(int argc, char **argv, struct settings *ret_settings,
     return code;
 }
 
-static char *show(const struct res_compare *comparison, const struct cli_answer *answer)
-{
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = answer->colour};
-    if (answer->format == CLI_FORMAT_JSON)
-        return cli_json_document(res_described_write(&RES_COMPARE, comparison));
-    return res_compare_document(comparison, answer->format == CLI_FORMAT_MARKDOWN ? NULL : &style);
-}
-
 static int compare(const struct res_result *earlier, const struct res_result *result,
                    const struct settings *settings)
 {
-    char *problem = settings->any_workload ? NULL : res_compare_workloads_problem(earlier, result);
-    if (problem != NULL) {
+    struct res_beside comparison;
+    char *problem = settings->any_workload || earlier->fleet != NULL || result->fleet != NULL
+                        ? NULL
+                        : res_workloads_problem(earlier, result);
+    if (problem != NULL || !res_compare_run(earlier, result, &comparison, &problem))
         return cli_say_problem(&CLI_COMPARE, problem);
+    const struct res_style style = cli_answer_style(&settings->answer);
+    char *text = settings->answer.format == CLI_FORMAT_JSON
+                     ? cli_json_document(res_described_write(&RES_BESIDE, &comparison))
+                     : res_beside_document(&comparison, &style);
+    if (settings->answer.format == CLI_FORMAT_HTML)
+        text = res_html_document("mallab compare", text);
+    int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
+    for (int i = 0; i < 2 && code != CLI_FAILED; i++) {
+        const struct res_result *one = i == 0 ? earlier : result;
+        const int own = res_result_is_fleet(one) ? cli_fleet_code(one->fleet) : CLI_DONE;
+        code = own > code ? own : code;
     }
-    struct res_compare comparison;
-    res_compare_results(earlier, result, &comparison);
-    char *text = show(&comparison, &settings->answer);
-    const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
     free(text);
-    res_described_release(&RES_COMPARE, &comparison);
+    res_described_release(&RES_BESIDE, &comparison);
     return code;
-}
-
-static char *show_fleet(const struct res_fleet_compare *comparison, const struct cli_answer *answer)
-{
-    const struct res_style style = {
-        .utf8 = cli_locale_is_utf8(), .colour = answer->colour, .details = answer->details};
-    if (answer->format == CLI_FORMAT_JSON)
-        return cli_json_document(res_described_write(&RES_FLEET_COMPARE, comparison));
-    return res_fleet_compare_document(comparison, answer->format == CLI_FORMAT_MARKDOWN ? NULL : &style);
-}
-
-static int compare_fleets(const struct res_result *earlier, const struct res_result *result,
-                          const struct settings *settings)
-{
-    struct res_fleet_compare comparison;
-    char *problem = NULL;
-    if (earlier->fleet == NULL || result->fleet == NULL)
-        problem = res_strdup("one is a fleet and the other is of one workload: they do not compare");
-    else
-        (void)res_fleet_compare(earlier->fleet, result->fleet, &comparison, &problem);
-    if (problem != NULL)
-        return cli_say_problem(&CLI_COMPARE, problem);
-    char *text = show_fleet(&comparison, &settings->answer);
-    const int code = cli_answer_write(&CLI_COMPARE, &settings->answer, text);
-    const int then = cli_fleet_code(earlier->fleet), now = cli_fleet_code(result->fleet);
-    free(text);
-    res_described_release(&RES_FLEET_COMPARE, &comparison);
-    return code != CLI_DONE ? code : then > now ? then : now;
 }
 
 static int run_compare(int argc, char **argv)
@@ -109,9 +83,7 @@ static int run_compare(int argc, char **argv)
     code = cli_answer_check(&CLI_COMPARE, &settings.answer);
     for (int i = 0; i < 2 && code == CLI_DONE; i++)
         code = cli_result_load(&CLI_COMPARE, operands.words[i], &settings.request, &results[i]);
-    if (code == CLI_DONE && (res_result_is_fleet(&results[0]) || res_result_is_fleet(&results[1])))
-        code = compare_fleets(&results[0], &results[1], &settings);
-    else if (code == CLI_DONE)
+    if (code == CLI_DONE)
         code = compare(&results[0], &results[1], &settings);
     res_result_release(&results[0]);
     res_result_release(&results[1]);

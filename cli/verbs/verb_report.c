@@ -18,7 +18,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
-#include "results/report/history/result_history.h"
+#include "results/report/beside/result_history.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/fleet_table.h"
@@ -233,7 +233,7 @@ static char *show_history(const struct res_history *history, enum cli_format for
                           const struct res_style *style)
 {
     if (format == CLI_FORMAT_MARKDOWN || format == CLI_FORMAT_TABLE)
-        return res_history_document(history, format == CLI_FORMAT_TABLE ? style : NULL);
+        return res_history_document(history, style);
     return format == CLI_FORMAT_HTML ? res_html_history(history)
                                      : cli_json_document(res_described_write(&RES_HISTORY, history));
 }
@@ -302,8 +302,8 @@ static int run_report(int argc, char **argv)
     if (code != CLI_DONE)
         return code;
     const bool to_stdout = answer.output == NULL || strcmp(answer.output, "-") == 0;
-    const struct res_style style = {
-        .utf8 = cli_locale_is_utf8(), .colour = answer.colour && to_stdout, .details = answer.details};
+    struct res_style style = cli_answer_style(&answer);
+    style.colour = style.colour && to_stdout;
     const bool of_directory = !settings.together && is_history(operands.words, operands.count);
     if (of_directory && answer.format == CLI_FORMAT_CSV)
         return cli_misuse(&CLI_REPORT, NO_CSV);

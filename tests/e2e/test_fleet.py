@@ -132,9 +132,10 @@ class Fleet(lab.Lab):
         self.fill(8)
         (self.results / "web7.json").unlink()
         document = self.answer("compare", "--json", "then", "results")
-        self.assertEqual((document["pairs"], len(document["only_old"])), (7, 1))
-        for one in document["candidates"]:
-            self.assertAlmostEqual(one["time"]["ratio"], 1)
+        self.assertEqual(len([line for line in document["told"] if line.startswith("only then: web7")]), 1, document["told"])
+        for one in document["findings"]:
+            self.assertEqual(one["rounds"], 7)
+            self.assertAlmostEqual(one["measured"], 1)
         (self.results / "torn.json").write_text("{")
         self.mallab("compare", "then", "results", status=lab.BAD_INPUT)
 

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Results kept in a directory and shown as a history: names that sort and never collide, the same figures as in each result,
 a move that was put into one, damaged and foreign files beside them, and what is refused before anything is measured."""
-import csv
-import io
 import json
 import os
 import re
@@ -71,9 +69,6 @@ class History(lab.Lab):
             for key in ("steady_ns_per_op", "ratio"):
                 self.assertEqual(point[key], entry["time"][key])
             self.assertEqual(point["resident_peak_bytes"], entry["resident"]["peak_bytes"])
-        rows = list(csv.DictReader(io.StringIO(self.mallab("report", "--format", "csv", copy).stdout.decode())))
-        self.assertEqual([row["time_moved"] for row in rows], ["", "", "", "", "", "slower"])
-        self.assertEqual([row["file"] for row in rows[3:]], [point["file"] for point in other["points"]])
         text = self.mallab("report", copy).stdout.decode()
         self.assertTrue(all(len(line) <= 100 for line in text.splitlines()))
         self.assertRegex(text, r"2027-01-17 08:00 .*\+33\.0%.*slower")

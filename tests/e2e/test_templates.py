@@ -3,7 +3,6 @@
 repository of ours. What judges runs twice on one measurement: with the template's own budget on an allocator that is the baseline
 once more, which never is over it, and with a limit in bytes that the program needs more than. Not run: the installation of mallab
 (apt-get, git clone, a build), of which only the shell syntax is checked, and what the services' own actions do."""
-import json
 import os
 import shutil
 import unittest
@@ -79,17 +78,11 @@ class Templates(lab.Lab):
         self.assertEqual((suites.tag, int(suites.get("tests"))), ("testsuites", 2))
         self.assertEqual(int(suites.get("failures")) > 0, over)
         self.check_schema(suites)
-        benchmark = json.loads((self.place / "benchmark.json").read_text())
-        self.assertGreaterEqual(len(benchmark), 2 * 4)
-        ratios = [item for item in benchmark if item["unit"] == "ratio"]
-        self.assertIn(" / glibc+arena_max=8 / rss-peak, ratio to glibc", " ".join(item["name"] for item in ratios))
-        for item in benchmark:
-            self.assertEqual(set(item), {"name", "unit", "value", "range", "extra"})
 
     def judge_again(self):
         """A later job with the same cache: what was measured is there, what was told of it is not."""
         shutil.rmtree(self.place / "recording")
-        for name in ("table.md", "report.html", "summary.md", "junit.xml", "benchmark.json"):
+        for name in ("table.md", "report.html", "summary.md", "junit.xml"):
             (self.place / name).unlink()
 
     def test_github(self):
@@ -106,7 +99,7 @@ class Templates(lab.Lab):
         variables = self.variables(template["env"], AS_SHIPPED)
         for name in ("record", "replay"):
             self.shell(scripts[name], variables, ["sh"])
-        self.assertNotIn("::error", self.shell(scripts["gate"], variables, ["sh"], (lab.DONE, INCONCLUSIVE)))
+        self.shell(scripts["gate"], variables, ["sh"], (lab.DONE, INCONCLUSIVE))
         self.shell(scripts["publish"], variables, ["sh"])
         self.check_reports(over=False)
         self.assertIn("## mallab check", (self.place / "step-summary.md").read_text())
@@ -120,7 +113,7 @@ class Templates(lab.Lab):
         self.shell(scripts["record"], variables, ["sh"])
         self.assertFalse((self.place / "recording").exists())  # recorded once
         self.assertEqual((self.place / "mallab-workload/program.wl").read_bytes(), workload)
-        self.assertIn("::error title=", self.shell(scripts["gate"], variables, ["sh"], (OVER,)))
+        self.shell(scripts["gate"], variables, ["sh"], (OVER,))
         self.shell(scripts["publish"], variables, ["sh"])
         self.check_reports(over=True)
 

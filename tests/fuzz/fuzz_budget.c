@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "results/report/gate/budget.h"
+#include "results/report/beside/budget.h"
 
 static void check_budget(const struct res_budget *budget, bool added, char *problem)
 {

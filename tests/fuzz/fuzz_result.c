@@ -9,10 +9,9 @@
 #include "fuzz/target.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
-#include "results/report/gate/ci.h"
-#include "results/report/gate/compare_results.h"
-#include "results/report/gate/fleet_compare.h"
-#include "results/report/history/result_history.h"
+#include "results/report/beside/beside.h"
+#include "results/report/beside/partners.h"
+#include "results/report/beside/result_history.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/fleet_table.h"
@@ -65,37 +64,33 @@ static void check_reports(const struct res_result *result)
     check_page(res_html(&source, 1));
 }
 
-/* What many workloads say together, and against itself. */
 static void check_fleet(const struct res_fleet *fleet)
 {
     const struct res_style plain = {0}, full = {.utf8 = true, .details = true};
-    struct res_fleet_compare comparison;
-    char *problem = NULL;
     check_shown(res_fleet_text(fleet, &plain), false);
     check_shown(res_fleet_text(fleet, &full), false);
     check_shown(res_fleet_markdown(fleet, true), false);
-    if (res_fleet_compare(fleet, fleet, &comparison, &problem)) {
-        check_shown(res_fleet_compare_document(&comparison, &plain), false);
-        check_dumped(res_described_write(&RES_FLEET_COMPARE, &comparison));
-        res_described_release(&RES_FLEET_COMPARE, &comparison);
+}
+
+static void check_beside(struct res_beside *beside)
+{
+    for (int form = RES_FORM_TEXT; form <= RES_FORM_HTML; form++) {
+        const struct res_style style = {.form = (enum res_form)form};
+        check_shown(res_beside_document(beside, &style), false);
     }
-    check_shown(problem, true);
+    check_dumped(res_described_write(&RES_BESIDE, beside));
+    res_described_release(&RES_BESIDE, beside);
 }
 
 static void check_gate(const struct res_result *result, const struct res_result *earlier)
 {
     struct res_budget budget = {0};
-    struct res_check check = {0};
+    struct res_beside check;
     char *problem = NULL;
     FUZZ_CHECK(res_budget_add_text(&budget, res_result_is_fleet(result) ? FLEET_BUDGET : BUDGET, &problem));
     if (res_check_run(result, earlier, &budget, &check, &problem)) {
-        const struct res_style plain = {0};
-        check_shown(res_check_document(&check, &plain), false);
-        check_shown(res_check_document(&check, NULL), false);
         check_shown(res_check_junit(&check, RES_DOUBT_TOLD), false);
-        check_shown(res_check_github(&check, RES_DOUBT_TOLD), false);
-        check_dumped(res_described_write(&RES_CHECK, &check));
-        res_described_release(&RES_CHECK, &check);
+        check_beside(&check);
     } else {
         FUZZ_CHECK(problem != NULL && strchr(problem, '\n') == NULL);
         check_shown(problem, false);
@@ -103,15 +98,16 @@ static void check_gate(const struct res_result *result, const struct res_result 
     res_budget_release(&budget);
 }
 
+/* Against itself. */
 static void check_comparison(const struct res_result *result)
 {
-    struct res_compare comparison;
-    res_compare_results(result, result, &comparison);
-    check_shown(res_compare_workloads_problem(result, result), true);
-    check_shown(res_compare_machine_problem(result, result), true);
-    check_shown(res_compare_document(&comparison, NULL), false);
-    check_dumped(res_described_write(&RES_COMPARE, &comparison));
-    res_described_release(&RES_COMPARE, &comparison);
+    struct res_beside comparison;
+    char *problem = NULL;
+    check_shown(res_workloads_problem(result, result), true);
+    check_shown(res_machine_problem(result, result), true);
+    if (res_compare_run(result, result, &comparison, &problem))
+        check_beside(&comparison);
+    check_shown(problem, true);
 }
 
 static void check_history(const struct res_result *result)
@@ -144,7 +140,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         check_gate(&typed, &typed);
         check_comparison(&typed);
         check_history(&typed);
-        check_dumped(res_check_benchmark(&typed));
         check_dumped(res_result_write(&typed));
         res_result_release(&typed);
     }

@@ -1,4 +1,4 @@
-/* gate.c - how often the gate (results/report/gate/budget_check.h) is right, as JSON on stdout: for scripts/bench verdict, and a small dose of it as a test.
+/* gate.c - how often the gate (results/report/beside/beside.h) is right, as JSON on stdout: for scripts/bench verdict, and a small dose of it as a test.
  *
  *   gate simulate EXPERIMENTS   each model of noise (samples.h): a true change at the limit, a change of 3 % against a limit of 1 %, none against
  *                               3 %; 10, 20 and 40 rounds
@@ -11,7 +11,7 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
-#include "results/report/gate/budget_check.h"
+#include "results/report/beside/beside.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"
 

@@ -4,7 +4,7 @@
 
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/figures/metric.h"
-#include "results/report/gate/budget_check.h"
+#include "results/report/beside/beside.h"
 
 /* trial_workload - the trial as a result has it, judged (figures.h). Its runs are the trial's, which must stay.
  * resolve  the difference that was asked for; 0: none */

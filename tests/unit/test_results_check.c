@@ -3,8 +3,8 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/report/gate/budget_check.h"
-#include "results/report/gate/compare_results.h"
+#include "results/report/beside/beside.h"
+#include "results/report/beside/partners.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 
@@ -133,19 +133,26 @@ static json_t *result_with(size_t rounds, int slower)
     return json_pack("{s:s, s:i, s:[o]}", "baseline", "base", "seed", 1, "workloads", workload);
 }
 
+static void compare(json_t *then, json_t *now, struct res_beside *ret_comparison, char **ret_text)
+{
+    char *problem = NULL;
+    CHECK(res_compare_run(typed_judged(then), typed_judged(now), ret_comparison, &problem));
+    *ret_text = res_beside_document(ret_comparison, &(struct res_style){0});
+}
+
 TEST(what_an_older_result_lacks_is_no_zero)
 {
     json_t *then = result_with(4, 0), *now = result_with(4, 0);
-    struct res_compare comparison;
+    struct res_beside comparison;
+    char *text;
     for (int told = 0; told < 2; told++) {
         if (told)
             json_object_set_new(now, "memory_rounds_asked", json_integer(0));
-        res_compare_results(typed(then), typed(now), &comparison);
-        char *text = res_compare_document(&comparison, &(struct res_style){0});
+        compare(then, now, &comparison, &text);
         CHECK((strstr(text, "memory_rounds_asked was not recorded, is 0") != NULL) == told);
         CHECK(strstr(text, "memory_idle_ms") == NULL);
         free(text);
-        res_described_release(&RES_COMPARE, &comparison);
+        res_described_release(&RES_BESIDE, &comparison);
     }
     json_decref(then);
     json_decref(now);
@@ -155,18 +162,18 @@ TEST(the_change_is_of_the_figures_beside_it)
 {
     for (size_t rounds = 4; rounds <= 6; rounds += 2) {
         json_t *then = result_with(rounds, 0), *now = result_with(rounds, 500);
-        struct res_compare comparison;
-        res_compare_results(typed_judged(then), typed_judged(now), &comparison);
-        const struct res_compared_metric *time = &comparison.workloads[0].candidates[0].metrics[0];
-        CHECK_STR(time->figure, "steady");
-        CHECK(fabs(time->old - 20) < 1e-9); /* (2200 - 200) / 100 */
-        CHECK(fabs(time->new - 25) < 1e-9);
-        CHECK(fabs(time->ratio - 1.25) < 1e-9);
-        CHECK(isnan(time->interval.low) == (rounds < RES_ROUNDS_FOR_INTERVAL));
-        char *text = res_compare_document(&comparison, &(struct res_style){0});
+        struct res_beside comparison;
+        char *text;
+        compare(then, now, &comparison, &text);
+        const struct res_finding *time = &comparison.findings[0];
+        CHECK_STR(time->metric, "time");
+        CHECK(fabs(time->then - 20) < 1e-9); /* (2200 - 200) / 100 */
+        CHECK(fabs(time->value - 25) < 1e-9);
+        CHECK(fabs(time->estimate.value - 1.25) < 1e-9);
+        CHECK(isnan(time->estimate.interval.low) == (rounds < RES_ROUNDS_FOR_INTERVAL));
         CHECK((strstr(text, "+25.0% ?") != NULL) == (rounds < RES_ROUNDS_FOR_INTERVAL));
         free(text);
-        res_described_release(&RES_COMPARE, &comparison);
+        res_described_release(&RES_BESIDE, &comparison);
         json_decref(then);
         json_decref(now);
     }
@@ -212,7 +219,7 @@ static json_t *entry_of(const char *name, double least, double more)
 static void check_many(size_t candidates, size_t *ret_over, char **ret_reason)
 {
     struct res_budget budget = {0};
-    struct res_check check;
+    struct res_beside check;
     char *problem = NULL;
     json_t *list = json_pack("[o, o]", entry_of("base", 100, 0), entry_of("sure", 104, 0));
     for (size_t i = 0; i < candidates; i++)
@@ -224,7 +231,7 @@ static void check_many(size_t candidates, size_t *ret_over, char **ret_reason)
     CHECK(res_check_run(typed(result), NULL, &budget, &check, &problem));
     *ret_over = check.counts[RES_OVER];
     *ret_reason = res_strdup(check.findings[check.finding_count - 1].reason);
-    res_described_release(&RES_CHECK, &check);
+    res_described_release(&RES_BESIDE, &check);
     res_budget_release(&budget);
     json_decref(result);
 }

@@ -5,7 +5,7 @@
 #include "footprint/base/support.h"
 #include "harness.h"
 #include "results/measure/result/result.h"
-#include "results/report/history/result_history.h"
+#include "results/report/beside/result_history.h"
 #include "unit/typed.h"
 
 /* A day's result; what is 0 or NULL is as in NORMAL. */
@@ -327,7 +327,7 @@ TEST(text_of_hostile_results)
     struct res_history history = gathered(days, 2);
     const struct res_style style = {0}, coloured = {.colour = true};
     char *text = res_history_document(&history, &style), *colour = res_history_document(&history, &coloured);
-    char *markdown = res_history_document(&history, NULL);
+    char *markdown = res_history_document(&history, &(struct res_style){.form = RES_FORM_MARKDOWN});
     CHECK(strchr(text, '\033') == NULL && strchr(markdown, '\033') == NULL);
     CHECK(strstr(colour, "\033[31mslower\033[0m") != NULL);
     CHECK(strstr(text, "95 % range") != NULL);

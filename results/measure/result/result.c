@@ -41,8 +41,6 @@ static const struct {
     {"mallab-doctor/", "what 'mallab doctor --json' printed", "'mallab ab' makes results"},
     {"mallab-status/", "what 'mallab record --control --json' printed", "name the recording"},
     {"mallab-top/", "what 'mallab top --json' printed", "name the recording"},
-    {"mallab-fleet-compare/", "a comparison by 'mallab compare --json'",
-     "name the two fleets that it compares"},
     {"mallab-fleet/", "a fleet by 'mallab report --together --json'",
      "show it with 'mallab report', or hold it against another with 'mallab compare'"},
     {"mallab-report/", "the data of a page by 'mallab report --format html'", "name the results themselves"},

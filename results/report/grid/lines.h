@@ -14,10 +14,13 @@
 #define RES_SCREEN_COLUMNS       80u /* of the screen that answers (verdict_screen.h) */
 #define RES_SCREEN_LABEL_COLUMNS 10  /* as RES_LABEL_COLUMNS there */
 
+/* What a document is printed for: a terminal, Markdown, elements of a page. */
+enum res_form { RES_FORM_TEXT, RES_FORM_MARKDOWN, RES_FORM_HTML };
+
 struct res_style {
+    enum res_form form;
     bool utf8;      /* the locale's character set; otherwise ASCII only */
     bool colour;    /* verdicts in colour by ANSI sequences */
-    bool html;      /* no terminal: elements of a page */
     bool details;   /* below the table also what explains the figures */
     size_t columns; /* of a page; 0: RES_TABLE_COLUMNS */
 };

@@ -134,7 +134,7 @@ static void add_chart(struct res_page *page, const struct res_history_series *se
 
 char *res_html_history(const struct res_history *history)
 {
-    const struct res_style form = {.html = true};
+    const struct res_style form = {.form = RES_FORM_HTML};
     struct res_page page = {.charts = json_array()};
     for (size_t i = 0; i < history->series_count; i++) {
         const struct res_history_series *series = &history->series[i];
@@ -160,4 +160,12 @@ char *res_html_history(const struct res_history *history)
     char *text = res_page_whole(&page, title);
     free(title);
     return text;
+}
+
+char *res_html_document(const char *title, char *document)
+{
+    struct res_page page = {0};
+    res_page_mark(&page, "<section>%s</section>\n", document);
+    free(document);
+    return res_page_whole(&page, title);
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "results/measure/result/result.h"
-#include "results/report/history/result_history.h"
+#include "results/report/beside/result_history.h"
 
 /* Points of a series in the page. Longer ones are drawn by the least and the greatest value of equal parts. */
 #define RES_HTML_POINTS_MAX 8000u
@@ -28,6 +28,9 @@ char *res_html(const struct res_html_source *sources, size_t count);
 
 /* res_html_history - the page of a history, finished (res_history_finish); else as res_html. */
 char *res_html_history(const struct res_history *history);
+
+/* res_html_document - the page of a document in the form RES_FORM_HTML, whose text is freed; likewise. */
+char *res_html_document(const char *title, char *document);
 
 /* res_html_escaped - JSON as text that can stand in a script element: ASCII, without '<', '>' and '&'. To be freed. */
 char *res_html_escaped(const json_t *data);

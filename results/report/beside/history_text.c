@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "footprint/base/support.h"
+#include "results/report/beside/result_history.h"
 #include "results/report/grid/cells.h"
 #include "results/report/grid/document.h"
-#include "results/report/history/result_history.h"
 
 /* A narrow terminal never does without the range: a change without it says nothing. */
 static const struct res_column COLUMNS[] = {
@@ -169,12 +169,13 @@ char *res_history_document(const struct res_history *history, const struct res_s
         }
         res_document_gap(&document);
     }
-    res_document_line(&document,
-                      "ns per op; memory in MB. change: of time, to the baseline of the same result, as peak change. "
-                      "moved: beyond the noise of both, against the first result of the level (the last one marked, or "
-                      "the first of all): %zu here. changed: what is other than in the result before. Absolute figures "
-                      "of different days do not compare.",
-                      moves);
+    res_document_line(
+        &document,
+        "ns per op; memory in MB. change: of time, to the baseline of the same result, as peak change. "
+        "moved: beyond the noise of both, against the first result of the level (the last one marked, or "
+        "the first of all): %zu here. changed: what is other than in the result before. Absolute figures "
+        "of different days do not compare.",
+        moves);
     char *left_out = res_grid_left_out(&grid);
     if (left_out != NULL)
         res_document_line(&document, "No room for: %s; --format md and json have it.", left_out);
@@ -182,5 +183,5 @@ char *res_history_document(const struct res_history *history, const struct res_s
     res_grid_release(&grid);
     for (size_t i = 0; i < history->left_out_count; i++)
         res_document_line(&document, "left out: %s: %s", history->left_out[i].file, history->left_out[i].why);
-    return document.text.text;
+    return res_document_end(&document);
 }

@@ -1,5 +1,5 @@
 /* result_history.c - points of results, sorted into series, each held against the first of its level. */
-#include "results/report/history/result_history.h"
+#include "results/report/beside/result_history.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* budget.h - what figures may be at most: budgets, from a command line or an INI file.
  *
- *   budget      rules; a result is held against those that fit it (budget_check.h)
+ *   budget      rules; a result is held against those that fit it (beside.h)
  *   rule        METRIC<=LIMIT, for a candidate or all, for a workload or all
  *   relative    LIMIT is a percentage: against the baseline, "+3%" or "-10%"
  *   absolute    LIMIT is a figure: "512MiB", "25ns", "10000"
- *   of a fleet  what many workloads say together (fleet_check.h): time and peak as percentages, losers as a number or a share of the workloads
+ *   of a fleet  what many workloads say together (fleet_findings.h): time and peak as percentages, losers as a number or a share of the workloads
  *
  * Command line:  time<=+3%,rss-peak<=+5%,jemalloc:rss-peak<=512MiB,fleet:time<=-2%,fleet:jemalloc:losers<=0
  * INI file:      [all], [candidate NAME], [workload NAME], [workload NAME, candidate NAME], [fleet] or [fleet, candidate NAME], and
@@ -14,8 +14,8 @@
  *
  * Units: B, kB, MB, GB (powers of 1000), KiB, MiB, GiB, and K, M, G as everywhere in mallab (powers of 1024); ns, us, ms, s.
  * Text may be anything: at most RES_INI_BYTES_MAX bytes and RES_RULES_MAX rules are taken. */
-#ifndef MALLAB_RESULTS_REPORT_GATE_BUDGET_H
-#define MALLAB_RESULTS_REPORT_GATE_BUDGET_H
+#ifndef MALLAB_RESULTS_REPORT_BESIDE_BUDGET_H
+#define MALLAB_RESULTS_REPORT_BESIDE_BUDGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,8 +14,8 @@
  * begin a level unmarked. Against the first of a level, not the one before, so that what creeps is seen.
  *
  * The document has the schema "mallab-history/1" (keys: docs/notes/history.md); text is made of the same struct. */
-#ifndef MALLAB_RESULTS_REPORT_HISTORY_RESULT_HISTORY_H
-#define MALLAB_RESULTS_REPORT_HISTORY_RESULT_HISTORY_H
+#ifndef MALLAB_RESULTS_REPORT_BESIDE_RESULT_HISTORY_H
+#define MALLAB_RESULTS_REPORT_BESIDE_RESULT_HISTORY_H
 
 #include "results/measure/result/result.h"
 #include "results/report/table/table.h"
@@ -93,7 +93,7 @@ void res_history_finish(struct res_history *history);
  * caller's to free. */
 char *res_history_name(const struct res_result *result, unsigned number);
 
-/* res_history_document - the same for people. style NULL: Markdown. The caller's to free. */
+/* res_history_document - the same for people, in the form of the style. The caller's to free. */
 char *res_history_document(const struct res_history *history, const struct res_style *style);
 
 #endif

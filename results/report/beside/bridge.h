@@ -14,8 +14,8 @@
  *   untold    times without any bridge: the machine may be slower, and nothing tells. No verdict
  *
  * Pure: the same samples, the same answer. */
-#ifndef MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
-#define MALLAB_RESULTS_REPORT_GATE_BRIDGE_H
+#ifndef MALLAB_RESULTS_REPORT_BESIDE_BRIDGE_H
+#define MALLAB_RESULTS_REPORT_BESIDE_BRIDGE_H
 
 #include "results/measure/figures/metric.h"
 
@@ -61,5 +61,9 @@ bool res_partners_yardstick(const struct res_partners *partners, const char *can
 /* res_across_partners - res_across_sessions of the candidate of this name in both. */
 struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
                                       enum res_metric metric, double limit);
+
+/* res_control_noise - what the baseline and its control in the same experiment differ by, around 1. */
+struct res_interval res_control_noise(const struct res_result_workload *workload, const char *baseline,
+                                      enum res_metric metric);
 
 #endif

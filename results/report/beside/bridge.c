@@ -1,5 +1,5 @@
 /* bridge.c - ratios of two sessions, and what bridges them. */
-#include "results/report/gate/bridge.h"
+#include "results/report/beside/bridge.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -269,4 +269,15 @@ struct res_across res_across_partners(const struct res_partners *partners, const
     session_release(&now);
     session_release(&then);
     return across;
+}
+
+struct res_interval res_control_noise(const struct res_result_workload *workload, const char *baseline,
+                                      enum res_metric metric)
+{
+    struct res_series control = res_series_of(workload, &workload->control, metric);
+    struct res_series base = res_series_of(workload, res_result_entry_named(workload, baseline), metric);
+    const struct res_estimate aa = res_logarithm_estimate(res_series_logarithm(&control, &base));
+    res_series_release(&control);
+    res_series_release(&base);
+    return res_noise(&aa.interval);
 }

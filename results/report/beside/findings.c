@@ -1,5 +1,5 @@
-/* budget_check.c - rules meet candidates. */
-#include "results/report/gate/budget_check.h"
+/* findings.c - rules meet candidates, candidates meet themselves. */
+#include "results/report/beside/beside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,19 +7,17 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
-#include "results/report/gate/bridge.h"
-#include "results/report/gate/compare_results.h"
-#include "results/report/gate/fleet_check.h"
+#include "results/measure/figures/verdict.h"
+#include "results/report/beside/fleet_findings.h"
+#include "results/report/beside/partners.h"
 
 #define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
 #define RES_WHY_CROSSES "the interval crosses the limit"
-#define SURE                                                                                                 \
-    3.4 /* times the rounds that put the interval's end on the limit: then 19 of 20 such runs decide */
-#define ROUNDS_MOST 1000.0 /* more are no advice */
+#define ROUNDS_MOST     1000.0 /* more are no advice */
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
-static const char *const OUTCOMES[] = {"within", "over", "inconclusive", NULL};
+static const char *const OUTCOMES[] = {"within", "over", "inconclusive"};
 
 #define OWNER struct res_finding
 static const struct res_field FINDING_FIELDS[] = {
@@ -27,41 +25,56 @@ static const struct res_field FINDING_FIELDS[] = {
     RES_ROW(LENT, "candidate", candidate, NULL),
     RES_ROW(LENT, "metric", metric, NULL),
     RES_ROW(LENT, "unit", unit, NULL),
-    RES_ROW(LENT, "budget", rule.text, NULL),
+    RES_ROW_AS(LENT, OMITTED, "budget", rule.text, NULL),
     RES_ROW(TRUTH, "relative", rule.relative, NULL),
     RES_ROW(NUMBER, "limit", rule.limit, NULL),
     RES_ROW(NUMBER, "value", value, NULL),
+    RES_ROW_AS(NUMBER, OMITTED, "then", then, NULL),
     RES_ROW(NUMBER, "measured", estimate.value, NULL),
     RES_ROW(NUMBER, "measured_low", estimate.interval.low, NULL),
     RES_ROW(NUMBER, "measured_high", estimate.interval.high, NULL),
     RES_ROW(NUMBER, "noise_low", noise.low, NULL),
     RES_ROW(NUMBER, "noise_high", noise.high, NULL),
+    RES_ROW_AS(NUMBER, OMITTED, "resolves", resolves, NULL),
     RES_WORD("bridge", bridge, RES_BRIDGE_WORDS, NULL),
     RES_ROW(NUMBER, "bridge_ratio", bridge_ratio, NULL),
+    RES_ROW_AS(TRUTH, OMITTED, "is_yardstick", is_yardstick, NULL),
     RES_ROW(NUMBER, "p_above", tails.above, NULL),
     RES_ROW(NUMBER, "p_above_corrected", above_corrected, NULL),
     RES_ROW(NUMBER, "p_below", tails.below, NULL),
     RES_ROW(COUNT, "rounds", rounds, NULL),
-    RES_WORD("outcome", outcome, OUTCOMES, NULL),
+    RES_ROW(LENT, "outcome", word, NULL),
     RES_ROW_AS(TEXT, ZERO_IS_NULL, "reason", reason, NULL),
 };
 static const struct res_described FINDING = RES_DESCRIBE_WHOLLY("a finding", FINDING_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_check
-static const struct res_field CHECK_FIELDS[] = {
+#define OWNER struct res_differing
+static const struct res_field DIFFERING_FIELDS[] = {
+    RES_ROW(LENT, "what", what, NULL),
+    RES_ROW(LENT, "key", key, NULL),
+    RES_ROW(TEXT, "then", then, NULL),
+    RES_ROW(TEXT, "now", now, NULL),
+};
+static const struct res_described DIFFERING = RES_DESCRIBE_WHOLLY("a difference", DIFFERING_FIELDS);
+#undef OWNER
+
+#define OWNER struct res_beside
+static const struct res_field BESIDE_FIELDS[] = {
     RES_HEAD_ROWS,
-    RES_WORD("outcome", outcome, OUTCOMES, NULL),
-    RES_ROW(COUNT, "exit_code", exit_code, NULL),
+    RES_ROW_AS(LENT, OMITTED, "outcome", word, NULL),
+    RES_ROW_AS(COUNT, OMITTED, "exit_code", exit_code, NULL),
     RES_ROW(LENT, "baseline", baseline, NULL),
-    RES_ROW(LENT, "against", against, NULL),
+    RES_ROW_AS(LENT, OMITTED, "against", against, NULL),
     RES_ROW_AS(TEXTS, OMITTED, "changed_libraries", changed_libraries, NULL),
-    RES_ROW(COUNT, "counts.within", counts[RES_WITHIN], NULL),
-    RES_ROW(COUNT, "counts.over", counts[RES_OVER], NULL),
-    RES_ROW(COUNT, "counts.inconclusive", counts[RES_INCONCLUSIVE], NULL),
+    RES_LIST(LIST, OMITTED, "differences", differences, difference_count, &DIFFERING, NULL),
+    RES_ROW_AS(TEXTS, OMITTED, "told", told, NULL),
+    RES_ROW_AS(COUNT, OMITTED, "counts.within", counts[RES_WITHIN], NULL),
+    RES_ROW_AS(COUNT, OMITTED, "counts.over", counts[RES_OVER], NULL),
+    RES_ROW_AS(COUNT, OMITTED, "counts.inconclusive", counts[RES_INCONCLUSIVE], NULL),
     RES_LIST(LIST, PLAIN, "findings", findings, finding_count, &FINDING, NULL),
 };
-const struct res_described RES_CHECK = RES_DESCRIBE_WHOLLY("a check", CHECK_FIELDS);
+const struct res_described RES_BESIDE = RES_DESCRIBE_WHOLLY("a comparison", BESIDE_FIELDS);
 #undef OWNER
 
 const char *res_outcome_name(enum res_outcome outcome)
@@ -114,6 +127,7 @@ static struct res_partners partners_of(const struct scene *scene)
 static size_t estimate_across(const struct scene *scene, struct res_finding *finding)
 {
     const struct res_partners partners = partners_of(scene);
+    const struct res_result_entry *then = res_result_entry_named(scene->earlier_workload, finding->candidate);
     const struct res_across across = res_across_partners(&partners, finding->candidate, finding->rule.metric,
                                                          finding->rule.limit);
     finding->estimate = across.estimate;
@@ -125,6 +139,7 @@ static size_t estimate_across(const struct scene *scene, struct res_finding *fin
     finding->machine_moved = across.moved;
     finding->untold = across.untold;
     finding->is_yardstick = across.is_yardstick;
+    finding->then = res_metric_value(scene->earlier_workload, then, finding->rule.metric);
     return across.rounds_needed;
 }
 
@@ -144,7 +159,7 @@ static size_t estimate(const struct scene *scene, const struct res_result_entry 
     const struct res_interval of_time = scene->workload->control.figures.time.interval; /* as reported */
     finding->noise = rule->metric == RES_METRIC_TIME && isfinite(of_time.low) && isfinite(of_time.high)
                          ? of_time
-                         : res_compare_control_noise(scene->workload, scene->result->baseline, rule->metric);
+                         : res_control_noise(scene->workload, scene->result->baseline, rule->metric);
     finding->rounds = rule->relative && other.count < own.count ? other.count : own.count;
     res_series_release(&own);
     res_series_release(&other);
@@ -164,20 +179,28 @@ static bool not_predicted(const struct res_result_entry *entry)
     return entry->memory_count > 0 && !entry->predicted;
 }
 
+static struct res_finding finding_of(const struct scene *scene, const struct res_result_entry *entry,
+                                     const struct res_rule *rule)
+{
+    return (struct res_finding){.rule = *rule,
+                                .metric = res_metric_name(rule->metric),
+                                .unit = res_metric_unit_name(rule->metric),
+                                .workload = scene->workload->name,
+                                .candidate = entry->name,
+                                .outcome = RES_INCONCLUSIVE,
+                                .bridge_ratio = NAN,
+                                .resolves = NAN,
+                                .then = NAN,
+                                .round_ns = scene->workload->stopped_elapsed_ns /
+                                            (double)scene->workload->rounds,
+                                .value = res_metric_value(scene->workload, entry, rule->metric)};
+}
+
 /* Without an outcome where the figures are to give it: reason stays NULL then. */
 static struct res_finding find(const struct scene *scene, const struct res_result_entry *entry,
                                const struct res_rule *rule)
 {
-    struct res_finding finding = {.rule = *rule,
-                                  .metric = res_metric_name(rule->metric),
-                                  .unit = res_metric_unit_name(rule->metric),
-                                  .workload = scene->workload->name,
-                                  .candidate = entry->name,
-                                  .outcome = RES_INCONCLUSIVE,
-                                  .bridge_ratio = NAN,
-                                  .round_ns = scene->workload->stopped_elapsed_ns /
-                                              (double)scene->workload->rounds,
-                                  .value = res_metric_value(scene->workload, entry, rule->metric)};
+    struct res_finding finding = finding_of(scene, entry, rule);
     const struct res_result_entry *other = yardstick(scene, entry);
     const bool across = rule->relative && scene->earlier_workload != NULL;
     const size_t needed = across ? estimate_across(scene, &finding) : estimate(scene, entry, &finding);
@@ -220,18 +243,18 @@ static double rounds_to_decide(const struct res_finding *finding)
     const double away = fabs(log(finding->rule.limit / found->value));
     const double half = fmax(log(found->interval.high / found->value),
                              log(found->value / found->interval.low));
-    const double needed = (double)finding->rounds * SURE * (half / away) * (half / away);
+    const double needed = (double)finding->rounds * RES_SURE * (half / away) * (half / away);
     return finding->rule.metric == RES_METRIC_TIME && finding->rule.relative && needed > 0
                ? 10 * ceil(fmin(needed, 1e9) / 10)
                : INFINITY;
 }
 
 /* Of a fleet: what would narrow an interval that crosses its limit. */
-static char *fleet_reason(const struct res_check *check, const struct res_finding *finding, const char *why)
+static char *fleet_reason(const struct res_beside *check, const struct res_finding *finding, const char *why)
 {
     if (strcmp(why, RES_WHY_CROSSES) != 0)
         return res_strdup(why);
-    char *remedy = res_fleet_remedy(check->of->fleet, finding);
+    char *remedy = res_fleet_remedy(check->now->fleet, finding);
     char *words = res_printf(
         "%s: %s", why, remedy != NULL ? remedy : "no number within reason of workloads or blocks decides");
     free(remedy);
@@ -239,7 +262,7 @@ static char *fleet_reason(const struct res_check *check, const struct res_findin
 }
 
 /* What came out of the judging, in words. */
-static char *reason_of(const struct res_check *check, const struct res_finding *finding, const char *why,
+static char *reason_of(const struct res_beside *check, const struct res_finding *finding, const char *why,
                        bool over_alone, size_t tested)
 {
     if (over_alone && finding->outcome == RES_INCONCLUSIVE)
@@ -267,15 +290,15 @@ static char *reason_of(const struct res_check *check, const struct res_finding *
 }
 
 /* What the figure has to differ from the limit by. Within a result the interval of a time has the control in it. */
-static struct res_interval noise_at_limit(const struct res_check *check, const struct res_finding *finding)
+static struct res_interval noise_at_limit(const struct res_beside *check, const struct res_finding *finding)
 {
     const bool is_in_interval = finding->rule.metric == RES_METRIC_TIME &&
-                                !(check->earlier && finding->rule.relative);
+                                !(check->then != NULL && finding->rule.relative);
     return is_in_interval ? (struct res_interval){1, 1} : finding->noise;
 }
 
 /* Outcomes from the figures, once all are there. */
-static void judge_all(struct res_check *check)
+static void judge_all(struct res_beside *check)
 {
     double *chances = res_calloc(check->finding_count + 1, sizeof *chances);
     size_t tested = 0;
@@ -297,6 +320,7 @@ static void judge_all(struct res_check *check)
             finding->outcome = res_judge_limit(&finding->estimate, limit, noise, corrected, &why);
             finding->reason = reason_of(check, finding, why, alone == RES_OVER, tested);
         }
+        finding->word = res_outcome_name(finding->outcome);
         check->counts[finding->outcome]++;
     }
     free(chances);
@@ -355,13 +379,21 @@ static bool fits(const struct scene *scene, const char *name, const struct res_r
            (is_alone && !rule->relative);
 }
 
-static void add(struct res_check *check, const struct res_finding *finding)
+void res_finding_add(struct res_beside *beside, const struct res_finding *finding)
 {
-    check->findings = res_realloc(check->findings, check->finding_count + 1, sizeof *check->findings);
-    check->findings[check->finding_count++] = *finding;
+    const size_t count = beside->finding_count;
+    if ((count & (count - 1)) == 0) /* full at powers of two */
+        beside->findings = res_realloc(beside->findings, 2 * count + 1, sizeof *beside->findings);
+    beside->findings[beside->finding_count++] = *finding;
 }
 
-static void check_workload(struct res_check *check, const struct scene *scene,
+void res_told_add(struct res_beside *beside, char *words)
+{
+    res_texts_add(&beside->told, words);
+    free(words);
+}
+
+static void check_workload(struct res_beside *check, const struct scene *scene,
                            const struct res_budget *budget)
 {
     for (size_t i = 0; i < scene->workload->candidate_count; i++) {
@@ -373,23 +405,7 @@ static void check_workload(struct res_check *check, const struct scene *scene,
             if (rule == NULL || !fits(scene, entry->name, rule))
                 continue;
             const struct res_finding finding = find(scene, entry, rule);
-            add(check, &finding);
-        }
-    }
-}
-
-/* Of a fleet all candidates but the baseline, and that where a rule names it. */
-static void check_fleet(struct res_check *check, const struct res_fleet *fleet,
-                        const struct res_budget *budget)
-{
-    for (size_t i = 0; i < fleet->candidate_count; i++) {
-        for (int which = 2 * RES_FLEET_TIME; which < 2 * (RES_FLEET_LOSERS + 1); which++) {
-            const struct res_rule *rule = res_budget_find_fleet(budget, (enum res_fleet_metric)(which / 2),
-                                                                which % 2 == 0, fleet->candidates[i].name);
-            if (rule == NULL || (i == 0 && rule->candidate == NULL))
-                continue;
-            const struct res_finding finding = res_fleet_finding(fleet, i, rule);
-            add(check, &finding);
+            res_finding_add(check, &finding);
         }
     }
 }
@@ -437,7 +453,7 @@ static bool names_something(const struct res_rule *rule, const struct res_result
 }
 
 /* A rule may be overruled by a nearer one everywhere; what it names must be there all the same. */
-static char *unused_problem(const struct res_result *result, const struct res_check *check,
+static char *unused_problem(const struct res_result *result, const struct res_beside *check,
                             const struct res_budget *budget)
 {
     if (result->workload_count == 0 && result->fleet == NULL)
@@ -454,56 +470,168 @@ static char *unused_problem(const struct res_result *result, const struct res_ch
                 rule->candidate != NULL && rule->workload != NULL ? "'" : "");
     }
     if (check->finding_count == 0)
-        return res_strdup(check->earlier ? "no candidate is in both results: nothing to check"
-                                         : "the result holds only its baseline: add a candidate to 'mallab "
-                                           "ab -a', give --baseline, or "
-                                           "an absolute limit");
+        return res_strdup(check->then != NULL
+                              ? "no candidate is in both results: nothing to check"
+                              : "the result holds only its baseline: add a candidate to 'mallab "
+                                "ab -a', give --baseline, or "
+                                "an absolute limit");
     if (check->finding_count >= RES_FINDINGS_MAX)
         return res_strdup("more findings than a check takes");
     return NULL;
 }
 
-bool res_check_run(const struct res_result *result, const struct res_result *earlier,
-                   const struct res_budget *budget, struct res_check *ret_check, char **ret_problem)
+/* A workload beside its partner, or alone. */
+static struct scene scene_of(const struct res_result *result, const struct res_result *earlier, size_t at)
 {
-    struct res_check check = {
+    const struct res_result_workload *workload = &result->workloads[at];
+    return (struct scene){.result = result,
+                          .earlier = earlier,
+                          .workload = workload,
+                          .earlier_workload = earlier != NULL ? res_partner(earlier, result, workload) : NULL,
+                          .base = res_result_entry_named(workload, result->baseline)};
+}
+
+/* Gives the document, or drops it. */
+static bool give(struct res_beside *beside, char *problem, struct res_beside *ret_beside, char **ret_problem)
+{
+    if (problem != NULL)
+        res_described_release(&RES_BESIDE, beside);
+    else
+        *ret_beside = *beside;
+    *ret_problem = problem;
+    return problem == NULL;
+}
+
+bool res_check_run(const struct res_result *result, const struct res_result *earlier,
+                   const struct res_budget *budget, struct res_beside *ret_check, char **ret_problem)
+{
+    struct res_beside check = {
         .schema = RES_CHECK_SCHEMA,
         .mallab_version = MALLAB_VERSION,
         .baseline = result->baseline,
-        .earlier = earlier != NULL,
-        .of = result,
-        .base = earlier,
+        .now = result,
+        .then = earlier,
         .against = earlier != NULL ? "earlier result" : "baseline",
     };
-    *ret_problem = kind_problem(result, earlier != NULL, budget);
-    if (*ret_problem == NULL)
-        *ret_problem = unmeasured_problem(result, earlier, budget);
-    for (size_t i = 0; i < result->workload_count && *ret_problem == NULL; i++) {
-        const struct res_result_workload *workload = &result->workloads[i];
-        const struct scene scene = {
-            .result = result,
-            .earlier = earlier,
-            .workload = workload,
-            .earlier_workload = earlier != NULL ? res_compare_partner(earlier, result, workload) : NULL,
-            .base = res_result_entry_named(workload, result->baseline),
-        };
+    char *problem = kind_problem(result, earlier != NULL, budget);
+    if (problem == NULL)
+        problem = unmeasured_problem(result, earlier, budget);
+    for (size_t i = 0; i < result->workload_count && problem == NULL; i++) {
+        const struct scene scene = scene_of(result, earlier, i);
         if (earlier == NULL || scene.earlier_workload != NULL)
             check_workload(&check, &scene, budget);
     }
-    if (*ret_problem == NULL && result->fleet != NULL)
-        check_fleet(&check, result->fleet, budget);
-    if (*ret_problem == NULL)
-        *ret_problem = unused_problem(result, &check, budget);
-    if (*ret_problem != NULL) {
-        res_described_release(&RES_CHECK, &check);
-        return false;
-    }
-    if (earlier != NULL)
-        check.changed_libraries = res_compare_libraries(earlier, result);
+    if (problem == NULL && result->fleet != NULL)
+        res_fleet_check(&check, result->fleet, budget);
+    if (problem == NULL)
+        problem = unused_problem(result, &check, budget);
+    if (problem == NULL && earlier != NULL)
+        check.changed_libraries = res_changed_libraries(earlier, result);
     judge_all(&check);
     check.outcome = check.counts[RES_OVER] > 0           ? RES_OVER
                     : check.counts[RES_INCONCLUSIVE] > 0 ? RES_INCONCLUSIVE
                                                          : RES_WITHIN;
-    *ret_check = check;
-    return true;
+    check.word = res_outcome_name(check.outcome);
+    return give(&check, problem, ret_check, ret_problem);
+}
+
+/* ---- then and now ---------------------------------------------------------------------------- */
+
+/* As a check judges at a limit of 1, on both sides of it. Bytes have to be worth a difference. */
+static void judge_change(struct res_finding *finding, size_t needed)
+{
+    const struct res_estimate *ratio = &finding->estimate;
+    const enum res_unit unit = res_metric_unit(finding->rule.metric);
+    const double worth = unit == RES_UNIT_BYTES ? RES_MEMORY_WORTH : 0;
+    const double chance = fmin(finding->tails.above, finding->tails.below);
+    enum res_verdict verdict = ratio->value < 1 ? RES_LESS : RES_MORE;
+    if (finding->rounds < needed || !isfinite(ratio->value) || finding->untold || finding->is_yardstick)
+        verdict = RES_UNDECIDED;
+    else if ((ratio->interval.low <= 1 && ratio->interval.high >= 1) || fabs(ratio->value - 1) < worth ||
+             (ratio->value >= finding->noise.low && ratio->value <= finding->noise.high) ||
+             chance > RES_P_VALUE_MOST)
+        verdict = RES_SAME;
+    if (verdict != RES_UNDECIDED)
+        finding->resolves = res_resolves(ratio->value, ratio->interval, finding->noise, worth);
+    finding->word = (unit == RES_UNIT_NS ? RES_TIME_VERDICTS : RES_MEMORY_VERDICTS)[verdict];
+    finding->above_corrected = finding->tails.above;
+}
+
+static void compare_candidate(struct res_beside *beside, const struct scene *scene,
+                              const struct res_result_entry *now, const struct res_result_entry *then)
+{
+    for (int metric = 0; metric < RES_METRIC_COUNT && beside->finding_count < RES_FINDINGS_MAX; metric++) {
+        const struct res_rule rule = {.metric = (enum res_metric)metric, .relative = true, .limit = 1};
+        struct res_finding finding = finding_of(scene, now, &rule);
+        const size_t needed = estimate_across(scene, &finding);
+        if (!isfinite(finding.value) && !isfinite(finding.then))
+            continue;
+        if (finding.rounds < RES_ROUNDS_FOR_INTERVAL && needed == RES_ROUNDS_FOR_VERDICT)
+            finding.estimate.interval = (struct res_interval){NAN, NAN};
+        judge_change(&finding, needed);
+        res_finding_add(beside, &finding);
+    }
+    if (!res_described_same(&RES_RESULT_ENTRY, then, now, "environment"))
+        res_told_add(beside, res_printf("%s: %s: its settings (environment) differ", scene->workload->name,
+                                        now->name));
+    if (then->failed != NULL)
+        res_told_add(beside,
+                     res_printf("%s: %s: failed then: %s", scene->workload->name, now->name, then->failed));
+    if (now->failed != NULL)
+        res_told_add(beside,
+                     res_printf("%s: %s: failed now: %s", scene->workload->name, now->name, now->failed));
+}
+
+static void tell_alone(struct res_beside *beside, const struct res_result_workload *one,
+                       const struct res_result_workload *other, const char *when)
+{
+    for (size_t i = 0; i < one->candidate_count; i++)
+        if (res_result_entry_named(other, one->candidates[i].name) == NULL)
+            res_told_add(beside, res_printf("%s: only %s: %s", one->name, when, one->candidates[i].name));
+}
+
+static void compare_workload(struct res_beside *beside, const struct scene *scene)
+{
+    const struct res_result_workload *now = scene->workload, *then = scene->earlier_workload;
+    if (now->digest == NULL || then->digest == NULL || strcmp(now->digest, then->digest) != 0)
+        res_told_add(beside,
+                     res_printf("%s: these are DIFFERENT workloads: the change is also theirs", now->name));
+    for (size_t i = 0; i < now->candidate_count; i++) {
+        const struct res_result_entry *entry = res_result_entry_named(then, now->candidates[i].name);
+        if (entry != NULL)
+            compare_candidate(beside, scene, &now->candidates[i], entry);
+    }
+    tell_alone(beside, then, now, "then");
+    tell_alone(beside, now, then, "now");
+}
+
+bool res_compare_run(const struct res_result *earlier, const struct res_result *result,
+                     struct res_beside *ret_comparison, char **ret_problem)
+{
+    struct res_beside comparison = {
+        .schema = RES_COMPARE_SCHEMA,
+        .mallab_version = MALLAB_VERSION,
+        .baseline = result->baseline,
+        .now = result,
+        .then = earlier,
+        .exit_code = RES_COUNT_ABSENT,
+        .counts = {RES_COUNT_ABSENT, RES_COUNT_ABSENT, RES_COUNT_ABSENT},
+    };
+    char *problem = NULL;
+    const bool of_fleets = res_result_is_fleet(earlier) || res_result_is_fleet(result);
+    if (of_fleets && (earlier->fleet == NULL || result->fleet == NULL))
+        problem = res_strdup("one is a fleet and the other is of one workload: they do not compare");
+    else if (of_fleets)
+        problem = res_fleet_compare(&comparison, earlier->fleet, result->fleet);
+    if (of_fleets)
+        return give(&comparison, problem, ret_comparison, ret_problem);
+    comparison.changed_libraries = res_changed_libraries(earlier, result);
+    res_differences_add(&comparison, earlier, result);
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct scene scene = scene_of(result, earlier, i);
+        if (scene.earlier_workload != NULL)
+            compare_workload(&comparison, &scene);
+    }
+    res_lone_add(&comparison, earlier, result);
+    return give(&comparison, NULL, ret_comparison, ret_problem);
 }

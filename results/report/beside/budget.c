@@ -1,5 +1,5 @@
 /* budget.c - budgets read with suspicion. */
-#include "results/report/gate/budget.h"
+#include "results/report/beside/budget.h"
 
 #include <ini.h>
 #include <math.h>

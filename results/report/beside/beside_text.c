@@ -1,0 +1,316 @@
+/* beside_text.c - findings as a document. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/base/support.h"
+#include "results/report/beside/beside.h"
+#include "results/report/grid/cells.h"
+#include "results/report/grid/document.h"
+
+#define TOLD_MOST 12u /* lines on what was compared */
+
+/* ---- words of a finding ----------------------------------------------------------------------- */
+
+/* "+4.1% [+3.6 +4.9]" or "61.2 MB [60.9 61.4]". */
+char *res_finding_seen(const struct res_finding *finding)
+{
+    const struct res_estimate estimate = finding->estimate;
+    /* Of rounds, not of passes, which need fewer. */
+    const bool few = finding->rule.of_fleet == RES_FLEET_NONE && finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
+                     (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
+    if (finding->rule.of_fleet == RES_FLEET_LOSERS)
+        return res_printf("%.0f proven, some %s", finding->value,
+                          isfinite(estimate.value) ? RES_SHARE(estimate.value) : "?");
+    if (!isfinite(estimate.value))
+        return res_strdup("-");
+    if (finding->rule.relative && !isfinite(estimate.interval.high))
+        return res_printf("%s ?", RES_PERCENT(estimate.value));
+    if (finding->rule.relative)
+        return res_printf("%s %s", RES_PERCENT(estimate.value),
+                          few ? "?" : RES_INTERVAL(estimate.interval.low, estimate.interval.high));
+    return res_printf("%s [%s to %s]", RES_METRIC(finding->rule.metric, estimate.value),
+                      RES_METRIC(finding->rule.metric, estimate.interval.low),
+                      RES_METRIC(finding->rule.metric, estimate.interval.high));
+}
+
+/* "+3%", "512MiB" as the budget has it. */
+const char *res_finding_limit(const struct res_finding *finding)
+{
+    return finding->rule.text != NULL ? strstr(finding->rule.text, "<=") + 2 : "";
+}
+
+/* "2 within, 1 over, 0 inconclusive: over budget". */
+static char *summary_words(const struct res_beside *check)
+{
+    static const char *const words[] = {"within budget", "over budget", "inconclusive"};
+    return res_printf("%" PRIu64 " within, %" PRIu64 " over, %" PRIu64 " inconclusive: %s",
+                      check->counts[RES_WITHIN], check->counts[RES_OVER], check->counts[RES_INCONCLUSIVE],
+                      words[check->outcome]);
+}
+
+/* What was taken out of the times of a workload, told once; NULL: nothing. first: its first finding. */
+static char *bridge_words(const struct res_beside *check, size_t first)
+{
+    for (size_t i = first; i < check->finding_count; i++) {
+        const struct res_finding *finding = &check->findings[i];
+        if (strcmp(finding->workload, check->findings[first].workload) != 0)
+            break;
+        if (!isfinite(finding->bridge_ratio) || finding->rule.metric != RES_METRIC_TIME ||
+            finding->is_yardstick)
+            continue;
+        const char *percent = RES_PERCENT(finding->bridge_ratio);
+        char *baseline = res_text_plain(check->baseline);
+        char *words =
+            finding->bridge == RES_BRIDGE_BASELINE
+                ? res_printf(
+                      "times are less what the machine moved by since then: %s, as the unchanged %s did",
+                      percent, baseline)
+                : res_printf("times are less what the machine moved by since then: %s, as the harness did; "
+                             "allocators need not follow it, so that counts as noise, too",
+                             percent);
+        free(baseline);
+        return words;
+    }
+    return NULL;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static bool is_check(const struct res_beside *beside)
+{
+    return beside->against != NULL;
+}
+
+static bool is_first_of_workload(const struct res_beside *beside, size_t at)
+{
+    return at == 0 || strcmp(beside->findings[at].workload, beside->findings[at - 1].workload) != 0;
+}
+
+static void grid_begin(struct res_grid *grid, const struct res_beside *beside)
+{
+    const bool check = is_check(beside);
+    char *seen = check ? res_printf("measured, against %s (95 %%)",
+                                    beside->then != NULL ? "the earlier result" : beside->baseline)
+                       : NULL;
+    const struct res_column columns[] = {
+        {.heading = "candidate", .own_line = true, .gap = 2},
+        {.heading = "metric", .gap = 2},
+        {.heading = "then", .right = true, .gap = 2, .hidden = check},
+        {.heading = "now", .right = true, .gap = 2, .hidden = check},
+        {.heading = "machine", .right = true, .gap = 2, .hidden = check},
+        {.heading = check ? "measured" : "change (95 %)", .alone = seen, .gap = 2},
+        {.heading = "limit", .gap = 2, .hidden = !check},
+        {.heading = "resolves", .right = true, .gap = 2, .hidden = check},
+        {.heading = check ? "outcome" : "verdict", .gap = 2, .open = check},
+    };
+    res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
+    free(seen);
+}
+
+/* "over: it crashed". Markdown has no colour, so what is over is loud there, and says why in any case. */
+static char *outcome_words(const struct res_finding *finding, bool markdown)
+{
+    const bool loud = markdown && finding->outcome == RES_OVER;
+    const char *outcome = loud ? "OVER" : finding->word;
+    const char *reason = loud && *finding->reason == '\0' ? "the whole interval is above" : finding->reason;
+    return *reason != '\0' ? res_printf("%s: %s", outcome, reason) : res_strdup(outcome);
+}
+
+/* A figure, or of a fleet its ratio to the baseline. */
+static void add_figure(struct res_grid *grid, const struct res_finding *finding, double value)
+{
+    res_grid_add(grid, finding->rule.of_fleet != RES_FLEET_NONE ? RES_PERCENT(value)
+                                                                : RES_METRIC(finding->rule.metric, value));
+}
+
+static bool is_moved(const struct res_finding *finding)
+{
+    const struct res_interval range = finding->estimate.interval;
+    return range.high < 1 || range.low > 1;
+}
+
+static void add_row(struct res_grid *grid, const struct res_beside *beside, const struct res_finding *finding,
+                    bool plain)
+{
+    const bool yardstick = finding->is_yardstick && !is_check(beside);
+    res_grid_add(grid, finding->candidate);
+    res_grid_add(grid, finding->metric);
+    add_figure(grid, finding, finding->then);
+    add_figure(grid, finding, finding->value);
+    res_grid_add(grid, RES_PERCENT(yardstick ? finding->value / finding->then : finding->bridge_ratio));
+    res_grid_own(grid, yardstick ? res_strdup("-") : res_finding_seen(finding));
+    res_grid_add(grid, res_finding_limit(finding));
+    res_grid_own(grid,
+                 isnan(finding->resolves) ? res_strdup("-") : res_printf("%.1f%%", 100 * finding->resolves));
+    if (is_check(beside))
+        res_grid_own(grid, outcome_words(finding, plain));
+    else
+        res_grid_add(grid, yardstick                 ? "yardstick"
+                           : finding->reason != NULL ? finding->reason
+                           : finding->rule.of_fleet != RES_FLEET_NONE && !is_moved(finding)
+                               ? RES_CELL_NOT_SHOWN
+                               : finding->word);
+    if (!yardstick)
+        res_grid_role(grid, res_cell_role(finding->word));
+}
+
+/* ---- around it -------------------------------------------------------------------------------- */
+
+/* "abc123 (nightly)"; the result's file says neither: "-". */
+static char *name_of(const struct res_result *result)
+{
+    const char *label = result->label, *commit = result->commit;
+    if (commit == NULL || label == NULL)
+        return res_strdup(commit != NULL ? commit : label != NULL ? label : "-");
+    return res_printf("%s (%s)", commit, label);
+}
+
+/* What is other than then: before any figure. */
+static void add_changes(struct res_document *document, const struct res_beside *check)
+{
+    res_document_names(document, NULL, &check->changed_libraries, 0);
+    if (check->then == NULL || !is_check(check))
+        return;
+    char *now = name_of(check->now), *then = name_of(check->then);
+    if (strcmp(now, then) != 0)
+        res_document_line(document, "since the base: %s -> %s", then, now);
+    else if (check->changed_libraries.count == 0)
+        res_document_line(document, "since the base: nothing that is known");
+    free(now);
+    free(then);
+}
+
+static void add_machine(struct res_document *document, const struct res_beside *check)
+{
+    const struct res_machine *machine = &check->now->machine;
+    if (res_result_is_fleet(check->now))
+        res_document_names(document, "machines", &check->now->fleet->machines, 0);
+    else
+        res_document_line(document, "machine: %s, Linux %s, mallab %s",
+                          machine->cpu != NULL ? machine->cpu : "?",
+                          machine->kernel != NULL ? machine->kernel : "?", check->mallab_version);
+    for (size_t i = 0; i < check->now->disturbance_count; i++)
+        if (check->now->disturbances[i].text != NULL)
+            res_document_line(document, "%s", check->now->disturbances[i].text);
+}
+
+/* What a reader opens who doubts. */
+static void add_details(struct res_document *document, const struct res_beside *check)
+{
+    static const struct res_column COLUMNS[] = {{.heading = "workload"},    {.heading = "candidate"},
+                                                {.heading = "metric"},      {.heading = "figure"},
+                                                {.heading = "noise (A/A)"}, {.heading = "rounds"}};
+    struct res_grid grid;
+    res_grid_begin(&grid, COLUMNS, sizeof COLUMNS / sizeof COLUMNS[0]);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct res_finding *finding = &check->findings[i];
+        res_grid_add(&grid, finding->workload);
+        res_grid_add(&grid, finding->candidate);
+        res_grid_add(&grid, finding->metric);
+        res_grid_add(&grid, RES_METRIC(finding->rule.metric, finding->value));
+        res_grid_add(&grid, RES_INTERVAL(finding->noise.low, finding->noise.high));
+        res_grid_own(&grid, res_printf("%" PRIu64, finding->rounds));
+    }
+    res_document_fold(document, "How it was measured");
+    res_document_table(document, &grid);
+    res_document_gap(document);
+    res_document_line(document, "commit: %s", check->now->commit != NULL ? check->now->commit : "not known");
+    add_machine(document, check);
+    res_document_fold(document, NULL);
+    res_grid_release(&grid);
+}
+
+/* What was taken out of the change of times, and what could have been seen. */
+static void add_explanation(struct res_document *document, const struct res_beside *comparison)
+{
+    enum res_bridge bridge = RES_BRIDGE_NONE;
+    for (size_t i = 0; i < comparison->finding_count && bridge != RES_BRIDGE_BASELINE; i++)
+        bridge = comparison->findings[i].bridge != RES_BRIDGE_NONE ? comparison->findings[i].bridge : bridge;
+    if (res_result_is_fleet(comparison->now))
+        res_document_line(document,
+                          "Ratios are to the baseline of the same result; the change is over pairs of one "
+                          "host, by its spread between them.");
+    else if (bridge == RES_BRIDGE_BASELINE)
+        res_document_line(
+            document,
+            "Times: %s is the same in both, so what it moved by is the machine's (yardstick), and is "
+            "taken out of the others' change.",
+            comparison->baseline);
+    else if (bridge == RES_BRIDGE_HARNESS)
+        res_document_line(
+            document, "Times: what the harness moved by is the machine's, and is taken out of the change; no "
+                      "other allocator is the same in both.");
+    if (!res_result_is_fleet(comparison->now))
+        res_document_line(
+            document,
+            "Resolves: the least change that would have been shown, by the interval's width, the A/A "
+            "controls and what the machine moved by unevenly.");
+}
+
+/* A value of a difference is JSON: an older mallab wrote none. */
+static const char *recorded(const char *value)
+{
+    return strcmp(value, "null") != 0 ? value : "not recorded";
+}
+
+static void add_told(struct res_document *document, const struct res_beside *beside)
+{
+    for (size_t i = 0; i < beside->difference_count; i++) {
+        const struct res_differing *one = &beside->differences[i];
+        res_document_line(document, "%s differs: %s was %s, is %s", one->what, one->key, recorded(one->then),
+                          recorded(one->now));
+    }
+    res_document_names(document, NULL, &beside->told, document->style->details ? 0 : TOLD_MOST);
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+static void add_title(struct res_document *document, const struct res_beside *beside, const char *workload)
+{
+    const struct res_result *now = beside->now, *then = beside->then;
+    if (is_check(beside))
+        res_document_heading(document, 3, "%s, percentages against %s%s (95 %% intervals)", workload,
+                             then != NULL ? "the earlier result" : beside->baseline,
+                             then != NULL ? "" : " of the same run");
+    else if (res_result_is_fleet(now))
+        res_document_heading(document, 3, "fleet of %" PRIu64 " workloads then, %" PRIu64 " now; against %s",
+                             then->fleet->workloads, now->fleet->workloads, beside->baseline);
+    else
+        res_document_heading(document, 3, "%s", workload);
+}
+
+char *res_beside_document(const struct res_beside *beside, const struct res_style *style)
+{
+    struct res_document document = {.style = style};
+    struct res_grid grid;
+    const bool plain = style->form != RES_FORM_TEXT;
+    char *summary = is_check(beside) ? summary_words(beside) : NULL;
+    if (summary != NULL && plain)
+        res_document_heading(&document, 2, "mallab check: %s", summary);
+    grid_begin(&grid, beside);
+    add_changes(&document, beside);
+    for (size_t at = 0, first = 0; at < beside->finding_count; first = at) {
+        char *words = is_check(beside) ? bridge_words(beside, first) : NULL;
+        add_title(&document, beside, beside->findings[at].workload);
+        do
+            add_row(&grid, beside, &beside->findings[at], plain);
+        while (++at < beside->finding_count && !is_first_of_workload(beside, at));
+        res_document_table(&document, &grid);
+        if (words != NULL)
+            res_document_line(&document, "%s", words);
+        res_document_gap(&document);
+        free(words);
+    }
+    add_told(&document, beside);
+    if (summary == NULL)
+        add_explanation(&document, beside);
+    else if (plain)
+        add_details(&document, beside);
+    else
+        res_document_line(&document, "%s", summary);
+    res_grid_release(&grid);
+    free(summary);
+    return res_document_end(&document);
+}
