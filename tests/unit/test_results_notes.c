@@ -6,6 +6,7 @@
 #include "results/report/grid/cells.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
+#include "results/report/notes/sentences.h"
 #include "unit/lines.h"
 #include "unit/typed.h"
 
@@ -104,6 +105,67 @@ TEST(details_are_told_by_themselves)
     json_decref(workload);
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static const struct res_sentence *const SENTENCES[] = {RES_WORKLOAD_SENTENCES, RES_RESULT_SENTENCES,
+                                                       RES_FLEET_SENTENCES};
+static const struct res_slot *const SLOTS[] = {RES_SLOTS, RES_ANSWER_SLOTS, RES_CONFIRMED_SLOTS,
+                                               RES_FLEET_SLOTS};
+
+/* How many slots have this name. */
+static size_t slots_named(const char *name, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
+        for (const struct res_slot *slot = SLOTS[i]; slot->name != NULL; slot++)
+            count += strlen(slot->name) == length && strncmp(slot->name, name, length) == 0;
+    return count;
+}
+
+/* Each slot of a sentence is one of those, and its parts are closed. */
+static void check_sentence(const char *words)
+{
+    bool in_part = false;
+    for (const char *mark = words; mark != NULL && *(mark += strcspn(mark, "{}[]")) != '\0'; mark++) {
+        if (*mark == '{') {
+            CHECK_U64(slots_named(mark + 1, strcspn(mark + 1, "}")), 1);
+            mark += strcspn(mark, "}");
+        } else {
+            CHECK((*mark == '[') != in_part && *mark != '}');
+            in_part = *mark == '[';
+        }
+    }
+    CHECK(!in_part);
+}
+
+static bool is_in(const char *words, const char *slot)
+{
+    char *mark = res_printf("{%s}", slot);
+    const bool found = words != NULL && strstr(words, mark) != NULL;
+    free(mark);
+    return found;
+}
+
+TEST(sentences_have_the_slots_that_there_are)
+{
+    for (size_t i = 0; i < sizeof SENTENCES / sizeof SENTENCES[0]; i++)
+        for (const struct res_sentence *row = SENTENCES[i]; row->words != NULL; row++) {
+            check_sentence(row->words);
+            check_sentence(row->detail);
+        }
+    for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
+        for (const struct res_slot *slot = SLOTS[i]; slot->name != NULL; slot++) {
+            bool used = false;
+            for (size_t k = 0; k < sizeof SENTENCES / sizeof SENTENCES[0]; k++)
+                for (const struct res_sentence *row = SENTENCES[k]; row->words != NULL; row++)
+                    used = used || is_in(row->words, slot->name) || is_in(row->detail, slot->name);
+            if (!used)
+                fprintf(stderr, "no sentence has {%s}\n", slot->name);
+            CHECK(used);
+        }
+}
+
 RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),
           T(same_is_what_surely_differs_by_little), T(a_setting_that_nobody_tells_of_is_named),
-          T(notes_of_a_file_are_made_anew), T(details_are_told_by_themselves))
+          T(notes_of_a_file_are_made_anew), T(details_are_told_by_themselves),
+          T(sentences_have_the_slots_that_there_are))
