@@ -3,7 +3,7 @@
  * Not for secrets. One thread at a time per state.
  * Source  splitmix64: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
  *         OOPSLA 2014, figure 17 with the mixing constants of "variant 13". Chosen because any seed, also 0, is a
- *         good one and its whole state is the seed that we print; 2^64 numbers are more than a bootstrap needs. */
+ *         good one and its whole state is the seed that we print; 2^64 numbers are more than we draw. */
 #ifndef MALLAB_RESULTS_MEASURE_BASE_RANDOM_H
 #define MALLAB_RESULTS_MEASURE_BASE_RANDOM_H
 

@@ -98,47 +98,38 @@ char *res_machine_kind(const struct res_machine *machine)
 
 static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
 
-/* The table's figure, with its error from the rounds; of a result without batches from its interval. */
-static struct res_logarithm time_of(const struct res_result_workload *workload,
-                                    const struct res_result_entry *entry, const struct res_series *base)
+/* Of a result that was published without its runs: of the interval that it has. */
+static struct res_logarithm told_by(const struct res_difference *told, uint64_t rounds)
 {
-    const struct res_difference *time = &entry->figures.time;
-    struct res_series own = res_series_of(workload, entry, RES_METRIC_TIME);
-    struct res_logarithm found = res_series_has_time(&own) ? res_series_logarithm(&own, base) : NO_LOGARITHM;
-    res_series_release(&own);
-    if (!isfinite(found.value) && time->ratio > 0) {
-        found = (struct res_logarithm){log(time->ratio), NAN, 0};
-        if (workload->rounds > 1 && time->interval.low > 0 && isfinite(time->interval.high)) {
-            found.freedom = (double)workload->rounds - 1;
-            found.error = log(time->interval.high / time->interval.low) / 2 /
-                          res_student_quantile((size_t)workload->rounds - 1);
-        }
-    }
-    if (workload->rounds < RES_ROUNDS_FOR_VERDICT)
-        found.error = NAN;
-    return found;
-}
-
-/* Of the heap, of its Student's interval. */
-static struct res_logarithm peak_of(const struct res_result_workload *workload,
-                                    const struct res_result_entry *entry)
-{
-    const struct res_difference *peak = &entry->figures.peak;
-    const uint64_t rounds = workload->memory_rounds > 0 ? entry->resident_rounds : workload->rounds;
-    const uint64_t needed = workload->memory_rounds > 0 ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT;
-    struct res_logarithm found = {peak->ratio > 0 ? log(peak->ratio) : NAN, NAN, 0};
-    if (rounds >= needed && rounds < RES_SERIES_MAX && peak->interval.low > 0 &&
-        isfinite(peak->interval.high)) {
+    struct res_logarithm found = {told->ratio > 0 ? log(told->ratio) : NAN, NAN, 0};
+    if (rounds > 1 && rounds < RES_SERIES_MAX && told->interval.low > 0 && isfinite(told->interval.high)) {
         found.freedom = (double)rounds - 1;
-        found.error = log(peak->interval.high / peak->interval.low) / 2 /
+        found.error = log(told->interval.high / told->interval.low) / 2 /
                       res_student_quantile((size_t)rounds - 1);
     }
     return found;
 }
 
-/* series: the baseline's. */
-static void take_side(const struct res_result_workload *workload, const struct res_series *series,
-                      const char *name, struct res_fleet_side *ret_side)
+/* What the table's figure is made of; its error is known where a verdict would be. base: the baseline's. */
+static struct res_logarithm logarithm_of(const struct res_result_workload *workload,
+                                         const struct res_result_entry *entry, const struct res_series *base,
+                                         enum res_metric metric)
+{
+    const bool is_time = metric == RES_METRIC_TIME, in_passes = !is_time && workload->memory_rounds > 0;
+    const uint64_t rounds = in_passes ? entry->resident_rounds : workload->rounds;
+    struct res_series own = res_series_of(workload, entry, metric);
+    struct res_logarithm found = own.count > 0 && base->count > 0
+                                     ? res_series_logarithm(&own, base)
+                                     : told_by(is_time ? &entry->figures.time : &entry->figures.peak, rounds);
+    if (rounds < (in_passes ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT))
+        found.error = NAN;
+    res_series_release(&own);
+    return found;
+}
+
+/* time, peak: the baseline's. */
+static void take_side(const struct res_result_workload *workload, const struct res_series *time,
+                      const struct res_series *peak, const char *name, struct res_fleet_side *ret_side)
 {
     const struct res_result_entry *entry = res_result_entry_named(workload, name);
     const struct res_result_entry *base = &workload->candidates[0];
@@ -151,8 +142,11 @@ static void take_side(const struct res_result_workload *workload, const struct r
         ret_side->failed = res_strdup(entry->failed);
     if (ret_side->failed != NULL)
         return;
-    ret_side->time = entry == base ? (struct res_logarithm){0, 0, 1} : time_of(workload, entry, series);
-    ret_side->peak = entry == base ? (struct res_logarithm){0, 0, 1} : peak_of(workload, entry);
+    ret_side->time = ret_side->peak = (struct res_logarithm){0, 0, 1};
+    if (entry != base) {
+        ret_side->time = logarithm_of(workload, entry, time, RES_METRIC_TIME);
+        ret_side->peak = logarithm_of(workload, entry, peak, RES_METRIC_RSS_PEAK);
+    }
     ret_side->files = fmax(entry->figures.start_file_bytes - base->figures.start_file_bytes, 0);
     ret_side->mean_bytes = entry->figures.mean_bytes;
     if (!entry->predicted)
@@ -201,10 +195,12 @@ static struct res_fleet_block *block_of(const struct res_fleet_input *input,
         .rss_bytes = process != NULL && process->rss_peak_bytes >= 1 ? process->rss_peak_bytes : NAN,
         .sides = res_calloc(input->candidate_count, sizeof *block->sides),
     };
-    struct res_series series = res_series_of(workload, base, RES_METRIC_TIME);
+    struct res_series time = res_series_of(workload, base, RES_METRIC_TIME);
+    struct res_series peak = res_series_of(workload, base, RES_METRIC_RSS_PEAK);
     for (size_t i = 0; i < input->candidate_count; i++)
-        take_side(workload, &series, input->candidates[i], &block->sides[i]);
-    res_series_release(&series);
+        take_side(workload, &time, &peak, input->candidates[i], &block->sides[i]);
+    res_series_release(&time);
+    res_series_release(&peak);
     return block;
 }
 

@@ -2,11 +2,11 @@
  *
  *   common figures  of hosts whose figures are trusted, of what the fleet's are of, and with a share
  *   a verdict       needs an interval, of which the least difference counts (statistics.h), and survives the number of comparisons: Holm over
- *                   candidates and over pairs, Benjamini and Hochberg over hosts and candidates
+ *                   candidates, over pairs, and over hosts and candidates
  *   stands for      a host counts in totals as often as its share says, over its size where shares are by size: all together as many as
  *                   there are
- *   loser           named where p, one-sided at the limit, is at most RES_FLEET_NAMED_FALSE after the same: of forty that are named one is chance
- *                   on average, and where nobody loses one fleet in forty names somebody */
+ *   loser           named where p, one-sided at the limit, is at most RES_FLEET_NAMED_FALSE after the same: of forty fleets one names somebody
+ *                   by chance */
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_CANDIDATES_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_CANDIDATES_H
 

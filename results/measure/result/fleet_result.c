@@ -85,8 +85,7 @@ static const struct res_field NAMED_FIELDS[] = {
     RES_ROW(TEXT, "workload", workload, "name of the file"),
     RES_ROW(TEXT, "file_digest", file_digest, "with the label its key"),
     RES_RATIO_ROWS("", ratio, low, high, "of time", "95 % interval of this host alone"),
-    RES_ROW(NUMBER, "p_value", p_value,
-            "one-sided, of a ratio above the limit, corrected (Benjamini and Hochberg)"),
+    RES_ROW(NUMBER, "p_value", p_value, "one-sided, of a ratio above the limit, corrected (Holm)"),
     RES_ROW(NUMBER, "probability", probability, "of being a loser, by the spread of the others too"),
 };
 static const struct res_described NAMED = RES_DESCRIBE_WHOLLY("a named host", NAMED_FIELDS);

@@ -35,7 +35,7 @@ extern const char *const RES_FLEET_WEIGHTS[], *const RES_FLEET_OF[]; /* the word
 struct res_fleet_difference {
     double ratio, low, high; /* 95 % interval of this host alone */
     double error, freedom;   /* standard error of the logarithm, with its degrees of freedom */
-    int verdict; /* enum res_verdict; corrected for the number of hosts (Benjamini and Hochberg) */
+    int verdict;             /* enum res_verdict; corrected for the number of hosts (res_holm) */
 };
 
 struct res_fleet_entry {
@@ -80,7 +80,7 @@ struct res_fleet_total {
 struct res_fleet_named {
     char *label, *workload, *file_digest;
     double ratio, low, high;
-    double p_value; /* one-sided, of a ratio above the limit of losers, corrected (Benjamini and Hochberg) */
+    double p_value;     /* one-sided, of a ratio above the limit of losers, corrected (res_holm) */
     double probability; /* of being a loser, by the spread of the others as well */
 };
 

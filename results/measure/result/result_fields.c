@@ -470,7 +470,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW(TRUTH, "stopped", stopped, "whether Ctrl-C ended it"),
     RES_ROW_AS(WHOLE, OMITTED | RES_FIELD_ZERO_IS_NULL, "command_ns", asked.run_ns,
                "what the recorded command took"),
-    RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of order and bootstrap"),
+    RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of the order of runs"),
     RES_ROW(TRUTH, "check", check, "whether each candidate's promises were looked at before (`--check`)"),
     RES_ROW(TRUTH, "one_thread", one_thread, "whether all threads ran as one"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "limit_bytes", limit_bytes, "what each candidate could have (`--limit`)"),

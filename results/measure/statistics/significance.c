@@ -111,10 +111,3 @@ struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limi
     const double above = student_tail(distance / logarithm.error, (size_t)logarithm.freedom);
     return (struct res_tails){.above = above, .below = 1 - above};
 }
-
-struct res_interval res_noise(const struct res_interval *aa)
-{
-    if (!(aa->low > 0) || !isfinite(aa->high))
-        return (struct res_interval){1, 1};
-    return (struct res_interval){fmin(fmin(aa->low, 1 / aa->high), 1), fmax(fmax(aa->high, 1 / aa->low), 1)};
-}

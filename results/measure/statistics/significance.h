@@ -27,8 +27,4 @@ struct res_logarithm res_logarithms_difference(struct res_logarithm one, struct 
 struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm);
 struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limit);
 
-/* res_noise - what two measurements of the same differ by: an interval around 1 that holds `aa` (an A/A ratio with its interval) in both directions,
- * since noise of +3 % would as well have been -3 %. {1, 1} when there is none. */
-struct res_interval res_noise(const struct res_interval *aa);
-
 #endif

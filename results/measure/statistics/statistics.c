@@ -110,14 +110,17 @@ struct res_logarithm res_trimmed_logarithm(const double *ratios, size_t count)
     return found;
 }
 
+struct res_interval res_noise(const struct res_interval *aa)
+{
+    if (!(aa->low > 0) || !isfinite(aa->high))
+        return (struct res_interval){1, 1};
+    return (struct res_interval){fmin(fmin(aa->low, 1 / aa->high), 1), fmax(fmax(aa->high, 1 / aa->low), 1)};
+}
+
 static bool inside_control(const struct res_comparison *comparison)
 {
-    const struct res_interval control = comparison->control;
-    if (!comparison->has_control || !(control.low > 0))
-        return false;
-    const double low = fmin(control.low, 1 / control.high);
-    const double high = fmax(control.high, 1 / control.low);
-    return comparison->ratio >= low && comparison->ratio <= high;
+    const struct res_interval noise = res_noise(&comparison->control);
+    return comparison->has_control && comparison->ratio >= noise.low && comparison->ratio <= noise.high;
 }
 
 enum res_verdict res_judge(const struct res_comparison *comparison)

@@ -83,6 +83,10 @@ double res_student_quantile(size_t freedom);
  *           Biometrika 6 (1908). */
 struct res_logarithm res_trimmed_logarithm(const double *ratios, size_t count);
 
+/* res_noise - what two measurements of the same differ by: an interval around 1 that holds `aa` (an A/A ratio with its interval) in both directions,
+ * since noise of +3 % would as well have been -3 %. {1, 1} when there is none. */
+struct res_interval res_noise(const struct res_interval *aa);
+
 /* What a verdict is made from. */
 struct res_comparison {
     double ratio;                 /* to the baseline */
