@@ -46,24 +46,30 @@ static int refuse_verb(const struct cli_verb *verb, const char *name)
     return cli_misuse(verb, "unknown verb '%s'", name);
 }
 
+/* A screen of 24 lines. */
 static void print_verbs(FILE *out)
 {
-    fprintf(out, "usage: mallab VERB [OPTION...] [ARGUMENT...]\n\n%s\n\n", CLI_PROGRAM.purpose);
+    fprintf(out, "usage: mallab VERB [OPTION...] [ARGUMENT...]\n%s\n\n", CLI_PROGRAM.purpose);
     for (const struct cli_verb *const *verb = CLI_PROGRAM.verbs; *verb != NULL; verb++)
         fprintf(out, "  %-12s%s\n", (*verb)->name, (*verb)->summary);
     fprintf(out,
-            "\n  --version   print the version\n"
-            "  -h, --help  print this help\n"
-            "\n"
-            "example: %s\n"
-            "'mallab help VERB' and the man page mallab-VERB(1) tell more of each.\n",
+            "\nexample: %s\n"
+            "'mallab help VERB' tells more of each, 'mallab --version' which one this is.\n",
             CLI_PROGRAM.example);
 }
+
+/* clang-format off */
+static const struct cli_option HELP_OPTIONS[] = {
+    {.name = "all", .how = CLI_FLAG, .help = "also the options that are seldom needed"},
+    {0},
+};
+/* clang-format on */
 
 static int run_help(int argc, char **argv)
 {
     struct cli_operands operands;
-    const int code = cli_options_take(&CLI_HELP, argc, argv, NULL, &operands);
+    bool all = false;
+    const int code = cli_options_take(&CLI_HELP, argc, argv, &all, &operands);
     if (code >= 0)
         return code;
     if (operands.count > 1)
@@ -75,16 +81,17 @@ static int run_help(int argc, char **argv)
     const struct cli_verb *verb = find_verb(operands.words[0]);
     if (verb == NULL)
         return refuse_verb(&CLI_HELP, operands.words[0]);
-    cli_put_own(cli_option_help(verb));
+    cli_put_own(cli_option_help(verb, all));
     return CLI_DONE;
 }
 
 const struct cli_verb CLI_HELP = {
     .name = "help",
     .summary = "print the help of a verb",
-    .usage = "[VERB]",
+    .usage = "[--all] [VERB]",
+    .options = HELP_OPTIONS,
     .purpose = "Print the help of a verb, or the list of verbs.",
-    .examples = "mallab help ab",
+    .examples = "mallab help ab --all",
     .exit_codes = "0 done, 2 misuse",
     .run = run_help,
 };

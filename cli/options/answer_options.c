@@ -76,15 +76,14 @@ const struct cli_option cli_answer_json[] = {
 };
 
 const struct cli_option cli_answer_color[] = {
-    {.name = "color", .argument = "WHEN", .how = CLI_CALL, .at = AT(colour), .take = take_color,
+    {.name = "color", .seldom = true, .argument = "WHEN", .how = CLI_CALL, .at = AT(colour), .take = take_color,
      .words = "auto always never", .help = "auto, always or never [auto]"},
     {0},
 };
 
 const struct cli_option cli_answer_details[] = {
     {.name = "details", .how = CLI_FLAG, .at = AT(details),
-     .help = "below the screen also the table of all figures, and what explains them: noise, rounds, machine, "
-             "waste, latency by call"},
+     .help = "below the screen also the table of all figures, and what explains them"},
     {0},
 };
 
@@ -96,12 +95,12 @@ const struct cli_option cli_answer_keep[] = {
 
 const struct cli_option cli_answer_quiet[] = {
     {.name = "quiet", .letter = 'q', .how = CLI_FLAG, .at = AT(quiet),
-     .help = "no progress, no summaries of the steps, no warnings of what disturbs"},
+     .help = "no progress, no summaries, no warnings"},
     {0},
 };
 
 const struct cli_option cli_answer_max_memory[] = {
-    {.name = "max-memory", .argument = "SIZE", .how = CLI_CALL, .take = take_max_memory,
+    {.name = "max-memory", .seldom = true, .argument = "SIZE", .how = CLI_CALL, .take = take_max_memory,
      .takes = "a size such as 800M or 4G", .help = "what an input may take: 4G [1 GiB, 2000 times its size]"},
     {0},
 };
@@ -113,7 +112,7 @@ const struct cli_option cli_answer_result[] = {
     {.group = cli_answer_force},
     {.group = cli_answer_max_memory},
     {.group = cli_answer_json, .help = "print that JSON instead of the table"},
-    {.name = "label", .argument = "TEXT", .how = CLI_TEXT, .at = AT(label),
+    {.name = "label", .seldom = true, .argument = "TEXT", .how = CLI_TEXT, .at = AT(label),
      .help = "what to call the result in histories and comparisons"},
     {0},
 };

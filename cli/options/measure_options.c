@@ -17,9 +17,8 @@
 const struct cli_option cli_measure_allocators[] = {
     {.name = "allocators", .letter = 'a', .argument = "LIST", .how = CLI_TEXT, .at = AT(allocators),
      .offer = CLI_OFFER_CANDIDATES,
-     .help = "names of 'mallab allocators' or paths of libraries, separated by commas, each with settings "
-             "if any: jemalloc+narenas=1+tcache=false [glibc,jemalloc,tcmalloc,mimalloc, those that are "
-             "here]"},
+     .help = "names of 'mallab allocators' or paths of libraries, with commas, settings if any: jemalloc+narenas=1 "
+             "[glibc,jemalloc,tcmalloc,mimalloc, those here]"},
     {0},
 };
 
@@ -36,20 +35,20 @@ const struct cli_option cli_measure_rounds[] = {
 };
 
 const struct cli_option cli_measure_seed[] = {
-    {.name = "seed", .argument = "N", .how = CLI_COUNT, .at = AT(seed),
+    {.name = "seed", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = AT(seed),
      .most = (UINT64_C(1) << CLI_SEED_BITS) - 1, .takes = "a number from 0 to 2^53 - 1",
      .help = "seed of the shuffled order and of the intervals [drawn, printed]"},
     {0},
 };
 
 const struct cli_option cli_measure_one_thread[] = {
-    {.name = "one-thread", .how = CLI_FLAG, .at = AT(one_thread),
+    {.name = "one-thread", .seldom = true, .how = CLI_FLAG, .at = AT(one_thread),
      .help = "replay the calls of all threads on one, in their order"},
     {0},
 };
 
 const struct cli_option cli_measure_timeout[] = {
-    {.name = "timeout", .argument = "T", .how = CLI_DURATION, .at = AT(timeout_ns),
+    {.name = "timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = AT(timeout_ns),
      .help = "give up a run after T: 90s, 5m [20 times its warm-up]"},
     {0},
 };
@@ -57,10 +56,10 @@ const struct cli_option cli_measure_timeout[] = {
 const struct cli_option cli_measure_limit[] = {
     {.name = "limit", .argument = "SIZE", .how = CLI_SIZE, .at = AT(limit_bytes),
      .help = "most memory that each allocator may have: 64M, 1.5G [no limit]"},
-    {.name = "limit-by", .argument = "WHAT", .how = CLI_WORD, .at = AT(limit_by), .words = "cgroup data",
+    {.name = "limit-by", .seldom = true, .argument = "WHAT", .how = CLI_WORD, .at = AT(limit_by), .words = "cgroup data",
      .help = "cgroup: what is in memory, as a container counts, whose kernel kills at the limit; data: what "
              "is mapped, where calls fail [cgroup where one can be made, else data]"},
-    {.name = "limit-in", .argument = "DIR", .how = CLI_TEXT, .at = AT(limit_in),
+    {.name = "limit-in", .seldom = true, .argument = "DIR", .how = CLI_TEXT, .at = AT(limit_in),
      .help = "make the cgroups in this directory of /sys/fs/cgroup [mallab's own, else the one above it]"},
     {0},
 };

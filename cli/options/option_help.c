@@ -86,7 +86,27 @@ static void add_lines(struct res_text *text, const char *begin, const char *betw
     }
 }
 
-char *cli_option_help(const struct cli_verb *verb)
+/* Rows, each heading above the first of its own that is told. Returns how many are left out. */
+static size_t add_rows(struct res_text *text, const struct cli_option *rows, size_t count, bool all)
+{
+    const char *heading = NULL;
+    size_t left_out = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].heading != NULL) {
+            heading = rows[i].heading;
+        } else if (rows[i].seldom && !all) {
+            left_out++;
+        } else {
+            if (heading != NULL)
+                res_text_printf(text, "\n%s\n", heading);
+            heading = NULL;
+            add_option(text, &rows[i]);
+        }
+    }
+    return left_out;
+}
+
+char *cli_option_help(const struct cli_verb *verb, bool all)
 {
     struct cli_option rows[CLI_OPTIONS_MAX];
     const size_t count = cli_option_list(verb, rows);
@@ -98,14 +118,11 @@ char *cli_option_help(const struct cli_verb *verb)
     add_wrapped(&text, verb->purpose, 0, 0);
     if (rows[0].heading == NULL)
         res_text_add(&text, "\n", 1);
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].heading != NULL)
-            res_text_printf(&text, "\n%s\n", rows[i].heading);
-        else
-            add_option(&text, &rows[i]);
-    }
+    const size_t left_out = add_rows(&text, rows, count, all);
     res_text_add(&text, "\n", 1);
-    if (verb->notes != NULL) {
+    if (left_out > 0)
+        res_text_printf(&text, "'mallab help %s --all' has %zu more options.\n", verb->name, left_out);
+    if (verb->notes != NULL && (all || left_out == 0)) {
         add_wrapped(&text, verb->notes, 0, 0);
         res_text_add(&text, "\n", 1);
     }

@@ -38,6 +38,8 @@ static size_t add_rows(const struct cli_option *row, size_t at, struct cli_optio
                 rows[first].argument = row->argument;
             if (row->help != NULL)
                 rows[first].help = row->help;
+            for (size_t i = first; i < count; i++)
+                rows[i].seldom |= row->seldom;
             continue;
         }
         assert(count < CLI_OPTIONS_MAX);
@@ -290,7 +292,7 @@ int cli_options_take(const struct cli_verb *verb, int argc, char **argv, void *s
             return code;
     }
     if (help) {
-        cli_put_own(cli_option_help(verb));
+        cli_put_own(cli_option_help(verb, false));
         return CLI_DONE;
     }
     *ret_operands = (struct cli_operands){.words = argv + optind, .count = own - optind};

@@ -54,6 +54,7 @@ struct cli_option {
     size_t at;            /* offset in the settings of the verb */
     uint64_t least, most; /* bounds of a count, size or duration; most 0: none */
     bool zero;
+    bool seldom;       /* told where all options are asked for only; of a group: of its rows */
     const char *words; /* with blanks between them */
     /* Words with their meaning, by number from 0; false: there are fewer. `lists`: help lists them
      * below. */

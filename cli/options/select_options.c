@@ -126,11 +126,14 @@ const struct cli_option cli_select_trust_owner[] = {
     {0},
 };
 
-const struct cli_option cli_select[] = {
+const struct cli_option cli_select_process[] = {
     {.name = "process", .argument = "PID", .how = CLI_CALL, .take = take_process,
-     .help = "which process: by its id, a footprint's name (awk.4711), or a program's (awk), which means the "
-             "group of all that have it [of a recording the command's own, with the workers that it forked, "
-             "or the group that made most calls]"},
+     .help = "which process: its id, a footprint's name (awk.4711), or a program's (awk): all that have it, as a group [the "
+             "command's own and its workers, or most calls]"},
+    {0},
+};
+
+const struct cli_option cli_select_part[] = {
     {.name = "from-time", .argument = "T", .how = CLI_CALL, .at = AT(select.from), .take = take_from_time,
      .takes = "a time such as 90s or 5m, one of the day such as 03:00, or a share such as 25%",
      .help = "begin at that time of the recording: 90s, 25%, 03:00; what is alive then is created first"},
@@ -139,7 +142,13 @@ const struct cli_option cli_select[] = {
      .help = "end at that time of the recording: 90s, 25%, 03:00, end"},
     {.name = "head", .argument = "N", .how = CLI_COUNT, .at = AT(select.head), .least = 1,
      .help = "only the first N calls of what is left by the others"},
-    {.group = cli_select_trust_owner},
+    {0},
+};
+
+const struct cli_option cli_select[] = {
+    {.group = cli_select_process},
+    {.group = cli_select_part, .seldom = true},
+    {.group = cli_select_trust_owner, .seldom = true},
     {0},
 };
 /* clang-format on */

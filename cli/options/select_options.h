@@ -8,6 +8,7 @@
 
 /* Groups of a struct conv_options. */
 extern const struct cli_option cli_select_trust_owner[];
+extern const struct cli_option cli_select_process[], cli_select_part[];
 extern const struct cli_option cli_select[]; /* all of them; --trust-owner among them */
 
 /* cli_select_format - the values of --from, which convert and info have, with what they mean, by number from 0. */

@@ -38,7 +38,7 @@ const struct cli_option cli_site_names[] = {
 
 const struct cli_option cli_site_reading[] = {
     {.group = cli_select, .at = AT(convert)},
-    {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
+    {.name = "salvage", .seldom = true, .how = CLI_FLAG, .at = AT(convert.salvage),
      .help = "leave out damaged blocks, and count them, instead of refusing the file"},
     {.group = cli_answer_max_memory, .at = AT(answer)},
     {0},

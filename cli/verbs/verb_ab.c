@@ -52,34 +52,29 @@ static const struct cli_option OPTIONS[] = {
 
     {.name = "pid", .argument = "PID", .how = CLI_COUNT, .at = AT(pid), .least = 1, .most = INT32_MAX,
      .takes = "a process id",
-     .help = "instead of COMMAND a program that runs already (x86-64), recorded as by 'mallab record --pid' until "
-             "Ctrl-C or for --duration"},
+     .help = "instead of COMMAND a program that runs already (x86-64), until Ctrl-C or for --duration"},
     {.name = "duration", .argument = "T", .how = CLI_DURATION, .at = AT(duration_ns),
      .help = "record --pid for T: 60s, 5m"},
 
     {.heading = "how"},
     {.group = cli_measure_rounds, .at = AT(measure),
-     .help = "runs of each candidate, 1-1000; a verdict takes 8 [as --resolve 3% --time-budget 60s needs]; with one of "
-             "them at most so many [1000]"},
-    {.name = "resolve", .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_resolve,
+     .help = "runs of each candidate, 1-1000; a verdict takes 8 [as many as 3 % needs and --time-budget holds]"},
+    {.name = "resolve", .seldom = true, .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_resolve,
      .takes = "a difference such as 2% or 0.5%, up to 100%",
      .help = "add rounds, from 16 on, until a difference of time of this size is shown or excluded for each "
              "candidate: 2%, 1%"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
-     .help = "what replays may take, with warm-up and passes; one round is made, fewer than 8 give no verdict: 90s, 5m "
-             "[60s, and 8 rounds at least; any time where -n says how many]"},
+     .help = "what replays may take, warm-up and passes included: 90s, 5m [60s, and 8 rounds at least; any time with -n]"},
     {.group = cli_measure_seed, .at = AT(measure)},
     {.name = "latency", .how = CLI_FLAG, .at = AT(latency),
-     .help = "time single calls too, in passes behind the rounds: p99 and p99.9 in the table, all of it in "
-             "the JSON"},
+     .help = "p99 and p99.9 of single calls too, by passes behind"},
     {.name = "confirm", .argument = "[T]", .how = CLI_CALL, .at = AT(confirm), .take = take_confirm,
      .takes = "a time such as 90s or 5m",
-     .help = "at last run COMMAND itself under the baseline and what is advised, as 'mallab confirm' does: for T "
-             "[at most as long as the replays took, or 60s]"},
+     .help = "at last run COMMAND itself under what is advised, for T [as long as the replays took, or 60s]"},
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure)},
-    {.group = cli_measure_limit, .at = AT(measure)},
-    {.name = "check", .how = CLI_FLAG, .at = AT(check),
+    {.group = cli_measure_limit, .seldom = true, .at = AT(measure)},
+    {.name = "check", .seldom = true, .how = CLI_FLAG, .at = AT(check),
      .help = "first look whether each allocator keeps its promises (alignment, overlap, contents); one "
              "that does not takes no part"},
 
@@ -88,7 +83,7 @@ static const struct cli_option OPTIONS[] = {
 
     {.heading = "what comes out"},
     {.group = cli_answer_result, .at = AT(answer)},
-    {.group = cli_answer_keep, .at = AT(answer)},
+    {.group = cli_answer_keep, .seldom = true, .at = AT(answer)},
     {.group = cli_answer_details, .at = AT(answer)},
     {.group = cli_answer_color, .at = AT(answer)},
     {.group = cli_answer_quiet, .at = AT(answer)},
@@ -153,8 +148,8 @@ const struct cli_verb CLI_AB = {
              "[OPTION...] --pid PID",
     .purpose =
         "Compare allocators: replay a workload on each of them, interleaved and repeated, and print time "
-        "and memory against a baseline, with intervals and a verdict. Recordings and footprints are "
-        "converted first; COMMAND is recorded first, its stdout going to stderr.",
+        "and memory against a baseline, with intervals and a verdict. COMMAND is recorded first, its stdout "
+        "going to stderr.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .completes = ":files wl fp",
@@ -166,6 +161,6 @@ const struct cli_verb CLI_AB = {
     .exit_codes =
         "0 done, 1 failed, also when one candidate did, 2 misuse, 3 input unreadable, damaged or too "
         "new; after Ctrl-C what is finished is printed and kept, then the signal ends mallab (130 in a "
-        "shell), SIGTERM and SIGHUP likewise",
+        "shell)",
     .run = run_ab,
 };

@@ -44,9 +44,9 @@ static const struct cli_option OPTIONS[] = {
      .help = "start it; under the allocator, once for each run"},
     {.name = "load", .argument = "LINE", .how = CLI_TEXT, .at = AT(service.load),
      .help = "give it its work, and end"},
-    {.name = "stop", .argument = "LINE", .how = CLI_TEXT, .at = AT(service.stop),
+    {.name = "stop", .seldom = true, .argument = "LINE", .how = CLI_TEXT, .at = AT(service.stop),
      .help = "stop it [SIGTERM to its process group, SIGKILL 10 s later]"},
-    {.name = "ready", .argument = "LINE", .how = CLI_TEXT, .at = AT(service.ready),
+    {.name = "ready", .seldom = true, .argument = "LINE", .how = CLI_TEXT, .at = AT(service.ready),
      .help = "tried until it succeeds, then comes the load [the load itself is tried]"},
 
     {.heading = "how"},

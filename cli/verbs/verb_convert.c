@@ -44,21 +44,23 @@ static bool format_value(size_t number, const char **ret_word, const char **ret_
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.heading = "what is converted; these act in this order"},
-    {.group = cli_select, .at = AT(convert)},
+    {.group = cli_select_process, .at = AT(convert)},
+    {.group = cli_select_part, .at = AT(convert)},
+    {.group = cli_select_trust_owner, .seldom = true},
 
     {.heading = "how"},
     {.name = "from", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.from),
      .values = cli_select_format, .lists = true, .help = "what INPUT is [found out from its content]:"},
     {.name = "to", .argument = "FORMAT", .how = CLI_WORD, .at = AT(convert.to), .values = format_value,
      .help = "workload, text, csv [workload]"},
-    {.name = "no-inherited", .how = CLI_FLAG, .at = AT(convert.no_inherited),
+    {.name = "no-inherited", .seldom = true, .how = CLI_FLAG, .at = AT(convert.no_inherited),
      .help = "begin a forked process without its parent's objects, and a window without those of earlier "
              "ones"},
-    {.name = "no-sites", .how = CLI_FLAG, .at = AT(convert.no_sites),
+    {.name = "no-sites", .seldom = true, .how = CLI_FLAG, .at = AT(convert.no_sites),
      .help = "leave out call stacks, where the recording has them"},
     {.name = "salvage", .how = CLI_FLAG, .at = AT(convert.salvage),
      .help = "leave out damaged blocks, lines and records, and count them, instead of refusing the file"},
-    {.name = "each", .how = CLI_FLAG, .at = AT(each),
+    {.name = "each", .seldom = true, .how = CLI_FLAG, .at = AT(each),
      .help = "every process of a recording into a workload of its own; OUT is a directory"},
 
     {.heading = "what comes out"},

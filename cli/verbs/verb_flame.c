@@ -40,7 +40,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "with files, lines and inlined functions, where there is debug information; takes longer"},
     {.group = cli_answer_quiet, .at = AT(reading.answer)},
     {.heading = "names"},
-    {.group = cli_site_names, .at = AT(reading)},
+    {.group = cli_site_names, .seldom = true, .at = AT(reading)},
     {.heading = "how RECORDING is read"},
     {.group = cli_site_reading, .at = AT(reading)},
     {0},

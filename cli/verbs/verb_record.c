@@ -98,11 +98,11 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "where to"},
     {.group = cli_answer_output, .at = AT(answer), .argument = "DIR",
      .help = "the recording; where DIR holds something already, DIR.2, DIR.3 ... [./mallab-NAME.PID]"},
-    {.name = "label", .argument = "HOST", .how = CLI_CALL, .at = AT(record.label), .take = take_label,
+    {.name = "label", .seldom = true, .argument = "HOST", .how = CLI_CALL, .at = AT(record.label), .take = take_label,
      .takes = FP_LABEL_TAKES,
      .help = "keep in the recording, its workloads and results that it is of this host: keeps those of many "
              "hosts apart [$MALLAB_LABEL]"},
-    {.name = "best-effort", .how = CLI_FLAG, .at = AT(best_effort),
+    {.name = "best-effort", .seldom = true, .how = CLI_FLAG, .at = AT(best_effort),
      .help = "where recording cannot begin, run COMMAND unrecorded; say so"},
 
     {.heading = "instead of COMMAND, a program that runs already (x86-64)"},
@@ -110,35 +110,33 @@ static const struct cli_option OPTIONS[] = {
      .takes = "a process id",
      .help = "load the recorder into that process, and leave it as it was at Ctrl-C, after --duration, or when "
              "--control ends the recording"},
-    {.name = "timeout", .argument = "T", .how = CLI_DURATION, .at = AT(within_ns),
+    {.name = "timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = AT(within_ns),
      .help = "look so long for a thread that can be called from outside [5s]"},
 
     {.heading = "how much"},
     {.name = "max-size", .argument = "N", .how = CLI_CALL, .at = AT(record.size_limit_bytes),
      .take = take_size, .takes = "a size such as 64M or 1.5G",
-     .help = "stop recording at N bytes on disk, 512K at least; K, M, G are powers of 1024; COMMAND goes on [no "
-             "limit]"},
+     .help = "stop recording at N bytes on disk, 512K at least; COMMAND goes on [no limit]"},
     {.name = "duration", .argument = "T", .how = CLI_DURATION, .at = AT(record.duration_ns),
-     .help = "stop recording after T: 90s, 5m, 8h; COMMAND goes on [none]"},
+     .help = "stop recording after T: 90s, 8h; COMMAND goes on"},
     {.name = "no-follow", .how = CLI_FLAG, .at = AT(record.no_follow),
      .help = "record COMMAND itself only, not the processes it starts"},
-    {.name = "only", .argument = "NAMES", .how = CLI_CALL, .at = AT(record.only), .take = take_only,
+    {.name = "only", .seldom = true, .argument = "NAMES", .how = CLI_CALL, .at = AT(record.only), .take = take_only,
      .help = "record only programs of these names, with commas between; * and ? stand for any characters "
              "and for one"},
-    {.name = "memory", .argument = "N", .how = CLI_SIZE, .at = AT(record.memory_bytes),
+    {.name = "memory", .seldom = true, .argument = "N", .how = CLI_SIZE, .at = AT(record.memory_bytes),
      .least = MEMORY_LEAST, .most = MEMORY_MOST, .takes = "a size from 256K to 64G",
      .help = "bytes of memory shared with the collector [128M, 256K at least, 64G at most]"},
-    {.name = "on-full", .argument = "WHAT", .how = CLI_WORD, .at = AT(record.on_full), .words = "wait drop",
+    {.name = "on-full", .seldom = true, .argument = "WHAT", .how = CLI_WORD, .at = AT(record.on_full), .words = "wait drop",
      .help = "when that memory is full: 'wait' for the collector, or 'drop' and count what is lost [wait]"},
-    {.name = "order", .argument = "WHAT", .how = CLI_WORD, .at = AT(record.order), .words = "epochs stamps",
+    {.name = "order", .seldom = true, .argument = "WHAT", .how = CLI_WORD, .at = AT(record.order), .words = "epochs stamps",
      .help = "how threads are ordered: by 'epochs', or by 'stamps', the clock read at every call, as a "
              "check and slower [epochs]"},
     {.name = "sites", .argument = "[BYTES]", .how = CLI_CALL, .at = AT(record), .take = take_sites,
      .takes = "a size from 1K to 1G, such as 512K",
      .help = "record who allocates: the full call stack of every allocation, or of a sample, about one for so "
-             "many bytes: 512K (x86-64 or arm64, glibc 2.35 or later); "
-             "code addresses, paths and build ids of the program's modules are in the footprints then"},
-    {.name = "no-residency", .how = CLI_FLAG, .at = AT(record.no_residency),
+             "many bytes: 512K (glibc 2.35 or later); footprints name the program's modules then"},
+    {.name = "no-residency", .seldom = true, .how = CLI_FLAG, .at = AT(record.no_residency),
      .help = "do not ask the kernel how much of an object of 64K and more is in memory when it goes; "
              "replays then take it for used as a whole"},
 
@@ -149,7 +147,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "keep", .argument = "N", .how = CLI_COUNT, .at = AT(record.keep), .least = 1,
      .most = UINT32_MAX, .takes = "a number of windows",
      .help = "keep the last N windows, remove older ones [all]"},
-    {.name = "paused", .how = CLI_FLAG, .at = AT(record.paused),
+    {.name = "paused", .seldom = true, .how = CLI_FLAG, .at = AT(record.paused),
      .help = "begin without recording, until told to start"},
 
     {.heading = "instead of COMMAND, for a recording that goes on; the answer goes to stdout"},
@@ -157,7 +155,7 @@ static const struct cli_option OPTIONS[] = {
      .help = "the recording; and one of the following"},
     {.name = "stop", .how = CLI_CALL, .least = REC_REQUEST_PAUSE, .take = take_request, .help = "pause"},
     {.name = "start", .how = CLI_CALL, .least = REC_REQUEST_RESUME, .take = take_request, .help = "go on"},
-    {.name = "rotate", .how = CLI_CALL, .least = REC_REQUEST_WINDOW, .take = take_request,
+    {.name = "rotate", .seldom = true, .how = CLI_CALL, .least = REC_REQUEST_WINDOW, .take = take_request,
      .help = "begin the next window now"},
     {.name = "end", .how = CLI_CALL, .least = REC_REQUEST_END, .take = take_request,
      .help = "finish the recording; its programs run on"},
@@ -165,7 +163,6 @@ static const struct cli_option OPTIONS[] = {
      .help = "write all calls made so far, and tell how it stands; 'mallab top DIR' shows more"},
     {.group = cli_answer_json, .at = AT(answer), .help = "the answer as JSON"},
 
-    {.heading = "messages"},
     {.group = cli_answer_quiet, .at = AT(answer),
      .help = "no summary at the end, nor a line when recording stops; losses are still told"},
     {0},

@@ -40,15 +40,19 @@ static int take_moment(const struct cli_verb *verb, const struct cli_option *row
 }
 
 /* clang-format off */
+static const struct cli_option SORT[] = {
+    {.name = "sort", .argument = "FIGURE", .how = CLI_WORD, .at = AT(sort), .values = site_figure_keys,
+     .lists = true, .help = "most of this first: one of those below"},
+    {0},
+};
+
 static const struct cli_option SHARED[] = {
     {.name = "by", .argument = "WHAT", .how = CLI_CHOICE, .at = AT(by), .words = "site stack function module",
      .help = "put together by the place that allocates and its caller (site), by the whole call stack, by "
              "function or module; who only hands on (operator new, g_malloc) is passed over [site]"},
-    {.name = "sort", .argument = "FIGURE", .how = CLI_WORD, .at = AT(sort), .values = site_figure_keys,
-     .lists = true, .help = "most of this first: one of those below"},
     {.name = "top", .argument = "N", .how = CLI_COUNT, .at = AT(most), .zero = true,
      .help = "so many rows; 0: all [20]"},
-    {.name = "filter", .argument = "WORDS", .how = CLI_TEXT, .at = AT(filter), .takes = "a part of a name",
+    {.name = "filter", .seldom = true, .argument = "WORDS", .how = CLI_TEXT, .at = AT(filter), .takes = "a part of a name",
      .help = "only sites with these words in a function's or module's name of their stack"},
     {.name = "stacks", .how = CLI_FLAG, .at = AT(stacks),
      .help = "below each row its largest call stack, frame by frame"},
@@ -59,7 +63,7 @@ static const struct cli_option SHARED[] = {
     {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
     {.group = cli_answer_quiet, .at = AT(reading.answer)},
     {.heading = "names"},
-    {.group = cli_site_names, .at = AT(reading)},
+    {.group = cli_site_names, .seldom = true, .at = AT(reading)},
     {.heading = "how RECORDING is read"},
     {.group = cli_site_reading, .at = AT(reading)},
     {0},
@@ -67,6 +71,7 @@ static const struct cli_option SHARED[] = {
 
 static const struct cli_option SITES_OPTIONS[] = {
     {.heading = "what is shown"},
+    {.group = SORT},
     {.group = SHARED},
     {0},
 };
@@ -81,16 +86,17 @@ static const struct cli_option LEAKS_OPTIONS[] = {
      .help = "only what was allocated from that time on: two moments are compared so [0]"},
     {.name = "older", .argument = "T", .how = CLI_DURATION, .at = AT(reading.ages.older_ns),
      .help = "only what is so old at least: 90s, 5m [0; with --watch its time]"},
-    {.name = "watch", .argument = "T", .how = CLI_DURATION, .at = AT(watch_ns), .least = WATCH_NS_LEAST,
+    {.name = "watch", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = AT(watch_ns), .least = WATCH_NS_LEAST,
      .takes = "a time of 1s at least",
      .help = "of a recording that goes on: look every so often, and tell what has become so old since the look before, until the "
              "recording or the process ends. A look reads all of the recording"},
-    {.name = "mark", .how = CLI_FLAG, .at = AT(mark),
+    {.name = "mark", .seldom = true, .how = CLI_FLAG, .at = AT(mark),
      .help = "of a recording that goes on: from now on leave out what is allocated by now, also when it is asked for again"},
-    {.name = "no-mark", .how = CLI_FLAG, .at = AT(no_mark), .help = "take --mark back"},
+    {.name = "no-mark", .seldom = true, .how = CLI_FLAG, .at = AT(no_mark), .help = "take --mark back"},
     {.name = "budget", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
      .help = "name each site of which more than this is live, and exit with 4; --since leaves out what was made at the start"},
-    {.name = "exit-code", .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live, or more than --budget"},
+    {.name = "exit-code", .seldom = true, .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live, or more than --budget"},
+    {.group = SORT, .seldom = true},
     {.group = SHARED},
     {0},
 };

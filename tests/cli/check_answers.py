@@ -155,7 +155,7 @@ try:
     for one in verbs:
         shutil.rmtree("folder", ignore_errors=True)
         os.mkdir("folder")
-        text = mallab("help", one).stdout
+        text = mallab("help", one, "--all").stdout
         of_verb = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M))
         check("--output" not in of_verb or one in OPERANDS, f"{one} has --output: tell this test how it is called")
         if "--output" in of_verb:

@@ -161,7 +161,7 @@ TEST(the_list_has_groups_and_help)
 
 TEST(help_and_man_page)
 {
-    char *help = cli_option_help(&VERB), *roff = cli_option_roff(&VERB);
+    char *help = cli_option_help(&VERB, true), *roff = cli_option_roff(&VERB);
     CHECK_STR(help, "usage: mallab x [OPTION...] FILE\n"
                     "       mallab x [OPTION...] DIR\n"
                     "\n"
