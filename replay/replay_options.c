@@ -166,9 +166,8 @@ void rep_options_parse(int argc, char **argv, struct rep_settings *settings, str
 {
     struct option long_options[ROW_COUNT + 2] = {[ROW_COUNT] = {"help", no_argument, NULL, 'h'}};
     int option, index = 0;
-    struct rep_options options = {.candidate = REP_ALLOCATOR,
-                                  .limit = {.notes_fd = -1},
-                                  .settings = settings};
+    struct rep_options options = {
+        .candidate = REP_ALLOCATOR, .limit = {.notes_fd = -1}, .settings = settings};
     for (size_t i = 0; i < ROW_COUNT; i++)
         long_options[i] = (struct option){
             ROWS[i].name, ROWS[i].kind == FLAG ? no_argument : required_argument, NULL, 256 + (int)i};

@@ -22,7 +22,7 @@ struct rep_options {
     const char *candidate;
     const char *expected_library; /* NULL: what this program is linked against */
     const char *proof_kind;       /* NULL: by what is expected */
-    unsigned idle_ms, timeout_s; /* 0: no idle time; no timeout */
+    unsigned idle_ms, timeout_s;  /* 0: no idle time; no timeout */
     struct rep_limit_options limit;
     const char *idle_with; /* "calls" or "nothing"; NULL: by the clock */
     struct rep_pace pace;
@@ -30,7 +30,7 @@ struct rep_options {
     bool settings_only; /* print what settings there are, check those that were given, and end */
     bool unproven;      /* settings of which the allocator tells nothing may pass */
     bool json, serial, check, waste, report_failure;
-    bool latency; /* a pass of its own, as check is */
+    bool latency;                  /* a pass of its own, as check is */
     struct rep_settings *settings; /* the caller's: named and expected ones are noted there */
 };
 

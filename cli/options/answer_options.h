@@ -16,9 +16,9 @@ enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_MARKDOWN, CLI_FORMAT_CSV, CLI_FOR
 
 /* Begin with cli_answer_defaults. Strings are argv's. */
 struct cli_answer {
-    const char *output;         /* -o; NULL: not given */
-    const char *keep;           /* --keep DIR; NULL: not given */
-    const char *label;          /* of a result; NULL: not given */
+    const char *output; /* -o; NULL: not given */
+    const char *keep;   /* --keep DIR; NULL: not given */
+    const char *label;  /* of a result; NULL: not given */
     enum cli_format format;
     bool force, quiet, json, colour, details;
 };

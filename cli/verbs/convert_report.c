@@ -269,8 +269,7 @@ int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
 }
 
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, bool no_progress,
-                     json_t **ret_report)
+                     const struct conv_options *options, bool quiet, bool no_progress, json_t **ret_report)
 {
     static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGXFSZ};
     static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];

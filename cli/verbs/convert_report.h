@@ -14,8 +14,7 @@
  * ret_report  the report as JSON, a new reference, left alone where it failed; may be NULL.
  * Returns     an exit code. */
 int cli_convert_file(const struct cli_verb *verb, const char *input, const char *output,
-                     const struct conv_options *options, bool quiet, bool no_progress,
-                     json_t **ret_report);
+                     const struct conv_options *options, bool quiet, bool no_progress, json_t **ret_report);
 
 /* cli_conv_failed - tell why something could not be read or converted. Returns the exit code for it. */
 int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error);

@@ -165,8 +165,8 @@ static bool compare(const struct recount *recount, struct conv_verdict *verdict)
     for (uint32_t i = 0; i < stated->thread_count; i++)
         if (recount->threads[i].first_window != stated->threads[i].first_window ||
             recount->threads[i].last_window != stated->threads[i].last_window)
-            return found(verdict, CONV_FAULT_THREAD, "a thread's last window", recount->threads[i].last_window,
-                         stated->threads[i].last_window);
+            return found(verdict, CONV_FAULT_THREAD, "a thread's last window",
+                         recount->threads[i].last_window, stated->threads[i].last_window);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i].counted != numbers[i].stated)
             return found(verdict, CONV_FAULT_SUMMARY, numbers[i].name, numbers[i].counted, numbers[i].stated);

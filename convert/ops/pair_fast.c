@@ -241,8 +241,7 @@ static __attribute__((noinline)) bool find_index(struct run *run, uint32_t shape
                                                  uint16_t *index, uint32_t *dictionary)
 {
     const struct fp_shape *shape = &run->fast->shapes[shape_number];
-    if (!wl_put_shape(run->writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra,
-                      index))
+    if (!wl_put_shape(run->writer, shape->call | (fresh ? SHAPE_FRESH : 0), shape->size, shape->extra, index))
         return false;
     *dictionary = run->writer->dictionary;
     return true;

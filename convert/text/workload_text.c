@@ -420,8 +420,7 @@ static enum fp_status take_line(struct reading *reading)
         return FP_OK;
     if (reading->ended)
         return fail(reading, "something follows the line 'end'");
-    if (word_is(&first, "window_ops") ||
-        word_is(&first, "zstd_level"))
+    if (word_is(&first, "window_ops") || word_is(&first, "zstd_level"))
         return take_option(reading, &first, &words);
     if (word_is(&first, "meta") || word_is(&first, "note") || word_is(&first, "more"))
         return take_entry(reading, &words, word_is(&first, "note"), word_is(&first, "more"));

@@ -25,8 +25,8 @@ enum marks_column {
 };
 
 /* Flags of a block's header; bits 0-2 hold the shift by which all literals of the block were divided. */
-#define MARKS_FLAG_SHIFT 7u
-#define MARKS_FLAG_CONTINUES 16u /* the model of sites goes on from the block before, which is the same lane's */
+#define MARKS_FLAG_SHIFT     7u
+#define MARKS_FLAG_CONTINUES 16u /* the model of sites goes on from the same lane's block before */
 #define MARKS_CHAIN_MOST     64u /* blocks that go on from each other */
 
 struct site_model;

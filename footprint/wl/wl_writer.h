@@ -82,7 +82,7 @@ struct wl_writer {
     uint32_t next_site;      /* wl_writer_site, as the caller numbers it */
     struct fp_shape *shapes; /* dictionary, normalised; .call may carry SHAPE_FRESH */
     uint32_t shape_count;
-    uint32_t *op_sites;      /* of the window's ops, as the workload numbers them; NULL: no op has one */
+    uint32_t *op_sites; /* of the window's ops, as the workload numbers them; NULL: no op has one */
     struct site_model *site_model;
     uint32_t dictionary;   /* counts the times that it began anew */
     uint32_t *shape_table; /* SHAPE_TABLE_SLOTS; hash -> index + 1 */

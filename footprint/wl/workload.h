@@ -115,7 +115,7 @@ struct wl_writer;
 struct wl_writer_options {
     uint32_t window_ops; /* 1 .. WL_WINDOW_OPS_MAX; 0: the default, 8192 */
     int zstd_level;      /* 0: the default, 1 */
-    uint64_t pause_ns;   /* the times of ops that are so far apart are noted; 0: those of wl_writer_note_time alone */
+    uint64_t pause_ns;   /* of ops so far apart the times are noted; 0: those of wl_writer_note_time alone */
     /* What numbers of wl_writer_site are of. Borrowed until the writer is gone. NULL: no op has a site. */
     const struct fp_sites *sites;
     const char *program; /* name of the file that is the module without a path; NULL: not known */

@@ -54,7 +54,7 @@ struct rep_exec_options {
     struct rep_check *check; /* executes all ops one by one, and nothing is timed; NULL: do not check */
     bool serial;             /* all ops on the calling thread, in the one recorded order */
     unsigned processors;
-    struct rep_latency *latency;       /* of the latency pass; NULL in others */
+    struct rep_latency *latency; /* of the latency pass; NULL in others */
     struct rep_pace *pace; /* NULL, or one that follows no clock: ops run through without a look at one */
 
     /* Hand out the next window, as wl_reader_next does: what it points at lasts until the call after the

@@ -40,7 +40,7 @@ struct rep_outcome {
     const struct rep_meters *meters;
     const struct rep_exec_options *exec; /* of the run; the clock's rate is known */
     const struct rep_exec_totals *totals;
-    uint64_t substituted; /* calls.h */
+    uint64_t substituted;          /* calls.h */
     const struct rep_waste *waste; /* NULL: not looked at */
     const struct rep_limit *limit; /* its bytes are 0: there was none */
     unsigned idle_ms;              /* 0: no idling, and no idle figure */

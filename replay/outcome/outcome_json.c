@@ -76,10 +76,10 @@ static bool is_time_pass(const struct rep_outcome *outcome)
 
 static const char *pass_of(const struct rep_outcome *outcome)
 {
-    return outcome->exec->check != NULL      ? "check"
-           : outcome->exec->latency != NULL  ? "latency"
-           : outcome->account->recorded      ? "memory"
-                                             : "time";
+    return outcome->exec->check != NULL     ? "check"
+           : outcome->exec->latency != NULL ? "latency"
+           : outcome->account->recorded     ? "memory"
+                                            : "time";
 }
 
 static double ns_per_op(const struct rep_outcome *outcome)

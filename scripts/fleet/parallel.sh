@@ -5,4 +5,5 @@ set -eu
 results=$1
 shift
 mkdir -p "$results"
+# shellcheck disable=SC2086 # options, to be split
 exec parallel --quote --jobs 1 --retries 2 --joblog "$results/parallel.log" mallab ab -q ${MALLAB_AB:-} -o "$results/" {} ::: "$@"

@@ -366,16 +366,8 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene FP_SCENES[] = {
-    {"one-lane.fp", write_one_lane},
-    {"lanes.fp", write_lanes},
-    {"calls.fp", write_calls},
-    {"shapes.fp", write_shapes},
-    {"ran-on.fp", write_ran_on},
-    {"no-trailer.fp", write_no_trailer},
-    {"empty.fp", write_empty},
-    {"resident.fp", write_resident},
-    {"usage.fp", write_usage},
-    {"sites.fp", write_sites},
-    {"sample.fp", write_sample},
-    {NULL, NULL},
+    {"one-lane.fp", write_one_lane}, {"lanes.fp", write_lanes},       {"calls.fp", write_calls},
+    {"shapes.fp", write_shapes},     {"ran-on.fp", write_ran_on},     {"no-trailer.fp", write_no_trailer},
+    {"empty.fp", write_empty},       {"resident.fp", write_resident}, {"usage.fp", write_usage},
+    {"sites.fp", write_sites},       {"sample.fp", write_sample},     {NULL, NULL},
 };

@@ -283,9 +283,7 @@ static enum fp_status write_empty(const char *path)
 }
 
 const struct scene WL_SCENES[] = {
-    {"one-thread.wl", write_one_thread}, {"threads.wl", write_threads},
-    {"calls.wl", write_calls},           {"shapes.wl", write_shapes},
-    {"empty.wl", write_empty},           {"touched.wl", write_touched},
-    {"pauses.wl", write_pauses},
-    {"sites.wl", write_sites},           {NULL, NULL},
+    {"one-thread.wl", write_one_thread}, {"threads.wl", write_threads}, {"calls.wl", write_calls},
+    {"shapes.wl", write_shapes},         {"empty.wl", write_empty},     {"touched.wl", write_touched},
+    {"pauses.wl", write_pauses},         {"sites.wl", write_sites},     {NULL, NULL},
 };

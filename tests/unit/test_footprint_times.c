@@ -105,4 +105,5 @@ TEST(the_last_op_is_not_drawn_to_the_end)
     CHECK(unlink(path) == 0);
 }
 
-RUN_TESTS(T(both_sides_of_a_pause_keep_their_times), T(told_times_are_kept_and_no_others),  T(the_last_op_is_not_drawn_to_the_end))
+RUN_TESTS(T(both_sides_of_a_pause_keep_their_times), T(told_times_are_kept_and_no_others),
+          T(the_last_op_is_not_drawn_to_the_end))

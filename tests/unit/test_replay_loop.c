@@ -314,10 +314,10 @@ TEST(objects_with_a_share_are_touched_so_far)
         rep_op_set_share(&op, 128);
         CHECK_U64(touched_by(&op, REP_TOUCH_PAGE, 4096, &last), 8);
         CHECK_U64(last, 7 * 4096);
-            CHECK_U64(touched_by(&op, REP_TOUCH_NONE, 4096, &last), 0);
+        CHECK_U64(touched_by(&op, REP_TOUCH_NONE, 4096, &last), 0);
         rep_op_set_share(&op, 0);
         CHECK_U64(touched_by(&op, REP_TOUCH_PAGE, 4096, &last), 0);
-        }
+    }
 }
 
 /* From each kind of call the loop goes on to each other by another way. */

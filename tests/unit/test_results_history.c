@@ -74,11 +74,11 @@ static json_t *result_of(const struct day *day)
         json_object_set_new(jemalloc, "environment",
                             json_pack("{s:s, s:s, s:i}", "Z", day->setting, "A", "1", "odd", 1));
     }
-    return json_pack("{s:s, s:s, s:I, s:s, s:i, s:i, s:b, s:{s:s?, s:s, s:i, s:s}, s:[], s:[o]}",
-                     "schema", RES_SCHEMA, "mallab_version", "0.1.0", "created_unix_ns",
+    return json_pack("{s:s, s:s, s:I, s:s, s:i, s:i, s:b, s:{s:s?, s:s, s:i, s:s}, s:[], s:[o]}", "schema",
+                     RES_SCHEMA, "mallab_version", "0.1.0", "created_unix_ns",
                      (json_int_t)(1700000000 + 86400 * day->number) * 1000000000, "baseline", "glibc",
-                     "rounds", rounds, "seed", 1, "one_thread", day->one_thread, "machine",
-                     "name", day->machine, "cpu", "A(R) CPU @ 1 GHz", "cpus", 4, "kernel", "6.1", "missing",
+                     "rounds", rounds, "seed", 1, "one_thread", day->one_thread, "machine", "name",
+                     day->machine, "cpu", "A(R) CPU @ 1 GHz", "cpus", 4, "kernel", "6.1", "missing",
                      "workloads", workload);
 }
 

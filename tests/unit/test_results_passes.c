@@ -36,9 +36,9 @@ static const json_t *run(void *context, struct res_entry *entry, char **ret_reas
         return NULL;
     }
     lab->last = json_pack("{s:{s:i, s:f, s:f, s:f, s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}}", "latency",
-                              "count", 9, "mean_ns", mean, "p99_ns", mean * 10, "max_ns", mean * 100,
-                              "by_call", "call", "malloc", "count", 7, "mean_ns", mean + 1, "call", "free",
-                              "count", 2, "mean_ns", mean + 2);
+                          "count", 9, "mean_ns", mean, "p99_ns", mean * 10, "max_ns", mean * 100, "by_call",
+                          "call", "malloc", "count", 7, "mean_ns", mean + 1, "call", "free", "count", 2,
+                          "mean_ns", mean + 2);
     return lab->last;
 }
 

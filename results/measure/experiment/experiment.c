@@ -269,7 +269,7 @@ static void run_passes(struct state *state, struct res_trial *trial)
     const struct res_passes_runner runner = {.run = run_pass, .context = &passing};
     const bool alone = trial->workload->member_count == 0;
     if (trial->digest != NULL && alone && !state->stopped)
-        (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner); /* state tells of a stop */
+        (void)res_passes_latency(trial, options->latency_passes, &state->random, &runner); /* state knows */
     if (!alone)
         res_passes_leave_out_latency(trial, options, RES_GROUP_WHY);
     res_run_release(&passing.run);

@@ -19,7 +19,8 @@ static void thin(const struct res_entry *entry, json_t *latency)
 {
     size_t i;
     json_t *call;
-    if (entry->is_control || entry->failed != NULL || entry->is_floor || json_array_size(entry->passes.latency) > 0)
+    if (entry->is_control || entry->failed != NULL || entry->is_floor ||
+        json_array_size(entry->passes.latency) > 0)
         json_object_set_new(json_object_get(latency, "map"), "cells", json_array());
     json_array_foreach(json_object_get(latency, "by_call"), i, call)
         json_object_set_new(call, "histogram", json_pack("{s:[], s:[], s:[]}", "low_ns", "high_ns", "count"));

@@ -70,17 +70,16 @@ struct res_options {
     double until;          /* go on until every interval of time is narrower (until.h); 0: not asked */
     uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
     uint64_t seed;
-    uint64_t timeout_ns;  /* of one run; 0: none */
-    uint64_t limit_bytes; /* of memory, for all entries but the floor; 0: none */
-    const struct res_group_place
-        *group_place;                  /* where control groups that limit can be made; NULL: by RLIMIT_DATA */
-    const char *limit_by_why;          /* why not in control groups; NULL: they are, or it was asked so */
-    bool check;                        /* look whether each candidate keeps its promises before its warm-up */
-    bool one_thread;                   /* the ops of all threads on one */
-    unsigned latency_passes;           /* behind the rounds; 0: none */
-    unsigned memory_rounds;            /* that have a memory pass; 0: none */
-    unsigned starts;                   /* of true(1) under each candidate (start_costs.h); 0: none */
-    uint64_t idle_ms;                  /* of rest in that pass, behind the last op */
+    uint64_t timeout_ns;                       /* of one run; 0: none */
+    uint64_t limit_bytes;                      /* of memory, for all entries but the floor; 0: none */
+    const struct res_group_place *group_place; /* of control groups that limit; NULL: by RLIMIT_DATA */
+    const char *limit_by_why; /* why not in control groups; NULL: they are, or it was asked so */
+    bool check;               /* look whether each candidate keeps its promises before its warm-up */
+    bool one_thread;          /* the ops of all threads on one */
+    unsigned latency_passes;  /* behind the rounds; 0: none */
+    unsigned memory_rounds;   /* that have a memory pass; 0: none */
+    unsigned starts;          /* of true(1) under each candidate (start_costs.h); 0: none */
+    uint64_t idle_ms;         /* of rest in that pass, behind the last op */
     volatile sig_atomic_t *stop;
     void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
                      size_t runs_done,
@@ -89,10 +88,10 @@ struct res_options {
     void *context;
 };
 
-#define RES_ROUND_PASS    UINT_MAX
-#define RES_STARTS        20u /* as many rounds of starts are made by default, within RES_STARTS_NS */
-#define RES_STARTS_NS     UINT64_C(400000000)
-#define RES_MEMORY_PASSES 3 /* that a memory pass takes by default: the fewest of which there is a verdict */
+#define RES_ROUND_PASS     UINT_MAX
+#define RES_STARTS         20u /* as many rounds of starts are made by default, within RES_STARTS_NS */
+#define RES_STARTS_NS      UINT64_C(400000000)
+#define RES_MEMORY_PASSES  3 /* that a memory pass takes by default: the fewest of which there is a verdict */
 #define RES_MEMORY_REST_MS 60000 /* recorded time at the end of each, for what is left in memory then */
 
 /* An entry of one workload. runs holds one run of each finished round, in the order of the rounds, or less when it

@@ -13,7 +13,7 @@
 
 #include "footprint/base/support.h"
 
-#define MAPS_BYTES_MAX   (64u << 20) /* half a million mappings: more than the kernel allows by default */
+#define MAPS_BYTES_MAX (64u << 20) /* half a million mappings: more than the kernel allows by default */
 
 /* ---- files of /proc ------------------------------------------------------------------------- */
 

@@ -58,7 +58,7 @@ struct res_image {
 
     /* Under way. */
     double file_peak_bytes, sample_peak_bytes;
-    double cpu_before_ns;   /* of the process before its exec */
+    double cpu_before_ns; /* of the process before its exec */
     uint64_t last_ns, series_every, series_skipped;
 };
 
@@ -85,6 +85,5 @@ void res_sampled_release(struct res_sampled *sampled);
 /* res_sampled_group - the group of a name, as an image. Of one image it is that image.
  * ret  filled where true is returned; false: no image of that name was seen at its end. */
 bool res_sampled_group(const struct res_sampled *sampled, const char *name, struct res_image *ret);
-
 
 #endif

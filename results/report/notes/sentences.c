@@ -3,7 +3,8 @@
 
 #include "results/report/notes/notes.h"
 
-/* clang-format off: a sentence stands on one line, to be found by its words */
+/* A sentence stands on one line, to be found by its words. */
+/* clang-format off */
 #define ADVICE  RES_NOTE_ADVICE, RES_TOLD_ALWAYS
 #define WARNING RES_NOTE_WARNING, RES_TOLD_ALWAYS
 #define INFO    RES_NOTE_INFO, RES_TOLD_ALWAYS

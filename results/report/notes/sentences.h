@@ -65,8 +65,7 @@ extern res_when_fn res_baseline_failed, res_nothing_matters, res_stopped_early, 
     res_peak_alone, res_rest_too, res_whole_limit, res_confirm_service, res_confirm_cut, res_confirm_timed,
     res_control_failed, res_control_held, res_is_hopeless, res_is_decidable;
 extern res_next_fn res_each_candidate, res_each_tried, res_each_crashing, res_each_disturbance,
-    res_each_missing, res_each_confirmed, res_each_fleet_candidate,
-    res_each_mixed;
+    res_each_missing, res_each_confirmed, res_each_fleet_candidate, res_each_mixed;
 
 /* res_name_list - add a name to a list: "a, b and c", of which this is number `at` of `count`. */
 void res_name_list(struct res_text *words, const char *name, size_t at, size_t count);
