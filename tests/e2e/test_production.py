@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What scripts/production has for systemd and Kubernetes: systemd itself, first process of a namespace, starts services with the
-drop-in and each of the settings that confine services, and every call is recorded; the Deployment is valid by its schema."""
+drop-in and each of the settings that confine services, and every call is recorded; what the Deployment runs is run."""
 
 import json
 import os
@@ -11,7 +11,11 @@ import subprocess
 import unittest
 
 import lab
-from test_engines import NODE_CACHE, yaml
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 PRODUCTION = lab.SOURCE / "scripts" / "production"
 SYSTEMD = pathlib.Path("/lib/systemd/systemd")
@@ -173,23 +177,6 @@ class Systemd(lab.Lab):
 
 @unittest.skipIf(yaml is None, "not installed: python3-yaml")
 class Kubernetes(lab.Lab):
-    @lab.needs("node")
-    @unittest.skipUnless((NODE_CACHE / "node_modules/kubernetes-models").is_dir(), f"no kubernetes-models in {NODE_CACHE}")
-    def test_schema(self):
-        """Valid, and the check would see if it were not."""
-        text = (PRODUCTION / "kubernetes.yaml").read_text()
-        planted = (("replicas: 1", "replicas: one"), ("mountPath: /recordings", "mountPath: 7"), ("medium: Memory", "medium: 1"),
-                   ("drop: [ALL]", "drop: ALL"), ("selector: {matchLabels", "chooser: {matchLabels"))
-        for was, _ in planted:
-            self.assertEqual(text.count(was), 1, was)
-        deployments = [yaml.safe_load(text.replace(*plant)) for plant in (("", ""), *planted)]
-        checker = pathlib.Path(__file__).with_name("kubernetes_check.js")
-        result = lab.run(["node", checker, NODE_CACHE], input=json.dumps(deployments).encode(), stdin=None)
-        self.assertEqual(result.returncode, 0, result.stderr.decode())
-        valid, *faulty = json.loads(result.stdout)
-        self.assertEqual(valid, "")
-        self.assertNotIn("", faulty)
-
     def test_its_commands(self):
         """What the pod runs, in places of our own: the recorder is copied, and records the server."""
         pod = yaml.safe_load((PRODUCTION / "kubernetes.yaml").read_text())["spec"]["template"]["spec"]
