@@ -31,38 +31,33 @@ TEST(what_drives_turns_or_hides_is_spelled_out)
     plain("", "");
 }
 
-static void cell(json_t *value, const char *expected)
+static void cell(const char *words, const char *expected)
 {
     static const struct res_column columns[] = {{.heading = "a"}};
     struct res_text text = {0};
     struct res_grid grid;
     res_grid_begin(&grid, columns, 1);
-    res_cell_value(&grid, value);
+    res_grid_add(&grid, words);
     res_grid_csv(&grid, &text);
     char *line = res_printf("a\n%s\n", expected);
     CHECK_STR(text.text, line);
     res_grid_release(&grid);
     free(line);
     free(text.text);
-    json_decref(value);
 }
 
 TEST(no_cell_is_a_formula)
 {
-    cell(json_string("=cmd|'/c calc'!A0"), "\"'=cmd|'/c calc'!A0\"");
-    cell(json_string("+1"), "\"'+1\"");
-    cell(json_string("-2+3"), "\"'-2+3\"");
-    cell(json_string("@SUM(A1)"), "\"'@SUM(A1)\"");
-    cell(json_string("\t=1"), "\"\\x09=1\"");
-    cell(json_string("\r=1"), "\"\\x0d=1\"");
-    cell(json_string("\uff1d1"), "\"'\uff1d1\"");
-    cell(json_string("a\"b,=c"), "\"a\"\"b,=c\"");
-    cell(json_string("-"), "\"-\""); /* our word for none */
-    cell(json_string("a\u202eb"), "\"a\\u202eb\"");
-    cell(json_integer(-5), "-5");
-    cell(json_real(-0.25), "-0.25");
-    cell(json_true(), "true");
-    cell(json_null(), "");
+    cell("=cmd|'/c calc'!A0", "\"'=cmd|'/c calc'!A0\"");
+    cell("+1", "\"'+1\"");
+    cell("-2+3", "\"'-2+3\"");
+    cell("@SUM(A1)", "\"'@SUM(A1)\"");
+    cell("\t=1", "\"\\x09=1\"");
+    cell("\r=1", "\"\\x0d=1\"");
+    cell("\uff1d1", "\"'\uff1d1\"");
+    cell("a\"b,=c", "\"a\"\"b,=c\"");
+    cell("-", "\"-\""); /* our word for none */
+    cell("a\u202eb", "\"a\\u202eb\"");
 }
 
 /* A line that is offered for pasting comes from a file. */

@@ -34,31 +34,10 @@ enum res_role res_cell_role_large(const char *verdict, double ratio)
     return role != RES_ROLE_DOUBT && fabs(ratio - 1) < RES_COLOUR_LEAST ? RES_ROLE_NONE : role;
 }
 
-void res_cell_value(struct res_grid *grid, const json_t *value)
-{
-    if (json_is_string(value))
-        res_grid_add(grid, json_string_value(value));
-    else if (json_is_integer(value))
-        res_grid_bare(grid, res_printf("%lld", (long long)json_integer_value(value)));
-    else if (json_is_real(value))
-        res_grid_number(grid, json_real_value(value));
-    else
-        res_grid_bare(grid,
-                      json_is_boolean(value) ? res_strdup(json_is_true(value) ? "true" : "false") : NULL);
-}
-
 const char *res_verdict_shown(enum res_verdict verdict, double low, double high)
 {
     if (verdict == RES_LESS || verdict == RES_MORE)
         return RES_TIME_VERDICTS[verdict];
     const bool is_same = verdict == RES_SAME && low >= 1 - RES_CELL_SAME && high <= 1 + RES_CELL_SAME;
     return is_same ? RES_TIME_VERDICTS[RES_SAME] : RES_CELL_NOT_SHOWN;
-}
-
-void res_grid_field(struct res_grid *grid, const struct res_described *described, const void *from,
-                    const char *key)
-{
-    json_t *value = res_described_value(described, from, key);
-    res_cell_value(grid, value);
-    json_decref(value);
 }

@@ -4,8 +4,6 @@
 #ifndef MALLAB_RESULTS_REPORT_GRID_CELLS_H
 #define MALLAB_RESULTS_REPORT_GRID_CELLS_H
 
-#include <jansson.h>
-
 #include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/json_values.h"
@@ -24,12 +22,5 @@ const char *res_verdict_shown(enum res_verdict verdict, double low, double high)
  * res_cell_role_large - likewise; none where a difference is shown and too small to act on (RES_COLOUR_LEAST). */
 enum res_role res_cell_role(const char *verdict);
 enum res_role res_cell_role_large(const char *verdict, double ratio);
-
-/* res_cell_value - put a JSON value into a grid for CSV: a string, a number or truth value bare; nothing for others and NULL. */
-void res_cell_value(struct res_grid *grid, const json_t *value);
-
-/* res_grid_field - likewise a field of a described struct, by its key. */
-void res_grid_field(struct res_grid *grid, const struct res_described *described, const void *from,
-                    const char *key);
 
 #endif
