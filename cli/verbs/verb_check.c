@@ -37,9 +37,9 @@ static char *read_budget(const char *path, size_t *ret_length, char **ret_proble
     FILE *file = fopen(path, "re");
     char *text = NULL;
     if (file != NULL) {
-        text = res_calloc(RES_INI_BYTES_MAX + 1, 1);
+        text = res_calloc(RES_BUDGET_BYTES_MAX + 1, 1);
         errno = 0;
-        *ret_length = fread(text, 1, RES_INI_BYTES_MAX + 1, file);
+        *ret_length = fread(text, 1, RES_BUDGET_BYTES_MAX + 1, file);
     }
     if (file == NULL || ferror(file)) {
         *ret_problem = res_strdup(strerror(errno));
@@ -68,7 +68,7 @@ static int take_budget(const struct cli_verb *verb, const struct cli_option *row
             (void)cli_misuse(&CLI_CHECK,
                              "--budget '%s' is no budget ('time<=+3%%') and cannot be read as a file: %s",
                              argument, problem);
-        else if (!res_budget_add_ini(&settings->budget, text, length, &problem))
+        else if (!res_budget_add_file(&settings->budget, text, length, &problem))
             (void)cli_misuse(&CLI_CHECK, "--budget '%s', %s", argument, problem);
         free(text);
     }
@@ -90,7 +90,7 @@ static int take_file(const struct cli_verb *verb, const struct cli_option *row, 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
     {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .take = take_budget, .offer = CLI_OFFER_BUDGET,
-     .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or an INI file; may be given several times. Metrics: "
+     .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or a file with such lines; may be given several times. Metrics: "
              "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, faults; of several workloads "
              "together fleet:time, fleet:peak, fleet:losers"},
     {.name = "baseline", .argument = "OLD", .how = CLI_TEXT, .at = AT(baseline),

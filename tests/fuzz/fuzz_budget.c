@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     bool added = res_budget_add_text(&line, text, &problem);
     check_budget(&line, added, problem);
     problem = NULL;
-    added = res_budget_add_ini(&file, (const char *)bytes, size, &problem);
+    added = res_budget_add_file(&file, (const char *)bytes, size, &problem);
     check_budget(&file, added, problem);
     res_budget_release(&line);
     res_budget_release(&file);

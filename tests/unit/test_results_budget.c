@@ -70,7 +70,7 @@ TEST(wrong_budgets_are_refused_with_their_column)
     check_refused("time<=+9999999%", "no limit");
     check_refused("rss-peak<=9999999999999999999B", "no limit");
     check_refused("rss-peak<=999999999999999GB", "no limit");
-    check_refused(":time<=+3%", "no candidate's name");
+    check_refused(":time<=+3%", "stands no name");
     check_refused("time<=+3%,time<=+4%",
                   "column 11: 'time' is limited twice for the same: 'time<=+3%' stands at column 1");
     check_refused("t\033[31m<=+3%", "unknown metric 't\\x1b[31m'");
@@ -83,7 +83,10 @@ static const char *text_of_fleet(const struct res_budget *budget, enum res_fleet
     return rule != NULL ? rule->text : "none";
 }
 
-#define INI(text) text, sizeof(text) - 1
+static bool add_file(struct res_budget *budget, const char *text, char **ret_problem)
+{
+    return res_budget_add_file(budget, text, strlen(text), ret_problem);
+}
 
 /* A fleet's rules stand beside those of workloads, and neither is taken for the other. */
 TEST(rules_of_a_fleet)
@@ -103,8 +106,8 @@ TEST(rules_of_a_fleet)
     CHECK(res_budget_find(&budget, RES_METRIC_RSS_PEAK, true, "any", "slow") == NULL);
     CHECK(res_budget_find_fleet(&budget, RES_FLEET_LOSERS, true, "a")->limit == 0.025);
     res_budget_release(&budget);
-    CHECK(res_budget_add_ini(
-        &budget, INI("[fleet]\ntime = -2%\nlosers = 0, 2%\n[fleet, candidate a]\npeak <= +3%\n"), &problem));
+    CHECK(add_file(&budget, "fleet:time<=-2%\nfleet:losers<=0, fleet:losers<=2%\nfleet:a:peak<=+3%\n",
+                   &problem));
     CHECK_STR(text_of_fleet(&budget, RES_FLEET_LOSERS, true, "b"), "fleet:losers<=2%");
     CHECK_STR(text_of_fleet(&budget, RES_FLEET_PEAK, true, "a"), "fleet:peak<=+3%");
     CHECK_STR(text_of_fleet(&budget, RES_FLEET_PEAK, true, "b"), "none");
@@ -116,12 +119,10 @@ TEST(rules_of_a_fleet)
     check_refused("fleet:losers<=101%", "no limit");
     check_refused("fleet:time<=-2%,fleet:time<=-3%", "'time' is limited twice");
     check_refused("fleet:<=-2%", "unknown metric");
-    check_refused("fleet::time<=-2%", "no candidate's name");
-}
-
-static bool add_ini(struct res_budget *budget, const char *text, char **ret_problem)
-{
-    return res_budget_add_ini(budget, text, strlen(text), ret_problem);
+    check_refused("fleet::time<=-2%", "stands no name");
+    check_refused("fleet:@web.wl:time<=-2%", "stands no name");
+    check_refused("@:time<=+3%", "stands no name");
+    check_refused("a@:time<=+3%", "stands no name");
 }
 
 static const char *text_of(const struct res_budget *budget, enum res_metric metric, bool relative,
@@ -135,11 +136,10 @@ TEST(the_nearest_rule_counts)
 {
     struct res_budget budget = {0};
     char *problem = NULL;
-    CHECK(add_ini(&budget,
-                  "\xef\xbb\xbf; a budget\n[all]\ntime = +3%\r\nrss-peak <= +5%, 512MiB\n[candidate "
-                  "slow]\ntime = +50%\n"
-                  "[workload web.wl]\ntime = +4%\n[workload web.wl, candidate slow]\ntime = +60%  ; known\n",
-                  &problem));
+    CHECK(add_file(&budget,
+                   "# a budget\ntime<=+3%\r\n\nrss-peak<=+5%, rss-peak<=512MiB\n slow:time<=+50%\n"
+                   "@web.wl:time<=+4%\nslow@web.wl:time<=+60%  # known\n",
+                   &problem));
     CHECK_STR(problem == NULL ? "" : problem, "");
     CHECK_U64(budget.rule_count, 6);
     CHECK_STR(text_of(&budget, RES_METRIC_TIME, true, "other", "jemalloc"), "time<=+3%");
@@ -154,11 +154,11 @@ TEST(the_nearest_rule_counts)
     res_budget_release(&budget);
 }
 
-static void check_ini_refused(const char *text, size_t length, const char *expected)
+static void check_file_refused(const char *text, size_t length, const char *expected)
 {
     struct res_budget budget = {0};
     char *problem = NULL;
-    if (res_budget_add_ini(&budget, text, length, &problem))
+    if (res_budget_add_file(&budget, text, length, &problem))
         HARNESS_FAIL("taken, expected '%s'", expected);
     else if (strstr(problem, expected) == NULL)
         HARNESS_FAIL("'%s' does not hold '%s'", problem, expected);
@@ -168,33 +168,19 @@ static void check_ini_refused(const char *text, size_t length, const char *expec
 
 TEST(wrong_files_are_refused_with_their_line)
 {
-#define REFUSED(text, expected) check_ini_refused(text, sizeof(text) - 1, expected)
-    char long_text[400];
-    memset(long_text, 'a', sizeof long_text);
+#define REFUSED(text, expected) check_file_refused(text, sizeof(text) - 1, expected)
     REFUSED("", "holds no budget");
-    REFUSED("[all]\n", "holds no budget");
-    REFUSED("time = +3%\n", "line 1: unknown section []");
-    REFUSED("[everything]\ntime = +3%\n", "line 2: unknown section [everything]");
-    REFUSED("[candidate]\ntime = +3%\n", "line 2: unknown section");
-    REFUSED("[candidate a, candidate b]\ntime = +3%\n", "line 2: unknown section");
-    REFUSED("[candidate a,]\ntime = +3%\n", "line 2: unknown section");
-    REFUSED("[all]\n\ntime = +3%\ntune = +3%\n", "line 4: unknown metric 'tune'");
-    REFUSED("[fleets]\ntime = -3%\n", "line 2: unknown section [fleets]");
-    REFUSED("[fleet, workload a]\ntime = -3%\n", "line 2: unknown section");
-    REFUSED("[fleet,]\ntime = -3%\n", "line 2: unknown section");
-    REFUSED("[all]\ntime = fast\n", "line 2: 'fast' is no limit");
-    REFUSED("[all]\ntime = +3%,\n", "line 2: '' is no limit");
-    REFUSED("[all]\ntime = +3%\n[all]\ntime = +4%\n", "line 4: 'time' is limited twice");
-    REFUSED("[all]\ntime = +3%\n  +4%\n", "line 3: 'time' is limited twice");
-    REFUSED("[all\ntime = +3%\n", "line 1: no ']'");
-    REFUSED("[all]\ntime +3%\n", "line 2: neither");
-    REFUSED("[all]\ntime = +\0003%\n", "line 2: it holds a NUL byte");
-    REFUSED("[workload 123456789.123456789.123456789.123456789.123]\ntime = +3%\n",
-            "line 1: a section's name");
-    check_ini_refused(long_text, sizeof long_text, "line 1: longer than");
-    static char huge[RES_INI_BYTES_MAX + 1];
+    REFUSED("# nothing\n\n", "holds no budget");
+    REFUSED("[all]\ntime = +3%\n", "line 1: '[all]' is no budget");
+    REFUSED("time<=+3%\n\ntune<=+3%\n", "line 3: unknown metric 'tune'");
+    REFUSED("\ntime<=fast\n", "line 2: 'fast' is no limit");
+    REFUSED("time<=+3%,\n", "line 1: '' is no budget");
+    REFUSED("time<=+3%\ntime<=+4%\n", "line 2: 'time' is limited twice");
+    REFUSED("time<=+3%\ntime<=+\0003%\n", "line 2: '+' is no limit");
+    REFUSED("a\000b:time<=+3%\n", "line 1: before ':' stands no name");
+    static char huge[RES_BUDGET_BYTES_MAX + 1];
     memset(huge, '\n', sizeof huge);
-    check_ini_refused(huge, sizeof huge, "larger than");
+    check_file_refused(huge, sizeof huge, "larger than");
 }
 
 RUN_TESTS(T(limits_are_read_in_their_units), T(wrong_budgets_are_refused_with_their_column),

@@ -1,14 +1,12 @@
 /* budget.c - budgets read with suspicion. */
 #include "results/report/beside/budget.h"
 
-#include <ini.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/candidate/candidates.h"
 
 /* ---- what stands behind "<=" ------------------------------------------------------------------ */
 
@@ -157,9 +155,6 @@ static bool losers_take(struct res_span text, struct res_rule *rule)
                : text.length == 0 && rule->limit == floor(rule->limit) && rule->limit <= RES_RULE_LIMIT_MAX;
 }
 
-#define SECTION_MAX                                                                                          \
-    49u /* what inih keeps of a section's name (its MAX_SECTION 50); it cuts the rest without a word */
-
 /* For messages: short, and nothing in it that drives a terminal. */
 static char *quoted(struct res_span span)
 {
@@ -266,19 +261,38 @@ static bool add_limit(struct res_budget *budget, const struct target *target, st
 
 static bool name_fits(struct res_span name)
 {
-    return name.length > 0 && name.length <= RES_RULE_NAME_MAX;
+    return name.length > 0 && name.length <= RES_RULE_NAME_MAX &&
+           memchr(name.begin, '\0', name.length) == NULL;
 }
 
-/* ---- command line --------------------------------------------------------------------------- */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 #define FLEET "fleet:"
+
+/* Takes "SCOPE:" off what stands before "<=": a candidate, a workload behind '@', or both. */
+static bool take_scope(struct res_span *text, struct target *ret_target)
+{
+    const char *colon = memchr(text->begin, ':', text->length);
+    if (colon == NULL)
+        return true;
+    const struct res_span scope = span_trimmed(text->begin, (size_t)(colon - text->begin));
+    const char *at = memchr(scope.begin, '@', scope.length);
+    const size_t before = at != NULL ? (size_t)(at - scope.begin) : scope.length;
+    *text = span_trimmed(colon + 1, text->length - (size_t)(colon + 1 - text->begin));
+    if (before > 0)
+        ret_target->candidate = span_trimmed(scope.begin, before);
+    if (at != NULL)
+        ret_target->workload = span_trimmed(at + 1, scope.length - before - 1);
+    return scope.length > 0 && (before == 0 || name_fits(ret_target->candidate)) &&
+           (at == NULL || (name_fits(ret_target->workload) && !ret_target->fleet));
+}
 
 static bool add_item(struct res_budget *budget, struct res_span item, const char *place, char **ret_problem)
 {
     struct target target = {0};
-    const char *less = memchr(item.begin, '<', item.length);
+    const char *less = memmem(item.begin, item.length, "<=", 2);
     const size_t before = less != NULL ? (size_t)(less - item.begin) : 0;
-    if (less == NULL || before + 1 >= item.length || less[1] != '=') {
+    if (less == NULL) {
         char *words = quoted(item);
         *ret_problem = res_printf("%s: '%s' is no budget: write METRIC<=LIMIT or CANDIDATE:METRIC<=LIMIT",
                                   place, words);
@@ -289,181 +303,58 @@ static bool add_item(struct res_budget *budget, struct res_span item, const char
     target.fleet = metric.length > strlen(FLEET) && strncmp(metric.begin, FLEET, strlen(FLEET)) == 0;
     if (target.fleet)
         metric = span_trimmed(metric.begin + strlen(FLEET), metric.length - strlen(FLEET));
-    const char *colon = memchr(metric.begin, ':', metric.length);
-    if (colon != NULL) {
-        const size_t length = (size_t)(colon - metric.begin);
-        target.candidate = span_trimmed(metric.begin, length);
-        metric = span_trimmed(colon + 1, metric.length - length - 1);
-        if (!name_fits(target.candidate)) {
-            *ret_problem = res_printf("%s: no candidate's name before ':'", place);
-            return false;
-        }
+    if (!take_scope(&metric, &target)) {
+        *ret_problem = res_printf(
+            "%s: before ':' stands no name: write CANDIDATE:, @WORKLOAD: or CANDIDATE@WORKLOAD:", place);
+        return false;
     }
     return add_limit(budget, &target, metric, span_trimmed(less + 2, item.length - before - 2), place,
                      ret_problem);
 }
 
-bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret_problem)
+/* place: of all of them; NULL: a column each, of a command line. */
+static bool add_items(struct res_budget *budget, struct res_span text, const char *place, char **ret_problem)
 {
     bool added = true;
-    for (size_t at = 0; added; at++) {
-        const size_t length = strcspn(text + at, ",");
-        char *place = res_printf("column %zu", at + 1);
-        added = add_item(budget, span_trimmed(text + at, length), place, ret_problem);
-        free(place);
+    for (size_t at = 0; added && at <= text.length; at++) {
+        const char *comma = memchr(text.begin + at, ',', text.length - at);
+        const size_t length = comma != NULL ? (size_t)(comma - text.begin) - at : text.length - at;
+        char *column = res_printf("column %zu", at + 1);
+        added = add_item(budget, span_trimmed(text.begin + at, length), place != NULL ? place : column,
+                         ret_problem);
+        free(column);
         at += length;
-        if (text[at] == '\0')
-            break;
     }
     return added;
 }
 
-/* ---- INI ------------------------------------------------------------------------------------ */
-
-struct ini {
-    struct res_budget *budget;
-    const char *text;
-    size_t length, at, line;
-    char *problem; /* the first one */
-};
-
-static void refuse(struct ini *ini, char *problem)
+bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret_problem)
 {
-    if (ini->problem == NULL)
-        ini->problem = problem;
-    else
-        free(problem);
+    return add_items(budget, (struct res_span){text, strlen(text)}, NULL, ret_problem);
 }
 
-/* inih would read on in the section before, with an error only at the end. */
-static char *section_problem(const char *line, size_t length)
-{
-    const struct res_span text = span_trimmed(line, length);
-    if (text.length == 0 || *text.begin != '[')
-        return NULL;
-    const char *end = memchr(text.begin, ']', text.length);
-    if (end == NULL)
-        return res_strdup("no ']' behind the section's name");
-    if ((size_t)(end - text.begin - 1) > SECTION_MAX)
-        return res_printf("a section's name takes at most %u bytes", SECTION_MAX);
-    return NULL;
-}
-
-/* One line for inih, which calls the handler before it asks for the next: so `line` is the handler's line. inih would
- * split a longer line in two and cut one at a NUL, both without a word. */
-static char *next_line(char *ret_line, int size, void *stream)
-{
-    struct ini *ini = stream;
-    if (ini->at >= ini->length || ini->problem != NULL)
-        return NULL;
-    const char *begin = ini->text + ini->at;
-    const char *end = memchr(begin, '\n', ini->length - ini->at);
-    const size_t length = end != NULL ? (size_t)(end - begin) : ini->length - ini->at;
-    ini->line++;
-    if (memchr(begin, '\0', length) != NULL)
-        refuse(ini, res_printf("line %zu: it holds a NUL byte", ini->line));
-    else if (length > RES_INI_LINE_MAX - 1 || length + 2 > (size_t)size)
-        refuse(ini, res_printf("line %zu: longer than %u bytes", ini->line, RES_INI_LINE_MAX - 1));
-    char *section = section_problem(begin, length);
-    if (section != NULL)
-        refuse(ini, res_printf("line %zu: %s", ini->line, section));
-    free(section);
-    if (ini->problem != NULL)
-        return NULL;
-    memcpy(ret_line, begin, length);
-    ret_line[length] = '\n';
-    ret_line[length + 1] = '\0';
-    ini->at += length + 1;
-    return ret_line;
-}
-
-static bool take_word(struct res_span *text, const char *word, struct res_span *ret_name)
-{
-    const size_t length = strlen(word);
-    if (ret_name->begin != NULL || text->length <= length || strncmp(text->begin, word, length) != 0 ||
-        strchr(RES_BLANKS, text->begin[length]) == NULL)
-        return false;
-    const char *begin = text->begin + length;
-    const size_t rest = text->length - length;
-    const char *comma = memchr(begin, ',', rest);
-    const size_t before = comma != NULL ? (size_t)(comma - begin) : rest;
-    *ret_name = span_trimmed(begin, before);
-    *text = comma != NULL ? span_trimmed(comma + 1, rest - before - 1) : (struct res_span){begin + rest, 0};
-    return name_fits(*ret_name) && (comma == NULL || text->length > 0);
-}
-
-/* "all", "candidate NAME", "workload NAME", or the last two with a comma between; "fleet", or that with a comma and a candidate. */
-static bool take_section(const char *section, struct target *ret_target)
-{
-    struct res_span text = span_trimmed(section, strlen(section));
-    if (text.length == 3 && strncmp(text.begin, "all", 3) == 0)
-        return true;
-    if (text.length >= 5 && strncmp(text.begin, "fleet", 5) == 0) {
-        text = span_trimmed(text.begin + 5, text.length - 5);
-        ret_target->fleet = true;
-        if (text.length == 0)
-            return true;
-        text = *text.begin == ',' ? span_trimmed(text.begin + 1, text.length - 1) : (struct res_span){0};
-        return text.length > 0 && take_word(&text, "candidate", &ret_target->candidate) && text.length == 0;
-    }
-    do {
-        if (!take_word(&text, "workload", &ret_target->workload) &&
-            !take_word(&text, "candidate", &ret_target->candidate))
-            return false;
-    } while (text.length > 0);
-    return true;
-}
-
-static int on_setting(void *user, const char *section, const char *name, const char *value)
-{
-    struct ini *ini = user;
-    struct target target = {0};
-    char *problem = NULL;
-    struct res_span metric = span_trimmed(name, strlen(name));
-    char *place = res_printf("line %zu", ini->line);
-    if (ini->problem != NULL) {
-        free(place);
-        return 1;
-    }
-    value = value != NULL ? value : "";
-    if (metric.length > 0 && metric.begin[metric.length - 1] == '<') /* "time <= +3%", split at the '=' */
-        metric = span_trimmed(metric.begin, metric.length - 1);
-    if (!take_section(section, &target)) {
-        char *words = quoted(span_trimmed(section, strlen(section)));
-        problem = res_printf("%s: unknown section [%s]: write [all], [candidate NAME], [workload NAME], "
-                             "[workload NAME, candidate NAME] or [fleet]",
-                             place, words);
-        free(words);
-    }
-    for (size_t at = 0; problem == NULL; at++) {
-        const size_t length = strcspn(value + at, ",");
-        if (!add_limit(ini->budget, &target, metric, span_trimmed(value + at, length), place, &problem))
-            break;
-        at += length;
-        if (value[at] == '\0')
-            break;
-    }
-    free(place);
-    if (problem != NULL)
-        refuse(ini, problem);
-    return 1;
-}
-
-bool res_budget_add_ini(struct res_budget *budget, const char *text, size_t length, char **ret_problem)
+bool res_budget_add_file(struct res_budget *budget, const char *text, size_t length, char **ret_problem)
 {
     const size_t before = budget->rule_count;
-    struct ini ini = {.budget = budget, .text = text, .length = length};
-    if (length > RES_INI_BYTES_MAX) {
-        *ret_problem = res_printf("larger than %u bytes", RES_INI_BYTES_MAX);
-        return false;
+    bool added = length <= RES_BUDGET_BYTES_MAX;
+    if (!added)
+        *ret_problem = res_printf("larger than %u bytes", RES_BUDGET_BYTES_MAX);
+    for (size_t at = 0, line = 1; added && at < length; at++, line++) {
+        const char *end = memchr(text + at, '\n', length - at);
+        const size_t whole = end != NULL ? (size_t)(end - text) - at : length - at;
+        const char *comment = memchr(text + at, '#', whole);
+        const struct res_span rules = span_trimmed(text + at,
+                                                   comment != NULL ? (size_t)(comment - text) - at : whole);
+        char *place = res_printf("line %zu", line);
+        added = rules.length == 0 || add_items(budget, rules, place, ret_problem);
+        free(place);
+        at += whole;
     }
-    const int line = ini_parse_stream(next_line, &ini, on_setting, &ini);
-    if (ini.problem == NULL && line > 0)
-        ini.problem = res_printf("line %d: neither [SECTION] nor METRIC = LIMIT", line);
-    if (ini.problem == NULL && budget->rule_count == before)
-        ini.problem = res_strdup("it holds no budget: write METRIC = LIMIT below [all]");
-    *ret_problem = ini.problem;
-    return ini.problem == NULL;
+    if (added && budget->rule_count == before) {
+        *ret_problem = res_strdup("it holds no budget: write METRIC<=LIMIT, one a line");
+        added = false;
+    }
+    return added;
 }
 
 /* ---- use ------------------------------------------------------------------------------------ */

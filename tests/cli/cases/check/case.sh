@@ -6,14 +6,10 @@ code "$MALLAB" check --inconclusive pass --budget 'close:time<=+3%' "$DATA/gate-
 code "$MALLAB" check --inconclusive fail --budget 'close:time<=+3%' "$DATA/gate-now.json"
 code "$MALLAB" check --budget 'time<=+3%' "$DATA/gate-few.json"
 code "$MALLAB" check --baseline "$DATA/gate-then.json" --budget 'time<=+5%' "$DATA/gate-now.json"
-cat > budget.ini <<'INI'
-[all]
-time = +3%
-[candidate fat]
-time = +50%
-[candidate close]
-time = +50%
-[workload web.wl, candidate br<o>ke|n%]
-time = +1000%
-INI
-code "$MALLAB" check --budget budget.ini "$DATA/gate-now.json"
+cat > budget <<'RULES'
+time<=+3%
+fat:time<=+50%
+close:time<=+50%
+br<o>ke|n%@web.wl:time<=+1000% # a name may be any
+RULES
+code "$MALLAB" check --budget budget "$DATA/gate-now.json"

@@ -7,8 +7,8 @@ done
 "$MALLAB" check --budget 'fleet:time<=-2%,fleet:jemalloc:peak<=+60%,fleet:losers<=1' "$DATA/fleet-now.json" || echo "exit $?"
 "$MALLAB" check --budget 'fleet:time<=-10%' "$DATA/fleet-now.json" || echo "exit $?"
 "$MALLAB" check --budget 'fleet:time<=-40%,fleet:losers<=0' "$DATA/fleet-now.json" || echo "exit $?"
-printf '[fleet]\ntime = -2%%\npeak = +3%%\nlosers = 0\n' > budget.ini
-"$MALLAB" check --budget budget.ini --junit junit.xml "$DATA/fleet-few.json" || echo "exit $?"
+printf 'fleet:time<=-2%%\nfleet:peak<=+3%%\nfleet:losers<=0\n' > budget
+"$MALLAB" check --budget budget --junit junit.xml "$DATA/fleet-few.json" || echo "exit $?"
 cat junit.xml
 sed 's/"losers_share": [0-9.]*/"losers_share": null/g' "$DATA/fleet-now.json" > unknown.json
 "$MALLAB" check --budget 'fleet:losers<=10%' unknown.json || echo "exit $?"
