@@ -159,17 +159,12 @@ class Passes(lab.Lab):
         kept = self.place / "result.json"
         result = self.mallab("ab", "-a", "glibc,glibc+mmap", "-n", 2, "--latency", "--details", "-o", kept, self.many)
         table = result.stdout.decode()
-        words = " ".join(table.split())
-        for label in ("p99 ", "p99.9 "):
-            self.assertRegex(words, label + r"glibc\+mmap [-+]\S+% \[\S+ \S+\] (faster|slower|same|undecided); glibc against itself [-+]\S+%")
         first, second = json.loads(kept.read_text())["workloads"][0]["candidates"]
         self.assertIn(second["latency"]["p99_verdict"], ("faster", "slower", "same", "undecided"))
         self.assertNotIn("p99_verdict", first["latency"])
         self.assertRegex(table, r"p99 +p99\.9")
-        self.assertIn("\nns a call   ", table)
         plain = self.mallab("ab", "-a", "glibc", "-n", 2, "--details", self.many).stdout.decode()
-        for word in ("p99", "ns a call"):
-            self.assertNotIn(word, plain)
+        self.assertNotIn("p99", plain)
 
 
 if __name__ == "__main__":
