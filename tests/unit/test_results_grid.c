@@ -155,6 +155,19 @@ TEST(on_a_terminal_no_line_goes_beyond_it)
     END();
 }
 
+TEST(a_word_longer_than_a_line_is_cut)
+{
+    BEGIN({.heading = "a"}, {.heading = "b", .gap = 2}, {.heading = "site", .open = true, .gap = 2});
+    add(&grid, "1", "2", "main < \u00e9" FORTY "+0x10 < x");
+    res_page_begin(40);
+    res_grid_text(&grid, &PLAIN, &text);
+    CHECK_STR(
+        text.text,
+        "a  b  site\n1  2  main <\n      \u00e9xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n      xxxxxxx+0x10 < x\n");
+    res_page_begin(0);
+    END();
+}
+
 TEST(wide_characters_take_two_columns)
 {
     BEGIN({.heading = "name"}, {.heading = "b", .gap = 2}, {.heading = "c", .gap = 2});
@@ -196,5 +209,6 @@ RUN_TESTS(T(columns_are_aligned_below_their_groups), T(a_group_is_wide_enough_fo
           T(a_column_without_words_is_left_out), T(roles_are_colours_and_take_no_room),
           T(a_name_too_long_stands_alone_and_costs_no_column), T(expendable_columns_go_by_rank_and_are_named),
           T(without_room_all_names_stand_above), T(an_open_column_sets_no_width),
-          T(on_a_terminal_no_line_goes_beyond_it), T(wide_characters_take_two_columns),
-          T(markdown_of_hostile_words), T(csv_quotes_words_and_not_numbers))
+          T(on_a_terminal_no_line_goes_beyond_it), T(a_word_longer_than_a_line_is_cut),
+          T(wide_characters_take_two_columns), T(markdown_of_hostile_words),
+          T(csv_quotes_words_and_not_numbers))

@@ -116,13 +116,27 @@ static size_t word_length(const char *words)
     return length;
 }
 
-static void wrap(struct res_text *text, const char *words, size_t indent, size_t page)
+/* As much of the first word as `room` columns hold, one character at least. The caller's to free. */
+static char *first_word(const char *words, size_t room)
+{
+    size_t length = word_length(words);
+    char *word = res_strndup(words, length);
+    while (res_text_columns(word) > room && length > 1) {
+        do
+            length--;
+        while (length > 1 && ((unsigned char)word[length] & 0xc0) == 0x80);
+        word[length] = '\0';
+    }
+    return word;
+}
+
+/* room: for a word, which is cut where it is longer. */
+static void wrap(struct res_text *text, const char *words, size_t indent, size_t page, size_t room)
 {
     size_t column = indent;
     while (*words != '\0') {
-        const size_t length = word_length(words);
-        char *word = res_strndup(words, length);
-        const size_t columns = res_text_columns(word);
+        char *word = first_word(words, room);
+        const size_t length = strlen(word), columns = res_text_columns(word);
         if (column > indent && column + 1 + columns > page) {
             res_text_add(text, "\n", 1);
             res_lines_pad(text, indent);
@@ -142,18 +156,19 @@ static void wrap(struct res_text *text, const char *words, size_t indent, size_t
 
 void res_lines_wrap(struct res_text *text, const char *words, size_t indent)
 {
-    wrap(text, words, indent, res_page_columns(RES_TABLE_COLUMNS));
+    wrap(text, words, indent, res_page_columns(RES_TABLE_COLUMNS), SIZE_MAX);
 }
 
 void res_lines_wrap_open(struct res_text *text, const char *words, size_t indent)
 {
-    wrap(text, words, indent, terminal > 0 ? terminal : SIZE_MAX);
+    const size_t page = terminal > 0 ? terminal : SIZE_MAX;
+    wrap(text, words, indent, page, page > indent ? page - indent : 1);
 }
 
 void res_lines_screen(struct res_text *text, const char *label, const char *words)
 {
     res_text_printf(text, "%-*s ", RES_SCREEN_LABEL_COLUMNS - 1, label);
-    wrap(text, words, RES_SCREEN_LABEL_COLUMNS, res_page_columns(RES_SCREEN_COLUMNS));
+    wrap(text, words, RES_SCREEN_LABEL_COLUMNS, res_page_columns(RES_SCREEN_COLUMNS), SIZE_MAX);
 }
 
 void res_lines_add(struct res_text *text, const char *label, const char *words)

@@ -58,7 +58,7 @@ void res_lines_printf(struct res_text *text, const char *label, const char *form
 /* res_lines_wrap - likewise the words alone, where the text stands in the column `indent` already. */
 void res_lines_wrap(struct res_text *text, const char *words, size_t indent);
 
-/* res_lines_wrap_open - likewise, up to res_page_open. */
+/* res_lines_wrap_open - likewise, up to res_page_open; a word that is longer than a line is cut. */
 void res_lines_wrap_open(struct res_text *text, const char *words, size_t indent);
 
 /* res_lines_pad - blanks. */
