@@ -238,7 +238,7 @@ void rec_report(const char *verb, const struct rec_recorded *recorded, bool quie
         report_collector(verb, recorded, &totals, shown);
         return;
     }
-    if (totals.windows_removed == 0) /* else the disk holds what --keep says */
+    if (totals.windows_removed == 0) /* else the disk holds what --keep-windows says */
         (void)rec_forecast(totals.bytes, totals.duration_ns, forecast);
     if (!quiet && totals.known)
         res_say(verb, "%s events of %s process%s, %.2f bytes each%s, written to %s; lost %s",

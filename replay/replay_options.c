@@ -35,7 +35,7 @@ static const char HELP[] =
     "  --limit-group DIR     join this control group, made by whoever started us, and\n"
     "                        limit what is resident in it instead\n"
     "  --limit-notes FD      leave in this file how far the ops have come\n"
-    "  --check               look whether the allocator keeps its promises instead of\n"
+    "  --promises            look whether the allocator keeps its promises instead of\n"
     "                        measuring\n"
     "  --waste               split what is resident as far as the allocator tells,\n"
     "                        near the live peak and at the end\n"
@@ -115,7 +115,7 @@ static const struct {
     {"limit", VALUE, .take = take_limit},
     {"limit-group", TEXT, AT(limit.group)},
     {"limit-notes", NUMBER, AT(limit.notes_fd), .most = INT_MAX},
-    {"check", FLAG, AT(check)},
+    {"promises", FLAG, AT(check)},
     {"waste", FLAG, AT(waste)},
     {"latency", FLAG, AT(latency)},
     {"report-failure", FLAG, AT(report_failure)},
@@ -157,7 +157,7 @@ static bool take_option(size_t row, const char *value, struct rep_options *optio
 static void check_combination(const struct rep_options *options)
 {
     if (options->check && options->latency)
-        MISUSE("--check and --latency are passes of their own: one at a time; see --help");
+        MISUSE("--promises and --latency are passes of their own: one at a time; see --help");
     if (options->check && strcmp(REP_ALLOCATOR, "none") == 0)
         MISUSE("'none' has no objects that could be checked; see --help");
 }

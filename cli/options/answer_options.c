@@ -112,7 +112,7 @@ const struct cli_option cli_answer_result[] = {
     {.group = cli_answer_force},
     {.group = cli_answer_max_memory},
     {.group = cli_answer_json, .help = "print that JSON instead of the table"},
-    {.name = "label", .seldom = true, .argument = "TEXT", .how = CLI_TEXT, .at = AT(label),
+    {.name = "title", .seldom = true, .argument = "TEXT", .how = CLI_TEXT, .at = AT(label),
      .help = "what to call the result in histories and comparisons"},
     {0},
 };

@@ -27,7 +27,7 @@ struct cli_answer {
 extern const struct cli_option cli_answer_output[], cli_answer_force[], cli_answer_json[], cli_answer_color[],
     cli_answer_details[], cli_answer_keep[], cli_answer_quiet[], cli_answer_max_memory[];
 extern const struct cli_option
-    cli_answer_result[]; /* -o, -f, --max-memory, --json, --label of a verb that makes a result */
+    cli_answer_result[]; /* -o, -f, --max-memory, --json, --title of a verb that makes a result */
 
 /* cli_answer_take_format - for a verb's row of --format, whose words are the formats that it knows;
  * `at` is a struct cli_answer. */

@@ -23,7 +23,7 @@ const struct cli_option cli_measure_allocators[] = {
 };
 
 const struct cli_option cli_measure_baseline[] = {
-    {.name = "baseline", .letter = 'b', .argument = "NAME", .how = CLI_TEXT, .at = AT(baseline),
+    {.name = "base", .letter = 'b', .argument = "NAME", .how = CLI_TEXT, .at = AT(baseline),
      .offer = CLI_OFFER_CANDIDATE, .help = "what the others are compared with [glibc, else the first]"},
     {0},
 };

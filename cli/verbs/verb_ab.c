@@ -74,7 +74,7 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_one_thread, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure)},
     {.group = cli_measure_limit, .seldom = true, .at = AT(measure)},
-    {.name = "check", .seldom = true, .how = CLI_FLAG, .at = AT(check),
+    {.name = "promises", .seldom = true, .how = CLI_FLAG, .at = AT(check),
      .help = "first look whether each allocator keeps its promises (alignment, overlap, contents); one "
              "that does not takes no part"},
 

@@ -85,7 +85,7 @@ static int take_request(const struct cli_verb *verb, const struct cli_option *ro
 {
     struct settings *settings = at;
     if (settings->requested)
-        return cli_misuse(verb, "one of --stop, --start, --rotate, --end, --status at a time");
+        return cli_misuse(verb, "one of --pause, --resume, --rotate, --end, --status at a time");
     settings->requested = true;
     settings->request = (enum rec_request)row->least;
     return -1;
@@ -110,7 +110,7 @@ static const struct cli_option OPTIONS[] = {
      .takes = "a process id",
      .help = "load the recorder into that process, and leave it as it was at Ctrl-C, after --duration, or when "
              "--control ends the recording"},
-    {.name = "timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = AT(within_ns),
+    {.name = "attach-timeout", .seldom = true, .argument = "T", .how = CLI_DURATION, .at = AT(within_ns),
      .help = "look so long for a thread that can be called from outside [5s]"},
 
     {.heading = "how much"},
@@ -144,7 +144,7 @@ static const struct cli_option OPTIONS[] = {
     {.name = "window", .argument = "T", .how = CLI_DURATION, .at = AT(record.window_ns),
      .least = WINDOW_LEAST_NS, .takes = "a time of 1s at least, such as 30m or 1h",
      .help = "cut the recording into windows of T: 1h, 30m; each can be converted by itself [one for all]"},
-    {.name = "keep", .argument = "N", .how = CLI_COUNT, .at = AT(record.keep), .least = 1,
+    {.name = "keep-windows", .argument = "N", .how = CLI_COUNT, .at = AT(record.keep), .least = 1,
      .most = UINT32_MAX, .takes = "a number of windows",
      .help = "keep the last N windows, remove older ones [all]"},
     {.name = "paused", .seldom = true, .how = CLI_FLAG, .at = AT(record.paused),
@@ -153,8 +153,8 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "instead of COMMAND, for a recording that goes on; the answer goes to stdout"},
     {.name = "control", .argument = "DIR", .how = CLI_TEXT, .at = AT(control),
      .help = "the recording; and one of the following"},
-    {.name = "stop", .how = CLI_CALL, .least = REC_REQUEST_PAUSE, .take = take_request, .help = "pause"},
-    {.name = "start", .how = CLI_CALL, .least = REC_REQUEST_RESUME, .take = take_request, .help = "go on"},
+    {.name = "pause", .how = CLI_CALL, .least = REC_REQUEST_PAUSE, .take = take_request, .help = "record no more until --resume"},
+    {.name = "resume", .how = CLI_CALL, .least = REC_REQUEST_RESUME, .take = take_request, .help = "go on"},
     {.name = "rotate", .seldom = true, .how = CLI_CALL, .least = REC_REQUEST_WINDOW, .take = take_request,
      .help = "begin the next window now"},
     {.name = "end", .how = CLI_CALL, .least = REC_REQUEST_END, .take = take_request,
@@ -175,7 +175,7 @@ static int check_options(const struct settings *settings)
     if (directory != NULL && strcmp(directory, "-") == 0)
         return cli_misuse(&CLI_RECORD, "-o takes a directory: a recording does not go to stdout");
     if (settings->control != NULL && !settings->requested)
-        return cli_misuse(&CLI_RECORD, "--control needs one of --stop, --start, --rotate, --end, --status");
+        return cli_misuse(&CLI_RECORD, "--control needs one of --pause, --resume, --rotate, --end, --status");
     if (settings->control != NULL && settings->command != NULL)
         return cli_misuse(&CLI_RECORD, "--control takes no command: '%s' would not be run",
                           settings->command[0]);
@@ -190,11 +190,11 @@ static int check_options(const struct settings *settings)
     if (settings->pid != 0 && (settings->record.only != NULL || settings->best_effort))
         return cli_misuse(&CLI_RECORD, "--pid does not go with --only or --best-effort");
     if (settings->within_ns != 0 && settings->pid == 0)
-        return cli_misuse(&CLI_RECORD, "--timeout goes with --pid");
+        return cli_misuse(&CLI_RECORD, "--attach-timeout goes with --pid");
     if (settings->control == NULL && settings->command == NULL && settings->pid == 0)
         return cli_misuse(&CLI_RECORD, "no command: put it behind '--'");
     if (settings->record.keep != 0 && settings->record.window_ns == 0)
-        return cli_misuse(&CLI_RECORD, "--keep counts windows: say how long one is with --window");
+        return cli_misuse(&CLI_RECORD, "--keep-windows counts windows: say how long one is with --window");
     return -1;
 }
 
@@ -340,7 +340,7 @@ const struct cli_verb CLI_RECORD = {
     .options = OPTIONS,
     .command_at = CLI_COMMAND_IS_OPERANDS,
     .examples = "mallab record -o run1 -- sqlite3 :memory: 'SELECT 1'\n"
-                "mallab record --control run1 --stop\n"
+                "mallab record --control run1 --pause\n"
                 "mallab record --pid 4711 --duration 60s",
     .exit_codes = "COMMAND's; 2 misuse, 125 COMMAND cannot be recorded, 126 COMMAND cannot be executed, 127 "
                   "COMMAND is not there; "

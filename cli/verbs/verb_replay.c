@@ -73,7 +73,7 @@ static const struct cli_option OPTIONS[] = {
     {.group = cli_measure_timeout, .at = AT(measure), .help = "give up after T: 90s, 5m [never]"},
     {.group = cli_measure_limit, .at = AT(measure),
      .help = "most memory that the allocator may have: 64M, 1.5G [no limit]"},
-    {.name = "check", .how = CLI_FLAG, .at = AT(check),
+    {.name = "promises", .how = CLI_FLAG, .at = AT(check),
      .help = "look whether the allocator keeps its promises (alignment, overlap, contents) instead of "
              "measuring"},
     {.group = cli_answer_max_memory, .at = AT(answer)},
@@ -89,7 +89,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     ret_settings->measure.allocators = "glibc";
     int code = cli_options_take(&CLI_REPLAY, argc, argv, ret_settings, &operands);
     if (code < 0 && ret_settings->check && ret_settings->latency)
-        return cli_misuse(&CLI_REPLAY, "--check and --latency are passes of their own: one at a time");
+        return cli_misuse(&CLI_REPLAY, "--promises and --latency are passes of their own: one at a time");
     if (code < 0)
         code = cli_operands_one(&CLI_REPLAY, &operands, "no workload", "one workload at a time");
     ret_settings->workload = code < 0 ? operands.words[0] : NULL;

@@ -93,9 +93,9 @@ static const struct cli_option LEAKS_OPTIONS[] = {
     {.name = "mark", .seldom = true, .how = CLI_FLAG, .at = AT(mark),
      .help = "of a recording that goes on: from now on leave out what is allocated by now, also when it is asked for again"},
     {.name = "no-mark", .seldom = true, .how = CLI_FLAG, .at = AT(no_mark), .help = "take --mark back"},
-    {.name = "budget", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
-     .help = "name each site of which more than this is live, and exit with 4; --since leaves out what was made at the start"},
-    {.name = "exit-code", .seldom = true, .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live, or more than --budget"},
+    {.name = "tolerate", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
+     .help = "name each site of which more than this is live, and exit with 4"},
+    {.name = "exit-code", .seldom = true, .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live, or more than --tolerate"},
     {.group = SORT, .seldom = true},
     {.group = SHARED},
     {0},
@@ -395,7 +395,7 @@ const struct cli_verb CLI_LEAKS = {
     .options = LEAKS_OPTIONS,
     .completes = ":files fp wl",
     .examples =
-        "mallab leaks mallab-web.4242\nmallab leaks --since 10m --at 50m --budget 10M mallab-web.4242",
+        "mallab leaks mallab-web.4242\nmallab leaks --since 10m --at 50m --tolerate 10M mallab-web.4242",
     .exit_codes =
         "0 done, 1 failed, 2 misuse, 3 RECORDING unreadable, damaged or without call stacks, 4 over "
         "the budget",

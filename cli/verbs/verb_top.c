@@ -199,7 +199,7 @@ static char *frame_text(const struct top *top)
                     top->before.json == NULL ? "" : res_text_duration((double)interval_ns(top), span));
     if (now->events > 0)
         res_text_printf(&out, ", %.2f B a call", (double)now->bytes / (double)now->events);
-    if (now->windows_removed == 0) /* else the disk holds what --keep says */
+    if (now->windows_removed == 0) /* else the disk holds what --keep-windows says */
         (void)rec_forecast(now->bytes, now->duration_ns, forecast);
     res_text_printf(&out, "%s\nrecording takes %.1f %% of a CPU beside the program, %s of shared memory",
                     forecast, collector_share(top) * 100, FP_BYTES((double)now->segment_bytes));

@@ -102,7 +102,7 @@ static bool is_absent(const char *directory, const char *file)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* A process in windows is there with any of them: --keep removes the first ones. */
+/* A process in windows is there with any of them: --keep-windows removes the first ones. */
 static bool is_missing(const char *directory, const char *file)
 {
     char stem[CONV_STEM_BYTES], other[CONV_STEM_BYTES];

@@ -265,7 +265,7 @@ void rep_ending_check(const char *problem)
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-/* " in op 7 by thread 0", " in ops 7 to 99 by thread 0 (--check names the one)" */
+/* " in op 7 by thread 0", " in ops 7 to 99 by thread 0 (--promises names the one)" */
 static const char *where_words(struct ending *ending, char *ret_words, size_t size)
 {
     ret_words[0] = '\0';
@@ -273,7 +273,7 @@ static const char *where_words(struct ending *ending, char *ret_words, size_t si
     if (ending->has_op && ending->op == ending->op_last)
         snprintf(ret_words, size, " in op %s by thread %u", FP_GROUPED(ending->op), ending->thread);
     else if (ending->has_op)
-        snprintf(ret_words, size, " in one of the ops %s to %s by thread %u (--check names it)",
+        snprintf(ret_words, size, " in one of the ops %s to %s by thread %u (--promises names it)",
                  FP_GROUPED(ending->op), FP_GROUPED(ending->op_last), ending->thread);
     return ret_words;
 }
@@ -309,7 +309,7 @@ static void crashed(int signal_number)
     if (rest_words(&ending, where, sizeof where)[0] != '\0')
         end(&ending,
             "the allocator crashed by SIG%s%s: %sthat is a call of the harness and none of the recording, so "
-            "the allocator is broken, there or in an op before (--check looks at each)",
+            "the allocator is broken, there or in an op before (--promises looks at each)",
             sigabbrev_np(signal_number), where, refused);
     where_words(&ending, where, sizeof where);
     end(&ending,

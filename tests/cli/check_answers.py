@@ -111,7 +111,8 @@ def check_values(verb, options):
         "--limit": ("much", r"--limit takes a size such as 64M or 1\.5G, not 'much'"),
         "--seed": ("0x10", r"--seed takes a number from 0 to 2\^53 - 1, not '0x10'"),
         "--rounds": ("0", r"--rounds takes a number from 1 to 1000, not '0'"),
-        "--keep": ("", r"--keep takes (the name of a directory|a number of windows), not ''"),
+        "--keep": ("", r"--keep takes the name of a directory, not ''"),
+        "--keep-windows": ("", r"--keep-windows takes a number of windows, not ''"),
     }
     for option, (value, pattern) in bad.items():
         if option not in options:

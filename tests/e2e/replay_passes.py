@@ -82,7 +82,7 @@ class Passes(lab.Lab):
         of the pass."""
         digest = self.run_json("glibc", self.many)["digest"]
         for name in lab.candidates():
-            for how, name_of_pass in ([], "memory"), (["--latency"], "latency"), (["--check"], "check"):
+            for how, name_of_pass in ([], "memory"), (["--latency"], "latency"), (["--promises"], "check"):
                 if (name, name_of_pass) == ("mimalloc", "check"):
                     continue  # it breaks a promise: test_broken.py
                 with self.subTest(candidate=name, run=name_of_pass):
@@ -117,7 +117,7 @@ class Passes(lab.Lab):
         self.assertEqual(json.loads(result.stdout)["processors"], 1)
 
     def test_misuse(self):
-        result = self.replay("glibc", "--latency", "--check", self.many)
+        result = self.replay("glibc", "--latency", "--promises", self.many)
         self.assertEqual(result.returncode, lab.MISUSE, result.stderr)
         self.assert_one_line(result)
 

@@ -226,7 +226,7 @@ class Attach(Attached):
             program = self.begin("/usr/bin/python3", "-S", "-c", code, how)
             lab.wait_for(lambda: pathlib.Path(f"/proc/{program.pid}/syscall").read_text().split()[0] == number, "it to wait")
             if how == "open":
-                self.assertIn("waits for a signal", self.attach(program, "--timeout", "20ms", status=125))
+                self.assertIn("waits for a signal", self.attach(program, "--attach-timeout", "20ms", status=125))
             else:
                 told = self.attach(program, "--duration", "20ms")
                 self.assertIn("as it was", told)
@@ -322,7 +322,7 @@ class Attach(Attached):
 
         def worked():
             return sum(map(int, pathlib.Path(f"/proc/{program.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
-        for request in ("--start", "--end"):
+        for request in ("--resume", "--end"):
             before = worked()
             lab.wait_for(lambda: worked() > before + 2, "it to work")
             self.mallab("record", "--control", "rec", request)

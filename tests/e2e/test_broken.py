@@ -40,7 +40,7 @@ class Broken(lab.Lab):
         return {"env": {"MALLAB_ALLOCATORS": str(directory)}}
 
     def check(self, promise, workload, *fragments):
-        result = self.mallab("replay", "--check", "--json", "-a", promise, workload, status=lab.FAILED,
+        result = self.mallab("replay", "--promises", "--json", "-a", promise, workload, status=lab.FAILED,
                              **self.directory(promise))
         self.assertEqual(result.stdout, b"")
         self.assert_one_line(result, *fragments)
@@ -52,11 +52,11 @@ class Broken(lab.Lab):
                 with self.subTest(workload=workload.name, candidate=name):
                     if name == "mimalloc":
                         continue  # below
-                    run = self.answer("replay", "--check", "--json", "-a", name, workload)
+                    run = self.answer("replay", "--promises", "--json", "-a", name, workload)
                     self.assertGreater(run["check"]["objects_verified"], 10_000)
                     self.assertIsNone(run["whole_ns_per_op"])
             own = self.answer("replay", "--json", "-a", "glibc", workload)
-            checked = self.answer("replay", "--json", "--check", "-a", "glibc", workload)
+            checked = self.answer("replay", "--json", "--promises", "-a", "glibc", workload)
             self.assertEqual(checked["digest"], own["digest"])
 
     def test_what_mimalloc_2_0_9_does(self):
@@ -64,7 +64,7 @@ class Broken(lab.Lab):
         listed = {one["name"]: one for one in self.answer("allocators", "--json")["allocators"]}
         if not listed["mimalloc"]["found"] or listed["mimalloc"]["version"] != "2.0.9":
             self.skipTest("no mimalloc 2.0.9")
-        result = self.mallab("replay", "--check", "-a", "mimalloc", self.one, status=lab.FAILED)
+        result = self.mallab("replay", "--promises", "-a", "mimalloc", self.one, status=lab.FAILED)
         self.assert_one_line(result, "misaligned", "aligned_alloc", "no multiple of 256")
 
     def test_a_flood_of_messages(self):
@@ -127,7 +127,7 @@ class Broken(lab.Lab):
         """Whatever is in errno, a calloc has no alignment that could be refused; in a timed run, a check and `ab`."""
         directory = self.directory("vague")
         reason = r"returned NULL at op [\d,]+: .*; the machine has [\d,]+ MB available: the allocator is broken"
-        for options in ((), ("--check",)):
+        for options in ((), ("--promises",)):
             with self.subTest(options=options):
                 said = self.mallab("replay", *options, "-a", "vague", self.one, status=lab.FAILED, **directory)
                 self.assertRegex(said.stderr.decode(), reason)
@@ -160,7 +160,7 @@ class Broken(lab.Lab):
         self.assertEqual((entries["abort"]["failure"]["cause"], entries["abort"]["failure"]["signal"]),
                          ("crash", signal.SIGABRT))
         self.assertIn("gave no answer in 5 s", entries["hang"]["failed"])
-        table = self.mallab("ab", "-q", "-n", "2", "--check", "--timeout", "5s", "-a", "glibc,null,overlap", self.one,
+        table = self.mallab("ab", "-q", "-n", "2", "--promises", "--timeout", "5s", "-a", "glibc,null,overlap", self.one,
                             status=lab.FAILED, **self.directory(*promises))
         text = table.stdout.decode()
         self.assertRegex(text, r"null +- .* died")
@@ -168,12 +168,12 @@ class Broken(lab.Lab):
         self.assertIn("overlapping", " ".join(text.split()))
 
     def test_broken_in_the_rest(self):
-        """Calls of the harness, behind the recording's: the phase is named, --check makes them, and nothing is left in figures."""
+        """Calls of the harness, behind the recording's: the phase is named, --promises makes them, and nothing is left in figures."""
         late = self.directory("abort", "overlap", at=40_000)
-        result = self.mallab("replay", "--check", "-a", "abort", self.one, status=lab.FAILED, **late)
+        result = self.mallab("replay", "--promises", "-a", "abort", self.one, status=lab.FAILED, **late)
         self.assert_one_line(result, "SIGABRT in the rest after the last op, at its call ", "malloc of ",
                              "a call of the harness and none of the recording")
-        result = self.mallab("replay", "--check", "-a", "overlap", self.one, status=lab.FAILED, **late)
+        result = self.mallab("replay", "--promises", "-a", "overlap", self.one, status=lab.FAILED, **late)
         self.assert_one_line(result, "seen in the rest after the last op, at its call ", "overlapping: its", " of the rest made")
         self.mallab("replay", "-a", "abort", self.one, **late)
         result = self.mallab("ab", "--json", "-q", "-n", "1", "-a", "glibc,abort", "-o", self.place / "rest.json", self.one,
@@ -196,7 +196,7 @@ class Broken(lab.Lab):
         self.assertEqual(run["threads_as"], "one")
 
     def test_check_in_a_comparison(self):
-        result = self.answer("ab", "--json", "-q", "-n", "2", "--check", "-a", "glibc", self.one)
+        result = self.answer("ab", "--json", "-q", "-n", "2", "--promises", "-a", "glibc", self.one)
         self.assertIs(result["check"], True)
         self.assertGreater(result["workloads"][0]["candidates"][0]["check"]["objects_verified"], 10_000)
 
@@ -239,7 +239,7 @@ class Broken(lab.Lab):
             self.assert_one_line(run, "the limit is 8.4 MB")
 
     def test_misuse(self):
-        for arguments in (["--limit", "0"], ["--limit", "much"], ["-a", "none", "--check"]):
+        for arguments in (["--limit", "0"], ["--limit", "much"], ["-a", "none", "--promises"]):
             self.mallab("replay", *arguments, self.one, status=lab.MISUSE)
         self.mallab("ab", "--limit", "x", self.one, status=lab.MISUSE)
         for arguments, words in ((["--limit", "8M", "--limit-by", "hand"], "--limit-by takes 'cgroup' or 'data'"),

@@ -99,7 +99,7 @@ class Check(lab.Lab):
         lab.run([*git, "commit", "-q", "--allow-empty", "-m", "one"])
         head = lab.run([*git, "rev-parse", "HEAD"]).stdout.decode().strip()
         (self.place / "nights").mkdir()
-        result = json.loads(self.measured(1, "nights/a.json", workload, "--label", "try 1").read_text())
+        result = json.loads(self.measured(1, "nights/a.json", workload, "--title", "try 1").read_text())
         self.assertEqual((result["label"], result["commit"]), ("try 1", head))
         (candidate,) = result["workloads"][0]["candidates"]
         notes = lab.run(["readelf", "-n", candidate["library"]]).stdout.decode()

@@ -71,10 +71,10 @@ class Pauses(lab.Lab):
     def test_what_is_called_in_a_pause_is_not_recorded(self):
         steps = Steps(self)
         self.assertEqual(steps.do("take 100 1000"), "ok")
-        self.assertIn("paused", steps.ask("--stop"))
+        self.assertIn("paused", steps.ask("--pause"))
         steps.do("take 50 3000")
         steps.do("drop 30")
-        self.assertIn("recording", steps.ask("--start"))
+        self.assertIn("recording", steps.ask("--resume"))
         steps.do("churn 10 5000")
         steps.do("drop 120")  # 70 that were taken before the pause, 50 that were taken in it
         said = steps.end()
@@ -102,9 +102,9 @@ class Pauses(lab.Lab):
     def test_an_allocation_where_a_release_was_missed(self):
         steps = Steps(self)
         steps.do("take 20 1000")
-        steps.ask("--stop")
+        steps.ask("--pause")
         steps.do("drop 20")
-        steps.ask("--start")
+        steps.ask("--resume")
         steps.do("take 20 1000")  # at the same addresses, in glibc
         steps.end()
         self.assertIn("unrecorded_frees, of 20 objects",
@@ -119,7 +119,7 @@ class Pauses(lab.Lab):
         steps.do("take 40 1000")
         self.assertIn("paused", steps.ask("--status"))
         self.assertEqual(steps.json()["events"], 0)
-        steps.ask("--start")
+        steps.ask("--resume")
         steps.do("take 7 3000")
         steps.end()
         self.assertEqual(asked(self.info(steps.directory)), {2048: 7})
@@ -127,7 +127,7 @@ class Pauses(lab.Lab):
     def test_twice_the_same_is_no_error(self):
         steps = Steps(self)
         steps.do("take 1 1000")
-        for request in ("--start", "--stop", "--stop", "--start", "--start"):
+        for request in ("--resume", "--pause", "--pause", "--resume", "--resume"):
             steps.ask(request)
         steps.do("take 2 1000")
         steps.end()
@@ -152,8 +152,8 @@ class Pauses(lab.Lab):
         steps = Steps(self)
         steps.do("storm")
         for _ in range(5):
-            steps.ask("--stop")
-            steps.ask("--start")
+            steps.ask("--pause")
+            steps.ask("--resume")
         steps.do("calm")
         steps.end()
         info = self.info(steps.directory)
@@ -193,7 +193,7 @@ class Present(lab.Lab):
         self.assertEqual(asked(info)[512], 11)
         self.assertIs(info["complete"], False)
         self.assertIn("has ended", steps.ask("--end"))  # as asked
-        self.assertIn("has ended", steps.ask("--stop", status=lab.FAILED))
+        self.assertIn("has ended", steps.ask("--pause", status=lab.FAILED))
         steps.end()
 
 
@@ -273,7 +273,7 @@ class Windows(lab.Lab):
 
     def test_windows_are_cut_by_the_clock(self):
         begin = time.monotonic()
-        steps = Steps(self, "--window", "1s", "--keep", "2")
+        steps = Steps(self, "--window", "1s", "--keep-windows", "2")
         windows = 0
         while windows < 4: # as late as the collector may come to it
             steps.do("churn 100 1000")
@@ -296,7 +296,7 @@ class Windows(lab.Lab):
         self.replay_everywhere(self.convert(steps.directory))
 
     def test_a_flight_recorder_tells_what_it_did_not_see(self):
-        steps = Steps(self, "--window", "1h", "--keep", "1")
+        steps = Steps(self, "--window", "1h", "--keep-windows", "1")
         steps.do("take 10 1000")
         steps.ask("--rotate")
         steps.do("take 5 3000")
@@ -311,7 +311,7 @@ class Windows(lab.Lab):
         recording of quiet processes alone."""
         asleep = "until read -r call rest < /proc/$!/syscall && case $call in 230|115) ;; *) false ;; esac; do :; done"  # clock_nanosleep
         script = f"sleep 100 & {asleep}; {STEPS}; kill $!"
-        steps = Steps(self, "--window", "1h", "--keep", "1", command=("sh", "-c", script))
+        steps = Steps(self, "--window", "1h", "--keep-windows", "1", command=("sh", "-c", script))
         steps.do("take 10 1000")
         steps.ask("--rotate")
         steps.do("take 5 3000")
@@ -332,7 +332,7 @@ class Windows(lab.Lab):
             self.assertIn("its calls were in windows that are removed", said.stderr.decode(), options)
 
     def test_all_windows_with_calls_are_removed(self):
-        steps = Steps(self, "--window", "1h", "--keep", "1")
+        steps = Steps(self, "--window", "1h", "--keep-windows", "1")
         steps.do("take 10 1000")
         steps.ask("--rotate")
         self.assertIn("1 process ran on when it ended", steps.ask("--end"))
@@ -457,12 +457,12 @@ class Refused(lab.Lab):
         for place, status, word in ((self.place / "none", lab.BAD_INPUT, "does not exist"),
                                     (pathlib.Path(__file__), lab.BAD_INPUT, "is a file"),
                                     (self.place, lab.BAD_INPUT, "no recording")):
-            result = self.mallab("record", "--control", place, "--stop", status=status)
+            result = self.mallab("record", "--control", place, "--pause", status=status)
             self.assert_one_line(result, place, word)
 
     def test_a_finished_recording(self):
         directory = self.record(STEPS)
-        result = self.mallab("record", "--control", directory, "--stop", status=lab.FAILED)
+        result = self.mallab("record", "--control", directory, "--pause", status=lab.FAILED)
         self.assert_one_line(result, directory, "has ended")
 
 

@@ -45,7 +45,7 @@ class Schema(Lab):
             self.assertIn(f"`{name}`", listed)
 
     def test_replay(self):
-        for more in ([], ["--latency"], ["--check"], ["--clock", "recorded", "--limit", "200M", "--limit-by", "data"],
+        for more in ([], ["--latency"], ["--promises"], ["--clock", "recorded", "--limit", "200M", "--limit-by", "data"],
                      ["--pace", "100x", "--one-thread"]):
             with self.subTest(more=more):
                 self.judge("mallab-run-1", self.made.answer("replay", "--json", *more, "lua.wl"))
@@ -79,12 +79,12 @@ class Schema(Lab):
         return json.loads((self.place / directory / "recording.json").read_text())
 
     def test_while_it_is_recorded_and_after(self):
-        record = subprocess.Popen([BUILD / "mallab", "record", "-q", "-o", "live", "--only", "lua5.4", "--window", "1h", "--keep", "2", "--", "lua5.4", "-e",
+        record = subprocess.Popen([BUILD / "mallab", "record", "-q", "-o", "live", "--only", "lua5.4", "--window", "1h", "--keep-windows", "2", "--", "lua5.4", "-e",
                                    SCRIPT + " print() io.stdout:flush() io.read()"], cwd=self.place, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(record.kill)
         with record:
             record.stdout.read(1)
-            for request, state in (("--status", "recording"), ("--stop", "paused"), ("--start", "recording"), ("--rotate", "recording")):
+            for request, state in (("--status", "recording"), ("--pause", "paused"), ("--resume", "recording"), ("--rotate", "recording")):
                 status = self.answer("record", "--control", "live", request, "--json")
                 self.judge("mallab-status-1", status)
                 self.assertEqual(status["state"], state)

@@ -140,7 +140,7 @@ class Unrecorded(lab.Lab):
         os.chmod(self.place, 0o755)
         steps = Steps(self, "--paused", command=("setpriv", "--reuid", "65534", "--clear-groups", "cat"))
         line = steps.process.stderr.readline()
-        steps.ask("--start")
+        steps.ask("--resume")
         self.assertRegex(line, r"not recorded: 'cat' .*another user")
         self.assertRegex(steps.ask("--status"), r"\nnot recorded: 'cat' .*another user")
         [told] = json.loads(self.mallab("record", "--control", steps.directory, "--status", "--json").stdout)["not_recorded"]

@@ -67,8 +67,8 @@ class Sites(lab.Lab):
         self.assertEqual({site["site"] for site in answer["sites"]} & set(OWN), {"keeps"})
 
     def test_a_budget_of_leaks(self):
-        self.mallab("leaks", "--budget", "1M", self.record_path)
-        said = self.mallab("leaks", "--budget", "1k", "--by", "function", self.record_path, status=4).stderr.decode()
+        self.mallab("leaks", "--tolerate", "1M", self.record_path)
+        said = self.mallab("leaks", "--tolerate", "1k", "--by", "function", self.record_path, status=4).stderr.decode()
         self.assertIn("over its budget: 19.2 kB live at keeps", said)
         said = self.mallab("leaks", "--exit-code", self.record_path, status=4).stderr.decode()
         self.assertNotIn("budget", said)
@@ -170,7 +170,7 @@ class Sites(lab.Lab):
         self.assertIn("churns", folded)
         # What is over a budget has to be so with all of its range.
         keeps = self.told("leaks", "--by", "function", "--filter", "keeps")[1].get("keeps", {"live_bytes_low": 0})
-        self.mallab("leaks", "--budget", "1k", "--by", "function", "--filter", "keeps", self.record_path,
+        self.mallab("leaks", "--tolerate", "1k", "--by", "function", "--filter", "keeps", self.record_path,
                     status=4 if keeps["live_bytes_low"] > 1024 else 0)
         self.mallab("convert", "--quiet", "-o", "sample.wl", self.record_path)
         again = json.loads(self.mallab("sites", "--json", "--symbols", self.program.parent, "sample.wl").stdout)

@@ -98,8 +98,8 @@ class Stops(lab.Lab):
         result = self.mallab("record", "--control", steps.directory, "--status")
         self.assertRegex(result.stdout.decode(), "^recording after .*1 process running, lost 0\n$")
         self.assertEqual(result.stderr, b"")
-        self.assertEqual(self.asked_json(steps.directory, "--stop")["state"], "paused")
-        self.assertEqual(self.asked_json(steps.directory, "--start")["state"], "recording")
+        self.assertEqual(self.asked_json(steps.directory, "--pause")["state"], "paused")
+        self.assertEqual(self.asked_json(steps.directory, "--resume")["state"], "recording")
         collector = steps.json()["collector"]["pid"]
         ended = self.record(STEPS, name="ended")
         answer = self.asked_json(ended)
@@ -122,18 +122,18 @@ class Stops(lab.Lab):
                 result = lab.run([lab.BUILD / "mallab", "record", "--control", steps.directory, verb])
                 codes.append(result.returncode)
 
-        threads = [threading.Thread(target=control, args=(verb,)) for verb in ("--stop", "--start", "--rotate", "--status")]
+        threads = [threading.Thread(target=control, args=(verb,)) for verb in ("--pause", "--resume", "--rotate", "--status")]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         self.assertEqual(codes, [0] * 20)
-        steps.ask("--start")
+        steps.ask("--resume")
         steps.end()
 
     def test_one_that_was_answered_and_overruled(self):
         """The collector heeds both at once when it comes to it: the first is answered too, though its state never was."""
-        for number, verbs in enumerate((("--stop", "--start"), ("--start", "--stop"))):
+        for number, verbs in enumerate((("--pause", "--resume"), ("--resume", "--pause"))):
             with self.subTest(verbs=verbs):
                 steps = Steps(self, *(["--paused"] if number else []), name=f"recording{number}")
                 steps.do("take 5 1000")
@@ -143,7 +143,7 @@ class Stops(lab.Lab):
                 for verb in verbs:
                     controllers.append(subprocess.Popen([lab.BUILD / "mallab", "record", "--control", steps.directory,
                                                          verb], stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-                    bit = 1 << ((signal.SIGUSR1 if verb == "--stop" else signal.SIGUSR2) - 1)
+                    bit = 1 << ((signal.SIGUSR1 if verb == "--pause" else signal.SIGUSR2) - 1)
                     lab.wait_for(lambda bit=bit: pending(collector) & bit, verb)
                 os.kill(collector, signal.SIGCONT)
                 said = [controller.communicate(timeout=lab.PATIENCE_S) for controller in controllers]

@@ -211,7 +211,7 @@ class Kept(lab.Lab):
 
     def test_memory_of_what_begins_in_the_middle(self):
         """The flight recorder does not know what was live before: no verdict on memory, however it is handed on."""
-        steps = Steps(self, "--window", "1h", "--keep", "1")
+        steps = Steps(self, "--window", "1h", "--keep-windows", "1")
         steps.do("take 1000 3000")
         steps.ask("--rotate")
         steps.do("take 100 1000")

@@ -133,7 +133,7 @@ class Top(lab.Lab):
             self.assertEqual(record.wait(lab.PATIENCE_S), 0)
 
     def test_windows_are_one_process(self):
-        program = Recorded(self, "--window", "1h", "--keep", "1")
+        program = Recorded(self, "--window", "1h", "--keep-windows", "1")
         program.keep(25)
         before = self.frame()
         self.mallab("record", "--control", "recording", "--rotate")
@@ -223,10 +223,10 @@ class Top(lab.Lab):
 
     def test_paused(self):
         Recorded(self)
-        self.mallab("record", "--control", "recording", "--stop")
+        self.mallab("record", "--control", "recording", "--pause")
         frame = self.frame()
         self.assertEqual((frame["state"], frame["pauses"]), ("paused", 1))
-        self.mallab("record", "--control", "recording", "--start")
+        self.mallab("record", "--control", "recording", "--resume")
         self.assertEqual(self.frame()["state"], "recording")
 
     def test_what_a_day_would_come_to(self):

@@ -253,7 +253,7 @@ class Programs(Users):
 
 
 class Signals(Users):
-    REQUESTS = ("--status", "--stop", "--start", "--rotate", "--end")
+    REQUESTS = ("--status", "--pause", "--resume", "--rotate", "--end")
 
     def assert_spared(self, victim, directory, status):
         for request in self.REQUESTS:

@@ -58,7 +58,7 @@ class Waste(lab.Lab):
 
     def test_not_where_nobody_asks(self):
         self.assertIsNone(self.answer("replay", "--json", "-a", "none", self.workload)["waste"])
-        self.assertIsNone(self.answer("replay", "--json", "--check", "-a", "glibc", self.workload)["waste"])
+        self.assertIsNone(self.answer("replay", "--json", "--promises", "-a", "glibc", self.workload)["waste"])
 
     def test_in_the_text_of_a_replay_and_in_a_comparison(self):
         text = self.mallab("replay", "-a", "glibc", self.workload).stdout.decode()

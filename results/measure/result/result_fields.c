@@ -164,7 +164,7 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_PART(STRUCT, PLAIN, "failure", failure, &FAILURE, "how its run ended"),
     RES_PART(STRUCT, PLAIN, "limit", limit, &LIMITED,
              "what a limit by control groups did, over all its runs"),
-    RES_PART(STRUCT, PLAIN, "check", check, &CHECKED, "of its checking run (`--check`)"),
+    RES_PART(STRUCT, PLAIN, "check", check, &CHECKED, "of its checking run (`--promises`)"),
     RES_ROW(NUMBER, "time.steady_ns_per_op", figures.steady_ns_per_op,
             "time of an op in malloc: sum over batches of the mean of the fastest part of the rounds, less "
             "the floor's, over the timed ops; "
@@ -362,7 +362,7 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(TRUTH, TRUE, "lost_known", lost_known, "false: more may be missing than anybody counted"),
     RES_ROW(COUNT, "left_out_calls", left_out_calls,
             "on objects that were made while nothing was recorded; not replayed"),
-    RES_ROW(COUNT, "removed_calls", removed_calls, "in windows of the recording that `--keep` removed"),
+    RES_ROW(COUNT, "removed_calls", removed_calls, "in windows of the recording that `--keep-windows` removed"),
     RES_WORD("live", live, LIVES,
              "`known`; else why memory figures are not what they seem: `from_middle` (lower bounds), "
              "`paused` (inexact), `left_behind` (upper bounds)"),
@@ -455,7 +455,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(TEXT, REQUIRED, "schema", schema, "`mallab-experiment/1`; readers refuse a higher number"),
     RES_ROW(TEXT, "mallab_version", mallab_version, "what wrote it"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "created_unix_ns", created_unix_ns, "when"),
-    RES_ROW_AS(TEXT, OMITTED, "label", label, "what `--label` said"),
+    RES_ROW_AS(TEXT, OMITTED, "label", label, "what `--title` said"),
     RES_ROW_AS(TEXT, OMITTED, "commit", commit, "git's here; `-dirty`: changed"),
     RES_ROW_AS(TRUTH, TRUE, "complete", complete,
                "whether the experiment ran to its end, on whole recordings"),
@@ -471,7 +471,7 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(WHOLE, OMITTED | RES_FIELD_ZERO_IS_NULL, "command_ns", asked.run_ns,
                "what the recorded command took"),
     RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of the order of runs"),
-    RES_ROW(TRUTH, "check", check, "whether each candidate's promises were looked at before (`--check`)"),
+    RES_ROW(TRUTH, "check", check, "whether each candidate's promises were looked at before (`--promises`)"),
     RES_ROW(TRUTH, "one_thread", one_thread, "whether all threads ran as one"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "limit_bytes", limit_bytes, "what each candidate could have (`--limit`)"),
     RES_ROW(TEXT, "limit_by", limit_by, "`cgroup v1`, `cgroup v2` or `RLIMIT_DATA`"),

@@ -132,7 +132,7 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
     add_value(&line, "--limit-group", by_group ? request->group->directory : NULL);
     if (by_group)
         add_number(&line, "--limit-notes", (uint64_t)request->group->notes_fd);
-    add_flag(&line, "--check", request->check);
+    add_flag(&line, "--promises", request->check);
     add_flag(&line, "--waste", request->waste);
     add_flag(&line, "--report-failure", request->ret_failure != NULL);
     if (request->pass_option != NULL)

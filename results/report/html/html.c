@@ -174,7 +174,7 @@ static void add_options(struct res_text *line, const struct res_result *result)
     if (result->limit_bytes > 0)
         res_text_printf(line, " --limit %llu", (unsigned long long)result->limit_bytes);
     if (result->check)
-        res_text_printf(line, " --check");
+        res_text_printf(line, " --promises");
     if (result->one_thread)
         res_text_printf(line, " --one-thread");
 }

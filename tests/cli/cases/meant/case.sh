@@ -2,7 +2,7 @@
 try() { "$MALLAB" "$@" || echo "exit $?"; }
 try report --formt=md x.json
 try convert --ouput x y
-try record --st
+try record --pa
 try help docter
 try --verbos
 : >empty.json

@@ -19,7 +19,7 @@ try info
 try info a b
 try info --color sometimes x
 try replay
-try replay --check --latency x
+try replay --promises --latency x
 try replay --clock virtual x
 try replay --pace 0x x
 try replay --pace fast x

@@ -22,3 +22,13 @@ try replay --syscalls x
 try replay --idle 5s x
 try replay --idle-with calls x
 try convert --no-progress x
+for option in '--baseline glibc' '--label nightly' --check; do
+    try ab $option x
+done
+try confirm --baseline=glibc -- true
+try replay --check x
+try record --keep 12 -- true
+try record --control x --stop
+try record --control x --start
+try record --timeout 1s --pid 1
+try leaks --budget 1M x

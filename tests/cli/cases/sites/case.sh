@@ -10,7 +10,7 @@ fp=sites.fp
 "$MALLAB" sites --format csv --top 2 "$fp"
 "$MALLAB" leaks --stacks "$fp"
 "$MALLAB" leaks --at 50% --top 1 "$fp"
-"$MALLAB" leaks --budget 200 "$fp" >leaks.txt || echo "$?"
+"$MALLAB" leaks --tolerate 200 "$fp" >leaks.txt || echo "$?"
 "$MALLAB" sites calls.fp || echo "$?"
 "$MALLAB" sites --by colour "$fp" || echo "$?"
 "$MALLAB" leaks || echo "$?"
