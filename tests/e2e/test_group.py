@@ -81,7 +81,7 @@ class Groups(lab.Lab):
         parts = [one["usage"] for one in json.loads((recording / "recording.json").read_text())["processes"]]
         common = min(one["rss_peak_bytes"] - one["rss_anon_peak_bytes"] for one in parts)
         self.assertLess(workload["process"]["rss_peak_bytes"], sum(one["rss_peak_bytes"] for one in parts) - 2 * common)
-        self.assertIn("are of one process: --process PID", " ".join(self.mallab("report", "--details", "result.json").stdout.decode().split()))
+        self.assertIn("are of one process of 4: --process PID", " ".join(self.mallab("report", "--details", "result.json").stdout.decode().split()))
         (candidate,) = workload["candidates"]
         for run in candidate["runs"] + candidate["memory_runs"]:
             self.assertEqual((run["processes"], run["ops"]), (4, workload["ops"]))
