@@ -114,7 +114,7 @@ class Labels(lab.Lab):
         self.mallab("check", "--junit", "junit.xml", "--budget", "time<=+900%", "both.json", status=None)
         self.assertEqual((self.place / "junit.xml").read_text().count("<testsuite "), 2)
         compared = self.answer("compare", "--json", "both.json", "both.json")
-        self.assertEqual([one["name"] for one in compared["workloads"]], ["web1/x.wl", "web2/x.wl"])
+        self.assertEqual(list(dict.fromkeys(finding["workload"] for finding in compared["findings"])), ["web1/x.wl", "web2/x.wl"])
 
     def test_without_labels_the_digest_tells(self):
         result = json.loads(json.dumps(self.answer("ab", "--json", *QUICK, self.hosts[0] / "x.wl")))
@@ -139,7 +139,7 @@ class Labels(lab.Lab):
         both["workloads"] = [other, one]
         (self.place / "now.json").write_text(json.dumps(both))
         compared = self.answer("compare", "--json", "then.json", "now.json")
-        self.assertEqual([one["name"] for one in compared["workloads"]], ["web2/x.wl", "web1/x.wl"])
+        self.assertEqual(list(dict.fromkeys(finding["workload"] for finding in compared["findings"])), ["web2/x.wl", "web1/x.wl"])
         both["workloads"] = [one]
         (self.place / "one.json").write_text(json.dumps(both))
         both["workloads"] = [other]

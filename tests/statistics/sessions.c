@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/report/beside/bridge.h"
 #include "results/report/beside/beside.h"
+#include "results/report/beside/bridge.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"
 

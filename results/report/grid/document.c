@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void add_words(struct res_document *document, const char *format, va_list arguments)
+static __attribute__((format(printf, 2, 0))) void add_words(struct res_document *document, const char *format,
+                                                            va_list arguments)
 {
     char *words = NULL;
     if (vasprintf(&words, format, arguments) < 0)
