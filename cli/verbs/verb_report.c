@@ -145,6 +145,8 @@ static int add_page(char **paths, int count, struct res_text *ret_text)
 
 struct gathering {
     struct res_history history;
+    struct res_result **results; /* that the history is of */
+    size_t count;
     bool damaged;
 };
 
@@ -157,38 +159,45 @@ static bool is_history(char **paths, int count)
     return false;
 }
 
-/* Takes over why. */
-static void leave_out(struct gathering *gathering, const char *path, char *why)
-{
-    res_history_leave_out(&gathering->history, path, why);
-    free(why);
-}
-
 /* What is JSON of another schema may well lie beside results; what is no JSON, or a result that breaks its schema, is
  * damaged. */
 static void add_file(struct gathering *gathering, const char *path, const char *name)
 {
-    struct res_result result;
+    struct res_result *result = res_calloc(1, sizeof *result);
     bool is_other = false;
     char *problem = NULL;
     const int fd = res_file_open(path, &problem);
-    if (fd >= 0 && res_result_load_fd(fd, path, &result, &is_other, &problem)) {
-        if (res_result_is_fleet(&result))
-            leave_out(
-                gathering, path,
-                res_strdup("a fleet, which has no history: 'mallab compare' holds two against each other"));
-        else {
-            res_result_judge(&result);
-            res_history_add(&gathering->history, name, &result);
-        }
-        res_result_release(&result);
+    const bool loaded = fd >= 0 && res_result_load_fd(fd, path, result, &is_other, &problem);
+    const bool is_fleet = loaded && res_result_is_fleet(result);
+    if (loaded && !is_fleet) {
+        res_result_judge(result);
+        res_history_add(&gathering->history, name, result);
+        gathering->results = res_realloc(gathering->results, gathering->count + 1, sizeof result);
+        gathering->results[gathering->count++] = result;
     } else {
-        gathering->damaged |= !is_other;
-        leave_out(gathering, path, res_strdup(is_other ? "no result of 'mallab ab'" : problem));
+        gathering->damaged |= !loaded && !is_other;
+        res_history_leave_out(
+            &gathering->history, path,
+            is_fleet   ? "a fleet, which has no history: 'mallab compare' holds two against each other"
+            : is_other ? "no result of 'mallab ab'"
+                       : problem);
+        if (loaded)
+            res_result_release(result);
+        free(result);
     }
     if (fd >= 0)
         (void)close(fd); /* only read from */
     free(problem);
+}
+
+static void gathering_release(struct gathering *gathering)
+{
+    res_described_release(&RES_HISTORY, &gathering->history);
+    for (size_t i = 0; i < gathering->count; i++) {
+        res_result_release(gathering->results[i]);
+        free(gathering->results[i]);
+    }
+    free(gathering->results);
 }
 
 static int is_result(const struct dirent *entry)
@@ -260,7 +269,7 @@ static int add_history(char **paths, int count, enum cli_format format, const st
         free(shown);
         code = gathering.damaged ? CLI_UNREADABLE : CLI_DONE;
     }
-    res_described_release(&RES_HISTORY, history);
+    gathering_release(&gathering);
     return code;
 }
 

@@ -83,8 +83,6 @@ def days(count, names=("glibc", "jemalloc", "tcmalloc")):
         one["mallab_version"] = "0.1.0" if day < count // 4 else "0.2.0"
         workload = one["workloads"][0]
         wobble = 1 + .004 * math.sin(day * 1.7)
-        workload["control"]["time"].update(ratio=wobble, ratio_low=.985, ratio_high=1.015)
-        workload["control"]["resident"].update(peak_ratio=1.0, peak_ratio_low=.995, peak_ratio_high=1.005)
         for at, entry in enumerate(workload["candidates"]):
             slower = 1.2 if at == 1 and day >= count // 2 else 1.0
             larger = 1.25 if at == 2 and day >= count * 2 // 3 else 1.0
@@ -92,16 +90,10 @@ def days(count, names=("glibc", "jemalloc", "tcmalloc")):
                 entry["version"] = "5.3.1"
             if at == 2 and day >= count * 5 // 6:
                 entry["environment"] = {"TCMALLOC_RELEASE_RATE": "10", "A": "1"}
-            time, resident = entry["time"], entry["resident"]
-            for key in ("ratio", "ratio_low", "ratio_high", "steady_ns_per_op"):
-                time[key] *= slower * (wobble if at else 1)
-            for key in ("peak_bytes", "mean_bytes"):
-                resident[key] = int(resident[key] * larger * (1 + .002 * math.sin(day + at)))
-            resident["rounds"] = 3
-            for key in ("peak_ratio", "peak_ratio_low", "peak_ratio_high"):
-                resident[key] *= larger
-        for entry in (*workload["candidates"], workload["control"], workload["floor"]):
-            entry["runs"] = []  # figures of a result with runs are made of these
+            larger *= 1 + .002 * math.sin(day + at)
+            for run in entry["runs"]:
+                run["whole_ns_per_op"] *= slower * (wobble if at else 1)
+                run["resident"]["peak_bytes"] = int(run["resident"]["peak_bytes"] * larger)
         made.append(one)
     return made
 

@@ -12,7 +12,7 @@
 struct day {
     int number;
     double ratio, half; /* of time: ratio * (1 -+ half) */
-    double noise;       /* of the control */
+    double noise;       /* what the control is slower by */
     double peak;
     double ns; /* of the baseline */
     int rounds;
@@ -23,45 +23,36 @@ struct day {
     const char *setting;                /* value of one variable, beside another that stays */
 };
 
-static json_t *difference(const char *prefix, double ratio, double half)
+/* Rounds that stray by `half`, each as in every result, and three memory passes that do not. */
+static json_t *entry(const char *name, const char *version, double ns, double half, double peak, int rounds)
 {
-    json_t *object = json_object();
-    char key[64];
-    snprintf(key, sizeof key, "%sratio", prefix);
-    json_object_set_new(object, key, json_real(ratio));
-    snprintf(key, sizeof key, "%sratio_low", prefix);
-    json_object_set_new(object, key, json_real(ratio * (1 - half)));
-    snprintf(key, sizeof key, "%sratio_high", prefix);
-    json_object_set_new(object, key, json_real(ratio * (1 + half)));
-    return object;
-}
-
-static json_t *entry(const char *name, const char *version, double ns, double ratio, double half, double peak,
-                     double peak_half)
-{
-    json_t *time = difference("", ratio, half), *resident = difference("peak_", peak, peak_half);
-    json_object_set_new(time, "steady_ns_per_op", json_real(ns * ratio));
-    json_object_set_new(resident, "peak_bytes", json_real(1e6 * peak));
-    json_object_set_new(resident, "mean_bytes", json_real(5e5 * peak));
-    json_object_set_new(resident, "rounds", json_integer(3));
-    return json_pack("{s:s, s:s, s:o, s:o, s:[]}", "name", name, "version", version, "time", time, "resident",
-                     resident, "runs");
+    json_t *runs = json_array(), *passes = json_array();
+    for (int i = 0; i < rounds; i++) {
+        const json_int_t batch = (json_int_t)(1e9 * ns * (1 + half * (i % 5 - 2) / 2));
+        json_array_append_new(runs, json_pack("{s:f, s:[I, I, I, I]}", "whole_ns_per_op", (double)batch / 1e9,
+                                              "batch_ns", batch, batch, batch, batch));
+    }
+    for (int i = 0; i < 3; i++)
+        json_array_append_new(passes, json_pack("{s:{s:f, s:f}}", "resident", "peak_bytes", 1e6 * peak,
+                                                "mean_bytes", 5e5 * peak));
+    return json_pack("{s:s, s:s, s:o, s:o}", "name", name, "version", version, "runs", runs, "memory_runs",
+                     passes);
 }
 
 static json_t *result_of(const struct day *day)
 {
-    const double ratio = day->ratio > 0 ? day->ratio : 1.0, half = day->half > 0 ? day->half : 0.005;
-    const double noise = day->noise > 0 ? day->noise : 0.005, peak = day->peak > 0 ? day->peak : 1.0;
+    const double ratio = day->ratio > 0 ? day->ratio : 1.0, half = day->half > 0 ? day->half : 0.002;
+    const double noise = day->noise > 0 ? day->noise : 0.001, peak = day->peak > 0 ? day->peak : 1.0;
     const double ns = day->ns > 0 ? day->ns : 10;
     const int rounds = day->rounds > 0 ? day->rounds : 10;
     json_t *workload = json_pack(
-        "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:[o, o], s:o, s:n}", "name",
+        "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:[o, o], s:o, s:n}", "name",
         day->workload != NULL ? day->workload : "web.wl", "file_digest",
         day->digest != NULL ? day->digest : "abc", "ops", 1, "threads", day->threads > 0 ? day->threads : 1,
-        "duration_ns", 1, "live_peak_bytes", 1, "rounds", rounds, "candidates",
-        entry("glibc", "2.36", ns, 1, 0, 1, 0),
-        entry("jemalloc", day->version != NULL ? day->version : "5.3", ns, ratio, half, peak, 0), "control",
-        entry("glibc", "2.36", ns, 1, noise, 1, 0), "floor");
+        "duration_ns", 1, "live_peak_bytes", 1, "rounds", rounds, "memory_rounds", 3, "candidates",
+        entry("glibc", "2.36", ns, 0.001, 1, rounds),
+        entry("jemalloc", day->version != NULL ? day->version : "5.3", ns * ratio, half, peak, rounds),
+        "control", entry("glibc", "2.36", ns * (1 + noise), 0.001, 1, rounds), "floor");
     if (day->label != NULL)
         json_object_set_new(workload, "label", json_string(day->label));
     const char *const builds[] = {day->baseline_build, day->build};
@@ -90,7 +81,7 @@ static struct res_history gathered(const struct day *days, size_t count)
         json_t *result = result_of(&days[i]);
         char file[32];
         snprintf(file, sizeof file, "day%d.json", days[i].number);
-        res_history_add(&history, file, typed(result));
+        res_history_add(&history, file, typed_judged(result));
         json_decref(result);
     }
     CHECK_U64(history.results, count);
@@ -147,10 +138,9 @@ TEST(a_move_is_marked_once_and_its_way_back)
     const json_t *third = json_array_get(points_of(history, 0, 1), 2);
     CHECK(fabs(json_number_value(json_object_get(third, "time_change")) - 1.1) <
           1e-9); /* against the first */
-    /* Both intervals' width, 1 % each way; of the peak what is never marked. */
     const double resolves = json_number_value(json_object_get(third, "time_resolves"));
-    CHECK(fabs(resolves - 2 * 0.005 * sqrt(2)) < 1e-4);
-    CHECK(fabs(json_number_value(json_object_get(third, "peak_resolves")) - 0.01) < 1e-9);
+    CHECK(resolves >= RES_HISTORY_LEAST && resolves < 0.05);
+    CHECK(fabs(json_number_value(json_object_get(third, "peak_resolves")) - RES_HISTORY_LEAST) < 1e-9);
     CHECK(json_is_null(json_object_get(json_array_get(points_of(history, 0, 1), 0), "time_resolves")));
     CHECK_STR(json_string_value(json_object_get(third, "file")), "day3.json");
     json_decref(history);
@@ -166,11 +156,10 @@ TEST(what_creeps_is_seen)
 
 TEST(noise_is_not_marked)
 {
-    HISTORY({.number = 1, .noise = 0.05},
-            {.number = 2, .ratio = 1.04, .noise = 0.05}, /* within the controls */
-            {.number = 3, .ratio = 1.05, .half = 0.06},  /* a wide interval */
-            {.number = 4, .ratio = 1.5, .rounds = 5},    /* too few rounds */
-            {.number = 5, .ratio = 1.0, .ns = 40});      /* a slower machine */
+    HISTORY({.number = 1}, {.number = 2, .ratio = 1.04, .noise = 0.05}, /* within the control */
+            {.number = 3, .ratio = 1.05, .half = 0.2},                  /* a wide interval */
+            {.number = 4, .ratio = 1.5, .rounds = 5},                   /* too few rounds */
+            {.number = 5, .ratio = 1.0, .ns = 40});                     /* a slower machine */
     CHECK_STR(moves(history, "time_moved"), "- - - - -");
     json_decref(history);
 }
@@ -252,10 +241,8 @@ TEST(settings_that_change_are_told)
     HISTORY({.number = 1}, {.number = 2, .setting = "x"}, {.number = 3, .setting = "x"},
             {.number = 4, .setting = "y"});
     const json_t *points = points_of(history, 0, 1);
-    static const char *const settings[] = {"", "A=1 Z=x", "A=1 Z=x", "A=1 Z=y"};
     for (size_t i = 0; i < 4; i++) {
         const json_t *point = json_array_get(points, i), *changed = json_object_get(point, "changed");
-        CHECK_STR(json_string_value(json_object_get(point, "settings")), settings[i]);
         CHECK_U64(json_array_size(changed), i == 1 || i == 3);
         if (json_array_size(changed) > 0)
             CHECK_STR(json_string_value(json_array_get(changed, 0)), "settings");
@@ -345,16 +332,14 @@ TEST(figures_that_are_none)
     struct res_history history = {0};
     const struct day day = {.number = 1};
     const struct res_style style = {0};
-    static const char *const keys[] = {"ratio", "ratio_low", "steady_ns_per_op"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    static const char *const KEYS[] = {"runs", "memory_runs", "version"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         json_t *result = result_of(&day);
         json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
         json_t *jemalloc = json_array_get(json_object_get(workload, "candidates"), 1);
-        json_object_set_new(json_object_get(jemalloc, "time"), keys[i],
-                            i % 2 == 0 ? json_string("x") : json_real(-1));
+        json_object_set_new(jemalloc, KEYS[i], i < 2 ? json_array() : json_null());
         json_object_set_new(result, "created_unix_ns", json_integer(INT64_MAX));
-        json_object_del(json_object_get(workload, "control"), "resident");
-        res_history_add(&history, keys[i], typed(result));
+        res_history_add(&history, KEYS[i], typed_judged(result));
         json_decref(result);
     }
     res_history_finish(&history);

@@ -95,6 +95,10 @@ bool res_check_run(const struct res_result *result, const struct res_result *ear
 bool res_compare_run(const struct res_result *earlier, const struct res_result *result,
                      struct res_beside *ret_comparison, char **ret_problem);
 
+/* res_compare_figure - one figure of a candidate of both, judged as res_compare_run does. `then` has a candidate of the entry's name. */
+struct res_finding res_compare_figure(const struct res_partners *partners,
+                                      const struct res_result_entry *entry, enum res_metric metric);
+
 /* res_outcome_name - "within", "over", "inconclusive". */
 const char *res_outcome_name(enum res_outcome outcome);
 

@@ -124,11 +124,10 @@ static struct res_partners partners_of(const struct scene *scene)
 }
 
 /* Fills estimate, noise, tails and rounds of the finding; returns how many rounds it needs. */
-static size_t estimate_across(const struct scene *scene, struct res_finding *finding)
+static size_t estimate_across(const struct res_partners *partners, struct res_finding *finding)
 {
-    const struct res_partners partners = partners_of(scene);
-    const struct res_result_entry *then = res_result_entry_named(scene->earlier_workload, finding->candidate);
-    const struct res_across across = res_across_partners(&partners, finding->candidate, finding->rule.metric,
+    const struct res_result_entry *then = res_result_entry_named(partners->then, finding->candidate);
+    const struct res_across across = res_across_partners(partners, finding->candidate, finding->rule.metric,
                                                          finding->rule.limit);
     finding->estimate = across.estimate;
     finding->tails = across.tails;
@@ -139,7 +138,7 @@ static size_t estimate_across(const struct scene *scene, struct res_finding *fin
     finding->machine_moved = across.moved;
     finding->untold = across.untold;
     finding->is_yardstick = across.is_yardstick;
-    finding->then = res_metric_value(scene->earlier_workload, then, finding->rule.metric);
+    finding->then = res_metric_value(partners->then, then, finding->rule.metric);
     return across.rounds_needed;
 }
 
@@ -179,31 +178,31 @@ static bool not_predicted(const struct res_result_entry *entry)
     return entry->memory_count > 0 && !entry->predicted;
 }
 
-static struct res_finding finding_of(const struct scene *scene, const struct res_result_entry *entry,
-                                     const struct res_rule *rule)
+static struct res_finding finding_of(const struct res_result_workload *workload,
+                                     const struct res_result_entry *entry, const struct res_rule *rule)
 {
     return (struct res_finding){.rule = *rule,
                                 .metric = res_metric_name(rule->metric),
                                 .unit = res_metric_unit_name(rule->metric),
-                                .workload = scene->workload->name,
+                                .workload = workload->name,
                                 .candidate = entry->name,
                                 .outcome = RES_INCONCLUSIVE,
                                 .bridge_ratio = NAN,
                                 .resolves = NAN,
                                 .then = NAN,
-                                .round_ns = scene->workload->stopped_elapsed_ns /
-                                            (double)scene->workload->rounds,
-                                .value = res_metric_value(scene->workload, entry, rule->metric)};
+                                .round_ns = workload->stopped_elapsed_ns / (double)workload->rounds,
+                                .value = res_metric_value(workload, entry, rule->metric)};
 }
 
 /* Without an outcome where the figures are to give it: reason stays NULL then. */
 static struct res_finding find(const struct scene *scene, const struct res_result_entry *entry,
                                const struct res_rule *rule)
 {
-    struct res_finding finding = finding_of(scene, entry, rule);
+    struct res_finding finding = finding_of(scene->workload, entry, rule);
     const struct res_result_entry *other = yardstick(scene, entry);
     const bool across = rule->relative && scene->earlier_workload != NULL;
-    const size_t needed = across ? estimate_across(scene, &finding) : estimate(scene, entry, &finding);
+    const struct res_partners partners = across ? partners_of(scene) : (struct res_partners){0};
+    const size_t needed = across ? estimate_across(&partners, &finding) : estimate(scene, entry, &finding);
     if (entry->failed != NULL) {
         finding.outcome = RES_OVER;
         finding.reason = res_printf("the candidate failed: %s", entry->failed);
@@ -557,19 +556,26 @@ static void judge_change(struct res_finding *finding, size_t needed)
     finding->above_corrected = finding->tails.above;
 }
 
+struct res_finding res_compare_figure(const struct res_partners *partners,
+                                      const struct res_result_entry *entry, enum res_metric metric)
+{
+    const struct res_rule rule = {.metric = metric, .relative = true, .limit = 1};
+    struct res_finding finding = finding_of(partners->now, entry, &rule);
+    const size_t needed = estimate_across(partners, &finding);
+    if (finding.rounds < RES_ROUNDS_FOR_INTERVAL && needed == RES_ROUNDS_FOR_VERDICT)
+        finding.estimate.interval = (struct res_interval){NAN, NAN};
+    judge_change(&finding, needed);
+    return finding;
+}
+
 static void compare_candidate(struct res_beside *beside, const struct scene *scene,
                               const struct res_result_entry *now, const struct res_result_entry *then)
 {
+    const struct res_partners partners = partners_of(scene);
     for (int metric = 0; metric < RES_METRIC_COUNT && beside->finding_count < RES_FINDINGS_MAX; metric++) {
-        const struct res_rule rule = {.metric = (enum res_metric)metric, .relative = true, .limit = 1};
-        struct res_finding finding = finding_of(scene, now, &rule);
-        const size_t needed = estimate_across(scene, &finding);
-        if (!isfinite(finding.value) && !isfinite(finding.then))
-            continue;
-        if (finding.rounds < RES_ROUNDS_FOR_INTERVAL && needed == RES_ROUNDS_FOR_VERDICT)
-            finding.estimate.interval = (struct res_interval){NAN, NAN};
-        judge_change(&finding, needed);
-        res_finding_add(beside, &finding);
+        const struct res_finding finding = res_compare_figure(&partners, now, (enum res_metric)metric);
+        if (isfinite(finding.value) || isfinite(finding.then))
+            res_finding_add(beside, &finding);
     }
     if (!res_described_same(&RES_RESULT_ENTRY, then, now, "environment"))
         res_told_add(beside, res_printf("%s: %s: its settings (environment) differ", scene->workload->name,

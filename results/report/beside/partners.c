@@ -164,7 +164,7 @@ static void add_once(struct res_texts *lines, char *words)
     free(words);
 }
 
-static char *library_change(const struct res_result_entry *then, const struct res_result_entry *now)
+char *res_library_change(const struct res_result_entry *then, const struct res_result_entry *now)
 {
     const char *old = then->version != NULL ? then->version : "-";
     const char *new = now->version != NULL ? now->version : "-";
@@ -187,7 +187,7 @@ struct res_texts res_changed_libraries(const struct res_result *earlier, const s
             const struct res_result_entry *then = res_result_entry_named(partner, now->name);
             if (then == NULL)
                 continue;
-            add_once(&lines, library_change(then, now));
+            add_once(&lines, res_library_change(then, now));
             unknown |= then->build.digest == NULL && now->build.digest != NULL;
         }
     }

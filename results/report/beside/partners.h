@@ -21,8 +21,10 @@ char *res_machine_problem(const struct res_result *earlier, const struct res_res
 
 /* res_changed_libraries - which libraries are not those of the earlier result, a line each, or that it does not say: of the candidates
  * that both have, and the C library that all of them call.
+ * res_library_change - of one candidate: "jemalloc: version 5.2 then, 5.3 now", or as res_build_change; NULL: none. The caller's to free.
  * res_differences_add - settings and parts of the machine that differ. res_lone_add - workloads that only one of both has. */
 struct res_texts res_changed_libraries(const struct res_result *earlier, const struct res_result *result);
+char *res_library_change(const struct res_result_entry *then, const struct res_result_entry *now);
 void res_differences_add(struct res_beside *beside, const struct res_result *earlier,
                          const struct res_result *result);
 void res_lone_add(struct res_beside *beside, const struct res_result *earlier,

@@ -1,4 +1,4 @@
-/* result_history.c - points of results, sorted into series, each held against the first of its level. */
+/* result_history.c - results, sorted into series, each candidate held against the first of its level. */
 #include "results/report/beside/result_history.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/names_apart.h"
-#include "results/measure/figures/verdict.h"
+#include "results/report/beside/partners.h"
+#include "results/report/grid/cells.h"
 
 #define PART_MAX 64u /* bytes: three parts and the ending stay far below NAME_MAX */
 
@@ -76,61 +77,42 @@ char *res_history_name(const struct res_result *result, unsigned number)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-#define RATIO(prefix, member)                                                                                \
-    RES_RATIO_ROWS(prefix, member.ratio, member.interval.low, member.interval.high, NULL, NULL)
+#define RATIO(prefix, of)                                                                                    \
+    RES_RATIO_ROWS(prefix, figures.of.ratio, figures.of.interval.low, figures.of.interval.high, NULL, NULL)
+#define MOVE(prefix, of)                                                                                     \
+    RES_ROW(LENT, prefix "_moved", of.word, NULL), RES_ROW(NUMBER, prefix "_change", of.change, NULL),       \
+        RES_ROW(NUMBER, prefix "_resolves", of.resolves, NULL)
 
 #define OWNER struct res_history_point
 static const struct res_field POINT_FIELDS[] = {
-    RES_ROW_AS(TEXT, OMITTED, "workload", workload, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "host", host, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "machine", machine, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "baseline", baseline, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "candidate", candidate, NULL),
     RES_ROW(TEXT, "file", file, NULL),
     RES_ROW(COUNT, "created_unix_ns", created_unix_ns, NULL),
-    RES_ROW(TEXT, "mallab_version", mallab_version, NULL),
-    RES_ROW(TEXT, "workload_digest", workload_digest, NULL),
+    RES_ROW(LENT, "mallab_version", mallab_version, NULL),
     RES_ROW(TEXT, "machine_text", machine_text, NULL),
-    RES_ROW(TEXT, "baseline_version", baseline_version, NULL),
-    RES_ROW(NUMBER, "limit_bytes", limit_bytes, NULL),
-    RES_ROW(TEXT, "limit_by", limit_by, NULL),
-    RES_ROW(TRUTH, "one_thread", one_thread, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "label", label, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "commit", commit, NULL),
-    RES_ROW(TEXT, "version", version, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "library", library, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "build_id", build.id, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "build_digest", build.digest, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "baseline_build_id", baseline_build.id, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "baseline_build_digest", baseline_build.digest, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "other_build", other_build, NULL),
-    RES_ROW(TEXT, "settings", settings, NULL),
+    RES_ROW(LENT, "baseline_version", baseline_version, NULL),
+    RES_ROW_AS(LENT, OMITTED, "label", label, NULL),
+    RES_ROW_AS(LENT, OMITTED, "commit", commit, NULL),
+    RES_ROW(LENT, "version", version, NULL),
     RES_ROW(TRUTH, "failed", failed, NULL),
-    RES_ROW(NUMBER, "rounds", rounds, NULL),
-    RES_ROW(NUMBER, "steady_ns_per_op", steady_ns_per_op, NULL),
+    RES_ROW(COUNT, "rounds", rounds, NULL),
+    RES_ROW(NUMBER, "steady_ns_per_op", figures.steady_ns_per_op, NULL),
     RATIO("", time),
-    RATIO("control_", control_time),
-    RES_ROW(NUMBER, "resident_peak_bytes", peak_bytes, NULL),
-    RES_ROW(NUMBER, "resident_mean_bytes", mean_bytes, NULL),
+    RES_ROW(NUMBER, "resident_peak_bytes", figures.peak_bytes, NULL),
+    RES_ROW(NUMBER, "resident_mean_bytes", figures.mean_bytes, NULL),
     RATIO("resident_peak_", peak),
-    RES_ROW(NUMBER, "resident_rounds", resident_rounds, NULL),
-    RATIO("control_peak_", control_peak),
-    RES_ROW(LENT, "time_moved", time_moved, NULL),
-    RES_ROW(NUMBER, "time_change", time_change, NULL),
-    RES_ROW(NUMBER, "time_resolves", time_resolves, NULL),
-    RES_ROW(LENT, "peak_moved", peak_moved, NULL),
-    RES_ROW(NUMBER, "peak_change", peak_change, NULL),
-    RES_ROW(NUMBER, "peak_resolves", peak_resolves, NULL),
+    MOVE("time", time),
+    MOVE("peak", peak),
+    RES_ROW_AS(TEXT, OMITTED, "library_change", library_change, NULL),
     RES_ROW(TEXTS, "changed", changed, NULL),
 };
-const struct res_described RES_HISTORY_POINT = RES_DESCRIBE_WHOLLY("a point", POINT_FIELDS);
+static const struct res_described POINT = RES_DESCRIBE_WHOLLY("a point", POINT_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_history_candidate
 static const struct res_field CANDIDATE_FIELDS[] = {
-    RES_ROW(TEXT, "name", name, NULL),
+    RES_ROW(LENT, "name", name, NULL),
     RES_ROW(TRUTH, "is_baseline", is_baseline, NULL),
-    RES_LIST(LIST, PLAIN, "points", points, point_count, &RES_HISTORY_POINT, NULL),
+    RES_LIST(LIST, PLAIN, "points", points, point_count, &POINT, NULL),
 };
 static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate", CANDIDATE_FIELDS);
 #undef OWNER
@@ -138,11 +120,10 @@ static const struct res_described CANDIDATE = RES_DESCRIBE_WHOLLY("a candidate",
 #define OWNER struct res_history_series
 static const struct res_field SERIES_FIELDS[] = {
     RES_ROW(TEXT, "workload", workload, NULL),
-    RES_ROW_AS(TEXT, OMITTED, "host", host, NULL),
-    RES_ROW(TEXT, "workload_digest", workload_digest, NULL),
+    RES_ROW_AS(LENT, OMITTED, "host", host, NULL),
+    RES_ROW(LENT, "workload_digest", workload_digest, NULL),
     RES_ROW(TEXT, "machine", machine, NULL),
-    RES_ROW(TEXT, "machine_text", machine_text, NULL),
-    RES_ROW(TEXT, "baseline", baseline, NULL),
+    RES_ROW(LENT, "baseline", baseline, NULL),
     RES_LIST(LIST, PLAIN, "candidates", candidates, candidate_count, &CANDIDATE, NULL),
 };
 static const struct res_described SERIES = RES_DESCRIBE_WHOLLY("a series", SERIES_FIELDS);
@@ -168,100 +149,25 @@ const struct res_described RES_HISTORY = RES_DESCRIBE_WHOLLY("a history", HISTOR
 
 /* ---- gathering ------------------------------------------------------------------------------ */
 
-static char *copy_of(const char *words, const char *otherwise)
-{
-    return res_strdup(words != NULL ? words : otherwise);
-}
-
-static char *machine_text(const struct res_machine *machine)
-{
-    return res_printf("%s, %.0f CPUs, Linux %s", machine->cpu != NULL ? machine->cpu : "?",
-                      fmax(machine->cpus, 0), machine->kernel != NULL ? machine->kernel : "?");
-}
-
-static int compare_words(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-/* The variables of a candidate as NAME=VALUE, sorted: a result of another mallab may have them in another order. */
-static char *settings_text(const struct res_pairs *environment)
-{
-    char **words = res_calloc(environment->count + 1, sizeof *words);
-    struct res_text text = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < environment->count; i++) {
-        const struct res_pair *one = &environment->items[i];
-        if (one->value != NULL)
-            words[count++] = res_printf("%s=%s", one->name, one->value);
-    }
-    qsort(words, count, sizeof *words, compare_words);
-    for (size_t i = 0; i < count; i++) {
-        res_text_printf(&text, "%s%s", i > 0 ? " " : "", words[i]);
-        free(words[i]);
-    }
-    free(words);
-    return text.text != NULL ? text.text : res_strdup("");
-}
-
-static struct res_history_point point_of(const char *file, const struct res_result *result,
-                                         const struct res_result_workload *workload,
-                                         const struct res_result_entry *entry)
-{
-    const struct res_figures *figures = &entry->figures, *control = &workload->control.figures;
-    const bool limited = result->limit_bytes > 0;
-    return (struct res_history_point){
-        .workload = res_strdup(workload->name),
-        .host = res_strdup(workload->label),
-        .machine = machine_name(&result->machine),
-        .baseline = res_strdup(result->baseline),
-        .candidate = res_strdup(entry->name),
-        .file = res_text_plain(file),
-        .created_unix_ns = result->created_unix_ns,
-        .mallab_version = copy_of(result->mallab_version, "?"),
-        .workload_digest = copy_of(workload->file_digest, workload->name),
-        .machine_text = machine_text(&result->machine),
-        .baseline_version = copy_of(workload->candidates[0].version, "-"),
-        .limit_bytes = limited ? (double)result->limit_bytes : NAN,
-        /* Results of before knew one way only. */
-        .limit_by = limited ? copy_of(result->limit_by, "RLIMIT_DATA") : NULL,
-        /* One thread of a workload that has one is what it always was. */
-        .one_thread = result->one_thread && workload->threads > 1,
-        .label = res_strdup(result->label),
-        .commit = res_strdup(result->commit),
-        .version = copy_of(entry->version, "-"),
-        .library = copy_of(entry->library, entry->name),
-        .build = res_build_copy(&entry->build),
-        .baseline_build = res_build_copy(&workload->candidates[0].build),
-        .settings = settings_text(&entry->environment),
-        .failed = entry->failed != NULL,
-        .rounds = (double)workload->rounds,
-        .steady_ns_per_op = figures->steady_ns_per_op,
-        .time = figures->time,
-        .control_time = control->time,
-        .peak_bytes = figures->peak_bytes,
-        .mean_bytes = figures->mean_bytes,
-        .resident_rounds = entry->resident_rounds > 0 ? (double)entry->resident_rounds : NAN,
-        .peak = figures->peak,
-        .control_peak = control->peak,
-        .time_change = NAN,
-        .peak_change = NAN,
-        .time_resolves = NAN,
-        .peak_resolves = NAN,
-        .changed = {.known = true},
-    };
-}
+/* A workload of a result. */
+struct res_history_source {
+    char *file, *machine;
+    const struct res_result *result;
+    const struct res_result_workload *workload;
+    const char *digest;
+};
 
 void res_history_add(struct res_history *history, const char *file, const struct res_result *result)
 {
+    const size_t count = history->source_count;
     history->results++;
+    history->sources = res_realloc(history->sources, count + result->workload_count + 1,
+                                   sizeof *history->sources);
     for (size_t i = 0; i < result->workload_count; i++) {
         const struct res_result_workload *workload = &result->workloads[i];
-        history->points = res_realloc(history->points, history->point_count + workload->candidate_count + 1,
-                                      sizeof *history->points);
-        for (size_t k = 0; k < workload->candidate_count; k++)
-            history->points[history->point_count++] = point_of(file, result, workload,
-                                                               &workload->candidates[k]);
+        const char *digest = workload->file_digest != NULL ? workload->file_digest : workload->name;
+        history->sources[history->source_count++] = (struct res_history_source){
+            res_text_plain(file), machine_name(&result->machine), result, workload, digest};
     }
 }
 
@@ -273,205 +179,196 @@ void res_history_leave_out(struct res_history *history, const char *file, const 
                                                                                  res_text_plain(why)};
 }
 
-/* ---- moving --------------------------------------------------------------------------------- */
+/* ---- one candidate -------------------------------------------------------------------------- */
 
-/* A ratio with its interval and that of its control, as logarithms. */
-struct figure {
-    double ratio, low, high, noise;
-    double rounds;
-};
-
-static struct figure figure_of(const struct res_history_point *point, bool memory)
+static void add_once(struct res_texts *texts, const char *word)
 {
-    const struct res_difference *own = memory ? &point->peak : &point->time;
-    const struct res_interval noise = (memory ? &point->control_peak : &point->control_time)->interval;
-    return (struct figure){
-        .ratio = log(own->ratio),
-        .low = log(own->interval.low),
-        .high = log(own->interval.high),
-        .noise = fmax(fabs(log(noise.low)), fabs(log(noise.high))), /* NAN where there is no control */
-        .rounds = memory ? point->resident_rounds : point->rounds,
-    };
+    if (texts->count == 0 || strcmp(texts->items[texts->count - 1], word) != 0)
+        res_texts_add(texts, word);
 }
 
-/* The quotient of a point's ratio and its level's, and the verdict on it. */
-static enum res_verdict judge(const struct res_history_point *first, const struct res_history_point *point,
-                              bool memory, double *ret_change, double *ret_resolves)
+/* One thread of a workload that has one is what it always was. */
+static bool is_one_thread(const struct res_history_source *source)
 {
-    const struct figure then = figure_of(first, memory), now = figure_of(point, memory);
-    const double change = now.ratio - then.ratio;
-    const double noise = fmax(hypot(then.noise, now.noise), log1p(RES_HISTORY_LEAST));
-    const double rounds = fmin(then.rounds, now.rounds);
-    const struct res_comparison comparison = {
-        .ratio = exp(change),
-        .interval = {.low = exp(change - hypot(now.ratio - now.low, then.high - then.ratio)),
-                     .high = exp(change + hypot(now.high - now.ratio, then.ratio - then.low))},
-        .rounds = rounds > 0 && rounds < 1e6 ? (size_t)rounds : 0,
-        .rounds_needed = memory ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT,
-        .has_control = true,
-        .control = {.low = exp(-noise), .high = exp(noise)},
-    };
-    *ret_change = exp(change);
-    if (isnan(hypot(then.noise, now.noise)) || res_judge(&comparison) == RES_UNDECIDED)
-        return RES_UNDECIDED;
-    *ret_resolves = res_resolves(comparison.ratio, comparison.interval, comparison.control, 0);
-    return res_judge(&comparison);
+    return source->result->one_thread && source->workload->threads > 1;
 }
 
-static bool differs(const struct res_history_point *one, const struct res_history_point *other,
-                    const char *key)
+static bool limits_differ(const struct res_result *one, const struct res_result *other)
 {
-    return !res_described_same(&RES_HISTORY_POINT, one, other, key);
+    return !res_described_same(&RES_RESULT, one, other, "limit_bytes") ||
+           !res_described_same(&RES_RESULT, one, other, "limit_by");
 }
 
-static bool begins_anew(const struct res_history_point *first, const struct res_history_point *point)
+static bool begins_anew(const struct res_history_source *first, const struct res_history_source *source)
 {
-    return differs(first, point, "one_thread") ||
-           differs(first, point, "limit_bytes") || differs(first, point, "limit_by");
+    return is_one_thread(first) != is_one_thread(source) || limits_differ(first->result, source->result);
 }
 
-static void add_changes(struct res_history_point *point, const struct res_history_point *before)
+static const struct res_result_entry *baseline_of(const struct res_history_source *source)
 {
-    static const struct {
-        const char *key, *word;
-    } kinds[] = {
-        {"version", "version"},       {"baseline_version", "baseline"},
-        {"mallab_version", "mallab"}, {"machine_text", "machine"},
-        {"one_thread", "threads"},
-        {"limit_bytes", "limit"},     {"limit_by", "limit"},
-        {"settings", "settings"},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const bool again = i > 0 && strcmp(kinds[i].word, kinds[i - 1].word) == 0 &&
-                           differs(before, point, kinds[i - 1].key);
-        if (differs(before, point, kinds[i].key) && !again)
-            res_texts_add(&point->changed, kinds[i].word);
+    return res_result_entry_named(source->workload, source->result->baseline);
+}
+
+/* What is other than at the point before. */
+static void add_changes(struct res_history_point *point, const struct res_history_source *before,
+                        const struct res_history_source *now, const char *name)
+{
+    static const char *const MACHINE[] = {"cpu", "cpus", "kernel"};
+    const struct res_result_entry *base = baseline_of(before), *base_now = baseline_of(now);
+    const struct res_result_entry *entry = res_result_entry_named(before->workload, name);
+    const struct res_result_entry *entry_now = res_result_entry_named(now->workload, name);
+    point->library_change = res_library_change(entry, entry_now);
+    if (point->library_change != NULL)
+        add_once(&point->changed,
+                 res_described_same(&RES_RESULT_ENTRY, entry, entry_now, "version") ? "build" : "version");
+    char *of_baseline = base != NULL && base_now != NULL ? res_library_change(base, base_now) : NULL;
+    if (of_baseline != NULL)
+        add_once(&point->changed, "baseline");
+    free(of_baseline);
+    if (!res_described_same(&RES_RESULT, before->result, now->result, "mallab_version"))
+        add_once(&point->changed, "mallab");
+    for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++)
+        if (!res_described_same(&RES_MACHINE, &before->result->machine, &now->result->machine, MACHINE[i]))
+            add_once(&point->changed, "machine");
+    if (is_one_thread(before) != is_one_thread(now))
+        add_once(&point->changed, "threads");
+    if (limits_differ(before->result, now->result))
+        add_once(&point->changed, "limit");
+    if (!res_described_same(&RES_RESULT_ENTRY, entry, entry_now, "environment"))
+        add_once(&point->changed, "settings");
+}
+
+/* Since the first of the level, which a point that moved, or has nothing to be held against, becomes. */
+static struct res_history_move move_of(const struct res_history_source **level,
+                                       const struct res_history_source *now,
+                                       const struct res_result_entry *entry, enum res_metric metric)
+{
+    struct res_history_move move = {NULL, NAN, NAN};
+    if (!isfinite(res_metric_value(now->workload, entry, metric)))
+        return move;
+    if (*level == NULL || begins_anew(*level, now)) {
+        *level = now;
+        return move;
     }
-    point->other_build = res_build_change(point->library, point->version, &before->build, &point->build);
-    if (point->other_build != NULL && !differs(before, point, "version"))
-        res_texts_add(&point->changed, "build");
-    if (res_builds_differ(&before->baseline_build, &point->baseline_build) &&
-        !differs(before, point, "baseline_version"))
-        res_texts_add(&point->changed, "baseline");
+    const struct res_partners partners = {now->workload, (*level)->workload, now->result->baseline,
+                                          (*level)->result->baseline};
+    const struct res_finding finding = res_compare_figure(&partners, entry, metric);
+    move.change = finding.estimate.value;
+    if (isfinite(finding.resolves))
+        move.resolves = fmax(finding.resolves, RES_HISTORY_LEAST);
+    if (res_cell_role(finding.word) != RES_ROLE_GOOD && res_cell_role(finding.word) != RES_ROLE_BAD)
+        return move;
+    if (fabs(move.change - 1) < RES_HISTORY_LEAST)
+        return move;
+    move.word = finding.word;
+    *level = now;
+    return move;
 }
 
-static void set_move(struct res_history_point *point, enum res_verdict verdict, double change, bool memory)
+static struct res_history_point point_of(const struct res_history_source *source,
+                                         const struct res_result_entry *entry)
 {
-    const bool moved = verdict == RES_LESS || verdict == RES_MORE;
-    const char *word = memory ? RES_MEMORY_VERDICTS[verdict] : RES_TIME_VERDICTS[verdict];
-    *(memory ? &point->peak_moved : &point->time_moved) = moved ? word : NULL;
-    *(memory ? &point->peak_change : &point->time_change) = change;
-}
-
-/* Points of one candidate of a series, in the order of their dates. */
-static void mark_moves(struct res_history_point *points, size_t count)
-{
-    const struct res_history_point *levels[2] = {NULL, NULL};
-    for (size_t i = 0; i < count; i++) {
-        struct res_history_point *point = &points[i];
-        for (int memory = 0; memory < 2; memory++) {
-            double change = NAN;
-            enum res_verdict verdict = RES_UNDECIDED;
-            const bool known = isfinite(figure_of(point, memory).ratio);
-            const bool anew = levels[memory] == NULL || begins_anew(levels[memory], point);
-            if (known && !anew)
-                verdict = judge(levels[memory], point, memory, &change,
-                                memory ? &point->peak_resolves : &point->time_resolves);
-            if (known && (anew || verdict == RES_LESS || verdict == RES_MORE))
-                levels[memory] = point;
-            set_move(point, verdict, change, memory);
-        }
-        if (i > 0)
-            add_changes(point, point - 1);
-    }
-}
-
-/* ---- sorting -------------------------------------------------------------------------------- */
-
-static bool is_baseline(const struct res_history_point *point)
-{
-    return strcmp(point->candidate, point->baseline) == 0;
-}
-
-static int compare_series(const struct res_history_point *one, const struct res_history_point *other)
-{
-    int order = res_key_compare(one->host, one->workload_digest, other->host, other->workload_digest);
-    if (order == 0)
-        order = strcmp(one->machine, other->machine);
-    return order != 0 ? order : strcmp(one->baseline, other->baseline);
-}
-
-static int compare_candidates(const struct res_history_point *one, const struct res_history_point *other)
-{
-    const int order = (int)is_baseline(other) - (int)is_baseline(one);
-    return order != 0 ? order : strcmp(one->candidate, other->candidate);
-}
-
-/* By series, the baseline first among the candidates, date, and file, so that equal dates have one order. */
-static int compare_points(const void *left, const void *right)
-{
-    const struct res_history_point *one = left, *other = right;
-    int order = compare_series(one, other);
-    if (order == 0)
-        order = compare_candidates(one, other);
-    if (order == 0)
-        order = (one->created_unix_ns > other->created_unix_ns) -
-                (one->created_unix_ns < other->created_unix_ns);
-    return order != 0 ? order : strcmp(one->file, other->file);
-}
-
-typedef int compare_fn(const struct res_history_point *one, const struct res_history_point *other);
-
-/* How many of sorted points are as the first of them. */
-static size_t alike(const struct res_history_point *points, size_t count, compare_fn *compare)
-{
-    size_t end = 1;
-    while (end < count && compare(&points[0], &points[end]) == 0)
-        end++;
-    return end;
-}
-
-/* What all points of a candidate share is told once. */
-static void drop_shared(struct res_history_point *point)
-{
-    char **const shared[] = {&point->workload, &point->host, &point->machine, &point->baseline,
-                             &point->candidate};
-    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
-        free(*shared[i]);
-        *shared[i] = NULL;
-    }
-}
-
-static struct res_history_candidate candidate_of(const struct res_history_point *points, size_t count)
-{
-    struct res_history_candidate candidate = {
-        .name = res_strdup(points[0].candidate),
-        .is_baseline = is_baseline(&points[0]),
-        .points = res_calloc(count, sizeof *points),
-        .point_count = count,
+    const struct res_machine *machine = &source->result->machine;
+    const struct res_result_entry *base = baseline_of(source);
+    return (struct res_history_point){
+        .file = res_strdup(source->file),
+        .created_unix_ns = source->result->created_unix_ns,
+        .mallab_version = source->result->mallab_version != NULL ? source->result->mallab_version : "?",
+        .baseline_version = base != NULL && base->version != NULL ? base->version : "-",
+        .label = source->result->label,
+        .commit = source->result->commit,
+        .version = entry->version != NULL ? entry->version : "-",
+        .machine_text = res_printf("%s, %.0f CPUs, Linux %s", machine->cpu != NULL ? machine->cpu : "?",
+                                   fmax(machine->cpus, 0), machine->kernel != NULL ? machine->kernel : "?"),
+        .failed = entry->failed != NULL,
+        .rounds = source->workload->rounds,
+        .figures = entry->figures,
+        .changed = {.known = true},
     };
-    memcpy(candidate.points, points, count * sizeof *points);
-    mark_moves(candidate.points, count);
-    for (size_t i = 0; i < count; i++)
-        drop_shared(&candidate.points[i]);
+}
+
+/* Sources are in the order of their dates. */
+static struct res_history_candidate candidate_of(const struct res_history_source *sources, size_t count,
+                                                 const char *name)
+{
+    const uint64_t minute_ns = UINT64_C(60000000000);
+    const struct res_history_source *before = NULL, *time = NULL, *peak = NULL;
+    struct res_history_candidate candidate = {.name = name,
+                                              .is_baseline = strcmp(name, sources->result->baseline) == 0,
+                                              .points = res_calloc(count, sizeof *candidate.points)};
+    for (const struct res_history_source *now = sources; now < sources + count; now++) {
+        const struct res_result_entry *entry = res_result_entry_named(now->workload, name);
+        if (entry == NULL)
+            continue;
+        struct res_history_point *point = &candidate.points[candidate.point_count++];
+        *point = point_of(now, entry);
+        point->time = move_of(&time, now, entry, RES_METRIC_TIME);
+        point->peak = move_of(&peak, now, entry, RES_METRIC_RSS_PEAK);
+        if (before != NULL)
+            add_changes(point, before, now, name);
+        if (before != NULL && point[-1].created_unix_ns / minute_ns == point->created_unix_ns / minute_ns)
+            point[-1].shares_minute = point->shares_minute = true;
+        before = now;
+    }
     return candidate;
 }
 
-static struct res_history_series series_of(const struct res_history_point *points, size_t count)
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static int compare_series(const struct res_history_source *one, const struct res_history_source *other)
 {
-    struct res_history_series series = {
-        .workload = res_strdup(points[count - 1].workload),
-        .host = res_strdup(points[0].host),
-        .workload_digest = res_strdup(points[0].workload_digest),
-        .machine = res_strdup(points[0].machine),
-        .machine_text = res_strdup(points[count - 1].machine_text),
-        .baseline = res_strdup(points[0].baseline),
-        .candidates = res_calloc(count, sizeof *series.candidates),
-    };
-    for (size_t first = 0, part; first < count; first += part) {
-        part = alike(points + first, count - first, compare_candidates);
-        series.candidates[series.candidate_count++] = candidate_of(points + first, part);
+    int order = res_key_compare(one->workload->label, one->digest, other->workload->label, other->digest);
+    if (order == 0)
+        order = strcmp(one->machine, other->machine);
+    return order != 0 ? order : strcmp(one->result->baseline, other->result->baseline);
+}
+
+/* By series, date, and file, so that equal dates have one order. */
+static int compare_sources(const void *left, const void *right)
+{
+    const struct res_history_source *one = left, *other = right;
+    const uint64_t dates[] = {one->result->created_unix_ns, other->result->created_unix_ns};
+    int order = compare_series(one, other);
+    if (order == 0)
+        order = (dates[0] > dates[1]) - (dates[0] < dates[1]);
+    return order != 0 ? order : strcmp(one->file, other->file);
+}
+
+/* The baseline first. */
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct res_history_candidate *one = left, *other = right;
+    const int order = (int)other->is_baseline - (int)one->is_baseline;
+    return order != 0 ? order : strcmp(one->name, other->name);
+}
+
+static void add_candidates(struct res_history_series *series, const struct res_history_source *sources,
+                           size_t count, const struct res_result_workload *workload)
+{
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        const char *name = workload->candidates[i].name;
+        bool known = false;
+        for (size_t k = 0; k < series->candidate_count && !known; k++)
+            known = strcmp(series->candidates[k].name, name) == 0;
+        if (known)
+            continue;
+        series->candidates = res_realloc(series->candidates, series->candidate_count + 1,
+                                         sizeof *series->candidates);
+        series->candidates[series->candidate_count++] = candidate_of(sources, count, name);
     }
+}
+
+static struct res_history_series series_of(const struct res_history_source *sources, size_t count)
+{
+    struct res_history_series series = {.workload = res_strdup(sources[count - 1].workload->name),
+                                        .machine = res_strdup(sources->machine),
+                                        .host = sources->workload->label,
+                                        .workload_digest = sources->digest,
+                                        .baseline = sources->result->baseline};
+    for (size_t i = 0; i < count; i++)
+        add_candidates(&series, sources, count, sources[i].workload);
+    if (series.candidate_count > 1)
+        qsort(series.candidates, series.candidate_count, sizeof *series.candidates, compare_candidates);
     return series;
 }
 
@@ -503,19 +400,24 @@ static void name_series(struct res_history *history)
 
 void res_history_finish(struct res_history *history)
 {
-    struct res_history_point *points = history->points;
-    const size_t count = history->point_count;
+    struct res_history_source *sources = history->sources;
+    const size_t count = history->source_count;
     history->schema = RES_HISTORY_SCHEMA;
     history->mallab_version = MALLAB_VERSION;
     history->series = res_calloc(count + 1, sizeof *history->series);
     if (count > 0)
-        qsort(points, count, sizeof *points, compare_points);
-    for (size_t first = 0, part; first < count; first += part) {
-        part = alike(points + first, count - first, compare_series);
-        history->series[history->series_count++] = series_of(points + first, part);
+        qsort(sources, count, sizeof *sources, compare_sources);
+    for (size_t first = 0, end = 0; first < count; first = end) {
+        while (end < count && compare_series(&sources[first], &sources[end]) == 0)
+            end++;
+        history->series[history->series_count++] = series_of(&sources[first], end - first);
     }
     name_series(history);
-    free(points);
-    history->points = NULL;
-    history->point_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        free(sources[i].file);
+        free(sources[i].machine);
+    }
+    free(sources);
+    history->sources = NULL;
+    history->source_count = 0;
 }
