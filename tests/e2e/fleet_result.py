@@ -59,14 +59,13 @@ def total(hosts, at, key, unit):
 def candidate(hosts, at, names):
     if at == 0:
         return {"name": names[0], "ratio": None, "peak": {"ratio": None}, "peaks": total(hosts, 0, "peak_bytes", "bytes"),
-                "means": total(hosts, 0, "mean_bytes", "bytes"), "largest_bytes": 50_000_000, "p99_bytes": 50_000_000}
+                "means": total(hosts, 0, "mean_bytes", "bytes"), "largest_bytes": 50_000_000}
     losers = [{"label": one["label"], "workload": one["workload"], "file_digest": one["file_digest"], "ratio": one["entries"][at]["time"]["ratio"],
-               "ratio_low": one["entries"][at]["time"]["ratio_low"], "ratio_high": one["entries"][at]["time"]["ratio_high"], "p_value": .001, "probability": .99}
+               "ratio_low": one["entries"][at]["time"]["ratio_low"], "ratio_high": one["entries"][at]["time"]["ratio_high"], "p_value": .001}
               for one in hosts if one["entries"][at]["time"]["ratio"] > 1.2]
     return {"name": names[at], **change(hosts, at, "time", ("faster", "slower")), "peak": change(hosts, at, "peak", ("less", "more")),
             "cpu": total(hosts, at, "cpu_ns", "ns"), "peaks": total(hosts, at, "peak_bytes", "bytes"), "means": total(hosts, at, "mean_bytes", "bytes"),
-            "largest_bytes": 60_000_000, "p99_bytes": 59_000_000, "p99_bound_bytes": 60_000_000 if len(hosts) >= 299 else None,
-            "losers_share": .05 if losers else .001, "losers": losers}
+            "largest_bytes": 60_000_000, "doubtful": 0, "losers": losers}
 
 
 def fleet(count, names=NAMES, shift=1.0, first=0):
@@ -74,7 +73,7 @@ def fleet(count, names=NAMES, shift=1.0, first=0):
     hosts = [host(number, count, names, shift) for number in range(first, first + count)]
     return {"baseline": names[0], "machines": ["Test CPU, 2 cpus, x86_64"],
             "weights": "hosts", "all_hosts": False, "of": {"time": "process", "memory": "process"}, "loser_limit": .01, "workloads": count,
-            "n_eff": float(count), "candidates": [candidate(hosts, at, names) for at in range(len(names))], "against": [], "hosts": hosts}
+            "n_eff": float(count), "candidates": [candidate(hosts, at, names) for at in range(len(names))], "hosts": hosts}
 
 
 def document(inside, missing=()):

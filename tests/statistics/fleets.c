@@ -53,7 +53,7 @@ struct tally {
     size_t any;             /* with a verdict over all, or a loser named */
     size_t misnamed;        /* that name a loser which is none */
     double false_part;      /* of the names in a fleet, summed over fleets */
-    size_t found, nearest;  /* fleets with the planted one named; or among the nearest */
+    size_t found;           /* fleets with the planted one named */
 };
 
 static double normal(struct res_random *random)
@@ -185,7 +185,6 @@ static void count_verdicts(const struct kind *kind, const struct res_fleet *flee
     const struct res_fleet_candidate *first = &fleet->candidates[1];
     const bool found = kind->planted > 0 && has_planted(first->losers, first->loser_count);
     tally->found += found;
-    tally->nearest += found || (kind->planted > 0 && has_planted(first->nearest, first->nearest_count));
     tally->told += told;
     tally->any += told || names > 0;
     tally->misnamed += false_names > 0;
@@ -231,7 +230,6 @@ static json_t *told(const struct kind *kind, const struct tally *tally, size_t f
         {"host_told", tally->host_told},
         {"misnamed", tally->misnamed},
         {"found", tally->found},
-        {"nearest", tally->nearest},
     };
     json_t *object = json_pack("{s:s, s:b, s:b, s:b}", "kind", kind->name, "planted", kind->planted > 0,
                                "equal", kind->mean == 0, "all_hosts", kind->all_hosts);

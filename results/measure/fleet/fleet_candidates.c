@@ -203,8 +203,7 @@ static void judge_change(const struct res_fleet *fleet, const struct sample *sam
 /* ---- losers ---------------------------------------------------------------------------------- */
 
 static struct res_fleet_named named_of(const struct res_fleet_host *host,
-                                       const struct res_fleet_difference *difference, double p_value,
-                                       double probability)
+                                       const struct res_fleet_difference *difference, double p_value)
 {
     return (struct res_fleet_named){.label = res_strdup(host->label),
                                     .workload = res_strdup(host->workload),
@@ -212,8 +211,7 @@ static struct res_fleet_named named_of(const struct res_fleet_host *host,
                                     .ratio = difference->ratio,
                                     .low = difference->low,
                                     .high = difference->high,
-                                    .p_value = p_value,
-                                    .probability = probability};
+                                    .p_value = p_value};
 }
 
 /* Hosts are ordered, and stay so where these are equal. */
@@ -228,54 +226,24 @@ static int by_rank(const void *left, const void *right)
     return a->by > b->by ? -1 : a->by < b->by ? 1 : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Of all in the sample their probabilities to lose, all NAN where the spread is not known. */
-static double *loser_probabilities(const struct res_fleet *fleet, const struct sample *sample,
-                                   double *ret_share)
-{
-    double *probabilities = res_calloc(sample->count + 1, sizeof *probabilities);
-    double *found = res_calloc(sample->count + 1, sizeof *found);
-    struct sample known = known_of(sample);
-    *ret_share = NAN;
-    const double n_eff = res_many_effective(known.shares, known.count);
-    const bool tells = n_eff >= RES_FLEET_LEAST_EFFECTIVE;
-    if (tells)
-        *ret_share = res_many_above(known.values, known.variances, known.shares, known.count,
-                                    log(1 + fleet->loser_limit), found);
-    for (size_t i = 0, k = 0; i < sample->count; i++)
-        probabilities[i] = tells && isfinite(sample->variances[i]) ? found[k++] : NAN;
-    free(found);
-    sample_release(&known);
-    return probabilities;
-}
-
 static void fill_losers(const struct res_fleet *fleet, const struct sample *sample, const double *p_values,
                         struct res_fleet_candidate *ret_candidate)
 {
     struct ranked *losers = res_calloc(sample->count + 1, sizeof *losers);
-    struct ranked *nearest = res_calloc(sample->count + 1, sizeof *nearest);
-    size_t loser_count = 0, nearest_count = 0;
-    double *probabilities = loser_probabilities(fleet, sample, &ret_candidate->losers_share);
+    size_t count = 0;
     for (size_t i = 0; i < sample->count; i++) {
+        const struct res_fleet_difference *difference = sample->differences[i];
         if (p_values[i] <= RES_FLEET_NAMED_FALSE)
-            losers[loser_count++] = (struct ranked){i, sample->differences[i]->ratio};
-        else if (probabilities[i] >= RES_FLEET_NEAREST)
-            nearest[nearest_count++] = (struct ranked){i, probabilities[i]};
+            losers[count++] = (struct ranked){i, difference->ratio};
+        else if (!(difference->high <= 1 + fleet->loser_limit))
+            ret_candidate->doubtful++;
     }
-    qsort(losers, loser_count, sizeof *losers, by_rank);
-    qsort(nearest, nearest_count, sizeof *nearest, by_rank);
-    nearest_count = nearest_count < RES_FLEET_NEAREST_MOST ? nearest_count : RES_FLEET_NEAREST_MOST;
-    ret_candidate->losers = res_calloc(loser_count + 1, sizeof *ret_candidate->losers);
-    ret_candidate->nearest = res_calloc(nearest_count + 1, sizeof *ret_candidate->nearest);
-    for (size_t i = 0; i < loser_count; i++)
-        ret_candidate->losers[ret_candidate->loser_count++] = named_of(
-            sample->hosts[losers[i].at], sample->differences[losers[i].at], p_values[losers[i].at],
-            probabilities[losers[i].at]);
-    for (size_t i = 0; i < nearest_count; i++)
-        ret_candidate->nearest[ret_candidate->nearest_count++] = named_of(
-            sample->hosts[nearest[i].at], sample->differences[nearest[i].at], p_values[nearest[i].at],
-            probabilities[nearest[i].at]);
-    free(probabilities);
-    free(nearest);
+    qsort(losers, count, sizeof *losers, by_rank);
+    ret_candidate->losers = res_calloc(count + 1, sizeof *ret_candidate->losers);
+    ret_candidate->loser_count = count;
+    for (size_t i = 0; i < count; i++)
+        ret_candidate->losers[i] = named_of(sample->hosts[losers[i].at], sample->differences[losers[i].at],
+                                            p_values[losers[i].at]);
     free(losers);
 }
 
@@ -376,27 +344,6 @@ static void fill_total(const struct res_fleet *fleet, const struct sample *sampl
     free(amounts);
 }
 
-/* Quantiles are of hosts as they are: where their shares differ no bound is told. */
-static void fill_sizes(const struct sample *sample, size_t candidate,
-                       struct res_fleet_candidate *ret_candidate)
-{
-    double *bytes = res_calloc(sample->count + 1, sizeof *bytes);
-    size_t count = 0;
-    for (size_t i = 0; i < sample->count; i++) {
-        const double peak = sample->hosts[i]->entries[candidate].peak_bytes;
-        if (isfinite(peak))
-            bytes[count++] = peak;
-    }
-    const bool equal = res_many_effective(sample->shares, sample->count) > 0.999 * (double)sample->count;
-    if (count > 0)
-        ret_candidate->largest_bytes = res_quantile(bytes, count, 1);
-    if (count >= RES_FLEET_P99_LEAST)
-        ret_candidate->p99_bytes = res_quantile(bytes, count, 0.99);
-    if (equal)
-        ret_candidate->p99_bound_bytes = res_many_quantile_bound(bytes, count, 0.99);
-    free(bytes);
-}
-
 static void fill_totals(const struct res_fleet *fleet, size_t candidate,
                         struct res_fleet_candidate *ret_candidate)
 {
@@ -406,67 +353,11 @@ static void fill_totals(const struct res_fleet *fleet, size_t candidate,
                &ret_candidate->peaks);
     fill_total(fleet, &memory, candidate, offsetof(struct res_fleet_entry, mean_bytes),
                &ret_candidate->means);
-    fill_sizes(&memory, candidate, ret_candidate);
+    for (size_t i = 0; i < memory.count; i++) /* NAN counts for nothing */
+        ret_candidate->largest_bytes = fmax(ret_candidate->largest_bytes,
+                                            memory.hosts[i]->entries[candidate].peak_bytes);
     sample_release(&memory);
     sample_release(&time);
-}
-
-/* ---- pairs ----------------------------------------------------------------------------------- */
-
-/* Returns the p-value; NAN: there is no interval. ret_part: of the process that is malloc's. */
-static double fill_pair(const struct res_fleet *fleet, size_t one, size_t other,
-                        struct res_fleet_pair *ret_pair, double *ret_part)
-{
-    struct sample sample = sample_of(fleet, one, false);
-    size_t count = 0;
-    for (size_t i = 0; i < sample.count; i++) {
-        const struct res_fleet_difference *against = res_fleet_used(fleet, sample.hosts[i], other, false);
-        if (against == NULL)
-            continue;
-        sample.values[count] = sample.values[i] - log(against->ratio);
-        sample.variances[count] = sample.variances[i] + against->error * against->error;
-        sample.shares[count++] = sample.shares[i];
-    }
-    const struct res_logarithm mean = fleet->all_hosts ? res_many_these(sample.values, sample.variances,
-                                                                        sample.shares, count)
-                                                       : res_many_mean(sample.values, sample.shares, count);
-    const struct res_estimate estimate = res_logarithm_estimate(mean);
-    const bool tells = count > 0 && tells_spread(fleet, res_many_effective(sample.shares, count));
-    ret_pair->one = res_strdup(fleet->candidates[one].name);
-    ret_pair->other = res_strdup(fleet->candidates[other].name);
-    ret_pair->ratio = estimate.value;
-    ret_pair->low = tells ? estimate.interval.low : NAN;
-    ret_pair->high = tells ? estimate.interval.high : NAN;
-    *ret_part = sample.part;
-    sample_release(&sample);
-    return isfinite(ret_pair->low) ? estimate.p_value : NAN;
-}
-
-static void fill_pairs(struct res_fleet *fleet)
-{
-    const size_t names = fleet->candidate_count > 0 && fleet->candidate_count <= RES_FLEET_PAIRED_MOST
-                             ? fleet->candidate_count - 1
-                             : 0;
-    const size_t most = names > 1 ? names * (names - 1) / 2 : 0;
-    double *p_values = res_calloc(most + 1, sizeof *p_values);
-    double *parts = res_calloc(most + 1, sizeof *parts);
-    fleet->against = res_calloc(most + 1, sizeof *fleet->against);
-    for (size_t one = 1; one <= names; one++)
-        for (size_t other = one + 1; other <= names; other++) {
-            const size_t at = fleet->against_count++;
-            p_values[at] = fill_pair(fleet, one, other, &fleet->against[at], &parts[at]);
-        }
-    res_holm(p_values, most);
-    for (size_t i = 0; i < most; i++) {
-        struct res_fleet_pair *pair = &fleet->against[i];
-        const struct res_estimate estimate = {.value = pair->ratio, .interval = {pair->low, pair->high}};
-        const struct res_comparison comparison = comparison_of(
-            &estimate, false, fleet->of_time == RES_FLEET_OF_MALLOC, parts[i]);
-        pair->p_corrected = p_values[i];
-        pair->verdict = verdict_of(&comparison, p_values[i]);
-    }
-    free(parts);
-    free(p_values);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -492,5 +383,4 @@ void res_fleet_candidates_fill(struct res_fleet *fleet)
         fill_totals(fleet, i, &fleet->candidates[i]);
         fill_failed(fleet, i, &fleet->candidates[i].failed);
     }
-    fill_pairs(fleet);
 }

@@ -86,7 +86,6 @@ static const struct res_field NAMED_FIELDS[] = {
     RES_ROW(TEXT, "file_digest", file_digest, "with the label its key"),
     RES_RATIO_ROWS("", ratio, low, high, "of time", "95 % interval of this host alone"),
     RES_ROW(NUMBER, "p_value", p_value, "one-sided, of a ratio above the limit, corrected (Holm)"),
-    RES_ROW(NUMBER, "probability", probability, "of being a loser, by the spread of the others too"),
 };
 static const struct res_described NAMED = RES_DESCRIBE_WHOLLY("a named host", NAMED_FIELDS);
 #undef OWNER
@@ -100,27 +99,12 @@ static const struct res_field CANDIDATE_FIELDS[] = {
     TOTAL("peaks", "bytes", peaks, "sum of peaks"),
     TOTAL("means", "bytes", means, "sum of means"),
     RES_ROW(WHOLE, "largest_bytes", largest_bytes, "the largest peak of a host"),
-    RES_ROW(WHOLE, "p99_bytes", p99_bytes, "peak that 99 of 100 hosts stay below"),
-    RES_ROW(WHOLE, "p99_bound_bytes", p99_bound_bytes,
-            "its upper 95 % bound; `null` below 299 hosts of equal share"),
-    RES_ROW(NUMBER, "losers_share", losers_share, "estimated share of hosts that lose, named or not"),
     RES_LIST(LIST, OMITTED, "losers", losers, loser_count, &NAMED,
              "hosts proven slower by more than `loser_limit`, the worst first"),
-    RES_LIST(LIST, OMITTED, "nearest", nearest, nearest_count, &NAMED, "hosts that more blocks may prove so"),
+    RES_ROW(COUNT, "doubtful", doubtful, "hosts of which that is not excluded"),
     RES_ROW_AS(TEXTS, OMITTED, "failed", failed, "labels of hosts on which it failed"),
 };
 const struct res_described RES_FLEET_CANDIDATE = RES_DESCRIBE_WHOLLY("a fleet's candidate", CANDIDATE_FIELDS);
-#undef OWNER
-
-#define OWNER struct res_fleet_pair
-static const struct res_field PAIR_FIELDS[] = {
-    RES_ROW(TEXT, "one", one, "candidate"),
-    RES_ROW(TEXT, "other", other, "candidate"),
-    RES_RATIO_ROWS("", ratio, low, high, "time of one over the other's, paired by host", "95 % interval"),
-    RES_ROW(NUMBER, "p_corrected", p_corrected, "for all pairs together (Holm)"),
-    RES_WORD("verdict", verdict, RES_TIME_VERDICTS, "whether `one` is `faster` or `slower`"),
-};
-static const struct res_described PAIR = RES_DESCRIBE_WHOLLY("a pair", PAIR_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_fleet_missing
@@ -170,7 +154,6 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_ROW(NUMBER, "n_eff", n_eff, "hosts of equal share that say as much (Kish)"),
     RES_LIST(LIST, REQUIRED, "candidates", candidates, candidate_count, &RES_FLEET_CANDIDATE,
              "the baseline first"),
-    RES_LIST(LIST, PLAIN, "against", against, against_count, &PAIR, "candidates with one another"),
     RES_LIST(LIST, REQUIRED, "hosts", hosts, host_count, &RES_FLEET_HOST, "by label, then digest"),
     RES_LIST(LIST, OMITTED, "missing", missing, missing_count, &MISSING,
              "what was expected and is in no result, beside `fleet`"),

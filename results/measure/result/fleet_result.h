@@ -80,8 +80,7 @@ struct res_fleet_total {
 struct res_fleet_named {
     char *label, *workload, *file_digest;
     double ratio, low, high;
-    double p_value;     /* one-sided, of a ratio above the limit of losers, corrected (res_holm) */
-    double probability; /* of being a loser, by the spread of the others as well */
+    double p_value; /* one-sided, of a ratio above the limit of losers, corrected (res_holm) */
 };
 
 struct res_fleet_candidate {
@@ -89,22 +88,10 @@ struct res_fleet_candidate {
     struct res_fleet_change time, peak;
     struct res_fleet_total cpu, peaks, means; /* sums of CPU time, of peaks, of means */
     double largest_bytes;                     /* the largest peak of a host */
-    double p99_bytes,
-        p99_bound_bytes; /* 99 of 100 hosts need no more; its upper 95 % bound, NAN under 299 equal hosts */
-    double losers_share; /* estimated share of hosts that lose, named or not */
     struct res_fleet_named *losers; /* proven to be slower by more than loser_limit, the worst first */
     size_t loser_count;
-    struct res_fleet_named *nearest; /* not proven, and likelier than others: to be measured again */
-    size_t nearest_count;
+    uint64_t doubtful;       /* hosts of which that is not excluded */
     struct res_texts failed; /* labels of hosts on which it failed */
-};
-
-/* Two candidates, paired by host. */
-struct res_fleet_pair {
-    char *one, *other;
-    double ratio, low, high; /* one over other */
-    double p_corrected;      /* for all pairs (Holm) */
-    int verdict;             /* enum res_verdict of time: faster means that `one` is */
 };
 
 /* One that was expected, and is in no result. */
@@ -143,8 +130,6 @@ struct res_fleet {
     double n_eff;                           /* of all hosts */
     struct res_fleet_candidate *candidates; /* the baseline first, whose changes are NAN */
     size_t candidate_count;
-    struct res_fleet_pair *against; /* all pairs without the baseline, by time */
-    size_t against_count;
     struct res_fleet_host *hosts; /* by label, then digest */
     size_t host_count;
     struct res_fleet_missing *missing;

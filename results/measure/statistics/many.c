@@ -161,38 +161,3 @@ struct res_logarithm res_many_total_these(const double *amounts, const double *r
     }
     return (struct res_logarithm){log(other / base), sqrt(squares) / other, NORMAL_FREEDOM};
 }
-
-/* ---- single ones ----------------------------------------------------------------------------- */
-
-double res_many_above(const double *values, const double *variances, const double *shares, size_t count,
-                      double limit, double *ret_probabilities)
-{
-    const struct res_many_spread spread = res_many_spread(values, variances, count);
-    for (size_t i = 0; i < count; i++) {
-        const double v = fmax(variances[i], ROUNDING), noise = v / (v + spread.tau2);
-        const double shrunken = spread.mean + (1 - noise) * (values[i] - spread.mean);
-        const double deviation = sqrt((1 - noise) * v + pow(noise * spread.error, 2));
-        ret_probabilities[i] = 0.5 * erfc((limit - shrunken) / deviation / sqrt(2));
-    }
-    return isfinite(spread.tau2) ? weighted(ret_probabilities, shares, count) : NAN;
-}
-
-/* The r-th sample is above the quantile unless r or more samples are: sums of the binomial distribution, by logarithms. */
-double res_many_quantile_bound(const double *samples, size_t count, double part)
-{
-    double below = 0, bound = NAN; /* below: probability that fewer than r samples lie below the quantile */
-    size_t r = 0;
-    while (r < count && below < CONFIDENCE) {
-        below += exp(lgamma((double)count + 1) - lgamma((double)r + 1) - lgamma((double)(count - r) + 1) +
-                     (double)r * log(part) + (double)(count - r) * log(1 - part));
-        r++;
-    }
-    if (below < CONFIDENCE)
-        return NAN;
-    double *sorted = res_calloc(count, sizeof *sorted);
-    memcpy(sorted, samples, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, res_by_value);
-    bound = sorted[r - 1];
-    free(sorted);
-    return bound;
-}

@@ -60,15 +60,4 @@ struct res_logarithm res_many_total(const double *amounts, const double *ratios,
 struct res_logarithm res_many_total_these(const double *amounts, const double *ratios,
                                           const double *variances, size_t count);
 
-/* res_many_above - of each workload the probability that its true y is above the limit: each y is shrunk towards the mean as far as it is
- * noise. Counting figures above a limit counts noise: 11 % where 2 % are.
- * limit  of y
- * Returns the mean probability weighted by shares: the estimated share of such workloads. NAN where tau^2 is. */
-double res_many_above(const double *values, const double *variances, const double *shares, size_t count,
-                      double limit, double *ret_probabilities);
-
-/* res_many_quantile_bound - the least sample that is at or above a quantile of the population with 95 % confidence, whatever its
- * distribution; NAN where no sample is: of `part` 0.99 under 299 samples, of 0.95 under 59. */
-double res_many_quantile_bound(const double *samples, size_t count, double part);
-
 #endif

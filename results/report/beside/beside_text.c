@@ -21,8 +21,7 @@ char *res_finding_seen(const struct res_finding *finding)
     const bool few = finding->rule.of_fleet == RES_FLEET_NONE && finding->rounds < RES_ROUNDS_FOR_INTERVAL &&
                      (finding->rule.metric == RES_METRIC_TIME || finding->rule.metric == RES_METRIC_FAULTS);
     if (finding->rule.of_fleet == RES_FLEET_LOSERS)
-        return res_printf("%.0f proven, some %s", finding->value,
-                          isfinite(estimate.value) ? RES_SHARE(estimate.value) : "?");
+        return res_printf("%.0f proven, %.0f not excluded", finding->value, estimate.value);
     if (!isfinite(estimate.value))
         return res_strdup("-");
     if (finding->rule.relative && !isfinite(estimate.interval.high))

@@ -40,31 +40,26 @@ static struct res_texts labels_of(const struct res_fleet_named *hosts, size_t co
     return labels;
 }
 
-/* Of losers, whose outcome no interval gives. */
+/* Of losers, whose outcome no interval gives: as few at least as are proven, as many at most as are not excluded. */
 static void judge_losers(const struct res_fleet *fleet, const struct res_fleet_candidate *candidate,
                          struct res_finding *finding)
 {
     const struct res_rule *rule = &finding->rule;
-    const double all = (double)fleet->workloads;
-    const double most = rule->relative ? rule->limit * all : rule->limit;
-    const double estimated = candidate->losers_share * all;
-    const bool proven = (double)candidate->loser_count > most;
-    struct res_texts labels = labels_of(proven ? candidate->losers : candidate->nearest,
-                                        proven ? candidate->loser_count : candidate->nearest_count);
+    const double most = rule->relative ? rule->limit * (double)fleet->workloads : rule->limit;
+    const double proven = (double)candidate->loser_count, doubtful = (double)candidate->doubtful;
+    struct res_texts labels = labels_of(candidate->losers, candidate->loser_count);
     char *names = names_of(&labels);
-    if (proven) {
+    if (proven > most) {
         finding->outcome = RES_OVER;
         finding->reason = res_printf("slower by more than %s: %s", RES_SHARE(fleet->loser_limit), names);
-    } else if (!isfinite(estimated)) {
+    } else if (!fleet->all_hosts && !(candidate->time.n_eff >= RES_FLEET_LEAST_EFFECTIVE)) {
         finding->reason = res_strdup("how many lose is not known");
-    } else if (rule->relative ? estimated <= most : round(estimated) <= most) {
+    } else if (proven + doubtful <= most) {
         finding->outcome = RES_WITHIN;
         finding->reason = res_strdup("");
     } else {
-        finding->reason = res_printf("%zu proven, but some %.1f of %.0f are estimated to lose: more blocks "
-                                     "decide%s%s",
-                                     candidate->loser_count, estimated, all,
-                                     names != NULL ? ", the likeliest of " : "", names != NULL ? names : "");
+        finding->reason = res_printf("%.0f proven, and of %.0f it is not excluded: more blocks decide",
+                                     proven, doubtful);
     }
     free(names);
     res_texts_release(&labels);
@@ -140,7 +135,7 @@ static struct res_finding fleet_finding(const struct res_fleet *fleet, size_t ca
     struct res_finding finding = begin_finding(fleet, candidate, rule);
     if (rule->of_fleet == RES_FLEET_LOSERS) {
         finding.value = (double)own->loser_count;
-        finding.estimate.value = own->losers_share;
+        finding.estimate.value = (double)own->doubtful;
     }
     if (rule->of_fleet == RES_FLEET_LOSERS)
         judge_losers(fleet, own, &finding);

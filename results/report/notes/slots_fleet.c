@@ -59,29 +59,13 @@ SLOT_IF(fleet_saved, about->answer->saved > 0, "%s of %s", RES_DURATION(about->a
         RES_DURATION(named(about)->cpu.baseline))
 SLOT_IF(fleet_price, isfinite(about->answer->price), "%s", RES_SHARE(about->answer->price))
 
-/* Whether a pair of candidates was shown to differ. */
-static bool differ(const struct res_fleet *fleet, const char *one, const char *other)
-{
-    for (size_t i = 0; i < fleet->against_count; i++) {
-        const struct res_fleet_pair *pair = &fleet->against[i];
-        if (pair->one == NULL || pair->other == NULL)
-            continue;
-        const bool is_it = (strcmp(pair->one, one) == 0 && strcmp(pair->other, other) == 0) ||
-                           (strcmp(pair->one, other) == 0 && strcmp(pair->other, one) == 0);
-        if (is_it)
-            return pair->verdict == RES_LESS || pair->verdict == RES_MORE;
-    }
-    return true;
-}
-
 SLOT(fleet_rivals)
 {
     const struct res_fleet_candidate *least = named(about);
     const char *comma = "";
     for (size_t i = 1; i < about->fleet->candidate_count; i++) {
         const struct res_fleet_candidate *other = &about->fleet->candidates[i];
-        if (other == least || other->time.verdict != RES_LESS ||
-            differ(about->fleet, least->name, other->name))
+        if (other == least || other->time.verdict != RES_LESS || !(other->time.low <= least->time.high))
             continue;
         say("%s%s", comma, other->name);
         comma = ", ";

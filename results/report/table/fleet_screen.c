@@ -94,18 +94,6 @@ static void add_bytes(struct res_grid *grid, double bytes, struct res_bytes_unit
     res_grid_add(grid, RES_IN_UNIT(bytes, unit));
 }
 
-static void add_bound(struct res_grid *grid, const struct res_fleet_candidate *candidate,
-                      struct res_bytes_unit unit)
-{
-    if (!isfinite(candidate->p99_bytes))
-        res_grid_add(grid, "");
-    else if (!isfinite(candidate->p99_bound_bytes))
-        res_grid_own(grid, res_printf("%s", RES_IN_UNIT(candidate->p99_bytes, unit)));
-    else
-        res_grid_own(grid, res_printf("%s, at most %s", RES_IN_UNIT(candidate->p99_bytes, unit),
-                                      RES_IN_UNIT(candidate->p99_bound_bytes, unit)));
-}
-
 void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
 {
     double sum = 0, one = 0;
@@ -124,7 +112,6 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
         {.heading = "95 % range", .group = sums, .gap = 1, .hidden = !KNOWN(peaks.low)},
         {.heading = "change", .group = "sum of means", .alone = "sum of means", .right = true, .gap = 2},
         {.heading = "largest", .group = hosts, .alone = hosts, .right = true, .gap = 2},
-        {.heading = "99 of 100", .group = hosts, .gap = 1},
     };
     res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < fleet->candidate_count; i++) {
@@ -139,7 +126,6 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
             add_blanks(grid, 3);
         }
         add_bytes(grid, candidate->largest_bytes, host);
-        add_bound(grid, candidate, host);
     }
     free(hosts);
     free(sums);
