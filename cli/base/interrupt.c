@@ -39,15 +39,10 @@ static void remove_below(int parent_fd, const char *name, unsigned depth)
     (void)unlinkat(parent_fd, name, AT_REMOVEDIR); /* what cannot be removed stays */
 }
 
-void cli_tree_remove(const char *path)
-{
-    remove_below(AT_FDCWD, path, 0);
-}
-
 static void remove_temporary(void)
 {
     if (directory != NULL && getpid() == maker)
-        cli_tree_remove(directory);
+        remove_below(AT_FDCWD, directory, 0);
     free(directory);
     directory = NULL;
 }

@@ -22,7 +22,4 @@ void cli_stops_end(void);
  * end. */
 const char *cli_temporary_directory(const struct cli_verb *verb);
 
-/* cli_tree_remove - remove a directory with its contents; what cannot be removed stays. */
-void cli_tree_remove(const char *path);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/base/interrupt.h"
+#include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
@@ -52,10 +53,18 @@ static int run_pairs(const struct cli_verb *verb, const struct cli_confirm_step 
     return say_failed(verb, step, result);
 }
 
-bool cli_confirm_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
-                       int exit_code, struct cli_confirm_ready *ret)
+/* A command that is about to run. */
+struct ready {
+    struct rec_target target;
+    char *hyperfine; /* NULL: not installed */
+    struct res_confirm_command runs;
+};
+
+/* make_ready - find it. Returns false, told, where it cannot be run; release_ready drops it in any case. */
+static bool make_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                       int exit_code, struct ready *ret)
 {
-    *ret = (struct cli_confirm_ready){.hyperfine = res_find_in_path("hyperfine", NULL)};
+    *ret = (struct ready){.hyperfine = res_find_in_path("hyperfine", NULL)};
     rec_target_find(command[0], &ret->target);
     if (ret->target.code != 0) {
         cli_say(verb, "%s", ret->target.problem);
@@ -74,7 +83,7 @@ bool cli_confirm_ready(const struct cli_verb *verb, const struct cli_confirm_ste
     return ret->runs.directory != NULL;
 }
 
-void cli_confirm_ready_release(struct cli_confirm_ready *ready)
+static void release_ready(struct ready *ready)
 {
     free(ready->hyperfine);
     rec_target_release(&ready->target);
@@ -83,11 +92,11 @@ void cli_confirm_ready_release(struct cli_confirm_ready *ready)
 uint64_t cli_confirm_once(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
                           int exit_code)
 {
-    struct cli_confirm_ready ready;
+    struct ready ready;
     struct res_confirm_run ran = {0};
     char *reason = NULL;
     uint64_t once_ns = 0;
-    if (cli_confirm_ready(verb, step, command, exit_code, &ready)) {
+    if (make_ready(verb, step, command, exit_code, &ready)) {
         const struct res_confirm_runner runner = res_confirm_command_runner(&ready.runs);
         const uint64_t begin_ns = fp_now_ns();
         if (runner.run(runner.context, step->runs.candidates[0], RES_CONFIRM_TIME, &ran, &reason) ==
@@ -95,17 +104,16 @@ uint64_t cli_confirm_once(const struct cli_verb *verb, const struct cli_confirm_
             once_ns = fp_now_ns() - begin_ns; /* with what it takes to time it */
     }
     free(reason); /* told when the pairs run */
-    cli_confirm_ready_release(&ready);
+    release_ready(&ready);
     return once_ns;
 }
 
-int cli_confirm_run(const struct cli_verb *verb, const struct cli_confirm_step *step,
-                    const struct cli_confirm_ready *ready, struct res_confirm_runner runner,
-                    struct res_result *result)
+static int run_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, struct ready *ready,
+                     struct res_result *result)
 {
     if (ready->hyperfine == NULL && !step->quiet)
         cli_say(verb, "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
-    const int code = run_pairs(verb, step, runner, result);
+    const int code = run_pairs(verb, step, res_confirm_command_runner(&ready->runs), result);
     result->confirmation->timed_by = ready->hyperfine != NULL ? RES_CONFIRMED_BY_HYPERFINE
                                                               : RES_CONFIRMED_BY_WAIT4;
     for (char *const *word = ready->runs.arguments; *word != NULL; word++) {
@@ -119,11 +127,11 @@ int cli_confirm_run(const struct cli_verb *verb, const struct cli_confirm_step *
 int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
                         int exit_code, struct res_result *result)
 {
-    struct cli_confirm_ready ready;
+    struct ready ready;
     int code = CLI_FAILED;
-    if (cli_confirm_ready(verb, step, command, exit_code, &ready))
-        code = cli_confirm_run(verb, step, &ready, res_confirm_command_runner(&ready.runs), result);
-    cli_confirm_ready_release(&ready);
+    if (make_ready(verb, step, command, exit_code, &ready))
+        code = run_ready(verb, step, &ready, result);
+    release_ready(&ready);
     return code;
 }
 

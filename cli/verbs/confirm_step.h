@@ -3,10 +3,8 @@
 #define MALLAB_CLI_VERBS_CONFIRM_STEP_H
 
 #include "cli/base/cli.h"
-#include "cli/base/progress.h"
-#include "record/target.h"
-#include "results/measure/confirm/confirm_command.h"
 #include "results/measure/confirm/confirm_service.h"
+#include "results/measure/confirm/confirming.h"
 
 struct cli_confirm_step {
     struct res_confirm_options runs; /* without runner, stop and progress */
@@ -27,23 +25,6 @@ int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_st
                         int exit_code, struct res_result *result);
 int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
                         const struct res_confirm_service *service, struct res_result *result);
-
-/* A command that is about to run. */
-struct cli_confirm_ready {
-    struct rec_target target;
-    char *hyperfine; /* NULL: not installed */
-    struct res_confirm_command runs;
-};
-
-/* cli_confirm_ready - find it. Returns false, told, where it cannot be run; cli_confirm_ready_release drops it in any case. */
-bool cli_confirm_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
-                       int exit_code, struct cli_confirm_ready *ret);
-void cli_confirm_ready_release(struct cli_confirm_ready *ready);
-
-/* cli_confirm_run - as cli_confirm_command, by a runner of one's own. */
-int cli_confirm_run(const struct cli_verb *verb, const struct cli_confirm_step *step,
-                    const struct cli_confirm_ready *ready, struct res_confirm_runner runner,
-                    struct res_result *result);
 
 /* cli_confirm_once - what one run of a command under the baseline takes; 0: it failed, or was stopped. */
 uint64_t cli_confirm_once(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,

@@ -27,7 +27,8 @@ static bool parse_percent(const char *text, double *ret_share)
     return true;
 }
 
-static int take_resolve(const struct cli_verb *verb, const struct cli_option *row, const char *value, void *at)
+static int take_resolve(const struct cli_verb *verb, const struct cli_option *row, const char *value,
+                        void *at)
 {
     return parse_percent(value, at) ? -1 : cli_option_refuse(verb, row, value);
 }

@@ -86,9 +86,10 @@ struct conv_process {
     bool complete;
     bool absent;  /* no footprint of it could be made, the recording's list has all there is to know */
     bool missing; /* its footprint is listed, and not there */
-    bool removed; /* all its calls were in windows that --keep-windows has removed: no footprint is left, as asked */
-    bool chosen;  /* converted, or surveyed; left out else */
-    bool ran_on;  /* it went on when recording ended */
+    bool
+        removed; /* all its calls were in windows that --keep-windows has removed: no footprint is left, as asked */
+    bool chosen; /* converted, or surveyed; left out else */
+    bool ran_on; /* it went on when recording ended */
     bool
         uncounted; /* and that ended by the death of the collector: what was lost from there on, nobody counted */
     uint64_t lost[FP_LOSS_COUNT]; /* as the recording's list has them: also what no trailer could tell */
@@ -167,7 +168,8 @@ struct conv_survey {
         inherited_bytes;     /* of a forked process, from its parent; ops, but no events */
     char inherited_why[192]; /* why they are not, or not all, known; "" else */
     enum conv_liveness live;
-    uint64_t events_removed; /* calls in windows that --keep-windows has removed, as the recording's list has them */
+    uint64_t
+        events_removed; /* calls in windows that --keep-windows has removed, as the recording's list has them */
     uint64_t
         begin_ns; /* where duration_ns begins, since recording began: later than 0 without its first windows */
     uint64_t irregular[CONV_IRREGULARITY_COUNT];

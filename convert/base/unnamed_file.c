@@ -53,7 +53,8 @@ static void name_directory(const char *beside, char *ret_directory, size_t size)
     }
 }
 
-int conv_temporary_file(const char *beside, char *ret_directory, size_t size)
+/* A file without a name, in the directory of `beside` ("-": $TMPDIR or /tmp), gone with its descriptor; -1 with errno set. */
+static int temporary_file(const char *beside, char *ret_directory, size_t size)
 {
     char name[PATH_MAX + 32];
     int descriptor;
@@ -75,8 +76,8 @@ int conv_temporary_file(const char *beside, char *ret_directory, size_t size)
 enum fp_status conv_temporary_open(const char *beside, struct conv_temporary *ret_temporary,
                                    struct conv_error *error)
 {
-    ret_temporary->descriptor = conv_temporary_file(beside, ret_temporary->directory,
-                                                    sizeof ret_temporary->directory);
+    ret_temporary->descriptor = temporary_file(beside, ret_temporary->directory,
+                                               sizeof ret_temporary->directory);
     if (ret_temporary->descriptor < 0) {
         error->output = true;
         return conv_fail(error, ret_temporary->directory, FP_ERR_WRITE, errno, 0,

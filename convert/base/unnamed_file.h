@@ -21,10 +21,6 @@ void conv_announce_temporary(const char *name);
 void conv_hold_signals(sigset_t *ret_held);
 void conv_let_signals(const sigset_t *held);
 
-/* conv_temporary_file - a file without a name, in the directory of `beside` ("-": $TMPDIR or /tmp), gone with its
- * descriptor. Returns the descriptor, or -1 with errno set. ret_directory names the directory, for errors. */
-int conv_temporary_file(const char *beside, char *ret_directory, size_t size);
-
 /* A workload in a file without a name. */
 struct conv_temporary {
     int descriptor;
@@ -32,8 +28,8 @@ struct conv_temporary {
     char directory[CONV_PATH_BYTES]; /* whose room it takes */
 };
 
-/* conv_temporary_open - conv_temporary_file as a struct conv_temporary. Returns FP_OK: close the descriptor after use; else
- * a status with error filled.
+/* conv_temporary_open - one in the directory of `beside` ("-": $TMPDIR or /tmp), gone with its descriptor, which is to be
+ * closed. Returns FP_OK, or a status with error filled.
  * conv_temporary_name - an error of writing to it names its directory, whose disk was full. */
 enum fp_status conv_temporary_open(const char *beside, struct conv_temporary *ret_temporary,
                                    struct conv_error *error);

@@ -13,7 +13,7 @@
 bool conv_workload_text_detect(const char *path);
 
 /* conv_temporary_text - make one of the workload text at in_path ("-": standard input; it may be compressed).
- * beside   in its directory, see conv_temporary_file.
+ * beside   in its directory, see conv_temporary_open.
  * options  window_ops and zstd_level go before those of the text; progress counts bytes.
  * Returns  FP_OK: close the descriptor after use; else FP_ERR_VERSION (of the text), FP_ERR_TRUNCATED (no line `end`),
  *          FP_ERR_CORRUPT with the line, those of conv_text_line and the writer, with error filled. Memory: 16 bytes for the

@@ -279,16 +279,11 @@ char *res_allocators_directory(void)
     const char *named = getenv("MALLAB_ALLOCATORS");
     if (named != NULL && *named != '\0')
         return res_strdup(named);
-    return res_data_directory("allocators", "allocators");
-}
-
-char *res_data_directory(const char *in_source, const char *installed)
-{
     char *source = own_directory() != NULL ? res_path_join(own_directory(), "mallab-source") : NULL;
-    char *path = source != NULL ? res_path_join(source, in_source) : NULL;
+    char *path = source != NULL ? res_path_join(source, "allocators") : NULL;
     free(source);
     if (path != NULL && access(path, R_OK) == 0)
         return path;
     free(path);
-    return res_path_join(MALLAB_DATADIR, installed);
+    return res_path_join(MALLAB_DATADIR, "allocators");
 }

@@ -75,7 +75,4 @@ char *res_own_library(const char *name);
 /* res_allocators_directory - where the candidates' INI files are. The caller's to free; never NULL. */
 char *res_allocators_directory(void);
 
-/* res_data_directory - a directory of data by its place in the source tree and where it is installed below. Likewise. */
-char *res_data_directory(const char *in_source, const char *installed);
-
 #endif

@@ -197,20 +197,11 @@ static bool is_passed_over(const struct site_stacks *stacks, uint32_t node)
                                       site_is_unnamed(site_node_function(stacks, node)));
 }
 
-static uint32_t skip_wrappers(const struct site_stacks *stacks, uint32_t node)
+uint32_t site_stack_caller(const struct site_stacks *stacks, uint32_t site)
 {
+    uint32_t node = site;
     while (is_asked(stacks, node) && is_passed_over(stacks, node) &&
            is_asked(stacks, parent_of(stacks, node)))
         node = parent_of(stacks, node);
     return is_asked(stacks, node) ? node : 0;
-}
-
-uint32_t site_stack_caller(const struct site_stacks *stacks, uint32_t site)
-{
-    return skip_wrappers(stacks, site);
-}
-
-uint32_t site_stack_next(const struct site_stacks *stacks, uint32_t node)
-{
-    return is_asked(stacks, node) ? skip_wrappers(stacks, parent_of(stacks, node)) : 0;
 }

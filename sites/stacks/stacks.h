@@ -50,9 +50,8 @@ size_t site_stack_frames(const struct site_stacks *stacks, uint32_t site, struct
                          enum fp_cut *ret_cut);
 
 /* site_stack_caller - the node that allocates: the first from the allocation up that is no wrapper, or the outermost one.
- * 0: the stack has no frames. site_stack_next: the one that called it, wrappers left out; 0: none. */
+ * 0: the stack has no frames. */
 uint32_t site_stack_caller(const struct site_stacks *stacks, uint32_t site);
-uint32_t site_stack_next(const struct site_stacks *stacks, uint32_t node);
 
 /* site_node_function - the function of a node, its physical one. site_node_module: the module's name. Never NULL. */
 const char *site_node_function(const struct site_stacks *stacks, uint32_t node);

@@ -506,20 +506,12 @@ static bool is_nothing(const json_t *value)
            (json_is_object(value) && json_object_size(value) == 0);
 }
 
-static bool is_among(const char *key, const char *const *keys)
-{
-    while (*keys != NULL && strcmp(*keys, key) != 0)
-        keys++;
-    return *keys != NULL;
-}
-
-json_t *res_described_write_less(const struct res_described *described, const void *from,
-                                 const char *const *keys)
+json_t *res_described_write(const struct res_described *described, const void *from)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < described->field_count; i++) {
         const struct res_field *field = &described->fields[i];
-        if ((field->flags & RES_FIELD_READ_ONLY) != 0 || is_among(field->key, keys))
+        if ((field->flags & RES_FIELD_READ_ONLY) != 0)
             continue;
         json_t *value = write_value(field, from);
         if ((field->flags & RES_FIELD_OMITTED) != 0 && is_nothing(value))
@@ -533,10 +525,4 @@ json_t *res_described_write_less(const struct res_described *described, const vo
     if (rest != NULL)
         json_object_update_recursive(object, (json_t *)(uintptr_t)rest);
     return object;
-}
-
-json_t *res_described_write(const struct res_described *described, const void *from)
-{
-    static const char *const NO_KEYS[] = {NULL};
-    return res_described_write_less(described, from, NO_KEYS);
 }

@@ -184,11 +184,8 @@ void res_described_init(const struct res_described *described, void *ret_struct)
 bool res_described_read(const struct res_described *described, const json_t *object, void *ret_struct,
                         char **ret_problem);
 
-/* res_described_write - the JSON object of a struct. A new reference.
- * res_described_write_less - the same without some of its fields: keys as in the table, NULL at the end. */
+/* res_described_write - the JSON object of a struct. A new reference. */
 json_t *res_described_write(const struct res_described *described, const void *from);
-json_t *res_described_write_less(const struct res_described *described, const void *from,
-                                 const char *const *keys);
 
 /* res_described_value - of the field with this key, as it is written. A new reference; NULL: there is no such field.
  * res_described_same - whether it is written alike in both structs. */

@@ -378,14 +378,6 @@ struct res_candidate *res_registry_add_none(struct res_registry *registry)
     return insert(registry, &candidate);
 }
 
-char *res_registry_names(const struct res_registry *registry)
-{
-    struct res_text names = {0};
-    for (size_t i = 0; i < registry->candidate_count; i++)
-        res_text_printf(&names, "%s%s", i > 0 ? ", " : "", registry->candidates[i]->name);
-    return names.text != NULL ? names.text : res_strdup("none");
-}
-
 void res_registry_release(struct res_registry *registry)
 {
     for (size_t i = 0; i < registry->candidate_count; i++) {

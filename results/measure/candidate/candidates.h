@@ -106,9 +106,6 @@ struct res_candidate *res_registry_copy(struct res_registry *registry, const str
 /* res_registry_add_none - add the built-in `none`: the replay that calls no allocator. */
 struct res_candidate *res_registry_add_none(struct res_registry *registry);
 
-/* res_registry_names - "glibc, jemalloc, ..." for messages. */
-char *res_registry_names(const struct res_registry *registry);
-
 void res_registry_release(struct res_registry *registry);
 
 /* res_candidate_resolve - find its replay binary and its library, once.

@@ -11,7 +11,9 @@
 #define STEP_NS       UINT64_C(1000000000) /* the peak is the kernel's: samples between would only cost time */
 #define GROUP_STEP_NS UINT64_C(2000000)    /* what processes hold together is only sampled */
 
-char *res_confirm_other_end(const struct res_confirm_command *command, int code, char *words)
+/* other_end - in words that it ended otherwise than is expected. The caller's to free.
+ * words  the program's last; taken over, may be NULL. */
+static char *other_end(const struct res_confirm_command *command, int code, char *words)
 {
     char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
     char *reason = res_printf("the program ended %s under it, not %s%s%s", end, expected,
@@ -33,8 +35,7 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
     if (state != RES_REAL_OK)
         return state;
     if (!res_command_ends_alike(timed.exit_code, command->exit_code)) {
-        *ret_reason = res_confirm_other_end(command, timed.exit_code,
-                                            NULL); /* hyperfine keeps what it said */
+        *ret_reason = other_end(command, timed.exit_code, NULL); /* hyperfine keeps what it said */
         return RES_REAL_FAILED;
     }
     ret->time_ns = timed.user_ns + timed.system_ns;
@@ -82,7 +83,7 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
         return state;
     const int code = fp_status_code(sampled.status);
     if (!res_command_ends_alike(code, command->exit_code)) {
-        *ret_reason = res_confirm_other_end(command, code, res_command_last_words(one));
+        *ret_reason = other_end(command, code, res_command_last_words(one));
         state = RES_REAL_FAILED;
     } else {
         state = take_peak(&sampled, command->group, library, &ret->peak_bytes, ret_reason);
@@ -91,8 +92,9 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
     return state;
 }
 
-struct res_command res_confirm_command_of(const struct res_confirm_command *command, char **environment,
-                                          const char *errors)
+/* command_of - what is run. environment and errors: borrowed as long as it is used. */
+static struct res_command command_of(const struct res_confirm_command *command, char **environment,
+                                     const char *errors)
 {
     return (struct res_command){
         .path = command->path,
@@ -111,7 +113,7 @@ static enum res_real_state run_once(void *context, const struct res_candidate *c
     const struct res_confirm_command *command = context;
     char **environment = res_command_environment(candidate, NULL);
     char *errors = res_path_join(command->directory, "stderr");
-    const struct res_command one = res_confirm_command_of(command, environment, errors);
+    const struct res_command one = command_of(command, environment, errors);
     const enum res_real_state state = what == RES_CONFIRM_PEAK
                                           ? run_watched(command, &one, candidate->path, ret, ret_reason)
                                           : run_timed(command, &one, ret, ret_reason);

@@ -20,14 +20,6 @@ struct res_confirm_command {
     volatile sig_atomic_t *stop;
 };
 
-/* res_confirm_command_of - what is run. environment and errors: borrowed as long as it is used. */
-struct res_command res_confirm_command_of(const struct res_confirm_command *command, char **environment,
-                                          const char *errors);
-
-/* res_confirm_other_end - in words that it ended otherwise than is expected. The caller's to free.
- * words  the program's last; taken over, may be NULL. */
-char *res_confirm_other_end(const struct res_confirm_command *command, int code, char *words);
-
 /* res_confirm_command_runner - runs of it; command is borrowed as long as the runner is used. */
 struct res_confirm_runner res_confirm_command_runner(struct res_confirm_command *command);
 

@@ -54,7 +54,8 @@ static size_t pass_runs_of(const struct res_options *options, const struct res_w
     return workload->member_count > 0 ? 0 : res_trial_entries(options) * options->latency_passes;
 }
 
-size_t res_experiment_runs(const struct res_options *options, const struct res_workload *workload)
+/* runs_of - how many replays one of its workloads takes, if all rounds are made. */
+static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
 {
     const unsigned memory_rounds = memory_rounds_of(options, workload); /* the first is the warm-up */
     return res_trial_entries(options) * (options->rounds + 1) +
@@ -321,7 +322,7 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
     if (state->stopped)
         trial->ended = RES_ENDED_INTERRUPT;
     else /* rounds that were not needed count as done, for the progress of what follows */
-        state->runs_done = runs_before + res_experiment_runs(options, trial->workload) - pass_runs;
+        state->runs_done = runs_before + runs_of(options, trial->workload) - pass_runs;
     return state->stopped || passes_fit(options, share, trial->elapsed_ns, behind_ns);
 }
 
@@ -333,7 +334,7 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     };
     const uint64_t begun_ns = fp_now_ns();
     for (size_t i = 0; i < options->workload_count; i++)
-        state.runs_all += res_experiment_runs(options, &options->workloads[i]);
+        state.runs_all += runs_of(options, &options->workloads[i]);
     assert(options->candidate_count > 0 && options->rounds > 0);
     *ret_experiment = (struct res_experiment){
         .options = *options,

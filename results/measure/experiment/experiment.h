@@ -46,7 +46,4 @@ struct res_experiment {
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment);
 void res_experiment_release(struct res_experiment *experiment);
 
-/* res_experiment_runs - how many replays one of its workloads takes, if all rounds are made. */
-size_t res_experiment_runs(const struct res_options *options, const struct res_workload *workload);
-
 #endif

@@ -168,7 +168,8 @@ static void take_process(const struct res_workload *from, struct res_result_work
     }
 }
 
-void res_result_take_recording(const struct res_workload *from, struct res_result_workload *ret_workload)
+/* take_recording - of a workload what is known without a measurement. ret_workload: initialised. */
+static void take_recording(const struct res_workload *from, struct res_result_workload *ret_workload)
 {
     static const char *const LIVES[] = {[RES_LIVE_FROM_MIDDLE] = "from_middle",
                                         [RES_LIVE_PAUSED] = "paused",
@@ -216,7 +217,7 @@ static void fill_workload(const struct res_trial *trial, const struct res_option
     const size_t count = trial->candidate_count;
     const struct res_entry *floor = res_trial_floor(trial);
     res_described_init(&RES_RESULT_WORKLOAD, ret_workload);
-    res_result_take_recording(trial->workload, ret_workload);
+    take_recording(trial->workload, ret_workload);
     fill_stopped(trial, options, ret_workload);
     ret_workload->digest = plain(trial->digest);
     ret_workload->inherited_ops = inherited_ops(trial);

@@ -16,9 +16,6 @@ struct res_missing {
 void res_result_of_experiment(const struct res_experiment *experiment, const struct res_missing *missing,
                               size_t missing_count, struct res_result *ret_result);
 
-/* res_result_take_recording - of a workload what is known without a measurement. ret_workload: initialised. */
-void res_result_take_recording(const struct res_workload *from, struct res_result_workload *ret_workload);
-
 /* res_result_set_complete - `complete` and `incomplete_why`: false where it was stopped, or where one of its workloads comes
  * of a recording that is not whole. */
 void res_result_set_complete(struct res_result *result);

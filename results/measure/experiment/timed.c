@@ -102,7 +102,8 @@ char *res_command_last_words(const struct res_command *command)
 
 /* ---- one run that is timed -------------------------------------------------------------------- */
 
-char *res_shell_words(char *const *words)
+/* shell_words - a command line that hyperfine and sh(1) split into these words again. The caller's to free. */
+static char *shell_words(char *const *words)
 {
     struct res_text text = {0};
     for (size_t i = 0; words[i] != NULL; i++) {
@@ -159,7 +160,8 @@ static enum res_real_state run_alone(const struct res_timed_request *request, st
 
 /* ---- hyperfine ------------------------------------------------------------------------------ */
 
-bool res_timed_parse(const char *text, size_t length, struct res_timed *ret, char **ret_reason)
+/* parse_timed - hyperfine's JSON of one run. Returns false with ret_reason set when it is not that. */
+static bool parse_timed(const char *text, size_t length, struct res_timed *ret, char **ret_reason)
 {
     json_error_t error;
     json_t *whole = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
@@ -247,7 +249,7 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
 {
     char *result = res_path_join(request->directory, "hyperfine.json");
     char **plain = res_run_environment(NULL), **words = words_of(request, plain);
-    char *line = res_shell_words(words);
+    char *line = shell_words(words);
     const char *const fixed[] = {"hyperfine",     "-N",   "--runs", "1", "--style", "none", "-i",
                                  "--export-json", result, "--",     line};
     char **arguments = res_calloc(sizeof fixed / sizeof fixed[0] + 1, sizeof *arguments);
@@ -266,7 +268,7 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
     if (state == RES_REAL_OK && (text == NULL || length == 0)) {
         *ret_reason = no_result(&command, process.status);
         state = RES_REAL_FAILED;
-    } else if (state == RES_REAL_OK && !res_timed_parse(text, length, ret, ret_reason)) {
+    } else if (state == RES_REAL_OK && !parse_timed(text, length, ret, ret_reason)) {
         state = RES_REAL_FAILED;
     }
     free(text);

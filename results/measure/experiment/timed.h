@@ -77,10 +77,4 @@ struct res_timed_request {
 enum res_real_state res_timed_run(const struct res_timed_request *request, struct res_timed *ret,
                                   char **ret_reason);
 
-/* res_timed_parse - hyperfine's JSON of one run. Returns false with ret_reason set when it is not that. */
-bool res_timed_parse(const char *text, size_t length, struct res_timed *ret, char **ret_reason);
-
-/* res_shell_words - a command line that hyperfine and sh(1) split into these words again. The caller's to free. */
-char *res_shell_words(char *const *words);
-
 #endif

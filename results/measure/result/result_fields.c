@@ -362,7 +362,8 @@ static const struct res_field WORKLOAD_FIELDS[] = {
     RES_ROW_AS(TRUTH, TRUE, "lost_known", lost_known, "false: more may be missing than anybody counted"),
     RES_ROW(COUNT, "left_out_calls", left_out_calls,
             "on objects that were made while nothing was recorded; not replayed"),
-    RES_ROW(COUNT, "removed_calls", removed_calls, "in windows of the recording that `--keep-windows` removed"),
+    RES_ROW(COUNT, "removed_calls", removed_calls,
+            "in windows of the recording that `--keep-windows` removed"),
     RES_WORD("live", live, LIVES,
              "`known`; else why memory figures are not what they seem: `from_middle` (lower bounds), "
              "`paused` (inexact), `left_behind` (upper bounds)"),
