@@ -136,7 +136,7 @@ static const struct res_field LEFT_FIELDS[] = {
     RES_ROW(TEXT, "file", file, "its name"),
     RES_ROW(TEXT, "why", why, "why it is in no figure"),
 };
-static const struct res_described LEFT = RES_DESCRIBE_WHOLLY("a file that is left out", LEFT_FIELDS);
+const struct res_described RES_FLEET_LEFT = RES_DESCRIBE_WHOLLY("a file that is left out", LEFT_FIELDS);
 #undef OWNER
 
 #define OWNER struct res_fleet
@@ -158,7 +158,7 @@ static const struct res_field FLEET_FIELDS[] = {
     RES_LIST(LIST, OMITTED, "missing", missing, missing_count, &MISSING,
              "what was expected and is in no result, beside `fleet`"),
     RES_LIST(LIST, OMITTED, "mixed", mixed, mixed_count, &MIXED, "what results differ in, likewise"),
-    RES_LIST(LIST, OMITTED, "left_out", left_out, left_out_count, &LEFT,
+    RES_LIST(LIST, OMITTED, "left_out", left_out, left_out_count, &RES_FLEET_LEFT,
              "files that were not taken, likewise"),
     RES_PART(STRUCT, OMITTED, "verdict", verdict, &RES_PROGRAM_VERDICT, "the answer about all of it"),
     RES_LIST(LIST, OMITTED, "notes", notes, note_count, &RES_NOTE, "lines on it for people"),

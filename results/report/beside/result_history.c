@@ -129,19 +129,11 @@ static const struct res_field SERIES_FIELDS[] = {
 static const struct res_described SERIES = RES_DESCRIBE_WHOLLY("a series", SERIES_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_history_left_out
-static const struct res_field LEFT_OUT_FIELDS[] = {
-    RES_ROW(TEXT, "file", file, NULL),
-    RES_ROW(TEXT, "why", why, NULL),
-};
-static const struct res_described LEFT_OUT = RES_DESCRIBE_WHOLLY("a file", LEFT_OUT_FIELDS);
-#undef OWNER
-
 #define OWNER struct res_history
 static const struct res_field HISTORY_FIELDS[] = {
     RES_HEAD_ROWS,
     RES_ROW(COUNT, "results", results, NULL),
-    RES_LIST(LIST, PLAIN, "left_out", left_out, left_out_count, &LEFT_OUT, NULL),
+    RES_LIST(LIST, PLAIN, "left_out", left_out, left_out_count, &RES_FLEET_LEFT, NULL),
     RES_LIST(LIST, PLAIN, "series", series, series_count, &SERIES, NULL),
 };
 const struct res_described RES_HISTORY = RES_DESCRIBE_WHOLLY("a history", HISTORY_FIELDS);
@@ -175,8 +167,8 @@ void res_history_leave_out(struct res_history *history, const char *file, const 
 {
     history->left_out = res_realloc(history->left_out, history->left_out_count + 1,
                                     sizeof *history->left_out);
-    history->left_out[history->left_out_count++] = (struct res_history_left_out){res_text_plain(file),
-                                                                                 res_text_plain(why)};
+    history->left_out[history->left_out_count++] = (struct res_fleet_left){res_text_plain(file),
+                                                                           res_text_plain(why)};
 }
 
 /* ---- one candidate -------------------------------------------------------------------------- */
@@ -372,17 +364,14 @@ static struct res_history_series series_of(const struct res_history_source *sour
     return series;
 }
 
-/* For people: by what they read. */
+/* For people: by what they read. Workloads' names are their own by then. */
 static int compare_shown(const void *left, const void *right)
 {
     const struct res_history_series *one = left, *other = right;
     int order = strcmp(one->workload, other->workload);
     if (order == 0)
         order = strcmp(one->machine, other->machine);
-    if (order == 0)
-        order = strcmp(one->baseline, other->baseline);
-    return order != 0 ? order
-                      : res_key_compare(one->host, one->workload_digest, other->host, other->workload_digest);
+    return order != 0 ? order : strcmp(one->baseline, other->baseline);
 }
 
 static void name_series(struct res_history *history)

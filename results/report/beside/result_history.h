@@ -55,15 +55,11 @@ struct res_history_series {
     size_t candidate_count;
 };
 
-struct res_history_left_out {
-    char *file, *why;
-};
-
 /* Zero-initialise; release with res_described_release. */
 struct res_history {
     const char *schema, *mallab_version;
     uint64_t results;
-    struct res_history_left_out *left_out; /* what could not be read */
+    struct res_fleet_left *left_out; /* what could not be read */
     size_t left_out_count;
     struct res_history_series *series; /* by workload, machine and baseline */
     size_t series_count;
