@@ -72,7 +72,6 @@ static void fill_command_line(struct command_line *line, const struct rec_settin
     add_text(line, "--out", directory);
     add_text(line, "--only", settings->only);
     add_text(line, "--label", settings->label);
-    add_text(line, "--order", settings->order);
     add_text(line, "--on-full", settings->on_full);
 }
 

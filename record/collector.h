@@ -26,7 +26,6 @@ struct rec_settings {
     bool no_residency;     /* do not note how much of large objects is in memory */
     bool sites;            /* record the call stack of each allocation */
     uint64_t sites_bytes;  /* or of a sample of this mean (footprint/fp/site_sample.h); 0: all */
-    const char *order;     /* "epochs" or "stamps"; NULL: default */
     const char *on_full;   /* "wait" or "drop"; NULL: default */
     bool stdout_to_stderr; /* for `ab`, whose own answer goes to stdout */
     bool stdout_dropped;   /* for `validate`, whose runs of the command are all alike */

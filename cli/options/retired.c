@@ -23,6 +23,7 @@ static const struct retired ROWS[] = {
     {NULL, "validate", "'mallab ab --confirm -- COMMAND' runs the program itself beside the prediction"},
 
     {"record", "--sample", "'--sites=512K' takes the call stacks of a sample, and '--window 1h --keep-windows 24' bounds what a long recording takes on disk"},
+    {"record", "--order", "threads are ordered by epochs"},
     {"record", "--attach-to", "'--control DIR' controls a recording that goes on, and 'mallab record --pid PID' attaches to a program"},
     {"tune", "--budget", "'--time-budget T' is what its replays may take, as of 'mallab ab'"},
     {"tune", "--memory", "half of the finalists are the best in time, half in peak memory ('--finalists N')"},

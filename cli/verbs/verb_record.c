@@ -129,9 +129,6 @@ static const struct cli_option OPTIONS[] = {
      .help = "bytes of memory shared with the collector [128M, 256K at least, 64G at most]"},
     {.name = "on-full", .seldom = true, .argument = "WHAT", .how = CLI_WORD, .at = AT(record.on_full), .words = "wait drop",
      .help = "when that memory is full: 'wait' for the collector, or 'drop' and count what is lost [wait]"},
-    {.name = "order", .seldom = true, .argument = "WHAT", .how = CLI_WORD, .at = AT(record.order), .words = "epochs stamps",
-     .help = "how threads are ordered: by 'epochs', or by 'stamps', the clock read at every call, as a "
-             "check and slower [epochs]"},
     {.name = "sites", .argument = "[BYTES]", .how = CLI_CALL, .at = AT(record), .take = take_sites,
      .takes = "a size from 1K to 1G, such as 512K",
      .help = "record who allocates: the full call stack of every allocation, or of a sample, about one for so "

@@ -112,7 +112,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
     meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
     if (collector->options.label != NULL)
         meta[count++] = (struct fp_meta){FP_LABEL_META, collector->options.label};
-    meta[count++] = (struct fp_meta){"order", collector->options.stamps ? "stamps" : "epoch"};
+    meta[count++] = (struct fp_meta){"order", "epoch"};
     if (collector->options.sites_bytes != 0) {
         (void)snprintf(mean, sizeof mean, "%llu", (unsigned long long)collector->options.sites_bytes);
         meta[count++] = (struct fp_meta){FP_SAMPLE_META, mean};

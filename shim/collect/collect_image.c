@@ -42,22 +42,12 @@ static void cut_epochs(struct seg_slot *slot, struct seg_slot_note *note, bool p
     add_acq_rel(&slot->epoch, SEG_CUT_DISTANCE);
 }
 
-/* With --order stamps every record reads the clock: the cut is where that will be when it has been seen by all. */
-static void cut_clock(const struct collector *collector, struct seg_slot_note *note, bool paused)
-{
-    const uint64_t ticks = (uint64_t)(CUT_HEED_NS / 2 / collector->clock.ns_per_tick);
-    put_release(&note->cut, seg_cut(collector->clock.last_ticks + ticks, paused));
-}
-
 void image_cut(const struct collector *collector, uint32_t slot)
 {
     struct seg_slot_note *note = &collector->segment.view.slot_notes[slot];
     const uint64_t before = get_relaxed(&note->cut);
     put_relaxed(&note->cut_before, before);
-    if (collector->options.stamps)
-        cut_clock(collector, note, collector->paused);
-    else
-        cut_epochs(&collector->segment.view.slots[slot], note, collector->paused);
+    cut_epochs(&collector->segment.view.slots[slot], note, collector->paused);
 }
 
 /* Let a slot that was just found heed a pause or its end, if it missed that. */

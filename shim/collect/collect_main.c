@@ -299,8 +299,7 @@ static void fill_header(struct collector *collector)
         memcpy(segment->directory, collector->directory, directory_size);
     clock_share(&collector->clock, segment);
     fixed->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
-                   (options->stamps ? SEG_FLAG_STAMPS : 0) | (options->no_residency ? 0 : SEG_FLAG_RESIDENT) |
-                   (options->sites ? SEG_FLAG_SITES : 0) |
+                   (options->no_residency ? 0 : SEG_FLAG_RESIDENT) | (options->sites ? SEG_FLAG_SITES : 0) |
                    (collector->segment.by_need ? SEG_FLAG_BY_NEED : 0);
     fixed->sites_bytes = options->sites_bytes;
     fixed->filters = filters_passed();

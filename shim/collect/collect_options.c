@@ -16,7 +16,7 @@
 const char COLLECT_USAGE[] =
     "usage: mallab-collect --out DIR [--memory BYTES] [--max-size BYTES] [--duration NS] [--no-follow]\n"
     "                      [--on-full wait|drop] [--ready-fd N] [--leader PID] [--control-fd N]\n"
-    "                      [--clock auto|monotonic] [--order epochs|stamps] [--unique | --join]\n"
+    "                      [--clock auto|monotonic] [--unique | --join]\n"
     "                      [--paused] [--window NS [--keep N]] [--only NAMES] [--no-residency]\n"
     "                      [--command-pid PID] [--attached] [--sites 1|BYTES] [--label "
     "HOST]\n"
@@ -52,7 +52,6 @@ static const struct row {
     {"join", FLAG, FIELD(join), 0, {0}},
     {"clock", CHOICE, FIELD(no_tsc), 0, {"auto", "monotonic"}},
     {"recover", FLAG, FIELD(recover), 0, {0}},
-    {"order", CHOICE, FIELD(stamps), 0, {"epochs", "stamps"}},
     {"paused", FLAG, FIELD(paused), 0, {0}},
     {"window", NUMBER, FIELD(window_ns), UINT64_MAX, {0}},
     {"keep", NUMBER, FIELD(keep), UINT32_MAX, {0}},

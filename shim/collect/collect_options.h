@@ -16,7 +16,6 @@ struct collect_options {
     int control_fd;          /* -1: none */
     bool attached;        /* to a program that ran already: the control descriptor's end is our starter's */
     bool no_follow;       /* SEG_FLAG_NO_FOLLOW */
-    bool stamps;          /* SEG_FLAG_STAMPS */
     bool drop;            /* SEG_FLAG_DROP */
     bool no_residency;    /* not SEG_FLAG_RESIDENT */
     bool sites;           /* SEG_FLAG_SITES */

@@ -345,7 +345,6 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
         return RECOVER_FAILED;
     }
     clock_resume(&collector->clock, &seen);
-    collector->options.stamps = (seen.fixed.flags & SEG_FLAG_STAMPS) != 0;
     collector->options.no_residency = (seen.fixed.flags & SEG_FLAG_RESIDENT) == 0;
     collector->options.sites = (seen.fixed.flags & SEG_FLAG_SITES) != 0;
     collector->options.sites_bytes = seen.fixed.sites_bytes;

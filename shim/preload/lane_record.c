@@ -135,22 +135,6 @@ static void write_timely(struct lane *lane)
     lane_set_groups(lane, 0);
 }
 
-/* --order stamps: the clock is the epoch. Read neither before what came before it on this processor nor after what
- * follows: lfence waits for all earlier instructions, and holds back later ones (Intel SDM vol. 2, LFENCE and
- * RDTSC; dispatch-serializing on AMD under Linux too). */
-static uint64_t read_clock_in_order(void)
-{
-    uint64_t now;
-#if defined(__x86_64__)
-    _mm_lfence();
-#endif
-    now = lane_clock();
-#if defined(__x86_64__)
-    _mm_lfence();
-#endif
-    return now;
-}
-
 static void store_long(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra)
 {
     uint64_t *cursor = lane->cursor;
@@ -170,20 +154,15 @@ static uint32_t words_of_long(unsigned call, uint64_t size, uint64_t extra)
     return (size | extra) >> 32 == 0 && call != FP_RECORD_MODULE ? 2 : 3;
 }
 
-/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it.
- * clock     of --order stamps: the record's. */
-static bool begin_group(struct lane *lane, unsigned call, uint64_t clock)
+/* A boundary is left behind: a chunk if need be, a stamp, and a gap where calls are missing before it. */
+static bool begin_group(struct lane *lane, unsigned call)
 {
     if (((uintptr_t)lane->cursor & (SEG_CHUNK_BYTES - 1)) == 0) {
         lane_close_chunk(lane);
         if (!lane_open_chunk(lane, call))
             return false;
     }
-    if (unlikely(lane->group_mask == 0 && !lane->seldom)) {
-        store_stamp(lane, clock, clock);
-    } else {
-        write_timely(lane);
-    }
+    write_timely(lane);
     if (unlikely(lane->gap_pending)) {
         store_long(lane, FP_MARK_GAP, 0, lane->lost_pending, lane->gap_lost ? 0 : FP_GAP_PAUSE);
         lane->lost_pending = 0;
@@ -252,31 +231,16 @@ static bool heed_cut(struct lane *lane, unsigned call, uint64_t epoch)
     return false;
 }
 
-/* --order stamps: a stamp of its own for each record. */
-static bool make_stamped_room(struct lane *lane, unsigned call, uint32_t words)
-{
-    uint64_t now = read_clock_in_order();
-    if (now < lane->epoch)
-        now = lane->epoch; /* as in read_clock_after: here the epoch is the last stamp */
-    if (!heed_cut(lane, call, now))
-        return false;
-    if (words_left(lane, SEG_CHUNK_BYTES - 1) < 2 + RECORD_WORDS_MOST + words)
-        fill_up(lane, SEG_CHUNK_BYTES - 1);
-    return begin_group(lane, call, now);
-}
-
 /* Make the cursor point at room for a record of so many words, with the epoch that it is to have before it. */
 static bool make_room(struct lane *lane, unsigned call, uint32_t words)
 {
-    if (unlikely(lane->group_mask == 0 && !lane->seldom))
-        return make_stamped_room(lane, call, words);
     bool owes = owes_stamp(lane, get_acquire(lane->epoch_word));
     for (;;) {
         const uint64_t epoch = get_acquire(lane->epoch_word);
         if (!heed_cut(lane, call, epoch))
             return false;
         if (((uintptr_t)lane->cursor & end_mask(lane)) == 0) {
-            if (!begin_group(lane, call, 0))
+            if (!begin_group(lane, call))
                 return false;
             owes = false;
             continue; /* that took time, and may have stepped the epoch: see whether a cut was passed */

@@ -132,8 +132,6 @@ static void lane_start(struct lane *lane)
         lane->cut = 0;
     lane_sites_begin(lane);
     lane_set_groups(lane, (number == 0 ? LANE_GROUP_ALONE : LANE_GROUP_MANY) - 1);
-    if (shim_segment.fixed.flags & SEG_FLAG_STAMPS)
-        lane_set_groups(lane, 0);
     lane->epoch_word = &slot->epoch;
     lane->stamp_clock = 0;
     lane->seldom_close = 0;

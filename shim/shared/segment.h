@@ -82,7 +82,6 @@ enum seg_clock {
 enum seg_flag {
     SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
     SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
-    SEG_FLAG_STAMPS = 1u << 2,    /* --order stamps: the clock, read at every call, is its epoch */
     SEG_FLAG_BY_NEED = 1u << 4,  /* who finds no chunk with memory behind it puts some there (lane_chunk.c) */
     SEG_FLAG_RESIDENT = 1u << 3, /* how much of large objects is in memory is noted (large.h) */
     SEG_FLAG_SITES = 1u << 5,    /* the call stack of each allocation is recorded (lane_sites.h) */
@@ -90,7 +89,7 @@ enum seg_flag {
 
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
  * not. It is stored before the epoch word comes to it, so that every record of that epoch or a later one stands
- * behind the cut, and all others before it (docs/notes/order.md, "Cuts"). With --order stamps the epoch is the clock. */
+ * behind the cut, and all others before it (docs/notes/order.md, "Cuts"). */
 #define SEG_CUT_PAUSED   1u
 #define SEG_CUT_DISTANCE (UINT64_C(1) << 20) /* epochs: a second of steps; the collector needs a moment */
 

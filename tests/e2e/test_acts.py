@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What is recorded, converted and exported is what the program did: op by op, thread by thread, object by object.
 
-acts.c logs its own calls in memory of its own. For many seeds, with both ways of ordering threads: the workload is proven
+acts.c logs its own calls in memory of its own. For many seeds: the workload is proven
 legal (`info --verify`), each thread's calls are the log's in the log's order with its sizes, counts and alignments, and each
 realloc and free is on the object that the program had in hand. Objects are told by who made them: the k-th allocation of
-thread t in the log is the k-th of thread t in the workload. By the clock of every call that holds for all; by epochs, two
+thread t in the log is the k-th of thread t in the workload. Threads are ordered by epochs: two
 releases of one address by different threads within about a microsecond may change places where the address came again between
 them (docs/irregularities.md), so a few in ten thousand may differ in the object, and in nothing else.
 
@@ -111,7 +111,7 @@ class Acts(lab.Lab):
         self.assertLessEqual(swapped, swapped_allowed * named, f"{swapped} of {named} on another object")
         return swapped, named
 
-    def one_process(self, recording, pid, log, order):
+    def one_process(self, recording, pid, log):
         workload = self.place / f"{pid}.wl"
         report = self.answer("convert", "--json", "--process", pid, "-o", workload, recording)
         self.assertEqual(report["irregularities"]["order_repaired"], 0)
@@ -119,7 +119,7 @@ class Acts(lab.Lab):
         self.assertIs(verdict["verify"]["legal"], True, verdict)
         self.assertEqual(verdict["verify"]["checked"]["ops"], report["ops"])
         lines = self.mallab("convert", "--quiet", "--to", "csv", "-o", "-", workload).stdout.decode().splitlines()
-        result = self.compare(log, Seen(lines, report["inherited_objects"]), SWAPPED_SHARE if order == "epochs" else 0)
+        result = self.compare(log, Seen(lines, report["inherited_objects"]), SWAPPED_SHARE)
         text, again = self.place / "text", self.place / "again.wl"
         self.mallab("convert", "--quiet", "--force", "--to", "text", "-o", text, workload)
         self.mallab("convert", "--quiet", "--force", "-o", again, text)
@@ -127,34 +127,27 @@ class Acts(lab.Lab):
         workload.unlink()
         return result
 
-    def one_seed(self, seed, order):
-        logs = self.place / f"logs-{order}-{seed}"
+    def one_seed(self, seed):
+        logs = self.place / f"logs-{seed}"
         logs.mkdir()
         threads = 1 + seed % 5
-        recording = self.record(lab.PROGRAMS / "acts", seed, threads, OPS, logs, name=f"r-{order}-{seed}",
-                                options=("--order", order))
+        recording = self.record(lab.PROGRAMS / "acts", seed, threads, OPS, logs, name=f"r-{seed}")
         verdict = self.answer("info", "--json", "--verify", recording)
         self.assertIs(verdict["verify"]["legal"], True, verdict)
         paths = sorted(logs.iterdir())
         self.assertEqual(len(paths), 4)  # main forks three times
         self.assertEqual(verdict["verify"]["checked"]["processes"], 4)
-        return [self.one_process(recording, path.name, Log(path), order) for path in paths]
+        return [self.one_process(recording, path.name, Log(path)) for path in paths]
 
-    def every_seed(self, order):
+    def test_a_recording_is_the_programs_own_account_but_for_a_few_swapped_objects(self):
         swapped = named = 0
         for seed in SEEDS:
-            with self.subTest(seed=seed, order=order, repeat=f"MALLAB_TEST_SEED={seed} {__file__}"):
-                for one, of in self.one_seed(seed, order):
+            with self.subTest(seed=seed, repeat=f"MALLAB_TEST_SEED={seed} {__file__}"):
+                for one, of in self.one_seed(seed):
                     swapped += one
                     named += of
         self.assertGreater(named, 1000)  # else nothing was compared
-        print(f"{order}: {swapped} of {named} releases and resizes on another object than in the log")
-
-    def test_by_the_clock_everything_is_the_programs_own_account(self):
-        self.every_seed("stamps")
-
-    def test_by_epochs_too_but_for_a_few_swapped_objects(self):
-        self.every_seed("epochs")
+        print(f"{swapped} of {named} releases and resizes on another object than in the log")
 
 
 if __name__ == "__main__":

@@ -39,13 +39,7 @@ SIZED = lab.PROGRAMS / "libsized.so"
 @unittest.skipUnless(PIPELINE.exists(), "no C++ compiler when the tests were built")
 class SizedDelete(lab.Lab):
     def test_threads_that_take_over_blocks_state_the_right_sizes(self):
-        self.check([])
-
-    def test_so_do_those_ordered_by_the_clock(self):
-        self.check(["--order", "stamps"])
-
-    def check(self, options):
-        recording = self.record(PIPELINE, 40000, options=options)
+        recording = self.record(PIPELINE, 40000)
         info = self.info(recording)
         self.assert_whole(info)
         self.assertGreater(info["events_by_call"]["operator delete(size)"], 200000)

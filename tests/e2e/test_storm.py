@@ -34,9 +34,6 @@ class Storm(witnessed.Witnessed):
         result = self.answer("ab", "--json", "-n", 1, "-a", "glibc", self.place / "recording")
         self.assertIn("depends on scheduling", result["workloads"][0]["trust"]["memory"])
 
-    def test_clock_at_every_call(self):
-        self.check_storm("joined", 300, "--memory", "1M", "--order", "stamps")
-
     def test_windows(self):
         """Windows begin while threads come and go, and a chunk is one's and then another's."""
         begun = self.place / "begun"

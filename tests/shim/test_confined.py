@@ -65,7 +65,6 @@ def test_no_clock():
     whole('clock', 'kill', ':alone')
     whole('clock', 'kill', ':threads', SMALL)
     whole('clock', 'kill', ':fork')
-    whole('clock', 'kill', ':alone', ('--order', 'stamps'))
     whole('strict', 'kill', ':alone', ('--clock', 'monotonic'))
 
 

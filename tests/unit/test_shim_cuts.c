@@ -91,24 +91,5 @@ TEST(a_pause_does_not_hide_a_loss)
     CHECK_U64(slot->lost[FP_LOSS_REENTRANT], 1);
 }
 
-/* --order stamps: the clock is the epoch. */
-TEST(stamps_heed_cuts_too)
-{
-    set_up(SEG_FLAG_STAMPS);
-    release(16);
-    cut_at(UINT64_MAX >> 1, true);
-    release(32);
-    CHECK_U64(decode(0)->mark_count, 2);
-    note->cut = seg_cut(1, true); /* long ago */
-    release(48);
-    CHECK_U64(state_of(0), own_word(SEG_CHUNK_FULL));
-    CHECK_U64(state_of(1), SEG_CHUNK_FREE);
-    note->cut = seg_cut(2, false);
-    release(64);
-    CHECK_U64(seg_chunk(&shim_segment, 1)->cut, note->cut);
-    CHECK_U64(decode(1)->mark_count, 2);
-    check_mark(decode(1), 0, FP_MARK_GAP, 0, 0, FP_GAP_PAUSE);
-}
-
 RUN_TESTS(T(a_cut_not_come_to_changes_nothing), T(behind_a_cut_begins_another_chunk),
-          T(a_pause_is_a_gap_of_nothing_lost), T(a_pause_does_not_hide_a_loss), T(stamps_heed_cuts_too))
+          T(a_pause_is_a_gap_of_nothing_lost), T(a_pause_does_not_hide_a_loss))

@@ -215,28 +215,6 @@ TEST(a_lane_that_calls_seldom_loses_nothing)
     CHECK_U64(found, 4000);
 }
 
-/* --order stamps: each call has an epoch of its own, whatever its length and wherever the chunk ends. */
-TEST(stamps_before_every_call)
-{
-    uint32_t found = 0;
-    uint64_t epoch = 0;
-    set_up(SEG_FLAG_STAMPS);
-    for (size_t i = 0; i < 4000; i++)
-        allocate(long_calls[i % 3], 16 * i + 16, i, long_extra(i));
-    for (uint32_t index = 0; index < CHUNKS && state_of(index) != 0; index++) {
-        const struct fp_block *block = decode(index);
-        CHECK_U64(block->stamp_count, block->mark_count);
-        for (uint32_t mark = 0; mark < block->mark_count; mark++, found++) {
-            check_mark(block, mark, long_calls[found % 3], 16 * found + 16, found, long_extra(found));
-            CHECK(block->base_epoch + block->marks[mark].epoch >= epoch);
-            CHECK_U64(block->stamps[mark].time_ns, block->base_epoch + block->marks[mark].epoch);
-            epoch = block->base_epoch + block->marks[mark].epoch;
-        }
-    }
-    CHECK_U64(found, 4000);
-    CHECK_U64(slot->epoch, 1);
-}
-
 TEST(epochs_step_with_several_lanes_only)
 {
     set_up(0);
@@ -642,7 +620,7 @@ TEST(silences_are_waited_for_ever_shorter)
 
 RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follow_each_other),
           T(stamps_stand_where_they_should), T(a_lane_that_calls_seldom_stamps_each_call),
-          T(a_lane_that_calls_seldom_loses_nothing), T(stamps_before_every_call),
+          T(a_lane_that_calls_seldom_loses_nothing),
           T(epochs_step_with_several_lanes_only), T(nested_calls_are_the_allocators_own),
           T(a_call_that_is_left_leaves_no_trace), T(handlers_calls_are_counted),
           T(a_lane_in_need_takes_more_chunks_into_use), T(dropped_calls_leave_a_gap),

@@ -32,3 +32,4 @@ try record --control x --stop
 try record --control x --start
 try record --timeout 1s --pid 1
 try leaks --budget 1M x
+try record --order stamps -- true
