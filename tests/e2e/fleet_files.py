@@ -14,7 +14,7 @@ def turned(entry, factor):
     """An entry whose times are so many times as long, in each run and in the figures."""
     for run in entry.get("runs", ()):
         run["whole_ns_per_op"] *= factor
-        run["batch_ns"] = [None if one is None else one * factor for one in run.get("batch_ns") or ()]
+        run["batch_ns"] = [None if one is None else round(one * factor) for one in run.get("batch_ns") or ()]
     for key in ("ratio", "ratio_low", "ratio_high", "steady_ns_per_op"):
         if entry.get("time", {}).get(key) is not None:
             entry["time"][key] *= factor
