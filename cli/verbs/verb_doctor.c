@@ -17,7 +17,7 @@
 #include "results/measure/experiment/timed.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/html/html.h"
-#include "results/report/table/doctor_text.h"
+#include "results/report/table/table.h"
 
 /* ---- the clock, found out by the replay's own code --------------------------------- */
 

@@ -21,7 +21,6 @@
 #include "results/report/beside/result_history.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
 
 #define NO_CSV "CSV is of single results: --json has the rest"

@@ -14,7 +14,6 @@
 #include "results/report/beside/result_history.h"
 #include "results/report/html/html.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
 
 static const char BUDGET[] = "time<=+3%,rss-peak<=+5%,rss-mean<=64MiB,p99<=+10%,faults<=+5%";

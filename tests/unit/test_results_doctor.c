@@ -3,7 +3,7 @@
 #include "footprint/base/support.h"
 #include "harness.h"
 #include "results/measure/machine/doctor_checks.h"
-#include "results/report/table/doctor_text.h"
+#include "results/report/table/table.h"
 #include "unit/machine_files.h"
 
 static void make_quiet(void)

@@ -6,7 +6,7 @@
 #include "results/measure/fleet/fleet_candidates.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/fleet_screen.h"
+#include "results/report/table/table.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 

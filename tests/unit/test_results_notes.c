@@ -109,16 +109,13 @@ TEST(details_are_told_by_themselves)
 
 static const struct res_sentence *const SENTENCES[] = {RES_WORKLOAD_SENTENCES, RES_RESULT_SENTENCES,
                                                        RES_FLEET_SENTENCES};
-static const struct res_slot *const SLOTS[] = {RES_SLOTS, RES_ANSWER_SLOTS, RES_CONFIRMED_SLOTS,
-                                               RES_FLEET_SLOTS};
 
 /* How many slots have this name. */
 static size_t slots_named(const char *name, size_t length)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
-        for (const struct res_slot *slot = SLOTS[i]; slot->name != NULL; slot++)
-            count += strlen(slot->name) == length && strncmp(slot->name, name, length) == 0;
+    for (const struct res_slot *slot = __start_res_slots; slot < __stop_res_slots; slot++)
+        count += strlen(slot->name) == length && strncmp(slot->name, name, length) == 0;
     return count;
 }
 
@@ -153,16 +150,15 @@ TEST(sentences_have_the_slots_that_there_are)
             check_sentence(row->words);
             check_sentence(row->detail);
         }
-    for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
-        for (const struct res_slot *slot = SLOTS[i]; slot->name != NULL; slot++) {
-            bool used = false;
-            for (size_t k = 0; k < sizeof SENTENCES / sizeof SENTENCES[0]; k++)
-                for (const struct res_sentence *row = SENTENCES[k]; row->words != NULL; row++)
-                    used = used || is_in(row->words, slot->name) || is_in(row->detail, slot->name);
-            if (!used)
-                fprintf(stderr, "no sentence has {%s}\n", slot->name);
-            CHECK(used);
-        }
+    for (const struct res_slot *slot = __start_res_slots; slot < __stop_res_slots; slot++) {
+        bool used = false;
+        for (size_t k = 0; k < sizeof SENTENCES / sizeof SENTENCES[0]; k++)
+            for (const struct res_sentence *row = SENTENCES[k]; row->words != NULL; row++)
+                used = used || is_in(row->words, slot->name) || is_in(row->detail, slot->name);
+        if (!used)
+            fprintf(stderr, "no sentence has {%s}\n", slot->name);
+        CHECK(used);
+    }
 }
 
 RUN_TESTS(T(a_number_is_not_parted_from_its_unit), T(a_number_before_another_word_may_end_a_line),

@@ -4,7 +4,7 @@
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/verdict_screen.h"
+#include "results/report/table/table.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 

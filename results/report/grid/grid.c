@@ -362,6 +362,15 @@ char *res_grid_left_out(const struct res_grid *grid)
 
 /* ---- Markdown and CSV ----------------------------------------------------------------------- */
 
+void res_grid_screen(struct res_grid *grid, const struct res_style *style, struct res_text *text)
+{
+    const struct res_style page = {
+        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
+    res_grid_text(grid, &page, text);
+    res_grid_release(grid);
+    res_text_add(text, "\n", 1);
+}
+
 void res_grid_markdown(struct res_grid *grid, struct res_text *text)
 {
     for (size_t column = 0; column < grid->column_count; column++) {

@@ -58,6 +58,9 @@ void res_grid_text(struct res_grid *grid, const struct res_style *style, struct 
 void res_grid_markdown(struct res_grid *grid, struct res_text *text);
 void res_grid_csv(struct res_grid *grid, struct res_text *text);
 
+/* res_grid_screen - as text on the screen that answers, with a blank line below, and release it. */
+void res_grid_screen(struct res_grid *grid, const struct res_style *style, struct res_text *text);
+
 /* res_grid_html - as a table of a page, whose heads sort where there are several rows. Colours are classes: good, bad, doubt. */
 void res_grid_html(struct res_grid *grid, const char *caption, struct res_text *text);
 

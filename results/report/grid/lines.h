@@ -11,7 +11,7 @@
 #define RES_TABLE_COLUMNS 100u /* of a page: lines take no more where words allow it */
 #define RES_LABEL_COLUMNS 12   /* before the words of a line below a table */
 
-#define RES_SCREEN_COLUMNS       80u /* of the screen that answers (verdict_screen.h) */
+#define RES_SCREEN_COLUMNS       80u /* of the screen that answers (table.h) */
 #define RES_SCREEN_LABEL_COLUMNS 10  /* as RES_LABEL_COLUMNS there */
 
 /* What a document is printed for: a terminal, Markdown, elements of a page. */

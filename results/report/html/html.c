@@ -10,11 +10,7 @@
 #include "results/measure/base/shell_line.h"
 #include "results/report/html/page.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/confirm_screen.h"
-#include "results/report/table/fleet_screen.h"
-#include "results/report/table/fleet_table.h"
 #include "results/report/table/table.h"
-#include "results/report/table/verdict_screen.h"
 
 #define NOTE "Time in allocator calls is not application speed; figures of different machines do not compare."
 
@@ -70,15 +66,6 @@ static void add_waste(struct res_page *page, const struct res_result_workload *w
 
 /* ---- a workload ------------------------------------------------------------------------------ */
 
-static char *title_of(const struct res_result_workload *workload)
-{
-    char *program = res_notes_program(workload);
-    char *title = res_printf("%s%s%s%s", workload->name, program != NULL ? " (" : "",
-                             program != NULL ? program : "", program != NULL ? ")" : "");
-    free(program);
-    return title;
-}
-
 /* The lines that answer, for who sees a closed workload. */
 static char *verdict_of(const struct res_result_workload *workload)
 {
@@ -111,7 +98,7 @@ static void add_workload(struct res_page *page, const struct res_result *result,
                   is_alone ? "<article class=\"workload\" id=\"workload-%zu\">"
                            : "<details class=\"workload\" id=\"workload-%zu\"><summary>",
                   number);
-    res_page_own(page, "h2", NULL, title_of(workload));
+    res_page_own(page, "h2", NULL, res_notes_title(workload));
     if (!is_alone) {
         res_page_own(page, "span", "small", verdict_of(workload));
         res_page_mark(page, "</summary>\n");

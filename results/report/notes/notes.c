@@ -16,15 +16,11 @@
 
 /* ---- from a row to words --------------------------------------------------------------------- */
 
-static const struct res_slot *const SLOTS[] = {RES_SLOTS, RES_ANSWER_SLOTS, RES_CONFIRMED_SLOTS,
-                                               RES_FLEET_SLOTS};
-
 static const struct res_slot *slot_named(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
-        for (const struct res_slot *slot = SLOTS[i]; slot->name != NULL; slot++)
-            if (strlen(slot->name) == length && memcmp(slot->name, name, length) == 0)
-                return slot;
+    for (const struct res_slot *slot = __start_res_slots; slot < __stop_res_slots; slot++)
+        if (strlen(slot->name) == length && memcmp(slot->name, name, length) == 0)
+            return slot;
     return NULL;
 }
 
@@ -50,7 +46,7 @@ static bool add_words(struct res_text *text, const char *words, const char *end,
             const struct res_slot *slot = slot_named(words + 1, (size_t)(close - words) - 1);
             const size_t before = text->length;
             assert(slot != NULL);
-            slot->say(about, text);
+            slot->add(about, text);
             if (text->length == before)
                 return false;
         }
@@ -246,7 +242,8 @@ void res_notes_markdown(struct res_text *text, const struct res_note *notes, siz
 
 /* ---- the line above a table ------------------------------------------------------------------ */
 
-char *res_notes_program(const struct res_result_workload *workload)
+/* "python3", or "cc1, 1 of 4 processes, 97 % of the events"; NULL: nothing to add. */
+static char *program_of(const struct res_result_workload *workload)
 {
     const char *program = workload->program != NULL ? workload->program : "";
     const size_t length = strlen(program);
@@ -267,6 +264,15 @@ char *res_notes_program(const struct res_result_workload *workload)
     if (workload->selection != NULL)
         res_text_printf(&words, "; %s", workload->selection);
     return words.text;
+}
+
+char *res_notes_title(const struct res_result_workload *workload)
+{
+    char *program = program_of(workload);
+    char *title = program != NULL ? res_printf("%s (%s)", workload->name, program)
+                                  : res_strdup(workload->name);
+    free(program);
+    return title;
 }
 
 const char *res_notes_recorded(const struct res_result_workload *workload)

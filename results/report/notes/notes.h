@@ -30,7 +30,7 @@ size_t res_notes_tried(const struct res_result_workload *workload,
 void res_notes_text(struct res_text *text, const struct res_note *notes, size_t count, bool details,
                     const char *label);
 
-/* res_notes_screen - those without details on the screen that answers (verdict_screen.h).
+/* res_notes_screen - those without details on the screen that answers (table.h).
  * command  behind what is to be pasted; NULL: not known. */
 void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command);
 
@@ -40,9 +40,8 @@ void res_notes_markdown(struct res_text *text, const struct res_note *notes, siz
 /* res_notes_recorded - what the recording lacks, which is told above a table; NULL: nothing. Borrowed. */
 const char *res_notes_recorded(const struct res_result_workload *workload);
 
-/* res_notes_program - what was recorded, where the workload's name does not say it: "python3", or "cc1, 1 of 4
- * processes, 97 % of the events". The caller's to free; NULL: nothing to add. */
-char *res_notes_program(const struct res_result_workload *workload);
+/* res_notes_title - a workload's name, and what was recorded where that does not say it: "3.wl (python3)". The caller's to free. */
+char *res_notes_title(const struct res_result_workload *workload);
 
 /* res_deploy_line - "LD_PRELOAD=/usr/lib/libjemalloc.so.2 MALLOC_CONF=narenas:1".
  * entry    its library and environment count. The C library's own malloc is in every program already and takes no

@@ -52,11 +52,39 @@ extern const struct res_sentence RES_WORKLOAD_SENTENCES[], RES_RESULT_SENTENCES[
 typedef void res_slot_fn(const struct res_about *about, struct res_text *words);
 struct res_slot {
     const char *name;
-    res_slot_fn *say;
+    res_slot_fn *add;
 };
 
-/* Up to one without a name: of replays (slots_replayed.c), of answers (slots_answer.c), of confirmations (slots_confirmed.c), of fleets (slots_fleet.c). */
-extern const struct res_slot RES_SLOTS[], RES_ANSWER_SLOTS[], RES_CONFIRMED_SLOTS[], RES_FLEET_SLOTS[];
+/* SLOT - "{name}" of a sentence is the body behind SLOT(name). The linker puts all slots into one array, which it bounds with these names. */
+#define SLOT(name)                                                                                           \
+    static res_slot_fn say_##name;                                                                           \
+    static const struct res_slot slot_##name                                                                 \
+        __attribute__((used, section("res_slots"), aligned(sizeof(void *)))) = {#name, say_##name};          \
+    static void say_##name(const struct res_about *about, struct res_text *words)
+#define say(...) res_text_printf(words, __VA_ARGS__)
+extern const struct res_slot __start_res_slots[], __stop_res_slots[];
+
+/* SLOT_DO - a slot that is one statement. */
+#define SLOT_DO(name, statement)                                                                             \
+    SLOT(name)                                                                                               \
+    {                                                                                                        \
+        statement;                                                                                           \
+    }
+
+/* SLOT_WORD - a slot that is a text, or NULL: nothing. SLOT_IF - that is a format with its values, or nothing. */
+#define SLOT_WORD(name, word)                                                                                \
+    SLOT(name)                                                                                               \
+    {                                                                                                        \
+        const char *text = (word);                                                                           \
+        if (text != NULL)                                                                                    \
+            say("%s", text);                                                                                 \
+    }
+#define SLOT_IF(name, condition, ...)                                                                        \
+    SLOT(name)                                                                                               \
+    {                                                                                                        \
+        if (condition)                                                                                       \
+            say(__VA_ARGS__);                                                                                \
+    }
 
 /* Conditions and things in turn, for the rows. */
 typedef bool res_when_fn(const struct res_about *about);

@@ -11,9 +11,7 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/sentences.h"
-#include "results/report/notes/slot.h"
 
-#define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 /* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
 #define MAPPED       0.1
 #define MAPPED_BYTES 16e6
@@ -21,8 +19,6 @@
 #define OWN_SHARE 0.05
 /* Of a ratio; more hides differences that people would act on. */
 #define LARGE_NOISE 0.05
-/* So many objects that were freed unseen are a part of the program, and no accident: each of php's extensions makes some. */
-#define UNSEEN 5
 
 /* ---- what survives a limit ------------------------------------------------------------------- */
 
@@ -386,39 +382,3 @@ bool res_each_crashing(struct res_about *about)
 {
     return next_tried(about, true);
 }
-
-const struct res_slot RES_ANSWER_SLOTS[] = {{"limit", say_limit},
-                                            {"survivors", say_survivors},
-                                            {"dead", say_dead},
-                                            {"limit_held", say_limit_held},
-                                            {"limit_mapped", say_limit_mapped},
-                                            {"limit_by", say_limit_by},
-                                            {"limit_why", say_limit_why},
-                                            {"pressure", say_pressure},
-                                            {"who", say_who},
-                                            {"calls_share", say_calls_share},
-                                            {"time_share", say_time_share},
-                                            {"memory_share", say_memory_share},
-                                            {"heap_share", say_heap_share},
-                                            {"no_trust_time", say_no_trust_time},
-                                            {"no_trust_memory", say_no_trust_memory},
-                                            {"time_saved", say_time_saved},
-                                            {"time_saved_share", say_time_saved_share},
-                                            {"bytes_saved", say_bytes_saved},
-                                            {"bytes_saved_share", say_bytes_saved_share},
-                                            {"price_bytes", say_price_bytes},
-                                            {"price_time", say_price_time},
-                                            {"hidden_little", say_hidden_little},
-                                            {"may_hide", say_may_hide},
-                                            {"looks_faster", say_looks_faster},
-                                            {"looks_faster_bytes", say_looks_faster_bytes},
-                                            {"never_rests", say_never_rests},
-                                            {"live", say_live},
-                                            {"why_timed", say_why_timed},
-                                            {"end_live", say_end_live},
-                                            {"peak_live", say_peak_live},
-                                            {"unpredicted", say_unpredicted},
-                                            {"own_allocator", say_own_allocator},
-                                            {"mapped", say_mapped},
-                                            {"deploy", say_deploy},
-                                            {NULL, NULL}};

@@ -11,7 +11,6 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/sentences.h"
-#include "results/report/notes/slot.h"
 
 #define OPEN_MAX 16u /* candidates that a command names */
 
@@ -427,25 +426,3 @@ SLOT(confirm_command)
     if (about->result->confirmation == NULL && count > 0 && ran_ns > 0 && ran_ns < 1e15)
         add_command(words, about->result, names, count, 0, ran_ns);
 }
-
-const struct res_slot RES_CONFIRMED_SLOTS[] = {{"not_confirmed", say_not_confirmed},
-                                               {"control_run_failed", say_control_run_failed},
-                                               {"one", say_one},
-                                               {"one_failed", say_one_failed},
-                                               {"one_time", say_one_time},
-                                               {"one_peak", say_one_peak},
-                                               {"resolution", say_resolution},
-                                               {"confirm_runs", say_confirm_runs},
-                                               {"timed_by", say_timed_by},
-                                               {"control_range", say_control_range},
-                                               {"decide_runs", say_decide_runs},
-                                               {"decide_time", say_decide_time},
-                                               {"decide_resolution", say_decide_resolution},
-                                               {"decide_command", say_decide_command},
-                                               {"processes", say_processes},
-                                               {"compared", say_compared},
-                                               {"start_costs", say_start_costs},
-                                               {"or_service", say_or_service},
-                                               {"confirm_pairs", say_confirm_pairs},
-                                               {"confirm_command", say_confirm_command},
-                                               {NULL, NULL}};

@@ -7,7 +7,6 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/sentences.h"
-#include "results/report/notes/slot.h"
 
 #define NAMED_MOST 4u /* hosts by name in a line */
 
@@ -200,33 +199,3 @@ SLOT_IF(few_hosts,
         !about->fleet->all_hosts && about->fleet->n_eff >= RES_FLEET_LEAST_EFFECTIVE &&
             about->fleet->n_eff < RES_FLEET_FEW_EFFECTIVE,
         "%.0f", floor(about->fleet->n_eff))
-
-const struct res_slot RES_FLEET_SLOTS[] = {{"fleet_baseline", say_fleet_baseline},
-                                           {"fleet_workloads", say_fleet_workloads},
-                                           {"fleet_time", say_fleet_time},
-                                           {"fleet_less_time", say_fleet_less_time},
-                                           {"fleet_less_peak", say_fleet_less_peak},
-                                           {"fleet_range_time", say_fleet_range_time},
-                                           {"fleet_range_peak", say_fleet_range_peak},
-                                           {"fleet_saved", say_fleet_saved},
-                                           {"fleet_price", say_fleet_price},
-                                           {"fleet_rivals", say_fleet_rivals},
-                                           {"fleet_candidate", say_fleet_candidate},
-                                           {"loser_limit", say_loser_limit},
-                                           {"losers", say_losers},
-                                           {"failed_on", say_failed_on},
-                                           {"failed_on_why", say_failed_on_why},
-                                           {"without_time", say_without_time},
-                                           {"without_time_why", say_without_time_why},
-                                           {"without_memory", say_without_memory},
-                                           {"without_memory_why", say_without_memory_why},
-                                           {"fleet_unrecorded", say_fleet_unrecorded},
-                                           {"missing_count", say_missing_count},
-                                           {"missing_names", say_missing_names},
-                                           {"left_out_count", say_left_out_count},
-                                           {"left_out_names", say_left_out_names},
-                                           {"mixed_what", say_mixed_what},
-                                           {"mixed_kinds", say_mixed_kinds},
-                                           {"all_hosts", say_all_hosts},
-                                           {"few_hosts", say_few_hosts},
-                                           {NULL, NULL}};

@@ -11,14 +11,8 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/notes/sentences.h"
-#include "results/report/notes/slot.h"
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
-/* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
-#define MAPPED       0.1
-#define MAPPED_BYTES 16e6
-/* Of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
-#define OWN_SHARE 0.05
 /* So many objects that were freed unseen are a part of the program, and no accident: each of php's extensions makes some. */
 #define UNSEEN 5
 
@@ -286,58 +280,3 @@ SLOT_IF(load, isfinite(about->result->machine.load_1_minute), "%.1f", about->res
 
 SLOT_IF(group, about->workload->group_processes > 1, "%s", FP_GROUPED(about->workload->group_processes))
 SLOT_WORD(latency_failed, about->entry->latency != NULL ? about->entry->latency->unavailable : NULL)
-
-const struct res_slot RES_SLOTS[] = {{"baseline", say_baseline},
-                                     {"entry", say_entry},
-                                     {"failed", say_failed},
-                                     {"cut", say_cut},
-                                     {"cut_alone", say_cut_alone},
-                                     {"incomplete", say_incomplete},
-                                     {"removed", say_removed},
-                                     {"left_out", say_left_out},
-                                     {"lost", say_lost},
-                                     {"few_calls", say_few_calls},
-                                     {"unseen", say_unseen},
-                                     {"unproven", say_unproven},
-                                     {"rounds", say_rounds},
-                                     {"rounds_wanting", say_rounds_wanting},
-                                     {"rounds_made", say_rounds_made},
-                                     {"rounds_asked", say_rounds_asked},
-                                     {"rounds_needed", say_rounds_needed},
-                                     {"rounds_in_all", say_rounds_in_all},
-                                     {"budget_needed", say_budget_needed},
-                                     {"memory_rounds", say_memory_rounds},
-                                     {"memory_rounds_needed", say_memory_rounds_needed},
-                                     {"seed", say_seed},
-                                     {"ended_width", say_ended_width},
-                                     {"ended_budget", say_ended_budget},
-                                     {"ended_most", say_ended_most},
-                                     {"ended_widest", say_ended_widest},
-                                     {"stopped_asked", say_stopped_asked},
-                                     {"stopped_behind", say_stopped_behind},
-                                     {"harness", say_harness},
-                                     {"control_failed", say_control_failed},
-                                     {"good_for", say_good_for},
-                                     {"finer", say_finer},
-                                     {"finer_word", say_finer_word},
-                                     {"finer_time", say_finer_time},
-                                     {"noise_time", say_noise_time},
-                                     {"noise_peak", say_noise_peak},
-                                     {"noise_large", say_noise_large},
-                                     {"disturbed_by", say_disturbed_by},
-                                     {"disturbance", say_disturbance},
-                                     {"remedy", say_remedy},
-                                     {"missing", say_missing},
-                                     {"missing_why", say_missing_why},
-                                     {"cpu", say_cpu},
-                                     {"cpus", say_cpus},
-                                     {"ram", say_ram},
-                                     {"virtual", say_virtual},
-                                     {"kernel", say_kernel},
-                                     {"libc", say_libc},
-                                     {"huge_pages", say_huge_pages},
-                                     {"governor", say_governor},
-                                     {"load", say_load},
-                                     {"group", say_group},
-                                     {"latency_failed", say_latency_failed},
-                                     {NULL, NULL}};

@@ -1,5 +1,5 @@
-/* confirm_screen.c - see confirm_screen.h. */
-#include "results/report/table/confirm_screen.h"
+/* confirm_screen.c - a confirmation: what ran, and a row for each candidate. */
+#include "results/report/table/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,14 +116,10 @@ void res_confirm_grid(struct res_grid *grid, const struct res_result *result)
 
 void res_confirm_screen(struct res_text *text, const struct res_result *result, const struct res_style *style)
 {
-    const struct res_style page = {
-        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
     struct res_grid grid;
     add_head(text, result->confirmation);
     res_confirm_grid(&grid, result);
-    res_grid_text(&grid, &page, text);
-    res_grid_release(&grid);
-    res_text_printf(text, "\n");
+    res_grid_screen(&grid, style, text);
 }
 
 void res_confirm_markdown(struct res_text *text, const struct res_result *result)

@@ -1,5 +1,5 @@
-/* doctor_text.c - see doctor_text.h. */
-#include "results/report/table/doctor_text.h"
+/* doctor_text.c - the checks of `mallab doctor` for people. */
+#include "results/report/table/table.h"
 
 #include <stdlib.h>
 #include <string.h>

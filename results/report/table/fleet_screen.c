@@ -1,14 +1,18 @@
-/* fleet_screen.c - see fleet_screen.h. */
-#include "results/report/table/fleet_screen.h"
+/* fleet_screen.c - a fleet: its candidates over all hosts, and the hosts beside them. */
+#include "results/report/table/table.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/report/grid/cells.h"
 #include "results/report/notes/notes.h"
+
+#define WORST 8u /* rows of many hosts */
+#define BEST  4u
 
 char *res_fleet_head(const struct res_fleet *fleet)
 {
@@ -135,21 +139,248 @@ void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet)
 
 void res_fleet_screen(struct res_text *text, const struct res_fleet *fleet, const struct res_style *style)
 {
-    const struct res_style page = {
-        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
     struct res_grid grid;
     char *head = res_fleet_head(fleet);
     res_text_printf(text, "%s\n", head);
     free(head);
     if (fleet->candidate_count > 1) {
         res_fleet_time_grid(&grid, fleet);
-        res_grid_text(&grid, &page, text);
-        res_grid_release(&grid);
-        res_text_add(text, "\n", 1);
+        res_grid_screen(&grid, style, text);
     }
     res_fleet_memory_grid(&grid, fleet);
-    res_grid_text(&grid, &page, text);
-    res_grid_release(&grid);
-    res_text_add(text, "\n", 1);
+    res_grid_screen(&grid, style, text);
     res_notes_screen(text, fleet->notes, fleet->note_count, NULL);
+}
+
+/* ---- which hosts, in which order ------------------------------------------------------------ */
+
+/* The place of the leader; 0: there is nothing but the baseline. */
+static size_t leader_of(const struct res_fleet *fleet)
+{
+    size_t leader = fleet->candidate_count > 1 ? 1 : 0;
+    for (size_t i = 2; i < fleet->candidate_count; i++) {
+        if (fleet->candidates[i].time.ratio < fleet->candidates[leader].time.ratio ||
+            isnan(fleet->candidates[leader].time.ratio))
+            leader = i;
+    }
+    return leader;
+}
+
+struct ranked {
+    const struct res_fleet_host *host;
+    double worse; /* INFINITY where the leader failed, -INFINITY where it has no figure */
+    size_t place;
+};
+
+static int by_rank(const void *one, const void *other)
+{
+    const struct ranked *left = one, *right = other;
+    if (left->worse != right->worse)
+        return left->worse > right->worse ? -1 : 1;
+    return left->place < right->place ? -1 : left->place > right->place;
+}
+
+/* As many as there are hosts. The caller's to free. */
+static struct ranked *rank(const struct res_fleet *fleet, size_t leader)
+{
+    struct ranked *ranked = res_calloc(fleet->host_count + 1, sizeof *ranked);
+    for (size_t i = 0; i < fleet->host_count; i++) {
+        const struct res_fleet_entry *entry = &fleet->hosts[i].entries[leader];
+        const double ratio = entry->time.ratio;
+        ranked[i] = (struct ranked){.host = &fleet->hosts[i],
+                                    .worse = entry->failed != NULL ? INFINITY
+                                             : isfinite(ratio)     ? ratio
+                                                                   : -INFINITY,
+                                    .place = i};
+    }
+    qsort(ranked, fleet->host_count, sizeof *ranked, by_rank);
+    return ranked;
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+/* "-12.3%"; behind it '?' where it is not told apart from the baseline, '=' where it is the same; in brackets what is in no common figure. */
+static void add_host_change(struct res_grid *grid, const struct res_fleet_entry *entry,
+                            const struct res_fleet_difference *difference, const char *const *verdicts,
+                            const char *no_trust, bool padded)
+{
+    const char *percent = RES_PERCENT(difference->ratio);
+    const char *mark = difference->verdict == RES_UNDECIDED ? "?"
+                       : difference->verdict == RES_SAME    ? "="
+                       : padded                             ? " "
+                                                            : "";
+    if (entry->failed != NULL)
+        res_grid_add(grid, padded ? "failed " : "failed");
+    else if (!isfinite(difference->ratio))
+        res_grid_add(grid, padded ? "- " : "-");
+    else
+        res_grid_own(grid,
+                     no_trust != NULL ? res_printf("(%s)", percent) : res_printf("%s%s", percent, mark));
+    res_grid_role(grid, entry->failed != NULL ? RES_ROLE_BAD
+                        : no_trust != NULL || difference->verdict < 0
+                            ? RES_ROLE_DOUBT
+                            : res_cell_role_large(verdicts[difference->verdict], difference->ratio));
+}
+
+static bool has_peaks(const struct res_fleet *fleet)
+{
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        if (fleet->candidates[i].peak.workloads > 0)
+            return true;
+    return false;
+}
+
+/* Hosts, then a column of time and one of the peak for each candidate. A narrow terminal does without peaks first, of candidates without the
+ * last ones. */
+static void hosts_begin(struct res_grid *grid, const struct res_fleet *fleet)
+{
+    const size_t others = fleet->candidate_count - 1;
+    const bool peaks = has_peaks(fleet);
+    struct res_column *columns = res_calloc(3 + 2 * others, sizeof *columns);
+    char **alone = res_calloc(2 * others + 1, sizeof *alone);
+    char *time = res_printf("time of %s against %s", RES_FLEET_OF[fleet->of_time], fleet->baseline);
+    char *peak = res_printf("peak of %s", fleet->of_memory == RES_FLEET_OF_PROCESS ? "process" : "heap");
+    columns[0] = (struct res_column){.heading = "host", .gap = 2, .own_line = true};
+    columns[1] = (struct res_column){.heading = "workload", .gap = 2, .expendable = 1};
+    columns[2] = (struct res_column){.heading = "share", .gap = 2, .right = true, .expendable = 2};
+    for (size_t i = 0; i < others; i++) {
+        const char *name = fleet->candidates[i + 1].name;
+        const unsigned rank = (unsigned)(others - i);
+        alone[i] = res_printf("%s, time", name);
+        alone[others + i] = res_printf("%s, peak", name);
+        columns[3 + i] = (struct res_column){.heading = name,
+                                             .group = time,
+                                             .alone = alone[i],
+                                             .gap = 2,
+                                             .right = true,
+                                             .expendable = i > 0 ? 2 + (unsigned)others + rank : 0};
+        columns[3 + others + i] = (struct res_column){.heading = name,
+                                                      .group = peak,
+                                                      .alone = alone[others + i],
+                                                      .gap = 2,
+                                                      .right = true,
+                                                      .expendable = 2 + rank,
+                                                      .hidden = !peaks};
+    }
+    res_grid_begin(grid, columns, 3 + 2 * others);
+    for (size_t i = 0; i < 2 * others; i++)
+        free(alone[i]);
+    free(alone);
+    free(columns);
+    free(time);
+    free(peak);
+}
+
+static void add_host(struct res_grid *grid, const struct res_fleet *fleet, const struct res_fleet_host *host,
+                     bool padded)
+{
+    res_grid_add(grid, host->label);
+    res_grid_add(grid, host->workload);
+    res_grid_add(grid, RES_SHARE(host->share));
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        add_host_change(grid, &host->entries[i], &host->entries[i].time, RES_TIME_VERDICTS,
+                        host->no_trust_time, padded);
+    for (size_t i = 1; i < fleet->candidate_count; i++)
+        add_host_change(grid, &host->entries[i], &host->entries[i].peak, RES_MEMORY_VERDICTS,
+                        host->no_trust_memory, padded);
+}
+
+/* padded: figures stand below each other, whatever sign is behind them. Returns how many were left out between the worst and the best. */
+static size_t add_hosts(struct res_grid *grid, const struct res_fleet *fleet, size_t leader, bool all,
+                        bool padded)
+{
+    struct ranked *ranked = rank(fleet, leader);
+    const size_t shown = WORST + BEST;
+    const size_t left = all || fleet->host_count <= shown + 1 ? 0 : fleet->host_count - shown;
+    for (size_t i = 0; i < fleet->host_count; i++) {
+        if (left > 0 && i == WORST)
+            i += left;
+        add_host(grid, fleet, ranked[i].host, padded);
+    }
+    free(ranked);
+    return left;
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+/* "the worst 8 and the best 4 of 1,000 under jemalloc". */
+static char *title_of(const struct res_fleet *fleet, size_t leader, size_t left)
+{
+    char *name = res_text_plain(fleet->candidates[leader].name);
+    char *title = left > 0 ? res_printf("the worst %u and the best %u of %s hosts under %s", WORST, BEST,
+                                        RES_NUMBER((double)fleet->host_count), name)
+                           : res_printf("%s hosts, the worst under %s first",
+                                        RES_NUMBER((double)fleet->host_count), name);
+    free(name);
+    return title;
+}
+
+char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style)
+{
+    struct res_text text = {0};
+    struct res_grid grid;
+    const size_t leader = leader_of(fleet);
+    res_fleet_screen(&text, fleet, style);
+    if (leader == 0 || fleet->host_count == 0)
+        return text.text;
+    hosts_begin(&grid, fleet);
+    const size_t left = add_hosts(&grid, fleet, leader, style->details, true);
+    char *title = title_of(fleet, leader, left);
+    res_text_printf(&text, "\n%s\n", title);
+    res_grid_text(&grid, style, &text);
+    char *left_out = res_grid_left_out(&grid);
+    res_text_printf(&text, "  ? not told apart from the baseline, = the same, (in no common figure)%s\n",
+                    left > 0 ? "; --details has all hosts" : "");
+    if (left_out != NULL)
+        res_text_printf(&text, "  No room for: %s; --format md, csv and html have it.\n", left_out);
+    free(left_out);
+    free(title);
+    res_grid_release(&grid);
+    return text.text;
+}
+
+void res_fleet_hosts_grid(struct res_grid *grid, const struct res_fleet *fleet)
+{
+    hosts_begin(grid, fleet);
+    (void)add_hosts(grid, fleet, leader_of(fleet), true, false);
+}
+
+/* ---- Markdown ------------------------------------------------------------------------------- */
+
+/* The common line of each candidate, of time or of memory. */
+static void add_grid(struct res_text *text, const struct res_fleet *fleet,
+                     void (*begin)(struct res_grid *grid, const struct res_fleet *fleet))
+{
+    struct res_grid grid;
+    begin(&grid, fleet);
+    res_grid_markdown(&grid, text);
+    res_grid_release(&grid);
+    res_text_printf(text, "\n");
+}
+
+char *res_fleet_markdown(const struct res_fleet *fleet, bool details)
+{
+    struct res_text text = {0};
+    struct res_grid grid;
+    const size_t leader = leader_of(fleet);
+    char *head = res_fleet_head(fleet);
+    res_text_printf(&text, "## ");
+    res_markdown_add(&text, head);
+    res_text_printf(&text, "\n\n");
+    free(head);
+    if (fleet->candidate_count > 1)
+        add_grid(&text, fleet, res_fleet_time_grid);
+    add_grid(&text, fleet, res_fleet_memory_grid);
+    res_notes_markdown(&text, fleet->notes, fleet->note_count);
+    if (leader > 0 && fleet->host_count > 0) {
+        hosts_begin(&grid, fleet);
+        char *title = title_of(fleet, leader, add_hosts(&grid, fleet, leader, details, false));
+        res_text_printf(&text, "\n### ");
+        res_markdown_add(&text, title);
+        res_text_printf(&text, "\n\n");
+        res_grid_markdown(&grid, &text);
+        res_grid_release(&grid);
+        free(title);
+    }
+    return text.text;
 }

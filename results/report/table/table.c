@@ -15,16 +15,6 @@
 #include "results/report/grid/grid.h"
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
-#include "results/report/table/confirm_screen.h"
-#include "results/report/table/fleet_screen.h"
-#include "results/report/table/verdict_screen.h"
-
-/* All columns side by side would be wider than a page: time stands above memory there, each with the names. */
-enum res_block {
-    RES_BLOCK_TIME = 1,
-    RES_BLOCK_MEMORY = 2,
-    RES_BLOCK_BOTH = 3,
-};
 
 #define SHOWN_MAX 64u
 #define OWN_MAX   6u /* columns of CSV before the fields */
@@ -277,14 +267,11 @@ static struct table table_of(const struct res_result *result, const struct res_r
         .workload = workload, .baseline = result->baseline, .unit = res_bytes_unit_of(largest)};
 }
 
-/* columns_fill - begin a grid and put all candidates of a workload into it.
- */
+/* Begins a grid and puts all candidates of a workload into it. */
 static void columns_fill(struct res_grid *grid, const struct res_result *result,
-                         const struct res_result_workload *workload, enum res_block block)
+                         const struct res_result_workload *workload, shown_fn *wanted)
 {
-    const struct shown_list list = list_of(block == RES_BLOCK_TIME     ? in_time
-                                           : block == RES_BLOCK_MEMORY ? in_memory
-                                                                       : in_both);
+    const struct shown_list list = list_of(wanted);
     const struct table table = table_of(result, workload);
     grid_begin(grid, &table, &list);
     for (size_t i = 0; i < workload->candidate_count; i++) {
@@ -378,20 +365,21 @@ static void columns_csv(struct res_grid *grid, const struct res_result *result)
 void res_table_grid(struct res_grid *grid, const struct res_result *result,
                     const struct res_result_workload *workload)
 {
-    columns_fill(grid, result, workload, RES_BLOCK_BOTH);
+    columns_fill(grid, result, workload, in_both);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
+/* All columns side by side would be wider than a page: time stands above memory there, each with the names. */
 static void add_table(struct res_text *text, const struct res_result *result,
                       const struct res_result_workload *workload, const struct res_style *style)
 {
     struct res_text left_out = {0};
-    for (enum res_block block = RES_BLOCK_TIME; block <= RES_BLOCK_MEMORY; block++) {
+    shown_fn *const blocks[] = {in_time, in_memory};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         struct res_grid grid;
-        columns_fill(&grid, result, workload, block);
-        if (block == RES_BLOCK_MEMORY)
-            res_text_add(text, "\n", 1);
+        columns_fill(&grid, result, workload, blocks[i]);
+        res_text_add(text, "\n", 1);
         res_grid_text(&grid, style, text);
         char *names = res_grid_left_out(&grid);
         if (names != NULL)
@@ -414,12 +402,9 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         if (i > 0)
             res_text_add(&text, "\n", 1);
         res_verdict_screen(&text, result, workload, style);
-        if (style->details) {
-            res_text_add(&text, "\n", 1);
-            add_table(&text, result, workload, style);
-        }
         if (!style->details)
             continue;
+        add_table(&text, result, workload, style);
         res_text_add(&text, "\n", 1);
         res_notes_text(&text, workload->notes, workload->note_count, true, NULL);
     }
@@ -443,14 +428,9 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
 static void md_head(struct res_text *text, const struct res_result *result,
                     const struct res_result_workload *workload)
 {
-    char *program = res_notes_program(workload);
+    char *title = res_notes_title(workload);
     res_text_printf(text, "### ");
-    res_markdown_add(text, workload->name);
-    if (program != NULL) {
-        res_text_printf(text, " (");
-        res_markdown_add(text, program);
-        res_text_printf(text, ")");
-    }
+    res_markdown_add(text, title);
     char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
     res_text_printf(text, "\n\n");
     res_markdown_add(text, head);
@@ -464,7 +444,7 @@ static void md_head(struct res_text *text, const struct res_result *result,
     res_text_printf(text, "\n");
     free(share);
     free(head);
-    free(program);
+    free(title);
 }
 
 static void md_workload(struct res_text *text, const struct res_result *result,
@@ -474,7 +454,7 @@ static void md_workload(struct res_text *text, const struct res_result *result,
     md_head(text, result, workload);
     res_notes_markdown(text, workload->notes, workload->note_count);
     res_text_printf(text, "\n");
-    columns_fill(&grid, result, workload, RES_BLOCK_BOTH);
+    columns_fill(&grid, result, workload, in_both);
     res_grid_markdown(&grid, text);
     res_grid_release(&grid);
 }

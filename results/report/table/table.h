@@ -1,27 +1,73 @@
-/* table.h - the result of an experiment for people and for programs.
+/* table.h - results for people and for programs: screens of 80 columns, tables, Markdown, CSV.
  *
- * For each workload: a line that says what was replayed, the table in two blocks, time and memory, each with one line for each
- * candidate (the baseline first), and the result's notes (notes.h). A difference is
- * printed as percent against the baseline; memory in one unit for the table. */
+ *   screen   of a workload: what was replayed and which part of the program malloc is, a row for each candidate, the verdict with what to
+ *            try; of a confirmation: what ran, and a row for each candidate; of a fleet: for each candidate the time over all with its
+ *            range, where another host typically lies and how many hosts are faster and slower, and what all hosts hold
+ *   table    of a workload: all its columns in two blocks, time and memory. A difference is printed as percent against the baseline;
+ *            memory in one unit for the table
+ *   hosts    of a fleet, in the order of their time under its leader, which is the candidate with the least common time: the worst first,
+ *            one on which it failed before all. Of many the worst and the best, unless details are asked for
+ *
+ * Results have their notes (notes.h). A text that is returned ends in a newline and is the caller's to free. */
 #ifndef MALLAB_RESULTS_REPORT_TABLE_TABLE_H
 #define MALLAB_RESULTS_REPORT_TABLE_TABLE_H
 
+#include "results/measure/machine/doctor_checks.h"
 #include "results/measure/result/result.h"
 #include "results/report/grid/grid.h"
 #include "results/report/grid/lines.h"
 
-/* res_table_text - the whole text, ending in a newline; the caller's to free.
- * result  with its notes (res_notes_fill). Lines take at most RES_TABLE_COLUMNS columns where names allow it: to fit, long
- *         names stand on a line of their own; where that is not enough, expendable columns are left out, and a line says so. */
+/* ---- a result -------------------------------------------------------------------------------- */
+
+/* res_table_text - the screens, of each workload, the confirmation and the fleet, and with details the tables. Lines take at most
+ * RES_TABLE_COLUMNS columns where names allow it: to fit, long names stand on a line of their own; where that is not enough, expendable
+ * columns are left out, and a line says so. */
 char *res_table_text(const struct res_result *result, const struct res_style *style);
 
 /* res_table_markdown / res_table_csv - the same figures for documents and for programs. CSV: base units, one line for
- * each candidate, control and floor of each workload. The caller's to free. */
+ * each candidate, control and floor of each workload. */
 char *res_table_markdown(const struct res_result *result);
 char *res_table_csv(const struct res_result *result);
 
 /* res_table_grid - all figures of a workload side by side: a row for each candidate. */
 void res_table_grid(struct res_grid *grid, const struct res_result *result,
                     const struct res_result_workload *workload);
+
+/* ---- its screens ----------------------------------------------------------------------------- */
+
+void res_verdict_screen(struct res_text *text, const struct res_result *result,
+                        const struct res_result_workload *workload, const struct res_style *style);
+void res_confirm_screen(struct res_text *text, const struct res_result *result,
+                        const struct res_style *style);
+void res_fleet_screen(struct res_text *text, const struct res_fleet *fleet, const struct res_style *style);
+
+/* res_confirm_markdown - what a confirmation's screen has. */
+void res_confirm_markdown(struct res_text *text, const struct res_result *result);
+
+/* Their tables, for other forms of the same: each begins the grid. */
+void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
+                      const struct res_result_workload *workload);
+void res_confirm_grid(struct res_grid *grid, const struct res_result *result);
+void res_fleet_time_grid(struct res_grid *grid, const struct res_fleet *fleet);
+void res_fleet_memory_grid(struct res_grid *grid, const struct res_fleet *fleet);
+void res_fleet_hosts_grid(struct res_grid *grid, const struct res_fleet *fleet); /* all; it has a candidate */
+
+/* Their first lines, the caller's to free: "1,580,000 calls, 6 threads, ..." and "malloc takes ..."; what ran; "fleet of 12 workloads (n_eff
+ * 11.2, shares by cpu), against glibc". res_confirm_counts - what the figures of a confirmation are of. */
+char *res_verdict_head(const struct res_result_workload *workload);
+char *res_verdict_share(const struct res_result *result, const struct res_result_workload *workload);
+char *res_confirm_ran(const struct res_confirmation *about);
+char *res_fleet_head(const struct res_fleet *fleet);
+const char *res_confirm_counts(const struct res_confirmation *about);
+
+/* ---- a fleet with its hosts ------------------------------------------------------------------ */
+
+char *res_fleet_text(const struct res_fleet *fleet, const struct res_style *style);
+char *res_fleet_markdown(const struct res_fleet *fleet, bool details);
+
+/* ---- checks of a machine --------------------------------------------------------------------- */
+
+/* res_doctor_text - by area; no line is wider than RES_TABLE_COLUMNS where words allow. all: false leaves out those that are ok. */
+char *res_doctor_text(const struct res_doctor *doctor, const struct res_style *style, bool all);
 
 #endif

@@ -1,5 +1,5 @@
-/* verdict_screen.c - see verdict_screen.h. */
-#include "results/report/table/verdict_screen.h"
+/* verdict_screen.c - a workload on one screen of 24 lines: what was replayed, its candidates, the verdict. */
+#include "results/report/table/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,9 +23,7 @@
 static void add_title(struct res_text *text, const struct res_result_workload *workload)
 {
     static const char OTHERS[] = "--process for others";
-    char *program = res_notes_program(workload);
-    char *title = res_printf("%s%s%s%s", workload->name, program != NULL ? " (" : "",
-                             program != NULL ? program : "", program != NULL ? ")" : "");
+    char *title = res_notes_title(workload);
     const size_t columns = res_text_columns(title);
     res_text_printf(text, "%s", title);
     if (workload->processes > 1 && columns + sizeof OTHERS < RES_SCREEN_COLUMNS) {
@@ -34,7 +32,6 @@ static void add_title(struct res_text *text, const struct res_result_workload *w
     }
     res_text_printf(text, "\n");
     free(title);
-    free(program);
 }
 
 char *res_verdict_head(const struct res_result_workload *workload)
@@ -263,12 +260,8 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
                         const struct res_result_workload *workload, const struct res_style *style)
 {
     add_head(text, result, workload);
-    const struct res_style page = {
-        .utf8 = style->utf8, .colour = style->colour, .columns = RES_SCREEN_COLUMNS};
     struct res_grid grid;
     res_verdict_grid(&grid, result, workload);
-    res_grid_text(&grid, &page, text);
-    res_grid_release(&grid);
-    res_text_printf(text, "\n");
+    res_grid_screen(&grid, style, text);
     res_notes_screen(text, workload->notes, workload->note_count, result->asked.command);
 }
