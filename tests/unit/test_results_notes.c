@@ -96,7 +96,7 @@ TEST(details_are_told_by_themselves)
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     struct res_text few = {0}, all = {0};
     res_notes_screen(&few, known->notes, known->note_count, NULL);
-    res_notes_text(&all, known->notes, known->note_count, true, NULL);
+    res_notes_details(&all, known->notes, known->note_count);
     CHECK(strstr(few.text, "an order shuffled by seed") == NULL && strstr(few.text, "VERDICT   ") != NULL);
     CHECK(strstr(all.text, "an order shuffled by seed") != NULL);
     CHECK(widest(few.text) <= RES_SCREEN_COLUMNS);

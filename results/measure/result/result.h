@@ -123,7 +123,6 @@ struct res_note {
     char *text;
     char *detail; /* a command or variable to copy, on a line of its own; NULL: none */
     bool details; /* told only where details are asked for, and on the page */
-    bool on_page; /* a part of the page shows it already */
 };
 
 struct res_result_entry {

@@ -56,11 +56,12 @@ const ratioReach = (values, room = 0.06) => {
 // ---- drawings are made for a width: anew when that changes, when what hides them opens, and for paper.
 
 const sheets = new Map(); // by their holder
-const paper = {now: false, wide: 1240, half: 610}; // of its width, in pixels of the style sheet
+const PAPER = 1240; // of its width, in pixels of the style sheet
+let onPaper = false;
 
 function redraw(holder) {
   const sheet = sheets.get(holder);
-  const width = paper.now ? (holder.closest(".pair") ? paper.half : paper.wide) : Math.floor(holder.clientWidth);
+  const width = onPaper ? PAPER : Math.floor(holder.clientWidth);
   if (holder.clientWidth > 0 && width !== sheet.width) sheet.draw(sheet.width = width);
 }
 
@@ -93,30 +94,9 @@ function axes(place) {
   return made;
 }
 
-// Of several points within a pixel the first, the least, the greatest and the last.
 function pathOf(xs, ys, place) {
-  let words = "", isDown = false, held = null;
-  const put = () => {
-    if (held) words += `${isDown ? "L" : "M"}${held.x} ${held.first}${held.count > 1 ? `V${held.low}V${held.high}V${held.last}` : ""}`;
-    isDown = isDown || held !== null;
-    held = null;
-  };
   const tenth = (value) => Math.round(value * 10) / 10;
-  ys.forEach((value, at) => {
-    if ((xs[at + 1] ?? xs[at]) < place.x.low || (xs[at - 1] ?? xs[at]) > place.x.high) return; // out of sight with both its neighbours
-    if (!isNumber(value)) {
-      put();
-      isDown = false;
-      return;
-    }
-    const x = tenth(place.x.at(xs[at])), y = tenth(place.y.at(value));
-    if (!held || held.x !== x) {
-      put();
-      held = {x, first: y, low: y, high: y, last: y, count: 1};
-    } else Object.assign(held, {low: Math.min(held.low, y), high: Math.max(held.high, y), last: y, count: held.count + 1});
-  });
-  put();
-  return words;
+  return ys.map((value, at) => (isNumber(value) ? `${isNumber(ys[at - 1]) ? "L" : "M"}${tenth(place.x.at(xs[at]))} ${tenth(place.y.at(value))}` : "")).join("");
 }
 
 // ---- lines, and points that each stand for something.
@@ -167,8 +147,7 @@ function pointsShown(settings, made) {
 
 function drawChart(settings, made, width) {
   const height = Math.min(340, Math.max(220, Math.round(width * 0.4))), id = `clip-${made.number}`;
-  const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 42 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null,
-    isRatio: settings.xKind === "ratio"};
+  const place = {left: 66, right: width - 12, top: 14, bottom: height - (settings.xLabel ? 42 : 24), xLabel: settings.xLabel, one: settings.yKind === "ratio" ? 1 : null};
   place.x = scaleOf(settings.xKind ?? "linear", made.view, place.left, place.right, width / 90, settings.xText);
   place.y = scaleOf(settings.yKind ?? "linear", yReach(settings, made), place.bottom, place.top, height / 42, settings.yText);
   made.place = place;
@@ -269,7 +248,7 @@ function chartKeys(settings, made, zoom, whole) {
 
 function chart(settings) {
   const last = settings.x.length - 1, pad = settings.pad ?? 0;
-  const whole = settings.xKind === "ratio" ? settings.reach : [settings.x[0] - pad, settings.x[last] + pad];
+  const whole = [settings.x[0] - pad, settings.x[last] + pad];
   const made = {number: sheets.size, shown: settings.series.map(() => true), view: whole, values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
   const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": `${settings.title}. Arrow keys `
     + `${settings.isPoints ? "go from point to point" : "move"}, plus and minus zoom, 0 shows all.`});

@@ -1,7 +1,6 @@
 // drawings.js - from a chart's object (page.h) to what is drawn: lines, points, percentiles, rounds, a heat map.
 
-const percentOf = (value) => `${significant(value, 2)} %`;
-const WRITTEN = {time: timeText, bytes: bytesText, count: countText, "per cent": percentOf, ratio: percentText};
+const WRITTEN = {time: timeText, bytes: bytesText, ratio: percentText};
 
 const LINES = {
   lines: (spec) => ({x: spec.x, xText: WRITTEN[spec.x_as], series: spec.series}),
@@ -97,7 +96,7 @@ function drawMap(map, width) {
   const cells = map.cells.filter((cell) => Array.isArray(cell) && cell.every(isNumber) && cell[2] > 0), rows = cells.map((cell) => cell[1]);
   const most = cells.reduce((found, cell) => Math.max(found, cell[2]), 1), top = rows.reduce((one, other) => Math.max(one, other), 0), bottom = rows.reduce((one, other) => Math.min(one, other), top);
   const height = Math.min(300, Math.max(180, Math.round(width * 0.36))), key = height + 22;
-  const place = {left: 66, right: width - 12, top: 8, bottom: height - 24, isRatio: false};
+  const place = {left: 66, right: width - 12, top: 8, bottom: height - 24};
   place.x = scaleOf("linear", [0, isNumber(span) && span > 0 ? span : 1], place.left, place.right, width / 90, text);
   const wide = (place.right - place.left) / map.steps, tall = (place.bottom - place.top) / (top - bottom + 1), words = Array.from({length: SHADES}, () => "");
   for (const [step, row, count] of cells)

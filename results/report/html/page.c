@@ -51,14 +51,6 @@ void res_page_part(struct res_page *page, const char *title, const char *explana
     res_page_words(page, "p", "explain", explanation);
 }
 
-void res_page_absent(struct res_page *page, const char *title, const char *words, const char *command)
-{
-    res_page_mark(page, "<div class=\"absent\"><strong>%s:</strong> ", title);
-    res_html_add(&page->body, words);
-    res_page_words(page, "code", NULL, command);
-    res_page_mark(page, "</div>\n");
-}
-
 void res_page_grid(struct res_page *page, const char *caption, struct res_grid *grid)
 {
     res_grid_html(grid, caption, &page->body);
@@ -112,7 +104,7 @@ static void add_list(struct res_page *page, const struct res_note *notes, size_t
 {
     bool any = false;
     for (size_t i = first; i < end; i++) {
-        if (notes[i].severity == RES_NOTE_ADVICE || notes[i].on_page)
+        if (notes[i].severity == RES_NOTE_ADVICE)
             continue;
         res_page_mark(page, "%s", any ? "" : "<ul class=\"notes\">");
         add_note(page, &notes[i]);

@@ -27,9 +27,6 @@ void res_page_own(struct res_page *page, const char *tag, const char *kind, char
 /* res_page_part - the head of a part of a workload, and a line that explains it; NULL: none. It ends with res_page_mark("</section>"). */
 void res_page_part(struct res_page *page, const char *title, const char *explanation);
 
-/* res_page_absent - that a part is not there, and the command that would have it; NULL: none. */
-void res_page_absent(struct res_page *page, const char *title, const char *words, const char *command);
-
 /* res_page_grid - a table; the grid is released. */
 void res_page_grid(struct res_page *page, const char *caption, struct res_grid *grid);
 

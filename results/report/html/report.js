@@ -40,7 +40,7 @@ function followLinks() {
 // Paper has a width of its own; on it stands what is open.
 function followPrinting() {
   for (const [kind, now] of [["beforeprint", true], ["afterprint", false]])
-    window.addEventListener(kind, () => { paper.now = now; sheets.forEach((_, holder) => redraw(holder)); });
+    window.addEventListener(kind, () => { onPaper = now; sheets.forEach((_, holder) => redraw(holder)); });
 }
 
 const CHARTS = JSON.parse(document.getElementById("data").textContent);

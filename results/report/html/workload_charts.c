@@ -13,7 +13,6 @@
 #include "results/report/html/page.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
-#define OF_ONE     "it is of one process, and a group was replayed; --process PID chooses one"
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
@@ -137,13 +136,8 @@ void res_page_resident(struct res_page *page, const struct res_result_workload *
     const size_t count = json_array_size(json_object_get(samples, "time_ns"));
     const bool is_known = count >= 2 &&
                           json_is_number(json_array_get(json_object_get(samples, "time_ns"), 0));
-    if (!is_known) {
-        res_page_absent(
-            page, "Resident over time",
-            "the workload is one window long, so there is no course to show; in smaller windows it has one: ",
-            "mallab convert --help");
+    if (!is_known)
         return;
-    }
     res_page_part(page, "Resident memory over recorded time",
                   "Median of the rounds, with what is held from the start, over what the program had asked "
                   "for and not yet "
@@ -298,22 +292,11 @@ static void add_calls(struct res_page *page, const struct res_result_workload *w
     free(columns);
 }
 
-static const char *why_no_latency(const struct res_result_workload *workload)
-{
-    for (size_t i = 0; i < workload->candidate_count; i++)
-        if (workload->candidates[i].latency != NULL && workload->candidates[i].latency->unavailable != NULL)
-            return workload->candidates[i].latency->unavailable;
-    return workload->group_processes > 1 ? OF_ONE : NULL;
-}
-
 void res_page_latency(struct res_page *page, const struct res_result_workload *workload)
 {
     json_t *lines = parts_of(page, workload, "histogram"), *maps = parts_of(page, workload, "map");
     const struct res_result_entry *first = with_calls(workload);
-    const char *why = why_no_latency(workload);
     if (json_array_size(lines) == 0 && json_array_size(maps) == 0) {
-        res_page_absent(page, "Latency of single calls", why != NULL ? why : "not measured; to have it: ",
-                        why != NULL ? NULL : "mallab ab --latency");
         json_decref(lines);
         json_decref(maps);
         return;

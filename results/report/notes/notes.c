@@ -85,8 +85,7 @@ static void add_note(struct notes *notes, const struct res_sentence *row, const 
                                                      .label = res_strdup(row->label),
                                                      .text = text,
                                                      .detail = detail,
-                                                     .details = row->told != RES_TOLD_ALWAYS,
-                                                     .on_page = row->told == RES_TOLD_TEXT};
+                                                     .details = row->details};
 }
 
 /* The answer that a row is about; NULL: there is none, or it is of another kind. */
@@ -167,17 +166,11 @@ static bool is_told_above(const struct res_note *note)
     return strcmp(note->label, RECORDED) == 0;
 }
 
-void res_notes_text(struct res_text *text, const struct res_note *notes, size_t count, bool details,
-                    const char *label)
+void res_notes_details(struct res_text *text, const struct res_note *notes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct res_note *note = &notes[i];
-        if (note->details != details || is_told_above(note) ||
-            (label != NULL && strcmp(label, note->label) != 0))
-            continue;
-        if (note->detail != NULL) /* never broken: it is to be taken with the mouse */
-            res_text_printf(text, "%-*s%s: %s\n", RES_LABEL_COLUMNS, note->label, note->text, note->detail);
-        else
+        if (note->details)
             res_lines_add(text, note->label, note->text);
     }
 }

@@ -24,11 +24,8 @@ void res_notes_fleet(struct res_fleet *fleet);
 size_t res_notes_tried(const struct res_result_workload *workload,
                        const struct res_result_entry *ret_entries[RES_TRIED_MAX]);
 
-/* res_notes_text - a line for each note, none wider than RES_TABLE_COLUMNS where words allow it.
- * details  those that are told where details are asked for, and only these; else the others.
- * label    only those with this one; NULL: all. */
-void res_notes_text(struct res_text *text, const struct res_note *notes, size_t count, bool details,
-                    const char *label);
+/* res_notes_details - a line for each note that is told where details are asked for, none wider than RES_TABLE_COLUMNS where words allow it. */
+void res_notes_details(struct res_text *text, const struct res_note *notes, size_t count);
 
 /* res_notes_screen - those without details on the screen that answers (table.h).
  * command  behind what is to be pasted; NULL: not known. */

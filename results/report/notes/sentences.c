@@ -5,12 +5,11 @@
 
 /* A sentence stands on one line, to be found by its words. */
 /* clang-format off */
-#define ADVICE  RES_NOTE_ADVICE, RES_TOLD_ALWAYS
-#define WARNING RES_NOTE_WARNING, RES_TOLD_ALWAYS
-#define INFO    RES_NOTE_INFO, RES_TOLD_ALWAYS
-#define CAVEAT  RES_NOTE_WARNING, RES_TOLD_DETAILS
-#define BASIS   RES_NOTE_INFO, RES_TOLD_DETAILS
-#define SHOWN   RES_NOTE_INFO, RES_TOLD_TEXT
+#define ADVICE  RES_NOTE_ADVICE, false
+#define WARNING RES_NOTE_WARNING, false
+#define INFO    RES_NOTE_INFO, false
+#define CAVEAT  RES_NOTE_WARNING, true
+#define BASIS   RES_NOTE_INFO, true
 
 /* label, ADVICE or the like, words, and whatever else a row has. */
 #define LINE(its_label, how, ...) {its_label, how, .words = __VA_ARGS__}
@@ -92,7 +91,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     LINE("at end", CAVEAT, "it held {end_live} live of {peak_live} at its peak, as a program does that has freed all before it exits: end and idle are of that, and not of a service at rest"),
     LINE("unpredicted", CAVEAT, "memory of {entry} is not predicted: {unpredicted}", .next = res_each_candidate),
     LINE("live", CAVEAT, "{live}"),
-    LINE("group", SHOWN, "latency of calls, and what is resident split, are of one process of {group}: --process PID chooses it"),
+    LINE("group", BASIS, "latency of calls, and what is resident split, are of one process of {group}: --process PID chooses it"),
     LINE("latency", WARNING, "{entry} was not measured: {latency_failed}", .next = res_each_candidate),
     LINE("failed", WARNING, "{entry}: {failed}", .next = res_each_candidate),
     LINE("few calls", WARNING, "{few_calls} calls are few: the allocators' own start may be most of what is measured; record for longer"),

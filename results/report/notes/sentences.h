@@ -24,19 +24,12 @@ struct res_about {
     size_t at;                                  /* of a row for each of any things: which */
 };
 
-/* Where a note is told. */
-enum res_told {
-    RES_TOLD_ALWAYS,
-    RES_TOLD_DETAILS, /* on the page, and where details are asked for */
-    RES_TOLD_TEXT,    /* where they are asked for: the page has a part that shows it */
-};
-
 enum res_of { RES_OF_ANY, RES_OF_TIME, RES_OF_PEAK, RES_OF_REST };
 
 struct res_sentence {
     const char *label;
     enum res_severity severity;
-    enum res_told told;
+    bool details; /* told on the page, and where details are asked for */
     const char *words;
     const char *detail; /* a slot: what is to be copied; NULL: nothing */
     enum res_of of;     /* an answer, and of which kind it is; any: it is said of no answer */

@@ -406,7 +406,7 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
             continue;
         add_table(&text, result, workload, style);
         res_text_add(&text, "\n", 1);
-        res_notes_text(&text, workload->notes, workload->note_count, true, NULL);
+        res_notes_details(&text, workload->notes, workload->note_count);
     }
     if (result->workload_count == 0 && result->confirmation != NULL)
         res_confirm_screen(&text, result, style);
@@ -415,7 +415,7 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
         res_fleet_screen(&text, result->fleet, style);
     }
     if (style->details)
-        res_notes_text(&text, result->notes, result->note_count, true, NULL);
+        res_notes_details(&text, result->notes, result->note_count);
     if (result->workload_count > 0 || result->confirmation != NULL)
         res_notes_screen(&text, result->notes, result->note_count, result->asked.command);
     if (result->workload_count > 0 && !style->details)
