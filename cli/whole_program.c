@@ -9,6 +9,7 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/library.h"
+#include "results/measure/candidate/variables.h"
 #include "results/measure/figures/metric.h"
 
 static const struct cli_verb *const VERBS[] = {
@@ -50,14 +51,15 @@ static void offer_settings(const char *before, const char *word, const struct re
     char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
     const char *equals = strchr(typed, '=');
     for (size_t i = 0; i < candidate->range_count; i++) {
-        const struct res_range *range = &candidate->ranges[i];
-        const size_t length = strlen(range->setting);
-        char *name = res_printf("%s=", range->setting);
+        const struct res_variable *range = &candidate->ranges[i];
+        const size_t length = strlen(range->name);
+        char *name = res_printf("%s=", range->name), *value;
         if (equals == NULL)
-            cli_offer(typed, stem, name, range->text);
-        else if ((size_t)(equals - typed) == length && strncmp(typed, range->setting, length) == 0)
-            for (size_t k = 0; k < range->value_count; k++) {
-                char *whole = res_printf("%s%s", name, range->values[k]);
+            cli_offer(typed, stem, name, range->value);
+        else if ((size_t)(equals - typed) == length && strncmp(typed, range->name, length) == 0)
+            for (size_t k = 0; (value = res_range_value(range, k)) != NULL; k++) {
+                char *whole = res_printf("%s%s", name, value);
+                free(value);
                 cli_offer(typed, stem, whole, NULL);
                 free(whole);
             }

@@ -28,28 +28,18 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
-/* Each range with its values, and the environment of the candidate with the setting at VALUE. */
 static json_t *ranges_array(const struct res_candidate *candidate)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < candidate->range_count; i++) {
-        const struct res_range *range = &candidate->ranges[i];
-        json_t *object = json_object();
         json_t *values = json_array();
-        json_t *environment = json_object();
-        struct res_candidate trial = {.name = candidate->name, .proof = candidate->proof};
-        free(res_setting_apply(&trial, range->setting, "VALUE")); /* checked when the file was read */
-        for (size_t k = 0; k < trial.variable_count; k++)
-            json_object_set_new(environment, trial.environment[k].name,
-                                res_json_text(trial.environment[k].value));
-        res_variables_free(trial.environment, trial.variable_count);
-        for (size_t k = 0; k < range->value_count; k++)
-            json_array_append_new(values, res_json_text(range->values[k]));
-        json_object_set_new(object, "setting", res_json_text(range->setting));
-        json_object_set_new(object, "text", res_json_text(range->text));
-        json_object_set_new(object, "values", values);
-        json_object_set_new(object, "environment", environment);
-        json_array_append_new(array, object);
+        char *value;
+        for (size_t k = 0; (value = res_range_value(&candidate->ranges[i], k)) != NULL; k++) {
+            json_array_append_new(values, res_json_text(value));
+            free(value);
+        }
+        json_array_append_new(array, json_pack("{s:o, s:o}", "setting",
+                                               res_json_text(candidate->ranges[i].name), "values", values));
     }
     return array;
 }

@@ -134,9 +134,11 @@ static void add_ranges(struct res_text *list, const struct res_candidate *candid
 {
     add(list, candidate->name);
     for (size_t i = 0; i < candidate->range_count; i++) {
-        const struct res_range *range = &candidate->ranges[i];
-        for (size_t k = 0; k < range->value_count; k++)
-            res_text_printf(list, ",%s+%s=%s", candidate->name, range->setting, range->values[k]);
+        char *value;
+        for (size_t k = 0; (value = res_range_value(&candidate->ranges[i], k)) != NULL; k++) {
+            res_text_printf(list, ",%s+%s=%s", candidate->name, candidate->ranges[i].name, value);
+            free(value);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-/* fuzz_candidates.c - any bytes as a candidate's file, as an inline candidate and as a range: taken whole or refused with a
+/* fuzz_candidates.c - any bytes as a candidate's file and as an inline candidate: taken whole or refused with a
  * reason; what is taken can be put into an environment, which names no LD_ variable. */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,6 @@ static void check_environment(const struct res_candidate *candidate)
     for (size_t i = 0; i < candidate->variable_count; i++)
         FUZZ_CHECK(strncmp(candidate->environment[i].name, "LD_", 3) != 0);
     FUZZ_CHECK(res_ranges_problem(candidate) == NULL);
-    for (size_t i = 0; i < candidate->range_count; i++)
-        FUZZ_CHECK(candidate->ranges[i].value_count > 0 &&
-                   candidate->ranges[i].value_count <= RES_RANGE_VALUES_MAX);
 }
 
 static void check_file(const uint8_t *bytes, size_t size)
@@ -47,21 +44,11 @@ static void check_inline(const char *text)
     res_registry_release(&registry);
 }
 
-static void check_range(const char *text)
-{
-    struct res_range range = {0};
-    char *problem = res_range_parse("x", text, &range);
-    FUZZ_CHECK((problem == NULL) == (range.value_count > 0));
-    res_range_release(&range);
-    free(problem);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     char *text = res_strndup((const char *)bytes, size);
     check_file(bytes, size);
     check_inline(text);
-    check_range(text);
     free(text);
     return 0;
 }

@@ -82,7 +82,7 @@ static void take_pair(struct parse *parse, const char *section, const char *name
     if (strcmp(section, "environment") != 0 && *value == '\0')
         refused = res_printf("'%.40s' in [%s] has no value", name, section);
     else if (strcmp(section, "ranges") == 0)
-        refused = res_ranges_add(&candidate->ranges, &candidate->range_count, name, plain);
+        refused = res_variables_add(&candidate->ranges, &candidate->range_count, name, plain);
     else if (strcmp(section, "expect") == 0)
         refused = res_variables_add(&candidate->expected, &candidate->expected_count, name, plain);
     else if ((refused = res_variable_problem(name)) == NULL)
@@ -155,7 +155,7 @@ static void candidate_release(struct res_candidate *candidate)
 {
     res_variables_free(candidate->environment, candidate->variable_count);
     res_variables_free(candidate->expected, candidate->expected_count);
-    res_ranges_free(candidate->ranges, candidate->range_count);
+    res_variables_free(candidate->ranges, candidate->range_count);
     free(candidate->settings);
     free(candidate->name);
     free(candidate->description);

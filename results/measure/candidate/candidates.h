@@ -16,7 +16,7 @@
  *   [expect]
  *   opt.narenas = 1            what it must confirm besides, by its own name
  *   [ranges]
- *   narenas = 1, 2, 4          values that a setting may be tried with (ranges.h)
+ *   narenas = 1, 2, 4          values that a setting may be tried with
  *
  * The files may come from anybody: a wrong one is left out with a warning, the others stand.
  * Nothing here loads an allocator into the calling process (library.h does that in a child). */
@@ -26,7 +26,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/measure/base/ranges.h"
 #include "results/measure/candidate/library_build.h"
 
 #define RES_NAME_MAX        32u /* bytes of a candidate's name: a column of the table */
@@ -57,7 +56,7 @@ struct res_candidate {
     size_t variable_count;
     struct res_variable *expected;
     size_t expected_count;
-    struct res_range *ranges;
+    struct res_variable *ranges; /* names of settings, and values with commas between */
     size_t range_count;
 
     /* Set by res_candidate_resolve. */

@@ -143,12 +143,35 @@ char *res_setting_apply(struct res_candidate *candidate, const char *setting, co
         candidate->name, setting);
 }
 
+char *res_range_value(const struct res_variable *range, size_t number)
+{
+    const char *at = range->value;
+    for (; number > 0 && (at = strchr(at, ',')) != NULL; number--)
+        at++;
+    if (at == NULL)
+        return NULL;
+    at += strspn(at, " \t");
+    size_t length = strcspn(at, ",");
+    while (length > 0 && isspace((unsigned char)at[length - 1]))
+        length--;
+    return res_strndup(at, length);
+}
+
 char *res_ranges_problem(const struct res_candidate *candidate)
 {
     char *refused = NULL;
     for (size_t i = 0; i < candidate->range_count && refused == NULL; i++) {
         struct res_candidate trial = {.name = candidate->name, .proof = candidate->proof};
-        refused = res_setting_apply(&trial, candidate->ranges[i].setting, candidate->ranges[i].values[0]);
+        char *value;
+        for (size_t k = 0; refused == NULL && (value = res_range_value(&candidate->ranges[i], k)) != NULL;
+             k++) {
+            if (*value == '\0' || strchr(value, '+') != NULL)
+                refused = res_printf("'%.40s' in [ranges] has an empty value, or one with '+'",
+                                     candidate->ranges[i].name);
+            free(value);
+        }
+        if (refused == NULL)
+            refused = res_setting_apply(&trial, candidate->ranges[i].name, "0");
         res_variables_free(trial.environment, trial.variable_count);
     }
     return refused;

@@ -29,6 +29,9 @@ char *res_setting_apply(struct res_candidate *candidate, const char *setting, co
  * NULL. */
 char *res_ranges_problem(const struct res_candidate *candidate);
 
+/* res_range_value - a value of a setting's list by its number, the caller's to free; NULL: it has fewer. */
+char *res_range_value(const struct res_variable *range, size_t number);
+
 /* res_setting_inline - where the first "+SETTING=" of an inline candidate begins; NULL when the text is none. */
 const char *res_setting_inline(const char *text);
 
