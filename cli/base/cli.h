@@ -17,7 +17,6 @@ enum cli_exit {
     CLI_UNREADABLE = 3,
     CLI_CHECK_OVER = 4,         /* of check only */
     CLI_CHECK_INCONCLUSIVE = 5, /* of check only */
-    CLI_ELSEWHERE = 75,         /* of cell only: not on this machine, or not now (EX_TEMPFAIL) */
 };
 
 /* Where the command to run stands that a verb takes. */
