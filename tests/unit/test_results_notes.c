@@ -114,7 +114,7 @@ static const struct res_sentence *const SENTENCES[] = {RES_WORKLOAD_SENTENCES, R
 static size_t slots_named(const char *name, size_t length)
 {
     size_t count = 0;
-    for (const struct res_slot *slot = __start_res_slots; slot < __stop_res_slots; slot++)
+    for (const struct res_slot *slot = __start_res_slots, *end = slot + RES_SLOT_COUNT; slot < end; slot++)
         count += strlen(slot->name) == length && strncmp(slot->name, name, length) == 0;
     return count;
 }
@@ -150,7 +150,7 @@ TEST(sentences_have_the_slots_that_there_are)
             check_sentence(row->words);
             check_sentence(row->detail);
         }
-    for (const struct res_slot *slot = __start_res_slots; slot < __stop_res_slots; slot++) {
+    for (const struct res_slot *slot = __start_res_slots, *end = slot + RES_SLOT_COUNT; slot < end; slot++) {
         bool used = false;
         for (size_t k = 0; k < sizeof SENTENCES / sizeof SENTENCES[0]; k++)
             for (const struct res_sentence *row = SENTENCES[k]; row->words != NULL; row++)

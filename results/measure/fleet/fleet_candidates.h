@@ -16,7 +16,7 @@
 
 #include "results/measure/result/fleet_result.h"
 
-#define RES_FLEET_NAMED_FALSE  0.025 /* of those that are named */
+#define RES_FLEET_NAMED_FALSE 0.025 /* of those that are named */
 
 /* res_fleet_candidates_fill - all of candidates[] but the names, and the verdicts of hosts, of hosts that are whole otherwise.
  * fleet  names of candidates, hosts with entries, shares, weights, of_time, of_memory, loser_limit and all_hosts are set. */

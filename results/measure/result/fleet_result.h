@@ -144,7 +144,8 @@ struct res_fleet {
     json_t *rest;
 };
 
-extern const struct res_described RES_FLEET, RES_FLEET_HOST, RES_FLEET_ENTRY, RES_FLEET_CANDIDATE, RES_FLEET_LEFT;
+extern const struct res_described RES_FLEET, RES_FLEET_HOST, RES_FLEET_ENTRY, RES_FLEET_CANDIDATE,
+    RES_FLEET_LEFT;
 
 /* res_fleet_read - a fleet's document, checked: every host has an entry for each candidate. It has the fleet as `fleet`, beside schema, version,
  * what is missing, what is mixed and what is left out.

@@ -18,7 +18,7 @@
 
 static const struct res_slot *slot_named(const char *name, size_t length)
 {
-    for (const struct res_slot *slot = __start_res_slots; slot < __stop_res_slots; slot++)
+    for (const struct res_slot *slot = __start_res_slots, *end = slot + RES_SLOT_COUNT; slot < end; slot++)
         if (strlen(slot->name) == length && memcmp(slot->name, name, length) == 0)
             return slot;
     return NULL;

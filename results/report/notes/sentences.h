@@ -57,6 +57,10 @@ struct res_slot {
 #define say(...) res_text_printf(words, __VA_ARGS__)
 extern const struct res_slot __start_res_slots[], __stop_res_slots[];
 
+/* Addresses as numbers: to C they are two arrays. */
+#define RES_SLOT_COUNT                                                                                       \
+    (((uintptr_t)__stop_res_slots - (uintptr_t)__start_res_slots) / sizeof(struct res_slot))
+
 /* SLOT_DO - a slot that is one statement. */
 #define SLOT_DO(name, statement)                                                                             \
     SLOT(name)                                                                                               \
