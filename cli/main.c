@@ -8,13 +8,10 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/output.h"
+#include "cli/base/parse.h"
 #include "cli/base/say.h"
-#include "cli/base/similar.h"
 #include "cli/options/complete.h"
-#include "cli/options/option_help.h"
 #include "cli/options/option_table.h"
-#include "cli/options/program.h"
-#include "cli/options/retired.h"
 #include "cli/verbs/verbs.h"
 #include "results/report/grid/lines.h"
 

@@ -5,7 +5,6 @@
 
 #include "cli/options/choice.h"
 #include "cli/options/complete.h"
-#include "cli/options/program.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/library.h"

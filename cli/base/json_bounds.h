@@ -17,17 +17,6 @@ static inline json_t *cli_json_number(uint64_t value)
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-/* cli_json_size_class - an object with the sizes that a class of a survey holds. A new reference. */
-static inline json_t *cli_json_size_class(unsigned number)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "from_bytes", cli_json_number(conv_survey_class_min(number)));
-    json_object_set_new(
-        object, "to_bytes",
-        cli_json_number(number + 1 < CONV_SIZE_CLASSES ? conv_survey_class_min(number + 1) - 1 : UINT64_MAX));
-    return object;
-}
-
 /* cli_json_text - a string without what is no plain text; null for none and for an empty one. A new reference. */
 static inline json_t *cli_json_text(const char *value)
 {

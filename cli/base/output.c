@@ -80,22 +80,6 @@ bool cli_output_check(const char *path, bool force, char **ret_problem)
     return *ret_problem == NULL;
 }
 
-/* The new file takes the name only when that is free, or when it may be replaced. */
-static bool publish(const char *temporary, const char *path, bool force)
-{
-    if (force)
-        return rename(temporary, path) == 0;
-    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-        return true;
-    if (errno != EINVAL && errno != ENOSYS)
-        return false;
-    /* A file system that cannot say "do not replace" can at least refuse a second link. */
-    if (link(temporary, path) != 0)
-        return false;
-    unlink(temporary);
-    return true;
-}
-
 bool cli_output_write(const char *path, bool force, const char *text, size_t length, char **ret_problem)
 {
     if (strcmp(path, "-") == 0) {
@@ -116,7 +100,7 @@ bool cli_output_write(const char *path, bool force, const char *text, size_t len
         written = false;
         error = errno;
     }
-    if (written && !publish(temporary, place, force)) {
+    if (written && !fp_place_take(temporary, place, force)) {
         written = false;
         error = errno;
     }

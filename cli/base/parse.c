@@ -78,6 +78,16 @@ bool cli_parse_duration(const char *text, uint64_t *ret_ns)
     return parse_with_unit(text, units, sizeof units / sizeof units[0], ret_ns);
 }
 
+bool cli_parse_percent(const char *text, double *ret_share)
+{
+    double percent;
+    const char *rest;
+    if (!parse_decimal(text, &percent, &rest) || percent > 100 || strcmp(rest, "%") != 0)
+        return false;
+    *ret_share = percent / 100;
+    return true;
+}
+
 bool cli_parse_count(const char *text, uint64_t least, uint64_t most, uint64_t *ret_count)
 {
     const size_t length = strlen(text);
@@ -99,4 +109,45 @@ uint64_t cli_draw_seed(void)
         seed = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)now.tv_sec;
     }
     return seed % 1000000000; /* short enough to be typed again */
+}
+
+/* ---- similar words ---------------------------------------------------------------------------- */
+
+static size_t least(size_t one, size_t other)
+{
+    return one < other ? one : other;
+}
+
+size_t cli_similarity(const char *word, const char *other)
+{
+    /* Three rows of the matrix: that of this letter, of the one before, and of the one before that. */
+    size_t rows[3][CLI_SIMILAR_MAX + 1];
+    const size_t length = strlen(word), width = strlen(other);
+    if (length > CLI_SIMILAR_MAX || width > CLI_SIMILAR_MAX)
+        return SIZE_MAX;
+    for (size_t column = 0; column <= width; column++)
+        rows[0][column] = column;
+    for (size_t row = 1; row <= length; row++) {
+        size_t *now = rows[row % 3];
+        const size_t *before = rows[(row + 2) % 3], *twice = rows[(row + 1) % 3];
+        now[0] = row;
+        for (size_t column = 1; column <= width; column++) {
+            const bool equal = word[row - 1] == other[column - 1];
+            now[column] = least(least(before[column], now[column - 1]) + 1, before[column - 1] + !equal);
+            if (row > 1 && column > 1 && word[row - 1] == other[column - 2] &&
+                word[row - 2] == other[column - 1])
+                now[column] = least(now[column], twice[column - 2] + 1);
+        }
+    }
+    return rows[length % 3][width];
+}
+
+void cli_similar_offer(struct cli_similar *similar, const char *typed, const char *offered)
+{
+    const size_t distance = cli_similarity(typed, offered);
+    const size_t allowed = strlen(typed) / 3 > 1 ? strlen(typed) / 3 : 1;
+    if (distance > allowed || (similar->word != NULL && distance >= similar->distance))
+        return;
+    similar->word = offered;
+    similar->distance = distance;
 }

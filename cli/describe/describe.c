@@ -8,9 +8,6 @@
 #include <time.h>
 
 #include "cli/base/json_bounds.h"
-#include "cli/describe/describe_lists.h"
-#include "cli/describe/describe_sites.h"
-#include "cli/describe/describe_usage.h"
 #include "convert/import/formats.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
@@ -34,7 +31,10 @@ static json_t *sizes_array(const struct conv_survey *survey)
     for (unsigned i = 0; i < CONV_SIZE_CLASSES; i++) {
         if (survey->class_count[i] == 0)
             continue;
-        json_t *object = cli_json_size_class(i);
+        const bool is_last = i + 1 == CONV_SIZE_CLASSES;
+        json_t *object = json_object();
+        cli_json_set(object, "from_bytes", conv_survey_class_min(i));
+        cli_json_set(object, "to_bytes", is_last ? UINT64_MAX : conv_survey_class_min(i + 1) - 1);
         cli_json_set(object, "count", survey->class_count[i]);
         cli_json_set(object, "bytes", survey->class_bytes[i]);
         json_array_append_new(array, object);
@@ -125,10 +125,7 @@ static void set_usage(json_t *object, const struct conv_survey *survey)
         const struct conv_process *process = &survey->processes[i];
         if (process->process_id != survey->command_pid || process->usage == NULL)
             continue;
-        json_t *last = json_object();
-        cli_usage_json(last, process->usage, "ended");
-        json_object_set(object, "ended", json_object_get(last, "ended"));
-        json_decref(last);
+        cli_json_set(object, "ended", cli_usage_end_json(process->usage));
         return;
     }
 }
@@ -179,10 +176,7 @@ json_t *cli_survey_json(const struct conv_survey *survey)
         cli_json_set(object, "unfinished_why", survey->unfinished_why);
         cli_json_set(object, "stopped_why", survey->stop_words);
     }
-    if (survey->process_count > 0)
-        cli_survey_lists_json(object, survey);
-    cli_json_set(object, "thread_list", cli_threads_json(survey));
-    cli_json_set(object, "selection", cli_selection_json(&survey->selected));
+    cli_survey_lists_json(object, survey);
     return object;
 }
 
@@ -383,20 +377,11 @@ static void print_large(const struct conv_survey *survey)
              100.0 * (double)large->resident_bytes / (double)large->noted_bytes);
 }
 
-static void print_usage(const struct conv_survey *survey, bool detailed)
+/* Nothing of no words, which are freed. */
+static void line_own(const char *name, char *words, const char *behind)
 {
-    char *words = cli_usage_words(survey->usage, detailed);
     if (*words != '\0')
-        line(processes_of(survey) > 1 ? "processes" : "process", "%s%s", words,
-             processes_of(survey) > 1 ? " (sums)" : "");
-    free(words);
-}
-
-static void print_sites(const struct conv_survey *survey, bool details)
-{
-    char *words = cli_sites_words(survey, details);
-    if (*words != '\0')
-        line("stacks", "%s", words);
+        line(name, "%s%s", words, behind);
     free(words);
 }
 
@@ -416,9 +401,7 @@ static void print_unrecorded(const struct conv_survey *survey)
     size_t i;
     json_array_foreach(unrecorded, i, object)
     {
-        char *words = rec_unrecorded_words(object);
-        line(i == 0 ? "unrecorded" : "", "%s", words);
-        free(words);
+        line_own(i == 0 ? "unrecorded" : "", rec_unrecorded_words(object), "");
     }
     json_decref(unrecorded);
 }
@@ -459,20 +442,22 @@ static void print_details(const struct conv_survey *survey, bool utf8)
     print_unrecorded(survey);
     print_calls("by call", is_workload ? survey->ops_by_call : survey->events_by_call, calls);
     print_sizes(survey, utf8);
-    cli_threads_print(survey);
     cli_survey_lists_print(survey);
 }
 
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool details, bool utf8)
 {
+    const bool are_several = processes_of(survey) > 1;
     print_file(survey, path);
     print_when(survey);
     print_counts(survey);
-    print_usage(survey, details);
-    print_sites(survey, details);
+    line_own(are_several ? "processes" : "process", cli_usage_words(survey->usage, details),
+             are_several ? " (sums)" : "");
+    line_own("stacks", cli_sites_words(survey, details), "");
     line("complete", "%s%s",
          survey->complete ? "yes, nothing lost" : "no: ", survey->complete ? "" : survey->incomplete_why);
-    cli_selection_print(&survey->selected);
+    if (survey->selected.text[0] != '\0')
+        line("selected", "%s", survey->selected.text);
     if (survey->stop_words != NULL)
         line("stopped", "%s", survey->stop_words);
     if (survey->lacks[0] != '\0')

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "convert/convert.h"
+#include "footprint/fp/usage.h"
 
 /* cli_survey_print - six lines on stdout, and one for each thing that is out of the ordinary: a selection, a pause, a loss. Behind
  * them the programs of a recording. Nothing is said of what is not known.
@@ -20,5 +21,48 @@ json_t *cli_survey_json(const struct conv_survey *survey);
 
 /* cli_live_words - what follows where not all that was live is known (convert.h), for people. Static. */
 const char *cli_live_words(enum conv_liveness live);
+
+/* ---- its lists: windows, programs, processes, threads (describe_lists.c) ---- */
+
+/* Of all its processes; the peak is that of the largest. */
+struct cli_program {
+    const char *name; /* the survey's */
+    uint64_t processes, events;
+    uint64_t cpu_ns, rss_peak_bytes; /* FP_USAGE_UNKNOWN: of none of them is it known */
+};
+
+/* cli_programs - the programs of a recording, those with most events first. The caller's to free. */
+struct cli_program *cli_programs(const struct conv_survey *survey, size_t *ret_count);
+
+/* cli_survey_lists_json - set `process_list`, `thread_list` and `selection`; of a recording, `window_list` and `program_list` too. */
+void cli_survey_lists_json(json_t *object, const struct conv_survey *survey);
+
+/* cli_survey_lists_print - the same as tables on stdout. cli_programs_print - only the programs of a recording of several processes. */
+void cli_survey_lists_print(const struct conv_survey *survey);
+void cli_programs_print(const struct conv_survey *survey);
+
+/* ---- its call stacks (describe_sites.c) ---- */
+
+/* cli_sites_json - set `sites` and `cut` of a footprint, or of all of a recording's; nothing where none has stacks. */
+void cli_sites_json(json_t *object, const struct conv_survey *survey);
+
+/* cli_sites_words - "438 of 62,335 allocations; ...", and with details why some are cut, and how many frames have a name here. Returns a text that the caller frees; ""
+ * where there are none. */
+char *cli_sites_words(const struct conv_survey *survey, bool details);
+
+/* ---- what its processes used (describe_lists.c) ---- */
+
+/* cli_usage_json - set the keys of a usage; null for what is not known, as all is where usage is NULL.
+ * ended  the key of {how, code}: a process of a list has a word called `ended` of its own. */
+void cli_usage_json(json_t *object, const struct fp_usage *usage, const char *ended);
+
+/* cli_usage_end_json - {how, code}. cli_usage_series_json - its looks over time. New references. */
+json_t *cli_usage_end_json(const struct fp_usage *usage);
+json_t *cli_usage_series_json(const struct fp_usage *usage);
+
+/* cli_usage_words - "runs on glibc 2.36 (libc); 1.2 s of processor time; ...", without what is not known. Returns a text that the
+ * caller frees; "" where nothing is known.
+ * detailed  faults, and how old the figures were when the process ended, too. */
+char *cli_usage_words(const struct fp_usage *usage, bool detailed);
 
 #endif

@@ -1,5 +1,5 @@
 /* describe_sites.c - sites counted, block by block: the survey of a file does without them. */
-#include "cli/describe/describe_sites.h"
+#include "cli/describe/describe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/parse.h"
 #include "cli/base/say.h"
-#include "cli/base/similar.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/variables.h"
 #include "results/measure/run/run.h"
@@ -45,67 +45,55 @@ static bool is_plain_name(const char *name)
     return true;
 }
 
-/* Whether `name` is one of the lines; else the nearest is offered. */
-static bool is_known(const char *names, const char *name, struct cli_similar *similar, char **ret_nearest)
+static bool is_among(char *const *words, const char *word)
 {
-    for (const char *line = names; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
-        char *known = res_strndup(line, strcspn(line, "\n"));
-        if (strcasecmp(known, name) == 0) {
-            free(known);
-            return true;
-        }
-        cli_similar_offer(similar, name, known);
-        if (similar->word == known) {
-            free(*ret_nearest);
-            *ret_nearest = known;
-        } else {
-            free(known);
-        }
-    }
-    return false;
+    while (*words != NULL && strcasecmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
 }
 
-/* "a, b, c" of the lines, each once: an allocator's library may have two of a name. */
-static char *list_of(const char *names)
+/* Each line once, NULL at the end: an allocator's library may have two of a name. The array is the caller's, and cuts `lines` up. */
+static char **words_of(char *lines)
 {
+    char **words = res_calloc(strlen(lines) + 2, sizeof *words), *word;
+    for (size_t count = 0; (word = strsep(&lines, "\n")) != NULL;)
+        if (*word != '\0' && !is_among(words, word))
+            words[count++] = word;
+    return words;
+}
+
+static void say_unknown(const struct cli_verb *verb, const struct res_candidate *candidate, const char *name,
+                        char *const *known)
+{
+    struct cli_similar similar = {0};
     struct res_text list = {0};
-    for (const char *line = names; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
-        struct cli_similar unused = {0};
-        char *nearest = NULL;
-        char *before = res_strndup(names, (size_t)(line - names));
-        char *name = res_strndup(line, strcspn(line, "\n"));
-        if (!is_known(before, name, &unused, &nearest))
-            res_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", name);
-        free(nearest);
-        free(before);
-        free(name);
+    for (char *const *word = known; *word != NULL; word++) {
+        cli_similar_offer(&similar, name, *word);
+        res_text_printf(&list, "%s%s", list.length > 0 ? ", " : "", *word);
     }
-    return list.text;
+    if (similar.word != NULL)
+        cli_say(verb, "'%s': there is no setting '%s': did you mean '%s'?", candidate->name, name,
+                similar.word);
+    else
+        cli_say(verb, "'%s': there is no setting '%s': known are %s", candidate->name, name, list.text);
+    free(list.text);
 }
 
 /* Word the first setting whose name the allocator does not have. Returns whether there was one. */
 static bool tell_unknown(const struct cli_verb *verb, const struct res_candidate *candidate,
                          const char *settings, const char *names)
 {
+    char *lines = res_strdup(names), **known = words_of(lines);
     bool told = false;
-    while (*settings == '+' && !told && *names != '\0') {
-        struct cli_similar similar = {0};
-        char *nearest = NULL;
+    for (; *settings == '+' && !told && *names != '\0'; settings += 1 + strcspn(settings + 1, "+")) {
         char *name = res_strndup(settings + 1, strcspn(settings + 1, "=+"));
-        if (is_plain_name(name) && !is_known(names, name, &similar, &nearest)) {
-            char *known = list_of(names);
-            if (nearest != NULL)
-                cli_say(verb, "'%s': there is no setting '%s': did you mean '%s'?", candidate->name, name,
-                        nearest);
-            else
-                cli_say(verb, "'%s': there is no setting '%s': known are %s", candidate->name, name, known);
-            free(known);
-            told = true;
-        }
-        free(nearest);
+        told = is_plain_name(name) && !is_among(known, name);
+        if (told)
+            say_unknown(verb, candidate, name, known);
         free(name);
-        settings += 1 + strcspn(settings + 1, "+");
     }
+    free(known);
+    free(lines);
     return told;
 }
 

@@ -1,9 +1,22 @@
-/* complete.h - what may stand where on a command line, for the shells' completions (completion/). */
+/* complete.h - which `mallab` this is, the whole one, or the recorder's, which has fewer verbs and needs fewer libraries; and what may
+ * stand where on its command line, for the shells' completions (completion/). */
 #ifndef MALLAB_CLI_OPTIONS_COMPLETE_H
 #define MALLAB_CLI_OPTIONS_COMPLETE_H
 
 #include "cli/options/option_table.h"
-#include "cli/options/program.h"
+
+struct cli_program {
+    const struct cli_verb *const *verbs; /* NULL behind the last one */
+    const char *purpose, *example;       /* for its help */
+    const char *rest;                    /* where the other verbs are; NULL: these are all */
+    /* begin - before anything else. Returns -1 to go on, else an exit code. */
+    int (*begin)(int argc, char **argv);
+    /* offer - complete a value that is no word of its row; NULL: nothing is offered.
+     * before  what of the word is no part of the value, "--format=" */
+    void (*offer)(enum cli_offer kind, const char *before, const char *typed);
+};
+
+extern const struct cli_program CLI_PROGRAM; /* whole_program.c or recorder_program.c, whichever is linked */
 
 /* cli_program_verb - a verb by its name. NULL: it has none of that name. */
 const struct cli_verb *cli_program_verb(const struct cli_program *program, const char *name);

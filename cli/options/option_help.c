@@ -1,5 +1,4 @@
-/* option_help.c - see option_help.h. */
-#include "cli/options/option_help.h"
+/* option_help.c - a verb as people read it: its help, and the options of its man page, both made of its rows. */
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -12,9 +12,6 @@
 #include "cli/base/output.h"
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
-#include "cli/base/similar.h"
-#include "cli/options/option_help.h"
-#include "cli/options/retired.h"
 #include "footprint/base/support.h"
 
 #define FIRST_NUMBER 256 /* getopt's value of the list's first row: above every letter */

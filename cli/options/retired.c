@@ -1,5 +1,5 @@
-/* retired.c - see retired.h. A row is deleted with the version after the one that deleted what it names. */
-#include "cli/options/retired.h"
+/* retired.c - words that earlier versions took, and what to do instead. A row is deleted with the version after the one that deleted what it names. */
+#include "cli/options/option_table.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 
 #include "cli/base/interrupt.h"
 #include "cli/base/say.h"
-#include "cli/verbs/confirm_plan.h"
 #include "cli/verbs/confirm_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
@@ -140,7 +139,6 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
                                                    : NULL, /* COMMAND's comes first */
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
-        .no_progress = settings->answer.quiet,
     };
     if (step.runs.candidate_count < 2) {
         result->asked.not_confirmed = "no other allocator is advised";

@@ -6,11 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/base/cli.h"
-#include "cli/base/progress.h"
-#include "cli/options/answer_options.h"
+#include "cli/base/say.h"
 #include "cli/options/choice.h"
-#include "cli/options/measure_options.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
 #include "results/measure/experiment/experiment.h"

@@ -11,7 +11,6 @@
 #include "cli/base/json_bounds.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
-#include "cli/describe/describe_lists.h"
 #include "cli/verbs/verbs.h"
 #include "convert/base/unnamed_file.h"
 #include "convert/import/formats.h"
@@ -256,11 +255,6 @@ static void remove_half_file(int signal_number)
     raise(signal_number);
 }
 
-static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
-{
-    cli_progress_show(data, "convert", "events", events, done, total);
-}
-
 int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
 {
     char text[CONV_PATH_BYTES + 512];
@@ -280,9 +274,7 @@ int cli_convert_file(const struct cli_verb *verb, const char *input, const char 
     struct sigaction saved[sizeof NUMBERS / sizeof NUMBERS[0]];
     const struct sigaction action = {.sa_handler = remove_half_file};
     fp_signals_take(NUMBERS, COUNT, &action, saved);
-    cli_progress_begin(&line, no_progress);
-    with_progress.progress = show_progress;
-    with_progress.progress_data = &line;
+    cli_progress_of(&line, "convert", no_progress, &with_progress);
     const enum fp_status status = conv_file(input, output, &with_progress, &report, error);
     cli_progress_end(&line);
     fp_signals_restore(NUMBERS, COUNT, saved);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/progress.h"
+#include "cli/base/say.h"
 #include "convert/convert.h"
 
 /* cli_convert_file - convert one file, telling what happened on stderr in the name of `verb`; a signal that ends the
@@ -25,5 +25,27 @@ void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *surv
 
 /* cli_output_name - the default output for an input: its name with another ending. The caller's to free. */
 char *cli_output_name(const char *input, const char *new_ending);
+
+/* ---- several processes of a recording, each into a workload of its own (workloads.c) ---- */
+
+struct cli_each {
+    const struct cli_verb *verb;
+    const char *input;     /* a recording's directory */
+    const char *directory; /* where the workloads go; made when it is not there */
+    const char *ending;    /* of their names */
+    bool all;              /* processes; else the group that `convert` chooses, whose choice is told */
+    const struct conv_options *convert; /* for each of them */
+    bool quiet;
+    bool no_progress;
+};
+
+/* cli_convert_each - one process after the other; what goes wrong with one is told and leaves the others alone.
+ * ret_report  what was made, as JSON, a new reference; left alone where nothing was tried. May be NULL.
+ * Returns     the worst exit code. */
+int cli_convert_each(const struct cli_each *each, json_t **ret_report);
+
+/* cli_is_group - whether several processes of a recording are meant. False where that cannot be told, too: converting it
+ * tells why. */
+bool cli_is_group(const char *input, const struct conv_options *options);
 
 #endif

@@ -12,7 +12,6 @@
 #include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
-#include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"

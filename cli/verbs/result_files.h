@@ -4,8 +4,7 @@
 
 #include <jansson.h>
 
-#include "cli/base/cli.h"
-#include "cli/options/answer_options.h"
+#include "cli/options/shared_options.h"
 #include "results/measure/fleet/fleet_files.h"
 #include "results/report/table/table.h"
 

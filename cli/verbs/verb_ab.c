@@ -2,11 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
-#include "cli/options/option_table.h"
-#include "cli/options/select_options.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/ab_run.h"
 #include "cli/verbs/verbs.h"
 #include "results/measure/experiment/until.h"
@@ -16,21 +14,11 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-/* "2%": above 0, up to 100. */
-static bool parse_percent(const char *text, double *ret_share)
-{
-    char *end;
-    const double percent = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
-    if (!(percent > 0) || percent > 100 || strcmp(end, "%") != 0)
-        return false;
-    *ret_share = percent / 100;
-    return true;
-}
-
 static int take_resolve(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                         void *at)
 {
-    return parse_percent(value, at) ? -1 : cli_option_refuse(verb, row, value);
+    double *share = at;
+    return cli_parse_percent(value, share) && *share > 0 ? -1 : cli_option_refuse(verb, row, value);
 }
 
 static int take_confirm(const struct cli_verb *verb, const struct cli_option *row, const char *value,

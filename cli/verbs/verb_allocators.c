@@ -2,11 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/output.h"
-#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/option_table.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/json_values.h"
@@ -28,6 +26,14 @@ static const struct cli_option OPTIONS[] = {
 };
 /* clang-format on */
 
+static json_t *pairs(const struct res_variable *variables, size_t count)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, variables[i].name, res_json_text(variables[i].value));
+    return object;
+}
+
 static json_t *ranges_array(const struct res_candidate *candidate)
 {
     json_t *array = json_array();
@@ -47,13 +53,6 @@ static json_t *ranges_array(const struct res_candidate *candidate)
 static json_t *candidate_object(const struct res_candidate *candidate)
 {
     json_t *object = json_object();
-    json_t *environment = json_object();
-    for (size_t i = 0; i < candidate->variable_count; i++)
-        json_object_set_new(environment, candidate->environment[i].name,
-                            res_json_text(candidate->environment[i].value));
-    json_t *expect = json_object();
-    for (size_t i = 0; i < candidate->expected_count; i++)
-        json_object_set_new(expect, candidate->expected[i].name, res_json_text(candidate->expected[i].value));
     json_object_set_new(object, "name", res_json_text(candidate->name));
     json_object_set_new(object, "description", res_json_text(candidate->description));
     json_object_set_new(object, "found", json_boolean(candidate->found));
@@ -65,9 +64,9 @@ static json_t *candidate_object(const struct res_candidate *candidate)
     json_object_set_new(object, "package", res_json_text(candidate->package));
     json_object_set_new(object, "missing", res_json_text(candidate->missing));
     json_object_set_new(object, "program", res_json_text(candidate->program));
-    json_object_set_new(object, "environment", environment);
+    json_object_set_new(object, "environment", pairs(candidate->environment, candidate->variable_count));
     json_object_set_new(object, "settings_proven", json_boolean(candidate->settings == NULL));
-    json_object_set_new(object, "expect", expect);
+    json_object_set_new(object, "expect", pairs(candidate->expected, candidate->expected_count));
     json_object_set_new(object, "ranges", ranges_array(candidate));
     json_object_set_new(object, "file", res_json_text(candidate->origin));
     return object;

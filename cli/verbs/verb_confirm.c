@@ -1,4 +1,4 @@
-/* verb_confirm.c - `mallab confirm`: the program itself under each allocator. */
+/* verb_confirm.c - the program itself under each allocator, as a step of `ab` (confirm_step.h) and as `mallab confirm`. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -6,20 +6,257 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/say.h"
-#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/measure_options.h"
-#include "cli/options/option_table.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/confirm_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
+#include "footprint/base/clock.h"
 #include "footprint/base/support.h"
+#include "record/target.h"
+#include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
 #include "results/measure/experiment/result_making.h"
+#include "results/measure/statistics/statistics.h"
+#include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
+
+static void on_run(void *context, const char *what, const char *candidate, uint64_t elapsed_ns,
+                   uint64_t budget_ns)
+{
+    char *words = res_printf("the program itself, %s, %s", what, candidate);
+    cli_progress_show(context, words, NULL, 0, elapsed_ns, budget_ns);
+    free(words);
+}
+
+/* Each once: what the answer tells stands there alone. */
+static int say_failed(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                      const struct res_result *result)
+{
+    int code = CLI_DONE;
+    for (size_t i = 0; i < result->confirmed_count; i++) {
+        const struct res_confirmed *one = &result->confirmed[i];
+        if (one->failed == NULL)
+            continue;
+        if (!step->shown || (one->is_control && result->workload_count == 0))
+            cli_say(verb, "the program itself: %s failed: %s", one->candidate, one->failed);
+        code = CLI_FAILED;
+    }
+    return code;
+}
+
+static int run_pairs(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                     struct res_confirm_runner runner, struct res_result *result)
+{
+    struct cli_progress progress;
+    struct res_confirm_options options = step->runs;
+    options.runner = runner;
+    options.stop = &cli_stopped_by;
+    options.progress = on_run;
+    options.context = &progress;
+    cli_progress_begin(&progress, step->quiet);
+    res_confirm_run(&options, result);
+    cli_progress_end(&progress);
+    if (result->confirmation->stopped)
+        cli_say(verb, "interrupted: the pairs of runs finished before are kept");
+    return say_failed(verb, step, result);
+}
+
+/* A command that is about to run. */
+struct ready {
+    struct rec_target target;
+    char *hyperfine; /* NULL: not installed */
+    struct res_confirm_command runs;
+};
+
+/* Returns false, told, where it cannot be run; release drops it in any case. */
+static bool make_ready(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                       int exit_code, struct ready *ret)
+{
+    *ret = (struct ready){.hyperfine = res_find_in_path("hyperfine", NULL)};
+    rec_target_find(command[0], &ret->target);
+    if (ret->target.code != 0) {
+        cli_say(verb, "%s", ret->target.problem);
+        return false;
+    }
+    ret->runs = (struct res_confirm_command){
+        .path = ret->target.path,
+        .arguments = command,
+        .directory = cli_temporary_directory(verb),
+        .hyperfine = ret->hyperfine,
+        .group = step->group,
+        .exit_code = exit_code,
+        .timeout_ns = step->timeout_ns,
+        .stop = &cli_stopped_by,
+    };
+    return ret->runs.directory != NULL;
+}
+
+static void release(struct ready *ready)
+{
+    free(ready->hyperfine);
+    rec_target_release(&ready->target);
+}
+
+/* What one run under the baseline takes; 0: it failed, or was stopped. */
+static uint64_t once(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                     int exit_code)
+{
+    struct ready ready;
+    struct res_confirm_run ran = {0};
+    char *reason = NULL;
+    uint64_t once_ns = 0;
+    if (make_ready(verb, step, command, exit_code, &ready)) {
+        const struct res_confirm_runner runner = res_confirm_command_runner(&ready.runs);
+        const uint64_t begin_ns = fp_now_ns();
+        if (runner.run(runner.context, step->runs.candidates[0], RES_CONFIRM_TIME, &ran, &reason) ==
+            RES_REAL_OK)
+            once_ns = fp_now_ns() - begin_ns; /* with what it takes to time it */
+    }
+    free(reason); /* told when the pairs run */
+    release(&ready);
+    return once_ns;
+}
+
+int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
+                        int exit_code, struct res_result *result)
+{
+    struct ready ready;
+    int code = CLI_FAILED;
+    if (make_ready(verb, step, command, exit_code, &ready)) {
+        if (ready.hyperfine == NULL && !step->quiet)
+            cli_say(verb, "hyperfine is not installed (apt install hyperfine), timing with wait4(2) instead");
+        code = run_pairs(verb, step, res_confirm_command_runner(&ready.runs), result);
+        result->confirmation->timed_by = ready.hyperfine != NULL ? RES_CONFIRMED_BY_HYPERFINE
+                                                                 : RES_CONFIRMED_BY_WAIT4;
+        for (char *const *word = command; *word != NULL; word++) {
+            char *plain = res_text_plain(*word);
+            res_texts_add(&result->confirmation->command, plain);
+            free(plain);
+        }
+    }
+    release(&ready);
+    return code;
+}
+
+static char *plain(const char *line)
+{
+    return line != NULL ? res_text_plain(line) : NULL;
+}
+
+char *cli_confirm_service_words(const struct res_confirm_service *service)
+{
+    const struct {
+        const char *option, *line;
+    } all[] = {{"--start", service->start},
+               {"--ready", service->ready},
+               {"--load", service->load},
+               {"--stop", service->stop}};
+    struct res_text words = {0};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].line != NULL) {
+            res_shell_word(&words, all[i].option);
+            res_shell_word(&words, all[i].line);
+        }
+    return words.text;
+}
+
+int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
+                        const struct res_confirm_service *service, struct res_result *result)
+{
+    struct res_confirm_service runs = *service;
+    runs.directory = cli_temporary_directory(verb);
+    runs.timeout_ns = step->timeout_ns;
+    runs.stopped = &cli_stopped_by;
+    if (runs.directory == NULL)
+        return CLI_FAILED;
+    const int code = run_pairs(verb, step, res_confirm_service_runner(&runs), result);
+    if (runs.left != NULL && result->confirmation->stopped)
+        cli_say(verb, "%s", runs.left); /* else a run has failed by it */
+    free(runs.left);
+    result->confirmation->timed_by = RES_CONFIRMED_SERVICE;
+    result->confirmation->start = plain(service->start);
+    result->confirmation->ready = plain(service->ready);
+    result->confirmation->load = plain(service->load);
+    result->confirmation->stop = plain(service->stop);
+    return code;
+}
+
+/* ---- what there is time for ------------------------------------------------------------------ */
+
+#define LEAST_NS UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
+
+uint64_t cli_confirm_most_ns(const struct cli_confirm_times *times)
+{
+    const uint64_t usual_ns = RES_CONFIRM_BUDGET_NS;
+    const bool is_cut = times->budget_ns > 0 && times->budget_ns < times->replays_ns;
+    const uint64_t like_ns = is_cut ? times->budget_ns : times->replays_ns;
+    return times->said_ns > 0 ? times->said_ns : like_ns > usual_ns ? like_ns : usual_ns;
+}
+
+static bool is_among(const struct res_candidate *const *candidates, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(candidates[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+size_t cli_confirm_advised(const struct cli_choice *choice, const struct res_result *result,
+                           const struct res_candidate **ret_candidates)
+{
+    size_t count = 0;
+    ret_candidates[count++] = choice->candidates[0];
+    for (size_t i = 0; i < result->workload_count; i++) {
+        const struct res_result_entry *tried[RES_TRIED_MAX];
+        const size_t tried_count = res_notes_tried(&result->workloads[i], tried);
+        for (size_t k = 0; k < tried_count; k++)
+            for (size_t n = 1; n < choice->candidate_count; n++)
+                if (strcmp(choice->candidates[n]->name, tried[k]->name) == 0 && count <= RES_TRIED_MAX &&
+                    !is_among(ret_candidates, count, tried[k]->name))
+                    ret_candidates[count++] = choice->candidates[n];
+    }
+    return count;
+}
+
+/* How many of the candidates, those that save most time first, have the pairs that a verdict takes in time; with the baseline. */
+static size_t fit(size_t count, uint64_t run_ns, uint64_t most_ns)
+{
+    while (count > 1 && res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * run_ns > most_ns)
+        count--;
+    return count;
+}
+
+void cli_confirm_fit(const struct cli_verb *verb, const struct cli_confirm_times *times, char **command,
+                     int exit_code, uint64_t *run_ns, struct cli_confirm_step *step)
+{
+    const uint64_t said_ns = times->said_ns, usual_ns = cli_confirm_most_ns(times);
+    const uint64_t most_ns = said_ns > 0 ? usual_ns : usual_ns + usual_ns / 4; /* a little more is taken */
+    if (fit(step->runs.candidate_count, *run_ns, most_ns) < step->runs.candidate_count) {
+        const uint64_t once_ns = once(verb, step, command, exit_code);
+        if (once_ns > 0 && once_ns < *run_ns)
+            *run_ns = once_ns;
+    }
+    size_t count = fit(step->runs.candidate_count, *run_ns, most_ns);
+    if (count < 2 && said_ns > 0)
+        count = 2; /* as far as that time goes */
+    for (size_t i = count; count > 1 && i < step->runs.candidate_count; i++)
+        cli_say(verb, "--confirm: no time for %s: 8 pairs of its runs too would take %s",
+                step->runs.candidates[i]->name,
+                RES_DURATION((double)res_confirm_runs(i, RES_ROUNDS_FOR_VERDICT) * (double)*run_ns));
+    const uint64_t needed_ns = res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * *run_ns;
+    const uint64_t least_ns = times->replays_ns < LEAST_NS ? LEAST_NS : times->replays_ns;
+    step->runs.candidate_count = count;
+    step->runs.run_ns = *run_ns;
+    /* Runs differ: what barely fits may take longer. */
+    step->runs.budget_ns = said_ns > 0                                      ? said_ns
+                           : needed_ns > least_ns / 2 || least_ns > most_ns ? most_ns
+                                                                            : least_ns;
+}
+
+/* ---- the verb ------------------------------------------------------------------------------- */
 
 struct settings {
     struct cli_answer answer;
@@ -132,7 +369,6 @@ static int run_program(const struct settings *settings, const struct cli_choice 
         .timeout_ns = settings->measure.timeout_ns,
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
-        .no_progress = settings->answer.quiet,
     };
     struct res_result result;
     res_result_of_experiment(&nothing, choice->missing, choice->missing_count, &result);

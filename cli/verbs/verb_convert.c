@@ -3,14 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/output.h"
-#include "cli/base/progress.h"
 #include "cli/base/say.h"
-#include "cli/options/answer_options.h"
-#include "cli/options/option_table.h"
-#include "cli/options/select_options.h"
-#include "cli/verbs/convert_each.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
@@ -117,13 +112,13 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 /* ---- several workloads ------------------------------------------------------------------------ */
 
 /* --each's, or those of a group. */
-static int convert_several(const struct settings *settings, const char *directory)
+static int convert_several(const struct settings *settings)
 {
     json_t *report = NULL;
     const struct cli_each each = {
         .verb = &CLI_CONVERT,
         .input = settings->input,
-        .directory = directory,
+        .directory = settings->answer.output,
         .ending = settings->format->ending,
         .all = settings->each,
         .convert = &settings->convert,
@@ -142,22 +137,6 @@ static bool is_no_directory(const char *path)
 {
     struct stat facts;
     return strcmp(path, "-") == 0 || (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode));
-}
-
-static int run_each(const struct settings *settings)
-{
-    char *named = settings->answer.output == NULL ? cli_output_name(settings->input, "-workloads") : NULL;
-    int code;
-    if (conv_detect(settings->input) != CONV_KIND_RECORDING && is_no_directory(settings->input))
-        code = cli_misuse(&CLI_CONVERT,
-                          "'%s' is no recording's directory: --each is for the processes of one",
-                          settings->input);
-    else {
-        (void)rec_recover(CLI_CONVERT.name, settings->input);
-        code = convert_several(settings, named != NULL ? named : settings->answer.output);
-    }
-    free(named);
-    return code;
 }
 
 /* An input that needs no converting is refused before the name of an output is looked at. */
@@ -181,10 +160,19 @@ static int refuse_other_kind(const struct settings *settings)
     return CLI_DONE;
 }
 
-static int convert_one(struct settings *settings)
+/* With the name of an output. */
+static int convert_named(const struct settings *settings)
 {
-    struct cli_answer *answer = &settings->answer;
+    const struct cli_answer *answer = &settings->answer;
     json_t *report = NULL;
+    (void)rec_recover(CLI_CONVERT.name, settings->input);
+    if (settings->each || cli_is_group(settings->input, &settings->convert))
+        return to_stdout(settings)
+                   ? cli_misuse(&CLI_CONVERT,
+                                "'%s' makes several workloads: name a directory with -o, or one process with "
+                                "--process PID",
+                                settings->input)
+                   : convert_several(settings);
     int code = cli_answer_check(&CLI_CONVERT, answer);
     if (code == CLI_DONE)
         code = cli_convert_file(&CLI_CONVERT, settings->input, answer->output, &settings->convert,
@@ -195,30 +183,21 @@ static int convert_one(struct settings *settings)
 static int run_convert(int argc, char **argv)
 {
     struct settings settings;
-    struct cli_answer *answer = &settings.answer;
     int code = take_options(argc, argv, &settings);
     if (code >= 0)
         return code;
-    if (settings.each)
-        return run_each(&settings);
-    code = refuse_other_kind(&settings);
-    if (code != CLI_DONE)
+    if (!settings.each)
+        code = refuse_other_kind(&settings);
+    else if (conv_detect(settings.input) != CONV_KIND_RECORDING && is_no_directory(settings.input))
+        code = cli_misuse(&CLI_CONVERT,
+                          "'%s' is no recording's directory: --each is for the processes of one",
+                          settings.input);
+    if (code > CLI_DONE)
         return code;
-    char *named = answer->output == NULL ? cli_output_name(settings.input, settings.format->ending) : NULL;
-    if (named != NULL)
-        answer->output = named;
-    (void)rec_recover(CLI_CONVERT.name, settings.input);
-    if (cli_is_group(settings.input, &settings.convert)) {
-        code = to_stdout(&settings)
-                   ? cli_misuse(&CLI_CONVERT,
-                                "'%s' makes several workloads: name a directory with -o, or one process with "
-                                "--process PID",
-                                settings.input)
-                   : convert_several(&settings, answer->output);
-        free(named);
-        return code;
-    }
-    code = convert_one(&settings);
+    char *named = cli_output_name(settings.input, settings.each ? "-workloads" : settings.format->ending);
+    if (settings.answer.output == NULL)
+        settings.answer.output = named;
+    code = convert_named(&settings);
     free(named);
     return code;
 }

@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
-#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/option_table.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "replay/clock/ticks.h"

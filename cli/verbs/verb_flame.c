@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
-#include "cli/options/select_options.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"

@@ -4,19 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/json_bounds.h"
 #include "cli/base/output.h"
-#include "cli/base/progress.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
-#include "cli/options/answer_options.h"
-#include "cli/options/option_table.h"
-#include "cli/options/select_options.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
-#include "cli/verbs/group_workload.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
+#include "cli/verbs/workloads.h"
 #include "convert/check/verify.h"
 #include "convert/convert.h"
 #include "convert/import/formats.h"
@@ -180,27 +176,13 @@ static json_t *verdict_json(const struct conv_verdict *verdict)
     return object;
 }
 
-static void show_progress(void *data, uint64_t events, uint64_t done, uint64_t total)
-{
-    cli_progress_show(data, "read", "events", events, done, total);
-}
-
-/* Options for reading a file, with a line of progress that cli_progress_end ends. */
-static struct conv_options begin_reading(const struct settings *settings, struct cli_progress *line)
-{
-    struct conv_options options = settings->convert;
-    options.progress = show_progress;
-    options.progress_data = line;
-    cli_progress_begin(line, settings->answer.quiet);
-    return options;
-}
-
 static int tell_survey(const struct settings *settings, struct conv_error *error)
 {
     struct conv_survey survey = {0};
     struct cli_progress line;
+    struct conv_options options = settings->convert;
     int code = CLI_DONE;
-    const struct conv_options options = begin_reading(settings, &line);
+    cli_progress_of(&line, "read", settings->answer.quiet, &options);
     const enum fp_status status = conv_survey_file(settings->path, &options, &survey, error);
     cli_progress_end(&line);
     if (status != FP_OK)
@@ -264,8 +246,9 @@ static int tell_verdict(const struct settings *settings, struct conv_error *erro
 {
     struct conv_verdict *verdict = res_calloc(1, sizeof *verdict);
     struct cli_progress line;
+    struct conv_options options = settings->convert;
     int code = CLI_DONE;
-    const struct conv_options options = begin_reading(settings, &line);
+    cli_progress_of(&line, "read", settings->answer.quiet, &options);
     const enum fp_status status = conv_verify_file(settings->path, &options, verdict, error);
     cli_progress_end(&line);
     if (status != FP_OK)

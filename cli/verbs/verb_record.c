@@ -6,12 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
-#include "cli/options/answer_options.h"
-#include "cli/options/option_table.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/label.h"

@@ -9,13 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
+#include "cli/base/interrupt.h"
 #include "cli/base/say.h"
-#include "cli/base/workload_facts.h"
-#include "cli/options/answer_options.h"
 #include "cli/options/choice.h"
-#include "cli/options/measure_options.h"
-#include "cli/options/option_table.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
@@ -105,96 +102,63 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 
 struct limiter {
     size_t passed_bytes;
-    bool closed; /* no more is passed on; from a line's end on */
-    uint64_t left_bytes, left_lines;
-    char last[LAST_BYTES]; /* the newest of what is held back */
-    size_t last_bytes;
+    bool closed;                     /* no more is passed on; from a line's end on */
+    uint64_t left_lines, left_bytes; /* dropped before what is in `last` */
+    struct res_text last;
 };
 
-static volatile sig_atomic_t child_pid; /* 0: none yet */
-
-/* A signal that a terminal or the kernel sends has reached the child by itself. */
-static void hand_on(int number, siginfo_t *info, void *context)
-{
-    const int error = errno;
-    if (child_pid > 0 && info->si_code <= 0)
-        (void)kill((pid_t)child_pid, number); /* it may just have ended */
-    errno = error;
-}
-
+/* To the end of the line that reaches the bound, and no line is endless. */
 static bool take(void *data, int stream, const char *bytes, size_t count)
 {
     struct limiter *limiter = data;
+    struct res_text *last = &limiter->last;
     size_t pass = 0;
     (void)stream;
-    /* To the end of the line that reaches the bound, and no line is endless. */
     for (; pass < count && !limiter->closed; pass++)
         limiter->closed = ++limiter->passed_bytes >= FIRST_BYTES &&
                           (bytes[pass] == '\n' || limiter->passed_bytes >= FIRST_BYTES + LAST_BYTES);
     (void)fp_write_all(STDERR_FILENO, bytes, pass); /* where nobody reads on, the rest is not for anybody */
-    for (size_t i = pass; i < count; i++)
-        limiter->left_lines += bytes[i] == '\n';
-    limiter->left_bytes += count - pass;
-    const size_t added = count - pass < LAST_BYTES ? count - pass : LAST_BYTES;
-    const size_t room = LAST_BYTES - added, kept = limiter->last_bytes < room ? limiter->last_bytes : room;
-    memmove(limiter->last, limiter->last + limiter->last_bytes - kept, kept);
-    memcpy(limiter->last + kept, bytes + count - added, added);
-    limiter->last_bytes = kept + added;
+    res_text_add(last, bytes + pass, count - pass);
+    size_t drop = last->length > LAST_BYTES ? last->length - LAST_BYTES : 0;
+    const char *line = drop > 0 ? memchr(last->text + drop, '\n', LAST_BYTES - 1) : NULL;
+    drop = line != NULL ? (size_t)(line + 1 - last->text) : drop;
+    for (size_t i = 0; i < drop; i++)
+        limiter->left_lines += last->text[i] == '\n';
+    limiter->left_bytes += drop;
+    last->length -= drop;
+    if (drop > 0)
+        memmove(last->text, last->text + drop, last->length);
     return true;
 }
 
-/* The last lines, whole, and how much is missing before them. */
-static void show_rest(const struct limiter *limiter)
-{
-    const char *begin = limiter->last, *end = limiter->last + limiter->last_bytes;
-    const char *line = limiter->left_bytes > limiter->last_bytes ? memchr(begin, '\n', limiter->last_bytes)
-                                                                 : NULL;
-    begin = line != NULL && line + 1 < end ? line + 1 : begin;
-    uint64_t shown_lines = 0;
-    for (const char *at = begin; at < end; at++)
-        shown_lines += *at == '\n';
-    if (limiter->left_bytes > (uint64_t)(end - begin))
-        cli_say(&CLI_REPLAY,
-                "... %" PRIu64 " lines of the run's messages left out here, %" PRIu64 " bytes ...",
-                limiter->left_lines - shown_lines, limiter->left_bytes - (uint64_t)(end - begin));
-    (void)fp_write_all(STDERR_FILENO, begin, (size_t)(end - begin));
-}
-
-/* Start the program with our stdin and stdout, and wait for it. Signals that ask us to end reach it; it ends when we do.
+/* Start the program with our stdin and stdout, and wait for it: a signal that asks us to end kills it first, and it ends when we do.
  * ret_status: how it ended, as from waitpid(2). Returns CLI_DONE, or CLI_FAILED when it could not be started, told. */
 static int limited_run(const char *program, char **arguments, char **environment, int *ret_status)
 {
-    static const int NUMBERS[] = {FP_ENDING_SIGNALS, SIGQUIT};
-    static const size_t COUNT = sizeof NUMBERS / sizeof NUMBERS[0];
-    static struct limiter limiter;
-    const struct sigaction action = {.sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-    const struct fp_process_bounds bounds = {.take = take, .data = &limiter};
-    struct fp_process process;
-    sigset_t before;
+    struct limiter limiter = {0};
+    const struct fp_process_bounds bounds = {.stop = &cli_stopped_by, .take = take, .data = &limiter};
     const struct fp_process_plan plan = {
         .program = program,
         .arguments = arguments,
         .environment = environment,
         .streams = {FP_STREAM_OURS, FP_STREAM_OURS, FP_STREAM_PIPE},
-        .mask = &before,
         .dies_with_us = true, /* nobody would read what it says */
     };
-    const sigset_t ours = fp_signals_set(NUMBERS, COUNT);
-    /* Until the child is known: one that came before would reach nobody. */
-    (void)sigprocmask(SIG_BLOCK, &ours, &before); /* cannot fail */
+    struct fp_process process;
+    cli_stops_take();
     const int error = fp_process_start(&plan, &process);
-    child_pid = process.pid;
-    if (error == 0)
-        fp_signals_take(NUMBERS, COUNT, &action, NULL);
-    (void)sigprocmask(SIG_SETMASK, &before, NULL); /* as above */
     if (error != 0) {
         cli_say(&CLI_REPLAY, "cannot start '%s': %s", program, strerror(error));
         return CLI_FAILED;
     }
-    (void)fp_process_wait(&process, &bounds); /* which end nothing */
-    child_pid = 0;
+    (void)fp_process_wait(&process, &bounds); /* status says it */
     fp_process_release(&process);
-    show_rest(&limiter);
+    if (limiter.left_bytes > 0)
+        cli_say(&CLI_REPLAY,
+                "... %" PRIu64 " lines of the run's messages left out here, %" PRIu64 " bytes ...",
+                limiter.left_lines, limiter.left_bytes);
+    (void)fp_write_all(STDERR_FILENO, limiter.last.text, limiter.last.length);
+    free(limiter.last.text);
     *ret_status = process.status;
     return CLI_DONE;
 }
@@ -210,7 +174,8 @@ struct limited {
 /* How it ended, as our own exit code, or by the same signal; but a kill for want of memory is a failure like others. */
 static int end_as(int status, struct limited *limited)
 {
-    json_t *killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && limited->group.directory != NULL
+    json_t *killed = cli_stopped_by == 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
+                             limited->group.directory != NULL
                          ? res_group_killed(&limited->group, limited->bytes)
                          : NULL;
     const bool by_limit = killed != NULL;
@@ -218,6 +183,7 @@ static int end_as(int status, struct limited *limited)
         cli_say(&CLI_REPLAY, "%s", json_string_value(json_object_get(killed, "text")));
     json_decref(killed);
     res_group_remove(&limited->group);
+    cli_stops_end();
     if (WIFSIGNALED(status) && !by_limit)
         fp_end_by_signal(WTERMSIG(status));
     return by_limit ? CLI_FAILED : fp_status_code(status);

@@ -6,11 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
-#include "cli/options/answer_options.h"
-#include "cli/options/option_table.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "convert/base/error.h"

@@ -4,12 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
-#include "cli/options/option_table.h"
-#include "cli/options/select_options.h"
-#include "cli/verbs/leaks_mark.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/site_reading.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/clock.h"

@@ -11,11 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/json_bounds.h"
-#include "cli/options/answer_options.h"
-#include "cli/options/option_table.h"
-#include "cli/options/select_options.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
 #include "cli/verbs/verbs.h"
 #include "convert/recording/unfinished.h"

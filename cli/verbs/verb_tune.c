@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/say.h"
-#include "cli/options/option_table.h"
-#include "cli/options/select_options.h"
+#include "cli/options/shared_options.h"
 #include "cli/verbs/ab_run.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/base/cli.h"
-#include "cli/base/progress.h"
+#include "cli/base/say.h"
 #include "convert/convert.h"
 #include "results/measure/experiment/experiment.h"
 
@@ -36,6 +36,21 @@ struct cli_prepared {
 int cli_workload_prepare(const struct cli_verb *verb, const struct cli_prepare *prepare, const char *input,
                          size_t number, struct cli_prepared *ret_prepared);
 void cli_prepared_release(struct cli_prepared *prepared);
+
+/* cli_group_read - the members in a directory, by name; a single file is no group, but a workload.
+ * Returns  false, with nothing to release, when there is none or there are more than a group has. */
+bool cli_group_read(const char *directory, struct cli_prepared *ret_prepared);
+
+/* cli_group_make_room - before members are written: a group that is there already is removed, where `force` allows it, as
+ * none of its members may stay. Returns CLI_DONE, or CLI_FAILED, told. */
+int cli_group_make_room(const struct cli_verb *verb, const char *directory, bool force);
+
+/* cli_workload_facts - open a workload and read its summary. One without a call is refused.
+ * input         what it was made of, for messages: `path` where it was given as it is.
+ * ret_workload  name and path point into `path`.
+ * Returns       CLI_DONE; else an exit code, the cause being told on stderr in the name of `verb`. */
+int cli_workload_facts(const struct cli_verb *verb, const char *path, const char *input,
+                       struct res_workload *ret_workload);
 
 /* cli_prepared_facts - cli_workload_facts, of a group as of one. Its calls are added up; live bytes at the peak are those of
  * the members alive together.

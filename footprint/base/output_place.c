@@ -2,10 +2,13 @@
 #include "footprint/base/output_place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum fp_status fp_place(const char *path, char **ret_path)
 {
@@ -27,4 +30,16 @@ enum fp_status fp_place(const char *path, char **ret_path)
     free(*ret_path);
     *ret_path = NULL;
     return FP_ERR_FOREIGN;
+}
+
+bool fp_place_take(const char *temporary, const char *path, bool overwrite)
+{
+    if (overwrite)
+        return rename(temporary, path) == 0;
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return true;
+    if ((errno != EINVAL && errno != ENOSYS) || link(temporary, path) != 0)
+        return false;
+    (void)unlink(temporary); /* the file stands under its name; a left link does no harm */
+    return true;
 }

@@ -128,22 +128,9 @@ static enum fp_status fail_to_name(struct wl_file *file)
                            : fail(file, FP_ERR_WRITE, errno, "cannot rename");
 }
 
-/* Without overwrite the rename must not replace what came to stand there meanwhile. Old kernels and some file systems know no
- * RENAME_NOREPLACE; link does the same in two steps. */
 static enum fp_status rename_temporary(struct wl_file *file)
 {
-    int result;
-    if (file->overwrite) {
-        result = rename(file->temporary, file->path);
-    } else {
-        result = renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE);
-        if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
-            result = link(file->temporary, file->path);
-            if (result == 0)
-                (void)unlink(file->temporary); /* the file stands under its name; a left link does no harm */
-        }
-    }
-    if (result != 0)
+    if (!fp_place_take(file->temporary, file->path, file->overwrite))
         return fail_to_name(file);
     free(file->temporary);
     file->temporary = NULL;

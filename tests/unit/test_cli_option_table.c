@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "cli/base/cli.h"
-#include "cli/options/option_help.h"
 #include "cli/options/option_table.h"
 #include "harness.h"
 

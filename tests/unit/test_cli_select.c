@@ -2,8 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/base/progress.h"
-#include "cli/options/select_options.h"
+#include "cli/base/say.h"
+#include "cli/options/shared_options.h"
 #include "unit/harness.h"
 
 static struct conv_when when_of(const char *text)
