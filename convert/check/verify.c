@@ -133,22 +133,25 @@ static bool count_window(struct recount *recount, const struct wl_window *window
     return true;
 }
 
-static uint32_t threads_at_once(const struct recount *recount, uint64_t windows)
+/* Most threads that are between their first window and their end in one window. change: of windows and one more, all 0. */
+static uint32_t threads_at_once(const struct recount *recount, uint64_t windows, int32_t *change)
 {
-    uint32_t most = 0;
+    int32_t alive = 0, most = 0;
+    for (uint32_t i = 0; i < recount->stated->thread_count; i++) {
+        const struct wl_thread *counted = &recount->threads[i];
+        if (counted->ops == 0)
+            continue;
+        change[counted->first_window]++;
+        change[recount->stated->threads[i].exited ? counted->last_window + 1 : windows]--;
+    }
     for (uint64_t window = 0; window < windows; window++) {
-        uint32_t alive = 0;
-        for (uint32_t i = 0; i < recount->stated->thread_count; i++) {
-            const struct wl_thread *counted = &recount->threads[i];
-            alive += counted->ops > 0 && counted->first_window <= window &&
-                     (!recount->stated->threads[i].exited || counted->last_window >= window);
-        }
+        alive += change[window];
         most = alive > most ? alive : most;
     }
-    return most;
+    return (uint32_t)most;
 }
 
-static bool compare(const struct recount *recount, struct conv_verdict *verdict)
+static bool is_as_stated(const struct recount *recount, struct conv_verdict *verdict)
 {
     const struct wl_summary *counted = &recount->counted, *stated = recount->stated;
     const struct {
@@ -160,13 +163,17 @@ static bool compare(const struct recount *recount, struct conv_verdict *verdict)
         {"live objects at the peak", counted->live_objects_peak, stated->live_objects_peak},
         {"bytes of the largest request", counted->largest_size, stated->largest_size},
         {"highest object", counted->id_max, stated->id_max},
-        {"threads at once", threads_at_once(recount, verdict->windows), stated->threads_at_once_max},
+        {"threads at once", recount->counted.threads_at_once_max, stated->threads_at_once_max},
     };
-    for (uint32_t i = 0; i < stated->thread_count; i++)
-        if (recount->threads[i].first_window != stated->threads[i].first_window ||
-            recount->threads[i].last_window != stated->threads[i].last_window)
-            return found(verdict, CONV_FAULT_THREAD, "a thread's last window",
-                         recount->threads[i].last_window, stated->threads[i].last_window);
+    for (uint32_t i = 0; i < stated->thread_count; i++) {
+        const struct wl_thread *own = &recount->threads[i], *told = &stated->threads[i];
+        if (own->first_window != told->first_window)
+            return found(verdict, CONV_FAULT_THREAD, "a thread's first window", own->first_window,
+                         told->first_window);
+        if (own->last_window != told->last_window)
+            return found(verdict, CONV_FAULT_THREAD, "a thread's last window", own->last_window,
+                         told->last_window);
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i].counted != numbers[i].stated)
             return found(verdict, CONV_FAULT_SUMMARY, numbers[i].name, numbers[i].counted, numbers[i].stated);
@@ -175,6 +182,17 @@ static bool compare(const struct recount *recount, struct conv_verdict *verdict)
             return found(verdict, CONV_FAULT_SUMMARY, fp_call_name(call), counted->ops_by_call[call],
                          stated->ops_by_call[call]);
     return true;
+}
+
+static enum fp_status compare(struct recount *recount, struct conv_verdict *verdict)
+{
+    int32_t *change = calloc((size_t)verdict->windows + 1, sizeof *change);
+    if (change == NULL)
+        return FP_ERR_MEMORY;
+    recount->counted.threads_at_once_max = threads_at_once(recount, verdict->windows, change);
+    free(change);
+    (void)is_as_stated(recount, verdict); /* the verdict has it */
+    return FP_OK;
 }
 
 static enum fp_status check_windows(struct wl_reader *reader, struct recount *recount,
@@ -195,9 +213,9 @@ static enum fp_status check_windows(struct wl_reader *reader, struct recount *re
     }
     if (is_damage(status))
         refuse_window(reader, verdict);
-    else if (status == FP_END)
-        (void)compare(recount, verdict); /* the verdict has it */
-    return status == FP_END || is_damage(status) ? FP_OK : status;
+    if (status == FP_END)
+        return compare(recount, verdict);
+    return is_damage(status) ? FP_OK : status;
 }
 
 static enum fp_status check_all(struct wl_reader *reader, const struct conv_options *options,

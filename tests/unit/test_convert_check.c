@@ -301,22 +301,26 @@ static const struct {
     uint64_t add;
     const char *fault;
     bool has_op;
+    const char *what; /* begins with it; NULL: the reader's words */
 } PATCHES[] = {
-    {"window's live bytes", BLOCK_WINDOW, 3, WINDOW_FACTS, 1, UINT64_MAX, "facts", false},
-    {"window's peak", BLOCK_WINDOW, 3, WINDOW_FACTS, 3, 1, "facts", false},
-    {"window's live objects", BLOCK_WINDOW, 3, WINDOW_FACTS, 2, 1, "refused", false},
-    {"a wait for an op before", BLOCK_WINDOW, 3, WINDOW_WAITS, 1, 1, "refused", true},
-    {"an object of another op", BLOCK_WINDOW, 3, WINDOW_IDS, 0, 1, "refused", true},
-    {"time beyond the window", BLOCK_WINDOW, 3, WINDOW_TIMES, 3, 100000, "refused", false},
-    {"bytes requested", BLOCK_SUMMARY, 0, 0, 3, 1, "summary", false},
-    {"peak of live bytes", BLOCK_SUMMARY, 0, 0, 4, 1, "summary", false},
-    {"peak of live objects", BLOCK_SUMMARY, 0, 0, 5, UINT64_MAX, "refused", false},
-    {"live bytes at the end", BLOCK_SUMMARY, 0, 0, 6, 1, "refused", false},
-    {"largest request", BLOCK_SUMMARY, 0, 0, 8, 1, "summary", false},
-    {"highest object", BLOCK_SUMMARY, 0, 0, 9, 1, "summary", false},
-    {"threads at once", BLOCK_SUMMARY, 0, 0, 12, UINT64_MAX, "summary", false},
-    {"a thread's last window", BLOCK_SUMMARY, 0, 1, 4 * 5 + 4, 1, "thread", false},
-    {"a thread's first window", BLOCK_SUMMARY, 0, 1, 4 * 5 + 3, UINT64_MAX, "thread", false},
+    {"window's live bytes", BLOCK_WINDOW, 3, WINDOW_FACTS, 1, UINT64_MAX, "facts", false,
+     "live bytes at its end: "},
+    {"window's peak", BLOCK_WINDOW, 3, WINDOW_FACTS, 3, 1, "facts", false, "most live bytes within it: "},
+    {"window's live objects", BLOCK_WINDOW, 3, WINDOW_FACTS, 2, 1, "refused", false, NULL},
+    {"a wait for an op before", BLOCK_WINDOW, 3, WINDOW_WAITS, 1, 1, "refused", true, NULL},
+    {"an object of another op", BLOCK_WINDOW, 3, WINDOW_IDS, 0, 1, "refused", true, NULL},
+    {"time beyond the window", BLOCK_WINDOW, 3, WINDOW_TIMES, 3, 100000, "refused", false, NULL},
+    {"bytes requested", BLOCK_SUMMARY, 0, 0, 3, 1, "summary", false, "bytes requested: "},
+    {"peak of live bytes", BLOCK_SUMMARY, 0, 0, 4, 1, "summary", false, "live bytes at the peak: "},
+    {"peak of live objects", BLOCK_SUMMARY, 0, 0, 5, UINT64_MAX, "refused", false, NULL},
+    {"live bytes at the end", BLOCK_SUMMARY, 0, 0, 6, 1, "refused", false, NULL},
+    {"largest request", BLOCK_SUMMARY, 0, 0, 8, 1, "summary", false, "bytes of the largest request: "},
+    {"highest object", BLOCK_SUMMARY, 0, 0, 9, 1, "summary", false, "highest object: "},
+    {"threads at once", BLOCK_SUMMARY, 0, 0, 12, UINT64_MAX, "summary", false, "threads at once: 5, not 4"},
+    {"a thread's last window", BLOCK_SUMMARY, 0, 1, 4 * 5 + 4, 1, "thread", false,
+     "a thread's last window: "},
+    {"a thread's first window", BLOCK_SUMMARY, 0, 1, 4 * 5 + 3, UINT64_MAX, "thread", false,
+     "a thread's first window: "},
 };
 
 TEST(each_patched_file_is_found)
@@ -341,6 +345,10 @@ TEST(each_patched_file_is_found)
         if (strcmp(conv_fault_name(verdict.violation.fault), PATCHES[i].fault) != 0)
             HARNESS_FAIL("%s is found as %s: %s", PATCHES[i].name, conv_fault_name(verdict.violation.fault),
                          verdict.violation.what);
+        if (PATCHES[i].what != NULL &&
+            strncmp(verdict.violation.what, PATCHES[i].what, strlen(PATCHES[i].what)) != 0)
+            HARNESS_FAIL("%s: '%s' is said, not '%s'", PATCHES[i].name, verdict.violation.what,
+                         PATCHES[i].what);
         if (verdict.violation.has_op != PATCHES[i].has_op)
             HARNESS_FAIL("%s: op known: %d, %s", PATCHES[i].name, verdict.violation.has_op,
                          verdict.violation.what);
