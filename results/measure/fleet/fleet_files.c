@@ -81,6 +81,19 @@ static char *expected_text(const char *asked, char **ret_problem)
     return NULL;
 }
 
+/* Who is named twice is expected once. */
+static void drop_doubled(struct expectation *expectation)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < expectation->count; i++) {
+        if (kept > 0 && strcmp(expectation->items[kept - 1].label, expectation->items[i].label) == 0)
+            free(expectation->items[i].label);
+        else
+            expectation->items[kept++] = expectation->items[i];
+    }
+    expectation->count = kept;
+}
+
 static bool read_expected(const char *asked, struct expectation *ret_expectation, char **ret_problem)
 {
     char *text = asked != NULL ? expected_text(asked, ret_problem) : NULL;
@@ -93,6 +106,7 @@ static bool read_expected(const char *asked, struct expectation *ret_expectation
     }
     if (ret_expectation->count > 0)
         qsort(ret_expectation->items, ret_expectation->count, sizeof *ret_expectation->items, by_label);
+    drop_doubled(ret_expectation);
     free(text);
     return true;
 }
@@ -183,6 +197,7 @@ static void see_result(struct res_fleet_seen *seen, const char *file, const stru
     see(seen, "machine", file, res_machine_kind(&result->machine));
     see(seen, "limit", file,
         result->limit_bytes > 0 ? res_printf("%.0f bytes", (double)result->limit_bytes) : res_strdup("none"));
+    see(seen, "rounds", file, res_strdup(result->stopped ? "stopped before all were made" : "as asked for"));
     see(seen, "threads", file, res_strdup(result->one_thread ? "one" : "as recorded"));
     for (size_t i = 0; i < first->candidate_count; i++) {
         res_text_printf(&names, "%s%s", i > 0 ? ", " : "", first->candidates[i].name);
