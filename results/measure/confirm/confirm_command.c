@@ -111,7 +111,7 @@ static enum res_real_state run_once(void *context, const struct res_candidate *c
                                     char **ret_reason)
 {
     const struct res_confirm_command *command = context;
-    char **environment = res_command_environment(candidate, NULL);
+    char **environment = res_command_environment(candidate);
     char *errors = res_path_join(command->directory, "stderr");
     const struct res_command one = command_of(command, environment, errors);
     const enum res_real_state state = what == RES_CONFIRM_PEAK

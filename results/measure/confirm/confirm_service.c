@@ -340,7 +340,7 @@ static enum res_real_state await(struct run *run, const char *line, char **ret_r
 static enum res_real_state start(struct run *run, const struct res_candidate *candidate, char **ret_reason)
 {
     char *arguments[] = {res_strdup("sh"), res_strdup("-c"), res_strdup(run->service->start), NULL};
-    char **environment = res_command_environment(candidate, NULL);
+    char **environment = res_command_environment(candidate);
     const struct res_command command = {
         .path = SHELL, .arguments = arguments, .environment = environment, .errors = run->errors};
     const int error = res_command_start(&command, (struct fp_process_plan){.dies_with_us = true},

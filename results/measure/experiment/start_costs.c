@@ -137,7 +137,7 @@ void res_start_costs(const struct res_options *options, struct res_start_cost *r
     struct side *sides = res_calloc(options->candidate_count, sizeof *sides);
     for (size_t i = 0; i < options->candidate_count; i++) {
         struct res_start_samples *samples = &sides[i].samples;
-        sides[i].environment = res_command_environment(options->candidates[i], NULL);
+        sides[i].environment = res_command_environment(options->candidates[i]);
         samples->wall_ns = res_calloc(options->starts, sizeof *samples->wall_ns);
         samples->cpu_ns = res_calloc(options->starts, sizeof *samples->cpu_ns);
         samples->faults = res_calloc(options->starts, sizeof *samples->faults);

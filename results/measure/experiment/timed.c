@@ -42,7 +42,7 @@ int res_command_start(const struct res_command *command, struct fp_process_plan 
     return error;
 }
 
-char **res_command_environment(const struct res_candidate *candidate, const char *before)
+char **res_command_environment(const struct res_candidate *candidate)
 {
     char **environment = res_run_environment(candidate);
     size_t kept = 0;
@@ -52,11 +52,8 @@ char **res_command_environment(const struct res_candidate *candidate, const char
         else
             environment[kept++] = environment[i];
     }
-    environment = res_realloc(environment, kept + 3, sizeof *environment);
-    environment[kept++] = res_printf("LD_PRELOAD=%s%s%s", before != NULL ? before : "",
-                                     before != NULL ? ":" : "", candidate->path);
-    if (before != NULL)
-        environment[kept++] = res_printf("MALLAB_APART=%s", candidate->path);
+    environment = res_realloc(environment, kept + 2, sizeof *environment);
+    environment[kept++] = res_printf("LD_PRELOAD=%s", candidate->path);
     environment[kept] = NULL;
     return environment;
 }

@@ -41,9 +41,8 @@ int res_command_start(const struct res_command *command, struct fp_process_plan 
                       struct fp_process *ret_process, char **ret_reason);
 
 /* res_command_environment - that of a replay (run.h), with the candidate's library preloaded in any case: programs that are linked
- * against another allocator then run on glibc's own, too. before: a library in front of it; NULL: none. Freed with
- * res_strings_free. */
-char **res_command_environment(const struct res_candidate *candidate, const char *before);
+ * against another allocator then run on glibc's own, too. Freed with res_strings_free. */
+char **res_command_environment(const struct res_candidate *candidate);
 
 /* res_command_ends_alike - whether an end is the expected one: of the signals hyperfine says only that there was one. */
 bool res_command_ends_alike(int code, int expected);

@@ -138,12 +138,6 @@ struct res_trial {
     unsigned memory_rounds; /* of them, with a memory pass that is finished too */
 };
 
-/* res_trial_has_memory - whether the trial has memory passes: then resident figures are of them. */
-static inline bool res_trial_has_memory(const struct res_trial *trial)
-{
-    return trial->memory_rounds > 0;
-}
-
 /* res_trial_control / res_trial_floor - these entries; NULL without a floor. */
 static inline struct res_entry *res_trial_control(const struct res_trial *trial)
 {
