@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/fp/node_model.h"
+#include "footprint/fp/sites_block.h"
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"
 #include "unit/random.h"
@@ -215,5 +217,39 @@ TEST(without_stacks_the_file_is_as_ever)
     CHECK(unlink(path) == 0);
 }
 
+/* A block of two nodes as sites_encode makes it, but of anything. */
+static enum fp_status status_of(struct fp_site_entry second)
+{
+    const struct fp_site_entry first = {FP_SITE_FIRST, {.address = 0x1000, .parent = 0, .epoch = 1}};
+    uint8_t bytes[2 * NODE_BYTES_MOST + RANGE_TAIL_BYTES];
+    struct range_coder coder = range_write(bytes);
+    struct sites_store store = {0};
+    struct node_model *model = node_model_make();
+    const char *what = "";
+    CHECK(model != NULL && node_model_put(model, &coder, FP_SITE_FIRST - 1, &first) &&
+          node_model_put(model, &coder, FP_SITE_FIRST, &second));
+    node_model_free(model);
+    const struct column column = {bytes, (size_t)(range_end(&coder) - bytes)};
+    const struct block_header header = {.type = BLOCK_SITES, .count = 2};
+    const enum fp_status status = sites_decode(&header, &column, &store, &what);
+    sites_release(&store);
+    return status;
+}
+
+TEST(a_node_that_cannot_be_is_refused)
+{
+    const struct fp_site_entry node = {FP_SITE_FIRST + 1, {0x2000, FP_SITE_FIRST, 2}};
+    struct fp_site_entry other = node;
+    CHECK_U64(status_of(node), FP_OK);
+    other.node.parent = other.site; /* a circle */
+    CHECK_U64(status_of(other), FP_ERR_CORRUPT);
+    other = node;
+    other.node.address = 0; /* which stands for none */
+    CHECK_U64(status_of(other), FP_ERR_CORRUPT);
+    other.node.epoch = 0;
+    CHECK_U64(status_of(other), FP_ERR_CORRUPT);
+}
+
 RUN_TESTS(T(sites_come_back_as_their_stacks), T(numbers_have_no_gaps_and_only_what_is_used),
-          T(who_does_not_ask_sees_no_sites), T(without_stacks_the_file_is_as_ever))
+          T(who_does_not_ask_sees_no_sites), T(without_stacks_the_file_is_as_ever),
+          T(a_node_that_cannot_be_is_refused))
