@@ -19,20 +19,20 @@ README_LINES, README_COLUMNS = 120, 100
 # to the next hundred. A ceiling is only ever lowered: what is to come in has to find its room. Aims, in the same order: 8,500,
 # 14,300, 13,000, 8,300, 4,300, 19,000, 5,000, 8,600 lines, 81,000 in all; words 14,000, 15,000, 9,000.
 LINES_MOST = {
-    "footprint": 11800,
-    "shim": 16900,
+    "footprint": 11300,
+    "shim": 16600,
     "convert": 15300,
     "replay": 8800,
-    "record": 5900,
-    "results": 28000,
-    "sites": 5300,
-    "cli": 11500,
-    "all": 104000,
+    "record": 5800,
+    "results": 24600,
+    "sites": 5200,
+    "cli": 11100,
+    "all": 99000,
 }
 WORDS_MOST = {
-    "docs outside docs/notes": 17900,
+    "docs outside docs/notes": 17800,
     "docs/notes": 15000,
-    "docs/man": 12000,
+    "docs/man": 11500,
 }
 # Files of other projects that comments name as their source, and names that stand for any.
 ELSEWHERE = {"fs/exec.c", "mm/memcontrol.c", "malloc/malloc.c", "zstd.h", "mimalloc.h", "malloc_extension.h",
