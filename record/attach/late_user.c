@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -177,7 +179,11 @@ bool late_place_make(const struct late_user *user, const char *directory, struct
 
 void late_place_forget(const struct late_place *place)
 {
-    (void)unlinkat(place->folder_fd, place->name, AT_REMOVEDIR); /* what is in it keeps it */
+    struct stat made, named;
+    if (fstat(place->fd, &made) == 0 &&
+        fstatat(place->folder_fd, place->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+        made.st_dev == named.st_dev && made.st_ino == named.st_ino)
+        (void)unlinkat(place->folder_fd, place->name, AT_REMOVEDIR); /* what is in it keeps it */
 }
 
 void late_place_release(struct late_place *place)
@@ -195,13 +201,25 @@ struct child {
     pid_t parent;
 };
 
+/* Linux has close_range(2) since 5.9, and containers may forbid it. */
+static bool close_others(void)
+{
+    struct rlimit limit;
+    if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0) == 0)
+        return true;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return false;
+    for (rlim_t fd = STDERR_FILENO + 1; fd < limit.rlim_max && fd < INT_MAX; fd++)
+        (void)close((int)fd); /* most are not open */
+    return true;
+}
+
 static int run_body(void *data)
 {
     const struct child *child = data;
     const struct late_run *run = child->run;
     errno = EIO;
-    const bool left = setsid() >= 0 && fchdir(run->place->fd) == 0 && clearenv() == 0 &&
-                      syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0) == 0;
+    const bool left = setsid() >= 0 && fchdir(run->place->fd) == 0 && clearenv() == 0 && close_others();
     const int error = left ? become(run->user) : errno;
     (void)signal(SIGPIPE, SIG_IGN); /* what our parent is told when it is gone */
     if (error == 0 && prctl(PR_SET_PDEATHSIG, (unsigned long)SIGTERM, 0, 0, 0) == 0 &&

@@ -41,7 +41,7 @@ struct late_place {
 /* late_place_make - make DIRECTORY, or DIRECTORY.2, .3 ... where that is there, and give it to the user.
  * ret_place    released with late_place_release, whatever is returned.
  * ret_problem  why it could not be made; the caller's.
- * late_place_forget - remove it again, if nothing is in it. */
+ * late_place_forget - remove it again, if nothing is in it and nobody has put another in its place. */
 bool late_place_make(const struct late_user *user, const char *directory, struct late_place *ret_place,
                      char **ret_problem);
 void late_place_forget(const struct late_place *place);

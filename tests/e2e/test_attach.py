@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Programs that run already are attached to and left, and never notice: their answers, counts, errno, registers and waits are what
 they are without us, also when mallab is killed at any moment. What is recorded lies between two counts of the program's own."""
+import ctypes
+import errno
 import json
 import os
 import pathlib
@@ -10,6 +12,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -52,6 +55,14 @@ def may_trace():
 
 @unittest.skipUnless(platform.machine() == "x86_64", "--pid is for x86-64")
 @unittest.skipUnless(may_trace(), "no process may be traced here")
+def forbid_close_range():
+    """For this process and what it starts: answered by ENOSYS."""
+    load, jump, end = 0x20, 0x15, 0x06  # of BPF, as a seccomp filter has them: the call's number; if equal; the answer
+    lines = struct.pack("HBBI" * 4, load, 0, 0, 0, jump, 0, 1, 436, end, 0, 0, 0x00050000 | errno.ENOSYS, end, 0, 0, 0x7fff0000)
+    if ctypes.CDLL(None).prctl(22, 2, struct.pack("HxxxxxxP", 4, ctypes.cast(lines, ctypes.c_void_p).value), 0, 0) != 0:
+        os._exit(1)
+
+
 class Attached(lab.Lab):
     def begin(self, *command, **settings):
         """A program in the background that says `ready` first; killed at the end if it still runs. It yields to the recorder."""
@@ -525,6 +536,18 @@ class Owner(Attached):
         self.assertIn(b"the recorder was ended: signal 9; the program goes on", rest)
         self.assertEqual(self.wait_for_end("rec")["stopped"]["by"], "recorder_killed")
         self.assertIn("as it was", self.attach(program, "--duration", "20ms", name="after"))
+        self.end(program)
+
+    def test_an_older_kernel(self):
+        """Without close_range(2), which came with Linux 5.9 and which containers may forbid: what root has open is closed all the same."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 1)
+        secret = (self.place / "secret").open("w")
+        self.addCleanup(secret.close)
+        recorder = self.recorder(program, pass_fds=[secret.fileno()], preexec_fn=forbid_close_range)
+        [tracer] = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+        self.assertNotIn(secret.name, [os.readlink(path) for path in pathlib.Path(f"/proc/{tracer}/fd").iterdir()])
+        recorder.send_signal(signal.SIGINT)
+        self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
         self.end(program)
 
     def test_unreadable(self):

@@ -1,0 +1,65 @@
+/* test_record_place.c - a directory that root makes for another's recording: the first free name, and no other than it is removed. */
+#include <fcntl.h>
+#include <string.h>
+
+#include "record/attach/late_user.h"
+#include "unit/harness.h"
+#include "unit/scratch.h"
+
+/* Given to ourselves: whoever runs this may do that. */
+static struct late_place place_at(const char *path)
+{
+    const struct late_user user = {0, geteuid(), getegid()};
+    struct late_place place;
+    char *problem = NULL;
+    if (!late_place_make(&user, path, &place, &problem))
+        HARNESS_FAIL("%s", problem);
+    return place;
+}
+
+static char *path_of(const char *name)
+{
+    char *here = getcwd(NULL, 0), *path = NULL;
+    CHECK(here != NULL && asprintf(&path, "%s/%s", here, scratch_path(name)) > 0);
+    free(here);
+    return path;
+}
+
+TEST(an_empty_one_is_forgotten)
+{
+    char *path = path_of("one");
+    struct late_place place = place_at(path);
+    CHECK_U64(access(path, F_OK), 0);
+    late_place_forget(&place);
+    CHECK(access(path, F_OK) != 0);
+    late_place_release(&place);
+    free(path);
+}
+
+TEST(what_is_there_is_left_alone)
+{
+    char *path = path_of("two");
+    CHECK_U64(symlink("/nowhere", path), 0);
+    struct late_place place = place_at(path);
+    CHECK_STR(place.name, "two.2");
+    late_place_forget(&place);
+    late_place_release(&place);
+    CHECK_U64(unlink(path), 0);
+    free(path);
+}
+
+TEST(another_in_its_place_is_not_removed)
+{
+    char *path = path_of("three"), *away = path_of("away");
+    struct late_place place = place_at(path);
+    CHECK_U64(rename(path, away), 0);
+    CHECK_U64(mkdir(path, 0700), 0);
+    late_place_forget(&place);
+    CHECK_U64(access(path, F_OK), 0);
+    late_place_release(&place);
+    free(path);
+    free(away);
+}
+
+RUN_TESTS(T(an_empty_one_is_forgotten), T(what_is_there_is_left_alone),
+          T(another_in_its_place_is_not_removed))
