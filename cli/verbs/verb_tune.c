@@ -109,8 +109,7 @@ static int take_options(int argc, char **argv, struct tune *ret_tune)
     if (code >= 0)
         return code;
     if (operands.count + (operands.command != NULL) == 0)
-        return cli_misuse(&CLI_TUNE,
-                          "nothing to replay: name a workload or a recording, or a command behind '--'");
+        return cli_misuse(&CLI_TUNE, "nothing to replay: name a recording, or a command behind '--'");
     if (operands.count + (operands.command != NULL) > 1)
         return cli_misuse(&CLI_TUNE,
                           "one workload at a time: what is best for one need not be for the other");
