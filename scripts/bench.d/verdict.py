@@ -233,22 +233,22 @@ class Verdict:
             self.report.say(f"  {label:60} {one['experiments']:5} {100 * shares[0]:6.1f} % {100 * shares[1]:6.1f} %{'' if max(wrong) <= FALSE_MOST else '  MISSED'}")
 
     def families(self):
-        self.report.say(f"\nseven candidates at once (tests/statistics/family.c)\n  {'':44} {'exps.':>5} {'share':>8} {'were it corrected':>18}")
+        self.report.say(f"\nseven candidates at once (tests/statistics/family.c)\n  {'':44} {'exps.':>5} {'share':>8}")
         for one in self.statistic("family", max(self.experiments // 2, 10)):
             kind = "wrong" if one["all_equal"] else "found"
             label = f"{one['model']}, {one['rounds']} rounds: {'any equal, told apart' if one['all_equal'] else 'the slower one, found'}"
-            shares = [one[key] / one["experiments"] for key in (kind, kind + "_corrected")]
-            self.report.keep(f"verdict/family {label}", [shares[0]], "share")
-            self.report.say(f"  {label:44} {one['experiments']:5} {100 * shares[0]:6.1f} % {100 * shares[1]:16.1f} %")
+            share = one[kind] / one["experiments"]
+            self.report.keep(f"verdict/family {label}", [share], "share")
+            self.report.say(f"  {label:44} {one['experiments']:5} {100 * share:6.1f} %")
 
     def fleets(self):
         """What many workloads say together (FLEETS at least, whatever -n): intervals hold the truth in 92-98 %, equals have a verdict in 5 % at most."""
         self.report.say("\nfleets of hosts, three candidates, noise 3 % (tests/statistics/fleets.c): intervals with the truth over all, of totals, of another host;\n"
-                        "fleets with a verdict over all, on any host; that name a loser which is none; false of all names; the planted one named, or nearest\n"
-                        f"  {'':36} {'fleets':>6} {'all':>8} {'total':>8} {'another':>8} {'verdict':>8} {'host':>8} {'misnamed':>9} {'false':>8} {'named':>8} {'nearest':>8}")
+                        "fleets with a verdict over all, on any host; that name a loser which is none; false of all names; the planted one named\n"
+                        f"  {'':36} {'fleets':>6} {'all':>8} {'total':>8} {'another':>8} {'verdict':>8} {'host':>8} {'misnamed':>9} {'false':>8} {'named':>8}")
         for one in self.statistic("fleets", "simulate", max(self.experiments, FLEETS)):
             share = {key: one[key] / one["intervals"] for key in ("covered", "total_covered", "new_covered")}
-            share |= {key: one[key] / one["fleets"] for key in ("told", "any", "host_told", "misnamed", "false_part", "found", "nearest")}
+            share |= {key: one[key] / one["fleets"] for key in ("told", "any", "host_told", "misnamed", "false_part", "found")}
             wrong = share["any"] if one["equal"] else share["false_part"]
             met = (one["planted"] or abs(share["covered"] - 0.95) <= 0.03) and wrong <= FALSE_MOST
             if one["planted"]:
@@ -260,7 +260,7 @@ class Verdict:
                 share["new_covered"] = float("nan")
             self.report.say(f"  {one['kind']:36} {one['fleets']:6}" + "".join(f"{100 * share[key]:7.1f} %" for key in (
                 "covered", "total_covered", "new_covered", "told", "host_told")) + f"{100 * share['misnamed']:8.1f} %" + "".join(
-                f"{100 * share[key]:7.1f} %" for key in ("false_part", "found", "nearest")) + ("" if met else "  MISSED"))
+                f"{100 * share[key]:7.1f} %" for key in ("false_part", "found")) + ("" if met else "  MISSED"))
 
     def models(self):
         self.head("models of noise (tests/statistics/model.c)", "share")
