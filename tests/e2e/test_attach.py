@@ -169,17 +169,21 @@ class Attach(Attached):
                                     stderr=subprocess.PIPE)
         self.addCleanup(recorder.stderr.close)
         self.assertIn(b"recording process", recorder.stderr.readline())
-        self.mallab("record", "--control", "rec", "--status")
+        def events():
+            self.mallab("record", "--control", "rec", "--status") # which has all so far written
+            return self.info(self.place / "rec")["events"]
+
+        lab.wait_for(lambda: events() > 0, "its calls", 0.05)
         recorder.kill()
         recorder.wait()
         told = self.wait_for_end("rec")
         self.assertEqual((told["stopped"]["by"], sum(told["lost"].values())), ("recorder_killed", 0))
         self.assertIn("'mallab record --pid' was killed", told["incomplete_why"])
-        events = sum(process["events"] for process in told["processes"])
-        self.assertGreater(events, 0)
+        written = sum(process["events"] for process in told["processes"])
+        self.assertGreater(written, 0)
         self.assertIn(b"'mallab record --pid' was killed", self.mallab("info", "rec").stdout)
         self.assertIn("as it was", self.attach(program, "--duration", "20ms", name="after"))
-        self.assertGreater(self.end(program), events)
+        self.assertGreater(self.end(program), written)
 
     @unittest.skipUnless(os.geteuid() == 0, "another user takes root")
     def test_another_users_refused(self):

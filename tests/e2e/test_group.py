@@ -2,6 +2,7 @@
 """The right processes are replayed: of a wrapper the program that it executes, of a server its workers too, of a make its
 compilers. A group is replayed process by process and summed, and what was chosen is told."""
 import json
+import os
 import subprocess
 
 import lab
@@ -135,7 +136,7 @@ class Groups(lab.Lab):
         for name in "ab":
             body = "".join(f"int {name}{i}(int x) {{ return x * {i} + {name}_seed(x); }}\n" for i in range(200))
             (self.place / f"{name}.c").write_text(f"int {name}_seed(int x);\n{body}")
-        recording = self.record("make", "-s", stdout=subprocess.DEVNULL)
+        recording = self.record("make", "-s", stdout=subprocess.DEVNULL, env={**os.environ, "CCACHE_DISABLE": "1"})
         said, programs = self.chosen(recording)
         self.assertEqual(programs, ["cc1", "cc1"])
         self.assertRegex(said, r"converted: 2 'cc1', \d+ % of the calls \(--process chooses others: ")
