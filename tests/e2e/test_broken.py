@@ -186,12 +186,15 @@ class Broken(lab.Lab):
         self.assertIsNone(entry["faults_minor"])
 
     def test_one_thread(self):
-        """All calls on one thread, in ab and in replay; the documents of both say so."""
+        """All calls on one thread, in ab and in replay; both say so."""
         arguments = ["ab", "-q", "-n", "1", "-a", "glibc"]
         one = self.answer(*arguments, "--one-thread", "--json", "-o", "one.json", self.many)
+        self.assertIs(self.answer(*arguments, "--json", "-o", "two.json", self.many)["one_thread"], False)
         self.assertIs(one["one_thread"], True)
         self.assertEqual({run["threads_as"] for run in one["workloads"][0]["candidates"][0]["runs"]}, {"one"})
-        self.assertIs(self.answer(*arguments, "--json", self.many)["one_thread"], False)
+        told = "the calls of 12 threads ran on one (--one-thread)"
+        self.assertIn(told, " ".join(self.mallab("report", "one.json").stdout.decode().split()))
+        self.assertNotIn(told, " ".join(self.mallab("report", "two.json").stdout.decode().split()))
         run = self.answer("replay", "--one-thread", "--json", "-a", "glibc", self.many)
         self.assertEqual(run["threads_as"], "one")
 

@@ -82,6 +82,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     LINE("runs", BASIS, RUNS_WORDS),
 
     /* ---- what figures rest on ---- */
+    LINE("threads", WARNING, "the calls of {one_thread} threads ran on one (--one-thread), which can reverse a verdict"),
     LINE("noise", BASIS, "not known: {baseline}, which is held against itself for it, failed", .when = res_control_failed),
     LINE("noise", BASIS, "{baseline} against itself: time {noise_time}, peak {noise_peak}[ ({noise_large})]", .when = res_control_held),
     LINE("basis", BASIS, "{rounds} in an order shuffled by seed {seed}[, ended by --resolve {ended_width}][, ended by the time budget of {ended_budget}][, no more than {ended_most} are made (-n)][, stopped before the {stopped_asked} asked for][, stopped in {stopped_behind}][; the widest interval of time is {ended_widest}]; {harness}"),

@@ -132,6 +132,8 @@ SLOT_IF(budget_needed, true, "%.0fs",
 SLOT_DO(memory_rounds, add_rounds(words, res_baseline_entry(about)->resident_rounds))
 SLOT_IF(memory_rounds_needed, true, "%u", res_rounds_for_memory(about->workload))
 SLOT_IF(seed, true, "%llu", (unsigned long long)about->result->seed)
+SLOT_IF(one_thread, about->result->one_thread && about->workload->threads > 1, "%s",
+        FP_GROUPED(about->workload->threads))
 SLOT_IF(ended_width, is_stopped_by(about, "until"), "%.3g%%", 100 * about->workload->stopped_until_width)
 SLOT_IF(ended_budget, is_stopped_by(about, "time_budget"), "%s",
         RES_DURATION(fmax(about->workload->stopped_time_budget_ns, 0)))
