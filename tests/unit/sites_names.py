@@ -267,8 +267,9 @@ class Names(unittest.TestCase):
 
     def test_rust(self):
         names = {"_RNvNtCs1234_7mycrate3foo3bar": "mycrate::foo::bar",
-                 "_RNCNvCs1234_7mycrate4main0": "mycrate::main::{closure}",
-                 "_RINvNtC3std3mem8align_ofdE": "std::mem::align_of",
+                 "_RNCNvCs1234_7mycrate4main0": "mycrate::main::{closure#0}",
+                 "_RINvNtC3std3mem8align_ofdE": "std::mem::align_of::<f64>",
+                 "_RNvXCs1_7mycrateNtB2_3FooNtNtCs2_4core3fmt5Write9write_str": "<mycrate::Foo as core::fmt::Write>::write_str",
                  "_ZN4core3fmt5Write17h0123456789abcdefE": "core::fmt::Write",
                  "_ZN4core3ptr30drop_in_place$LT$my..Thing$GT$17h0123456789abcdefE": "core::ptr::drop_in_place<my::Thing>",
                  "_RXnonsense": "_RXnonsense", "_RNvNvNv": "_RNvNvNv", "_RB_": "_RB_"}
