@@ -208,35 +208,6 @@ static char *with_limit(char *problem)
     return longer;
 }
 
-/* The first place on the way to a file, itself among them, that not everybody may pass or read; NULL: there is none. The caller's. */
-static char *closed_to_others(const char *path)
-{
-    struct stat facts;
-    char *place = realpath(path, NULL);
-    mode_t needed = S_IROTH;
-    while (place != NULL && place[0] != '\0' && stat(place, &facts) == 0 && (facts.st_mode & needed) != 0) {
-        *strrchr(place, '/') = '\0';
-        needed = S_IXOTH;
-    }
-    if (place == NULL || place[0] != '\0')
-        return place;
-    free(place);
-    return NULL;
-}
-
-/* A process that has changed its user and executes another program has its loader look for the library. Only root can do that. */
-static void tell_unreadable(const struct rec_settings *settings, const char *shim)
-{
-    char *place = geteuid() == 0 && !settings->quiet ? closed_to_others(shim) : NULL;
-    if (place != NULL)
-        res_say(settings->verb,
-                "other users cannot read libmallab.so ('%s' is closed to them): programs that the command "
-                "runs as another user are "
-                "not recorded, and their loader says so; install mallab where all can read it",
-                place);
-    free(place);
-}
-
 void rec_recorded_take_place(const struct rec_settings *settings, const struct rec_collector *collector,
                              struct rec_recorded *recorded)
 {
@@ -296,7 +267,6 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
     recorded.problem = check_programs(shim, program);
     if (recorded.problem != NULL)
         goto out;
-    tell_unreadable(settings, shim);
     rec_relay_prepare(arguments);
     without_us = rec_target_sanitizer(path);
     command.shim = without_us == NULL ? shim : NULL;
@@ -313,6 +283,9 @@ void rec_run(const struct rec_settings *settings, const char *path, char *const 
         rec_recorded_take_place(settings, &collector, &recorded);
         if (without_us != NULL)
             rec_watch_tell(command.process.pid, path, without_us, collector.segment);
+        if (getenv("MALLAB_SEGMENT") != NULL)
+            rec_watch_tell(command.process.pid, path, "belongs to a 'mallab record' within this one",
+                           getenv("MALLAB_SEGMENT"));
         run_both(settings, &command, &collector, &recorded);
     } else {
         give_up(&command, &collector, &recorded);

@@ -27,7 +27,6 @@
 #define TELL_NS       UINT64_C(2000000000) /* a command that runs for longer is told of at once */
 #define LOOK_FIRST_NS UINT64_C(1000000)
 #define LOOK_LAST_NS  UINT64_C(250000000)
-#define DOUBT_NS      UINT64_C(500000000) /* for a program that is being loaded to reach the recorder */
 #define TREE_MAX      4096
 #define SEEN_NS                                                                                              \
     UINT64_C(200000000) /* a round of the collector takes 20 ms at most, and what it writes then */
@@ -290,20 +289,12 @@ void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *se
     tell_collector(&seen, segment);
 }
 
-/* Returns whether it was there, unrecorded, long enough ago to be sure now. */
-static bool was_doubtful(struct rec_watch *watch, const struct rec_look *seen)
+/* Whether it is still the program that was seen. */
+static bool is_still(const struct rec_look *seen)
 {
-    for (size_t i = 0; i < watch->doubtful_count; i++) {
-        struct rec_look *before = &watch->doubtful[i];
-        if (before->pid == seen->pid && before->start_ticks == seen->start_ticks &&
-            strcmp(before->name, seen->name) == 0)
-            return seen->seen_ns - before->seen_ns >= DOUBT_NS;
-    }
-    if (watch->doubtful_count < REC_WATCH_MAX)
-        watch->doubtful[watch->doubtful_count++] = *seen;
-    else /* the older one is named at another time, or never */
-        watch->doubtful[seen->pid % REC_WATCH_MAX] = *seen;
-    return false;
+    struct rec_look now = {.pid = seen->pid};
+    return start_ticks(seen->pid) == seen->start_ticks && find_name(seen->pid, &now) &&
+           strcmp(now.name, seen->name) == 0;
 }
 
 /* Whether it is recorded, also by a recording within this one, whose segment lies where ours does. */
@@ -314,22 +305,48 @@ static bool is_recorded(pid_t pid, const char *segment)
     return rec_watch_maps_file(pid, any);
 }
 
+static void doubt(struct rec_watch *watch, const struct rec_look *seen)
+{
+    for (size_t i = 0; i < watch->doubtful_count; i++)
+        if (watch->doubtful[i].pid == seen->pid && watch->doubtful[i].start_ticks == seen->start_ticks &&
+            strcmp(watch->doubtful[i].name, seen->name) == 0)
+            return;
+    if (watch->doubtful_count < REC_WATCH_MAX) /* else at another look, or never */
+        watch->doubtful[watch->doubtful_count++] = *seen;
+}
+
+/* One that is being loaded looks like one that cannot be recorded, however long that takes. So it is told when it is gone, or
+ * nobody looks any more; the collector knows whether it came meanwhile. */
+static void settle_doubts(struct rec_watch *watch, const char *segment, bool last)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < watch->doubtful_count; i++) {
+        const struct rec_look *seen = &watch->doubtful[i];
+        const bool lives = is_still(seen), recorded = lives && is_recorded(seen->pid, segment);
+        if (!recorded && (!lives || last))
+            tell_collector(seen, segment);
+        else if (!recorded)
+            watch->doubtful[kept++] = *seen;
+    }
+    watch->doubtful_count = kept;
+}
+
 static void look_at(struct rec_watch *watch, pid_t pid, const char *segment)
 {
-    struct rec_look seen = {.pid = pid, .start_ticks = start_ticks(pid), .seen_ns = fp_now_ns()};
+    struct rec_look seen = {.pid = pid, .start_ticks = start_ticks(pid)};
     bool sure = false;
     char words[256]; /* `seen` points into it */
     if (seen.start_ticks == 0 || !find_name(pid, &seen) || is_recorded(pid, segment))
         return;
     seen.obstacle = find_obstacle(pid, &sure, words, sizeof words);
     seen.guessed = !sure;
-    if (is_known(watch, &seen) || (!sure && !was_doubtful(watch, &seen)))
-        return;
     /* If it ended or became another program while we looked, we have seen parts of two. */
-    struct rec_look again = {.pid = pid};
-    if (start_ticks(pid) == seen.start_ticks && find_name(pid, &again) &&
-        strcmp(again.name, seen.name) == 0 && !is_recorded(pid, segment))
+    if (is_known(watch, &seen) || !is_still(&seen) || is_recorded(pid, segment))
+        return;
+    if (sure)
         tell_collector(&seen, segment);
+    else
+        doubt(watch, &seen);
 }
 
 /* The processes of a look, and of the one before: whoever was in the tree once stays in it, also as a daemon whose
@@ -444,11 +461,15 @@ void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *seg
         if (!collector->ended && fp_process_ends_within(collector, 0))
             tell_death(&watch->messages, collector->status);
         reap_adopted(command, collector->pid);
-        if (!watch->messages.over)
+        if (!watch->messages.over) {
             look_at_tree(watch, command, segment);
+            settle_doubts(watch, segment, false);
+        }
         pause_between(watch, &ends, pause_ns);
         if (pause_ns < LOOK_LAST_NS)
             pause_ns *= 2;
     }
+    if (!watch->messages.over)
+        settle_doubts(watch, segment, true);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -20,7 +20,7 @@
 
 #include "footprint/base/process.h"
 
-#define REC_WATCH_MAX      32 /* processes that need a second look */
+#define REC_WATCH_MAX      32 /* processes of which nobody knows yet */
 #define REC_UNRECORDED_MAX 32 /* programs named */
 
 /* A program of the tree that is not recorded. */
@@ -47,10 +47,9 @@ struct rec_messages {
 struct rec_look {
     char name[64]; /* the executable's base name */
     const char *obstacle;
-    bool guessed; /* a note of its own tells better */
+    bool guessed; /* it may be recorded yet, and a note of its own tells better */
     pid_t pid;
     uint64_t start_ticks;
-    uint64_t seen_ns; /* CLOCK_MONOTONIC at its first look */
 };
 
 struct rec_watch {

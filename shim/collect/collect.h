@@ -156,13 +156,15 @@ struct collect_unrecorded {
     char name[64];
     char why[208];
     uint32_t pid; /* of the first one; 0: not known */
-    bool guessed; /* from outside; what the process says itself is better */
+    bool guessed; /* from outside */
 };
 
 struct collect_notes {
     int fd; /* -1: none */
     struct collect_unrecorded named[COLLECT_UNRECORDED_MAX];
     size_t named_count;
+    struct collect_unrecorded guessed[COLLECT_UNRECORDED_MAX]; /* decided at the end, by what came */
+    size_t guessed_count;
     uint64_t more; /* notes beyond those */
     bool changed;  /* since recording.json was written */
 };

@@ -486,7 +486,7 @@ int main(int argc, char **argv)
     if (code != EXIT_DONE || joined)
         return code;
     loop_run(&collector);
-    notes_take(&collector); /* the last ones: the JSON is written next */
+    notes_take_last(&collector); /* the JSON is written next */
     segment_remove(&collector.segment);
     reserve_release(&collector);
     code = write_last(&collector) ? EXIT_DONE : EXIT_FAILED;

@@ -200,19 +200,13 @@ static void put(struct collector *collector, size_t index, const struct collect_
     tell(collector, "unrecorded %zu %u %s\t%s\n", index, note->pid, note->name, note->why);
 }
 
-/* Each program is listed once for each reason. A guess from outside gives way to what the process says itself. */
+/* Each program is listed once for each reason. A guess from outside comes last, and gives way to what the process said. */
 static void add(struct collector *collector, const struct collect_unrecorded *note)
 {
     struct collect_notes *notes = &collector->notes;
     for (size_t i = 0; i < notes->named_count; i++) {
         const struct collect_unrecorded *before = &notes->named[i];
-        if (strcmp(before->name, note->name) != 0)
-            continue;
-        if (before->guessed && !note->guessed && before->pid == note->pid) {
-            put(collector, i, note);
-            return;
-        }
-        if (note->guessed || strcmp(before->why, note->why) == 0)
+        if (strcmp(before->name, note->name) == 0 && (note->guessed || strcmp(before->why, note->why) == 0))
             return;
     }
     if (notes->named_count < COLLECT_UNRECORDED_MAX)
@@ -221,12 +215,52 @@ static void add(struct collector *collector, const struct collect_unrecorded *no
         notes->changed = true;
 }
 
+static bool has_come(const struct collector *collector, const struct collect_unrecorded *guess)
+{
+    char name[sizeof guess->name];
+    for (size_t i = 0; i < collector->image_count; i++) {
+        const struct collect_image *image = collector->images[i];
+        const char *slash = strrchr(image->executable, '/');
+        copy_plain(name, sizeof name, slash != NULL ? slash + 1 : image->executable);
+        name[strlen(name) < strlen(guess->name) ? 0 : strlen(guess->name)] = '\0'; /* " (deleted)" */
+        if ((image->pid == guess->pid || image->foreign) && strcmp(name, guess->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void drop_guesses(struct collector *collector)
+{
+    struct collect_notes *notes = &collector->notes;
+    size_t kept = 0;
+    for (size_t i = 0; i < notes->guessed_count; i++)
+        if (!has_come(collector, &notes->guessed[i]))
+            notes->guessed[kept++] = notes->guessed[i];
+    notes->guessed_count = kept;
+}
+
 void notes_take(struct collector *collector)
 {
+    struct collect_notes *notes = &collector->notes;
     struct collect_unrecorded note;
-    for (int i = 0; i < NOTES_A_ROUND && collector->notes.fd >= 0 && receive(collector->notes.fd, &note); i++)
-        if (is_asked_for(collector, &note))
+    for (int i = 0; i < NOTES_A_ROUND && notes->fd >= 0 && receive(notes->fd, &note); i++) {
+        if (note.guessed && notes->guessed_count == COLLECT_UNRECORDED_MAX)
+            drop_guesses(collector);
+        if (!is_asked_for(collector, &note) || (note.guessed && has_come(collector, &note)))
+            continue;
+        if (note.guessed && notes->guessed_count < COLLECT_UNRECORDED_MAX)
+            notes->guessed[notes->guessed_count++] = note;
+        else
             add(collector, &note);
+    }
+    drop_guesses(collector);
+}
+
+void notes_take_last(struct collector *collector)
+{
+    notes_take(collector);
+    for (size_t i = 0; i < collector->notes.guessed_count; i++)
+        add(collector, &collector->notes.guessed[i]);
 }
 
 void notes_add(struct collector *collector, const char *name, uint32_t pid, const char *why)

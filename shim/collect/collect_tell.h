@@ -21,11 +21,13 @@ void tell_seen(struct collector *collector);
 
 /* notes_open - the socket by which programs that are not recorded are told of; when the segment has its path.
  * notes_take - take what was told, and pass it on.
+ * notes_take_last - and decide on what was guessed from outside: a process is recorded when it came.
  * notes_add - likewise what the collector found out itself. why: cut to fit.
  * notes_take_former - what recording.json says that a collector which is dead was told.
  * tell_changed - whether recording.json is to be written because of what was told or noted since the last call. */
 void notes_open(struct collector *collector);
 void notes_take(struct collector *collector);
+void notes_take_last(struct collector *collector);
 void notes_add(struct collector *collector, const char *name, uint32_t pid, const char *why);
 void notes_take_former(struct collector *collector);
 bool tell_changed(struct collector *collector);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""mallab in a directory that other users cannot look into, as a home is: that is said before the command runs, a program of the tree
-that is run as another user is named, and nothing is made for it anywhere else."""
+"""mallab in a directory that other users cannot look into, as a home is: a program of the tree that is run as another user is named, and
+nothing is made for it anywhere else."""
 import json
 import os
 import shutil
@@ -34,21 +34,13 @@ class Library(lab.Lab):
     def test_another_user_cannot_read_it(self):
         before = {place: set(os.listdir(place)) for place in ("/dev/shm", "/run")}
         said = self.record_from_home(f"{NOBODY} ls -d / >/dev/null 2>&1; exit 0")
-        self.assertIn(f"other users cannot read libmallab.so ('{self.home}' is closed to them)", said)
-        self.assertEqual(said.count("install mallab where all can read it"), 2)
+        self.assertEqual(said.count("install mallab where all can read it"), 1)
         self.assertRegex(said, "not recorded: 'ls' .*was started by a user who cannot read libmallab.so")
         listing = self.listing()
         self.assertIs(listing["complete"], False)
         self.assertEqual([program["name"] for program in listing["not_recorded"]], ["ls"])
         for place, names in before.items():
             self.assertEqual([name for name in set(os.listdir(place)) - names if "library" in name], [])
-
-    @unittest.skipUnless(ROOT, "said to root, who alone changes users")
-    def test_said_once(self):
-        said = self.record_from_home("exit 0")
-        self.assertEqual(said.count("other users"), 1)
-        shutil.rmtree(self.recording)
-        self.assertNotIn("other users", self.record_from_home("exit 0", "--quiet"))
 
     def test_recorded_as_ever(self):
         self.assertNotIn("not recorded:", self.record_from_home(f"{lab.PROGRAMS}/repeat 1000; exit 0"))
@@ -58,12 +50,12 @@ class Library(lab.Lab):
         """The inner command has only the inner library."""
         inner = self.place / "inner"
         self.record_from_home(f"{self.home}/mallab record -q -o {inner} -- {lab.PROGRAMS}/repeat 1000; exit 0")
-        self.assertIs(self.listing()["complete"], True)
+        self.assertRegex(self.listing()["incomplete_why"], "'repeat' .* belongs to a 'mallab record' within this one$")
         self.assertEqual(self.info(inner)["events"], 2000)
 
     @unittest.skipUnless(ROOT and shutil.which("setpriv"), "needs root and setpriv")
     def test_where_all_can_read_it(self):
-        """Nothing is said before, and the loader of another user's program finds it."""
+        """The loader of another user's program finds it."""
         os.chmod(self.place, 0o755)
         os.chmod(self.home, 0o755)
         words = self.place / "words"

@@ -191,6 +191,36 @@ class Unrecorded(lab.Lab):
         said = self.said("sh", "-c", f"{program}; {program} call; true")
         self.assertNotIn("no call was seen", said)
 
+    def test_the_loader_started_by_hand(self):
+        """It looks like a static program, and preloads as ever."""
+        program = lab.PROGRAMS / "repeat"
+        [loader] = re.findall(r"interpreter: (.*)\]", lab.run(["readelf", "-l", program]).stdout.decode())
+        alone = self.info(self.record(program, 1000, name="alone"))
+        self.mallab("record", "-o", "direct", "--", loader, program, 1000)
+        said = self.said("sh", "-c", f"{loader} {program} 1000; true")
+        self.assertNotIn("not recorded", said)
+        direct, tree = self.info(self.place / "direct"), self.info(self.place / "recording")
+        self.assert_whole(direct)
+        self.assert_whole(tree)
+        self.assertEqual(direct["events_by_call"]["malloc"], alone["events_by_call"]["malloc"])
+        self.assertIn(direct["events"], [process["events"] for process in tree["process_list"]])
+
+    SLOW = b"""
+        #include <stdlib.h>
+        #include <unistd.h>
+        __attribute__((constructor)) static void slow(void) { if (getenv("SLOW") != NULL) usleep(1500000); }
+    """
+
+    def test_slow_to_load(self):
+        """A library's constructor keeps the recorder waiting: when it comes, and that it comes, are two things."""
+        self.waiting(self.SLOW, "libslow.so", "-shared", "-fPIC")
+        program = self.waiting(b"#include <stdlib.h>\nint main(void) { free(malloc(10)); return 0; }\n", "slow-one", "-O0",
+                               "-Wl,--no-as-needed", f"-Wl,-rpath,{self.place}", f"-L{self.place}", "-lslow")
+        for number, command in enumerate(([program], ["sh", "-c", f"{program}; true"])):
+            said = self.mallab("record", "-o", f"recording-{number}", "--", *command, env={"SLOW": "1"}).stderr.decode()
+            self.assertNotIn("not recorded", said)
+            self.assert_whole(self.info(self.place / f"recording-{number}"))
+
     def test_nothing_is_said_of_a_whole_tree(self):
         said = self.said("sh", "-c", "sleep 1; cat /dev/null; env true; (exit 0)")
         self.assertNotIn("not recorded", said)
@@ -212,7 +242,14 @@ class Nested(lab.Lab):
         self.assertEqual(info["events"], alone["events"])
         outer = json.loads((self.place / "outer" / "recording.json").read_text())
         self.assertEqual({p["name"] for p in outer["processes"]}, {"sh"})
-        self.assertIs(outer["complete"], True)
+        self.assertIs(outer["complete"], False)
+        self.assertRegex(outer["incomplete_why"], r"'repeat' \(process \d+\) belongs to a 'mallab record' within this one")
+
+    def test_nothing_but_a_recording_in_a_recording(self):
+        self.mallab("record", "-o", "outer", "--", lab.BUILD / "mallab", "record", "-o", "inner", "--", lab.PROGRAMS / "repeat", 10)
+        outer = json.loads((self.place / "outer" / "recording.json").read_text())
+        self.assertEqual((outer["complete"], outer["processes"]), (False, []))
+        self.assert_whole(self.info(self.place / "inner"))
 
     def test_own_programs_are_left_alone(self):
         for program in ("mallab", "mallab-collect"):
