@@ -22,6 +22,7 @@ struct rec_settings {
     bool paused;        /* begin without recording */
     bool attached;      /* to a program that ran already: end the recording when we end */
     int phases_fd; /* of that: gets REC_PHASE_BEGUN, and REC_PHASE_OVER when no more is recorded; 0: none */
+    bool follow_cleared; /* into programs whose environment was cleared */
     bool no_follow;
     bool no_residency;     /* do not note how much of large objects is in memory */
     bool sites;            /* record the call stack of each allocation */

@@ -63,6 +63,7 @@ static bool set_environment(const struct command *command, const char *directory
     char *preload = command->shim != NULL ? preload_with(command->shim) : NULL;
     const bool set = setenv("MALLAB_OUT", directory, 1) == 0 && setenv("MALLAB_SEGMENT", segment, 1) == 0 &&
                      (preload == NULL || setenv("LD_PRELOAD", preload, 1) == 0) &&
+                     (!command->settings->follow_cleared || setenv("MALLAB_FOLLOW_CLEARED", "1", 1) == 0) &&
                      (only == NULL || setenv("MALLAB_ONLY", only, 1) == 0);
     free(preload);
     return set;

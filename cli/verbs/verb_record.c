@@ -119,6 +119,8 @@ static const struct cli_option OPTIONS[] = {
      .help = "stop recording after T: 90s, 8h; COMMAND goes on"},
     {.name = "no-follow", .how = CLI_FLAG, .at = AT(record.no_follow),
      .help = "record COMMAND itself only, not the processes it starts"},
+    {.name = "follow-cleared", .seldom = true, .how = CLI_FLAG, .at = AT(record.follow_cleared),
+     .help = "record also programs whose environment was cleared, as sudo does: they get LD_PRELOAD and MALLAB_* again"},
     {.name = "only", .seldom = true, .argument = "NAMES", .how = CLI_CALL, .at = AT(record.only), .take = take_only,
      .help = "record only programs of these names, with commas between; * and ? stand for any characters "
              "and for one"},

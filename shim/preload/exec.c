@@ -1,4 +1,4 @@
-/* exec.c - look at what the program is about to become, and say so where no recorder can be in it.
+/* exec.c - look at what the program is about to become: say so where no recorder can be in it, and keep it in where it can.
  *
  * A static program, a setuid one, one whose environment was cleared: none loads us, and from outside a program that
  * lives for a moment is not seen. Here it is seen by the one that starts it, without privileges, and told to the
@@ -6,7 +6,9 @@
  *
  * Laws of this file: it runs in children that share their parent's memory (vfork) and in signal handlers. System
  * calls only, no allocation, a small stack, errno as it was; and whatever is found, the call goes on unchanged, but for
- * programs of sanitizers and of musl (footprint/base/): with us they would not run, so they get an LD_PRELOAD without us.
+ * LD_PRELOAD: programs of sanitizers and of musl (footprint/base/) would not run with us, so they get one without us; a start
+ * script that names another library there, or none, gets us in front of it; and one that clears the environment gets us
+ * and our variables where --follow-cleared asks for it.
  * Not wrapped: fexecve, execveat, whose programs are seen from outside if they live. */
 #include <dlfcn.h>
 #include <elf.h>
@@ -20,14 +22,16 @@
 #include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
 #include "shim/preload/confine.h"
+#include "shim/preload/elf_symbol.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim_text.h"
 #include "shim/preload/usage_note.h"
 #include "shim/shared/raw.h"
 
-#define PATH_BYTES    1024u
-#define ALONE_ENTRIES 1024u /* of an environment that is passed on without us */
-#define ALONE_BYTES   2048u /* of its LD_PRELOAD */
+#define PATH_BYTES     1024u
+#define VARIABLES_MOST 32u
+#define VARIABLE_BYTES 8192u
+#define PRELOAD        "LD_PRELOAD="
 
 typedef int (*exec_type)(const char *, char *const[], char *const[]);
 typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_t *,
@@ -37,6 +41,34 @@ static struct {
     exec_type execve, execvpe;
     spawn_type posix_spawn, posix_spawnp;
 } next;
+
+/* What a program's environment needs for us to be in it, kept before ours may be cleared. */
+static struct {
+    const char *library; /* our path */
+    const char *mark;    /* whoever has this one has inherited the others */
+    bool follows;        /* also into an environment that was cleared */
+    char bytes[VARIABLE_BYTES], *variables[VARIABLES_MOST];
+    size_t used, count;
+} kept = {.library = ""};
+
+static void keep(void)
+{
+    const struct link_map *object = elf_object_of((const void *)(uintptr_t)keep);
+    if (object != NULL)
+        kept.library = object->l_name;
+    kept.mark = text_given("MALLAB_SEGMENT") != NULL ? "MALLAB_SEGMENT="
+                : text_given("MALLAB_OUT") != NULL   ? "MALLAB_OUT="
+                                                     : PRELOAD;
+    kept.follows = text_given("MALLAB_FOLLOW_CLEARED") != NULL;
+    for (char **entry = text_environment(); *entry != NULL; entry++) {
+        const size_t bytes = strlen(*entry) + 1;
+        if (strncmp(*entry, "MALLAB_", 7) != 0 || bytes > sizeof kept.bytes - kept.used ||
+            kept.count == VARIABLES_MOST)
+            continue;
+        kept.variables[kept.count++] = memcpy(kept.bytes + kept.used, *entry, bytes);
+        kept.used += bytes;
+    }
+}
 
 /* dlsym is nothing for a vfork's child: looked up before main, and for constructors that exec, at their first call. */
 __attribute__((constructor)) static void resolve(void)
@@ -48,6 +80,7 @@ __attribute__((constructor)) static void resolve(void)
     *(void **)&next.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
     *(void **)&next.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
     (void)note_wanted(); /* while the environment still has it */
+    keep();
 }
 
 /* ---- what stands in its way ------------------------------------------------------------------------- */
@@ -88,28 +121,49 @@ static const char *obstacle_in_file(int fd)
     return NULL;
 }
 
-/* Where we stand in LD_PRELOAD, from our name on; NULL: nowhere. */
-static const char *preloaded(char *const *environment)
+/* The next name of a list of libraries; NULL: there is none. ret_base: where its last part begins. */
+static const char *next_library(const char **list, size_t *ret_length, const char **ret_base)
+{
+    const char *first = *list + strspn(*list, ": ");
+    const size_t length = strcspn(first, ": ");
+    const char *base = first + length;
+    while (base > first && base[-1] != '/')
+        base--;
+    *list = first + length;
+    *ret_length = length;
+    *ret_base = base;
+    return length > 0 ? first : NULL;
+}
+
+static bool is_us(const char *base)
+{
+    return strncmp(base, "libmallab.so", 12) == 0;
+}
+
+/* The value of a variable; NULL: it is not there. of: with the '=' behind its name. */
+static const char *value_in(char *const *environment, const char *of)
 {
     for (; environment != NULL && *environment != NULL; environment++)
-        if (strncmp(*environment, "LD_PRELOAD=", 11) == 0 && strstr(*environment, "libmallab.so") != NULL)
-            return strstr(*environment, "libmallab.so");
+        if (strncmp(*environment, of, strlen(of)) == 0)
+            return *environment + strlen(of);
     return NULL;
 }
 
-/* Whether the loader can read us: the process may be another user's by now. */
-static bool is_readable(const char *name)
+struct preloaded {
+    bool us, us_first, sanitizer;
+};
+
+static struct preloaded look_at_preload(char *const *environment)
 {
-    char path[PATH_BYTES];
-    const char *first = name, *past = name + strcspn(name, ": ");
-    while (first[-1] != '=' && first[-1] != ':' && first[-1] != ' ')
-        first--;
-    const size_t length = (size_t)(past - first);
-    if (length >= sizeof path)
-        return true; /* nobody asks about such a path */
-    memcpy(path, first, length);
-    path[length] = '\0';
-    return raw_call(SYS_faccessat, AT_FDCWD, (long)path, R_OK, 0, 0, 0) != -EACCES;
+    struct preloaded found = {0};
+    const char *list = value_in(environment, PRELOAD), *base;
+    size_t length;
+    for (bool first = true; list != NULL && next_library(&list, &length, &base) != NULL; first = false) {
+        found.us = found.us || is_us(base);
+        found.us_first = found.us_first || (first && is_us(base));
+        found.sanitizer = found.sanitizer || sanitizer_by_name(base) != NULL;
+    }
+    return found;
 }
 
 /* A collector that was killed hears nothing; whoever writes what it left counts it (--recover). */
@@ -119,18 +173,23 @@ static void tell(const char *name, const char *obstacle, bool of_child)
         add_relaxed(&shim_segment.shared->unattached, 1);
 }
 
-/* Tell what stands in our way in a program. Returns whether it has to be executed without us, or it would not run. */
-static bool look(const char *path, char *const *environment, bool of_child)
+enum company { AS_IT_IS, WITHOUT_US, WITH_US };
+
+/* Tell what stands in our way in a program. Returns what its LD_PRELOAD is to be, so that it runs, and with us if it can. */
+static enum company look(const char *path, char *const *environment, bool of_child)
 {
-    const char *sanitizer = NULL, *const us = preloaded(environment);
+    const struct preloaded preloaded = look_at_preload(environment);
+    const char *sanitizer = NULL, *name = text_base_name(path);
     char words[192] = SANITIZER_OBSTACLE;
     /* The open must not wait; the kernel refuses what is no path. */
     const long fd = raw_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return false;
-    const char *name = text_base_name(path);
+        return AS_IT_IS;
     const char *obstacle = obstacle_in_file((int)fd);
-    if (obstacle == NULL && us != NULL)
+    const bool adds = obstacle == NULL && !preloaded.us_first && !preloaded.sanitizer &&
+                      kept.library[0] != '\0' && strncmp(name, "mallab", 6) != 0 &&
+                      (kept.follows || value_in(environment, kept.mark) != NULL);
+    if (obstacle == NULL && (preloaded.us || adds))
         sanitizer = sanitizer_of((int)fd, read_at);
     raw_close((int)fd);
     if (sanitizer != NULL) {
@@ -138,18 +197,21 @@ static bool look(const char *path, char *const *environment, bool of_child)
         text_append(words, sizeof words, SANITIZER_OBSTACLE_REST);
         obstacle = words;
     }
-    if (obstacle == NULL && us != NULL && !is_readable(us))
+    if (obstacle == NULL && (preloaded.us || adds) && /* the process may be another user's by now */
+        raw_call(SYS_faccessat, AT_FDCWD, (long)kept.library, R_OK, 0, 0, 0) == -EACCES)
         obstacle = "was started by a user who cannot read libmallab.so: install mallab where all can read it";
-    if (obstacle == NULL && us == NULL)
+    if (obstacle == NULL && !preloaded.us && !adds)
         obstacle =
             "was started with an environment without LD_PRELOAD: put 'mallab record' behind what clears it";
     if (obstacle != NULL && raw_may_execute(path) && strncmp(name, "mallab", 6) != 0)
         tell(name, obstacle, of_child);
-    return sanitizer != NULL || obstacle == MUSL;
+    if (preloaded.us && (sanitizer != NULL || obstacle == MUSL))
+        return WITHOUT_US;
+    return adds && obstacle == NULL ? WITH_US : AS_IT_IS;
 }
 
 /* Look at the program that execvp would find: the first in PATH that may be executed. */
-static bool look_for(const char *file, char *const *environment, bool of_child)
+static enum company look_for(const char *file, char *const *environment, bool of_child)
 {
     const char *list = text_getenv("PATH");
     char path[PATH_BYTES];
@@ -168,137 +230,127 @@ static bool look_for(const char *file, char *const *environment, bool of_child)
         list += length;
         list += *list == ':';
     }
-    return false;
+    return AS_IT_IS;
 }
 
-/* ---- without us ------------------------------------------------------------------------------------------ */
+/* ---- another environment ------------------------------------------------------------------------------ */
 
-struct alone {
-    char *entries[ALONE_ENTRIES];
-    char preload[ALONE_BYTES];
-};
-
-/* LD_PRELOAD with all that is in it but us; NULL where that is nothing, or does not fit. */
-static char *others_preloaded(const char *entry, char *ret_text, size_t size)
+/* LD_PRELOAD with us in front, or without us, and all others; NULL where nothing is in it. */
+static char *preload_of(const char *list, bool with_us, char *ret_entry)
 {
-    size_t used = strcspn(entry, "=") + 1;
-    const size_t empty = used;
-    memcpy(ret_text, entry, used);
-    for (entry += used; *entry != '\0'; entry += *entry != '\0') {
-        const size_t length = strcspn(entry, ": ");
-        const char *name = entry + length;
-        while (name > entry && name[-1] != '/')
-            name--;
-        if (length > 0 && strncmp(name, "libmallab.so", 12) != 0) {
-            if (used + length + 2 > size)
-                return NULL;
-            if (used > empty)
-                ret_text[used++] = ':';
-            memcpy(ret_text + used, entry, length);
-            used += length;
-        }
-        entry += length;
+    const char *library, *base;
+    size_t length;
+    char *const value = stpcpy(ret_entry, PRELOAD);
+    char *end = with_us ? stpcpy(value, kept.library) : value;
+    while ((library = next_library(&list, &length, &base)) != NULL) {
+        if (is_us(base))
+            continue;
+        if (end > value)
+            *end++ = ':';
+        end = mempcpy(end, library, length);
     }
-    ret_text[used] = '\0';
-    return used > empty ? ret_text : NULL;
+    *end = '\0';
+    return end > value ? ret_entry : NULL;
 }
 
-/* The environment, without us in it; as it is where it is larger than anybody's. */
-static char *const *without_us(struct alone *alone, char *const *environment)
+static void fill(enum company company, char *const *environment, char **ret_entries, char *preload)
 {
-    size_t used = 0;
-    for (char *const *entry = environment; *entry != NULL; entry++) {
-        char *kept = *entry;
-        if (strncmp(kept, "LD_PRELOAD=", 11) == 0)
-            kept = others_preloaded(kept, alone->preload, sizeof alone->preload);
-        if (used + 1 == ALONE_ENTRIES)
-            return environment;
-        if (kept != NULL)
-            alone->entries[used++] = kept;
+    const bool with_us = company == WITH_US;
+    char *added = with_us && value_in(environment, PRELOAD) == NULL ? preload_of("", true, preload) : NULL;
+    const bool is_cleared = with_us && value_in(environment, kept.mark) == NULL;
+    for (; environment != NULL && *environment != NULL; environment++) {
+        const bool is_preload = strncmp(*environment, PRELOAD, strlen(PRELOAD)) == 0;
+        char *entry = is_preload ? preload_of(*environment + strlen(PRELOAD), with_us, preload)
+                                 : *environment;
+        if (entry != NULL)
+            *ret_entries++ = entry;
     }
-    alone->entries[used] = NULL;
-    return alone->entries;
+    for (size_t i = 0; is_cleared && i < kept.count; i++)
+        *ret_entries++ = kept.variables[i];
+    if (added != NULL)
+        *ret_entries++ = added;
+    *ret_entries = NULL;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------------------ */
 
-enum named_by { BY_PATH, BY_FILE };
-
-/* Look at the program, where there is something to look at in this environment. Returns whether it has to be executed without
- * us. */
-static bool is_to_be_alone(enum named_by by, const char *name, char *const *environment, bool of_child)
+/* Look at the program, where there is something to look at in this environment. */
+static enum company company_of(bool searched, const char *name, char *const *environment, bool of_child)
 {
     resolve();
-    if (likely(confine_is_on() || !(note_wanted() || preloaded(environment) != NULL)))
-        return false;
-    return by == BY_FILE ? look_for(name, environment, of_child) : look(name, environment, of_child);
+    if (likely(confine_is_on() || !(note_wanted() || look_at_preload(environment).us)))
+        return AS_IT_IS;
+    return searched ? look_for(name, environment, of_child) : look(name, environment, of_child);
 }
 
-/* The room is taken only where it is needed, not in the caller's frame. */
-static __attribute__((noinline)) int execute_alone(exec_type call, const char *name, char *const arguments[],
-                                                   char *const environment[])
-{
-    struct alone alone;
-    return call(name, arguments, without_us(&alone, environment));
-}
+/* A call that makes a process a program, or a new process with one. */
+struct start {
+    const char *name;
+    bool searched; /* in PATH */
+    char *const *arguments, *const *environment;
+    pid_t *ret_pid; /* of the latter, as the rest */
+    const posix_spawn_file_actions_t *actions;
+    const posix_spawnattr_t *attributes;
+    bool spawns;
+};
 
-static int execute(enum named_by by, const char *name, char *const arguments[], char *const environment[])
+static int begin(const struct start *start, char *const *environment)
 {
-    const bool alone = is_to_be_alone(by, name, environment, false);
-    const exec_type call = by == BY_FILE ? next.execvpe : next.execve;
+    if (start->spawns)
+        return (start->searched ? next.posix_spawnp : next.posix_spawn)(
+            start->ret_pid, start->name, start->actions, start->attributes, start->arguments, environment);
     usage_note(SEG_USAGE_EXEC);
-    const int failed = unlikely(alone) ? execute_alone(call, name, arguments, environment)
-                                       : call(name, arguments, environment);
+    const int failed = (start->searched ? next.execvpe : next.execve)(start->name, start->arguments,
+                                                                      environment);
     usage_note(SEG_USAGE_NONE);
     return failed;
 }
 
+static int run(const struct start *start)
+{
+    const enum company company = company_of(start->searched, start->name, start->environment, start->spawns);
+    size_t entries = kept.count + 2, preload_bytes = sizeof PRELOAD + strlen(kept.library);
+    if (company == AS_IT_IS)
+        return begin(start, start->environment);
+    for (char *const *entry = start->environment; entry != NULL && *entry != NULL; entry++, entries++)
+        if (strncmp(*entry, PRELOAD, strlen(PRELOAD)) == 0)
+            preload_bytes += strlen(*entry);
+    char **environment = __builtin_alloca(entries * sizeof *environment);
+    fill(company, start->environment, environment, __builtin_alloca(preload_bytes));
+    return begin(start, environment);
+}
+
 SHIM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    return execute(BY_PATH, path, arguments, environment);
+    return run(&(const struct start){.name = path, .arguments = arguments, .environment = environment});
 }
 
 SHIM_EXPORT int execv(const char *path, char *const arguments[])
 {
-    return execute(BY_PATH, path, arguments, text_environment());
-}
-
-SHIM_EXPORT int execvp(const char *file, char *const arguments[])
-{
-    return execute(BY_FILE, file, arguments, text_environment());
+    return execve(path, arguments, text_environment());
 }
 
 SHIM_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    return execute(BY_FILE, file, arguments, environment);
+    return run(&(const struct start){
+        .searched = true, .name = file, .arguments = arguments, .environment = environment});
 }
 
-static __attribute__((noinline)) int spawn_alone(spawn_type spawn, pid_t *ret_pid, const char *name,
-                                                 const posix_spawn_file_actions_t *actions,
-                                                 const posix_spawnattr_t *attributes, char *const arguments[],
-                                                 char *const environment[])
+SHIM_EXPORT int execvp(const char *file, char *const arguments[])
 {
-    struct alone alone;
-    return spawn(ret_pid, name, actions, attributes, arguments, without_us(&alone, environment));
+    return execvpe(file, arguments, text_environment());
 }
 
-SHIM_EXPORT int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,
-                            const posix_spawnattr_t *attributes, char *const arguments[],
-                            char *const environment[])
-{
-    if (unlikely(is_to_be_alone(BY_PATH, path, environment, true)))
-        return spawn_alone(next.posix_spawn, ret_pid, path, actions, attributes, arguments, environment);
-    return next.posix_spawn(ret_pid, path, actions, attributes, arguments, environment);
-}
-
-SHIM_EXPORT int posix_spawnp(pid_t *ret_pid, const char *file, const posix_spawn_file_actions_t *actions,
-                             const posix_spawnattr_t *attributes, char *const arguments[],
-                             char *const environment[])
-{
-    if (unlikely(is_to_be_alone(BY_FILE, file, environment, true)))
-        return spawn_alone(next.posix_spawnp, ret_pid, file, actions, attributes, arguments, environment);
-    return next.posix_spawnp(ret_pid, file, actions, attributes, arguments, environment);
-}
+#define SPAWN(name, is_searched)                                                                             \
+    SHIM_EXPORT int name(pid_t *ret_pid, const char *program, const posix_spawn_file_actions_t *actions,     \
+                         const posix_spawnattr_t *attributes, char *const arguments[],                       \
+                         char *const environment[])                                                          \
+    {                                                                                                        \
+        return run(&(const struct start){program, is_searched, arguments, environment, ret_pid, actions,     \
+                                         attributes, true});                                                 \
+    }
+SPAWN(posix_spawn, false)
+SPAWN(posix_spawnp, true)
 
 /* The words of execl and its like, as a vector. */
 #define GATHER(first, ret_words)                                                                             \

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Silent nothing is a defect: what of a command's tree was not recorded is named after the run, with the reason; what
 was recorded is told; mallab's own programs are left alone; recordings nest."""
+import collections
+import glob
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import unittest
 
 import lab
 from test_control import Steps
+from witnessed import TALLY, Witnessed
 
 STATIC = lab.PROGRAMS / "still-static"
 ROOT = os.geteuid() == 0
@@ -74,7 +78,7 @@ class Unrecorded(lab.Lab):
                 (["env", static], "static-moment", "statically linked"),
                 (["timeout", "9", "nice", static], "static-moment", "statically linked"),
                 (["env", "-i", cleared], "cleared-moment", "LD_PRELOAD"),
-                (["sh", "-c", f"env -u LD_PRELOAD {cleared}; exit 0"], "cleared-moment", "LD_PRELOAD"),
+                (["sh", "-c", f"env -i LD_PRELOAD=libm.so.6 {cleared}; exit 0"], "cleared-moment", "LD_PRELOAD"),
                 (["/usr/bin/python3", "-c", spawn], "static-moment", "statically linked"),
                 (["/usr/bin/python3", "-c", spawn], "cat", "LD_PRELOAD"))):
             with self.subTest(command=command):
@@ -227,6 +231,72 @@ class Unrecorded(lab.Lab):
 
     def test_quiet_is_quiet_of_what_is_well(self):
         self.assertEqual(self.said("sh", "-c", "ls >/dev/null", options=["--quiet"]), "")
+
+
+class StartScript(Witnessed):
+    """A program whose start script names another library in LD_PRELOAD, or none: ours comes before it, and counts what it counts."""
+
+    SET = f"export LD_PRELOAD={TALLY};"
+
+    def check(self, script, *options, programs=("repeat",)):
+        """What was recorded of each program that the witness was in is what it counted."""
+        environment = {"TALLY_OUT": str(self.tallies), "TALLY": str(TALLY), "REPEAT": str(lab.PROGRAMS / "repeat")}
+        said = self.mallab("record", "-o", "recording", *options, "--", "sh", "-c", script, env=environment).stderr.decode()
+        self.assertNotIn("not recorded", said)
+        info = self.info(self.place / "recording")
+        self.assert_whole(info)
+        counted, witnessed = collections.Counter(), collections.Counter()
+        for process in info["process_list"]:
+            counted[process["pid"], process["name"]] += process["events"]
+        for path in self.tallies.iterdir():
+            name, pid, _ = path.name.rsplit(".", 2)
+            witnessed[int(pid), name] += struct.unpack("Q", path.read_bytes()[:8])[0]
+        self.assertEqual({name for _, name in witnessed}, set(programs))
+        self.assertEqual({key: counted[key] for key in witnessed}, dict(witnessed))
+        return json.loads((self.place / "recording" / "recording.json").read_text())
+
+    def test_another_library(self):
+        self.check(self.SET + "$REPEAT 1000; exec $REPEAT 2000")
+
+    def test_another_library_in_front_of_ours(self):
+        self.check("export LD_PRELOAD=$TALLY:$LD_PRELOAD; $REPEAT 1000; true")
+
+    def test_spawned_by_another_program(self):
+        self.check(self.SET + "/usr/bin/python3 -c 'import os, subprocess; subprocess.run([os.environ[\"REPEAT\"], \"1000\"])'; true",
+                   programs=("python3", "repeat"))
+
+    def test_a_large_environment(self):
+        """As in a Kubernetes pod with many services."""
+        names = "".join(f"SERVICE_{i}=x " for i in range(3000))
+        self.check(f"export {names}; {self.SET} $REPEAT 1000; true")
+
+    def test_unset(self):
+        recording = self.record("sh", "-c", f"unset LD_PRELOAD; {lab.PROGRAMS}/repeat 1000; exit 0")
+        listing = json.loads((recording / "recording.json").read_text())
+        self.assertEqual((listing["complete"], {p["name"]: p["events"] for p in listing["processes"]}["repeat"]), (True, 2000))
+
+    def test_cleared_and_followed(self):
+        """With --follow-cleared, through several, and with another library named in what was cleared."""
+        clear = f"env -i TALLY_OUT={self.tallies} LD_PRELOAD={TALLY} {lab.PROGRAMS}/repeat"
+        self.check(f"{clear} 1000; env -i sh -c '{clear} 3000; true'; true", "--follow-cleared")
+
+    def test_runs_on_what_the_script_named(self):
+        library = next((path for path in glob.glob("/usr/lib/*/libjemalloc.so.2")), None)
+        if library is None:
+            self.skipTest("no libjemalloc.so.2")
+        recording = self.record("sh", "-c", f"export LD_PRELOAD={library}; exec {lab.PROGRAMS}/repeat 1000")
+        [footprint] = [process["file"] for process in self.info(recording)["process_list"] if process["name"] == "repeat"]
+        runs_on = self.info(recording / footprint)["runs_on"]
+        self.assertEqual((runs_on["name"], runs_on["how"]), ("jemalloc", "preloaded"))
+
+    def test_a_sanitizer_is_left_in_front(self):
+        """It would end the program where another library stands before it."""
+        library = lab.run(["gcc", "-print-file-name=libasan.so"]).stdout.decode().strip()
+        if "/" not in library:
+            self.skipTest("no libasan.so")
+        said = self.mallab("record", "-o", "recording", "--", "sh", "-c",
+                           f"export ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD={os.path.realpath(library)}; {lab.PROGRAMS}/repeat 10")
+        self.assertIn("not recorded: 'repeat'", said.stderr.decode())
 
 
 class Nested(lab.Lab):
