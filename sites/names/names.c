@@ -111,8 +111,11 @@ static const char *keep_unnamed(struct names *names, const struct question *ques
 struct names *names_new(const struct names_options *options)
 {
     struct names *names = calloc(1, sizeof *names);
-    if (names != NULL)
-        names->options = *options;
+    if (names == NULL)
+        return NULL;
+    names->options = *options;
+    if (options->program != NULL)
+        names->options.program = strdup(options->program); /* without memory nothing is named */
     return names;
 }
 
@@ -224,6 +227,7 @@ void names_free(struct names *names)
         next = texts->next;
         free(texts);
     }
+    free((char *)(uintptr_t)names->options.program);
     free(names->modules);
     free(names->questions);
     fp_index_release(&names->by_path);

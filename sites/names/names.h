@@ -30,8 +30,7 @@
 struct names;
 
 struct names_options {
-    const char *
-        program; /* mallab-names: res_own_program("mallab-names"). Without it nothing is named. As borrowed */
+    const char *program; /* mallab-names: res_own_program("mallab-names"). Without it nothing is named */
     const char *const
         *directories; /* searched for files and debug files, before the system's; borrowed until names_free */
     size_t directory_count;
@@ -77,7 +76,7 @@ struct names_frame {
     uint64_t start;   /* where the physical function begins, an address of the module; 0: not known */
 };
 
-/* names_new - options are copied, but for what they point at.
+/* names_new - options are copied, but for the directories.
  * Returns   NULL: no memory. */
 struct names *names_new(const struct names_options *options);
 void names_free(struct names *names); /* NULL is accepted */

@@ -42,11 +42,15 @@ static const char *const BEGINNINGS[] = {
     "xstrdup",
     "x2realloc",
     "xz_malloc",
-    "__rust_alloc",
-    "__rdl_alloc",
-    "alloc::alloc::",
-    "alloc::raw_vec::",
+    "__rust_",
+    "__rdl_",
+    "alloc::",
     "<alloc::",
+    "core::",
+    "<core::",
+    "<std::",
+    "hashbrown::",
+    "<hashbrown::",
     "av_malloc",
     "OPENSSL_malloc",
     "CRYPTO_malloc",
@@ -130,6 +134,17 @@ void site_short_name(const char *function, char *ret_name, size_t size)
     ret_name[length] = '\0';
 }
 
+/* What Rust's libraries bring for its own types: "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem". */
+static bool is_of_rust(const char *function)
+{
+    static const char *const LIBRARIES[] = {" as alloc::", " as core::", " as std::"};
+    const char *trait = function + strcspn(function, " :");
+    bool is_own = false;
+    for (size_t i = 0; i < sizeof LIBRARIES / sizeof LIBRARIES[0]; i++)
+        is_own = is_own || strncmp(trait, LIBRARIES[i], strlen(LIBRARIES[i])) == 0;
+    return function[0] == '<' && is_own;
+}
+
 bool site_wrapper_by_name(const char *function)
 {
     char name[SITE_SHORT_NAME];
@@ -142,7 +157,7 @@ bool site_wrapper_by_name(const char *function)
     for (size_t i = 0; i < sizeof WHOLE / sizeof WHOLE[0]; i++)
         if (strcmp(bare, WHOLE[i]) == 0)
             return true;
-    return false;
+    return is_of_rust(function);
 }
 
 bool site_is_unnamed(const char *function)

@@ -12,6 +12,7 @@ import termios
 import unittest
 
 import lab
+from test_flame import decoded
 
 OWN = ("churns", "keeps", "grows", "descends", "hands_over")
 
@@ -54,6 +55,81 @@ class Sites(lab.Lab):
         self.assertTrue(frames[1]["file"].endswith("sites.c"), frames[1])
         source = (lab.SOURCE / "tests/e2e/sites.c").read_text().splitlines()
         self.assertIn("xmalloc(100)", source[frames[1]["line"] - 1])
+
+    INLINED = b"""
+        #include <memory>
+        #include <string>
+        #include <vector>
+        struct part { std::vector<std::string> names; };
+        static std::vector<std::unique_ptr<part>> parts;
+        static inline void name(part &p, int i) { p.names.push_back(std::string(40 + i % 50, 'x')); }
+        static inline part &add() { parts.push_back(std::make_unique<part>()); return *parts.back(); }
+        __attribute__((noinline)) static void fill(int depth)
+        {
+            for (int i = 0; i < 20; i++)
+                name(add(), i);
+            if (depth > 0)
+                fill(depth - 1);
+        }
+        int main() { fill(3); return parts.size() != 80; }
+    """
+
+    @lab.needs("g++", "addr2line")
+    def test_every_frame_has_its_line_and_what_is_inlined(self):
+        """As addr2line tells, not only of the function that allocates; of --stacks, of the JSON and of flame --lines."""
+        program = self.place / "inlined"
+        built = lab.run(["g++", "-O2", "-g", "-x", "c++", "-o", program, "-"], stdin=None, input=self.INLINED)
+        self.assertEqual(built.returncode, 0, built.stderr)
+        self.mallab("record", "--quiet", "--sites", "-o", "inlined.rec", program)
+        printed = lab.run([lab.PROGRAMS / "print_sites", self.place / "inlined.rec"]).stdout.decode()
+        addresses = {int(place, 16) - 1 for place in re.findall(rf",{re.escape(str(program))}\+(\w+)", printed)}
+        lines = lab.run(["addr2line", "-i", "-a", "-e", program, *map(hex, sorted(addresses))]).stdout.decode().split("\n0x")
+        expected = {tuple(re.findall(r"([^/\n]+:\d+)(?: \(discriminator \d+\))?$", frames, re.M)) for frames in lines}
+        expected = {frames for frames in expected if frames} # none of the start-up code
+        self.assertGreater(max(map(len, expected)), 3)
+        answer = self.answer("sites", "--json", "--top", "0", "--by", "stack", "inlined.rec")
+        told = [frame for site in answer["sites"] for frame in site["stack"] if frame["module"] == "inlined"]
+        groups, group = set(), []
+        for frame in told: # innermost first; the physical one ends an address' frames
+            group.append(f"{os.path.basename(frame['file'])}:{frame['line']}" if frame["file"] else "")
+            if not frame["inlined"]:
+                groups.add(tuple(group))
+                group = []
+        self.assertEqual({frames for frames in groups if frames != ("",)}, expected)
+        stacks = self.mallab("sites", "--top", "0", "--by", "stack", "--stacks", "inlined.rec").stdout.decode()
+        self.mallab("flame", "--lines", "-o", "inlined.pb.gz", "inlined.rec")
+        profile = {frame for stack in decoded((self.place / "inlined.pb.gz").read_bytes())[3] for frame in stack}
+        for place in {place for frames in expected for place in frames}:
+            self.assertRegex(stacks, rf" {re.escape(place)}\s")
+            self.assertTrue(any(re.search(rf"/{re.escape(place)} ", frame) for frame in profile), place)
+
+    RUST = b"""
+        mod inner {
+            pub struct Keep<T>(pub Vec<T>);
+            impl<T: Clone> Keep<T> { #[inline(never)] pub fn add(&mut self, t: &T) { self.0.push(t.clone()); } }
+        }
+        #[inline(never)] fn lost(n: usize) -> &'static mut [u8] { Box::leak(vec![0u8; n].into_boxed_slice()) }
+        fn main() {
+            let mut keep = inner::Keep(Vec::new());
+            for i in 0..100 { keep.add(&format!("x{}", i)); lost(i + 1)[0] = 1; }
+        }
+    """
+
+    @lab.needs("rustc")
+    def test_rust_allocates_where_its_own_code_does(self):
+        """Vec, String, Box and format hand on; both manglings are read."""
+        for mangling in ("legacy", "v0"):
+            program = self.place / mangling
+            built = lab.run(["rustc", "-O", "-g", "--crate-name", "web", "-C", f"symbol-mangling-version={mangling}", "-o",
+                             program, "-"], stdin=None, input=self.RUST)
+            if built.returncode != 0:
+                self.skipTest(f"rustc -C symbol-mangling-version={mangling}: {built.stderr.decode().splitlines()[0]}")
+            self.mallab("record", "--quiet", "--sites", "-o", f"{mangling}.rec", program)
+            answer = self.answer("sites", "--json", "--top", "0", "--by", "function", f"{mangling}.rec")
+            own = {site["site"]: site["allocations"] for site in answer["sites"] if "web::" in site["site"]}
+            name = "web::inner::Keep<T>::add" if mangling == "legacy" else "<web::inner::Keep<alloc::string::String>>::add"
+            self.assertEqual(set(own), {"web::main", "web::lost", name})
+            self.assertEqual(own["web::lost"], 100)
 
     def test_each_depth_is_a_stack(self):
         answer, _ = self.told("sites", "--by", "stack", "--filter", "descends")

@@ -5,6 +5,7 @@
 #include "sites/show/flame_page.h"
 #include "sites/show/folded.h"
 #include "sites/show/site_profile.h"
+#include "sites/stacks/wrappers.h"
 #include "unit/harness.h"
 
 /* Functions by their letters, from the top; one module. */
@@ -156,6 +157,34 @@ TEST(what_has_no_name_is_told_apart)
     names_free(names);
 }
 
+TEST(who_only_hands_on_is_known_by_its_name)
+{
+    static const char *const HANDS_ON[] = {
+        "operator new(unsigned long)",
+        "std::__new_allocator<int>::allocate(unsigned long, void const*)",
+        "void std::vector<int, std::allocator<int> >::_M_realloc_insert<int const&>(int const&)",
+        "alloc::alloc::alloc",
+        "alloc::raw_vec::finish_grow",
+        "<alloc::raw_vec::RawVecInner>::grow_amortized",
+        "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem",
+        "<hashbrown::raw::RawTableInner>::new_uninitialized::<alloc::alloc::Global>",
+        "__rust_alloc",
+        "g_malloc0",
+    };
+    static const char *const ALLOCATES[] = {
+        "main",
+        "allocate(int)",
+        "web::alloc::take",
+        "<web::Page as core::clone::Clone>::clone",
+        "<web::Page as alloc::string::ToString>::to_string",
+        "web::std::of(std::string const&)",
+    };
+    for (size_t i = 0; i < sizeof HANDS_ON / sizeof HANDS_ON[0]; i++)
+        CHECK_U64(site_wrapper_by_name(HANDS_ON[i]), true);
+    for (size_t i = 0; i < sizeof ALLOCATES / sizeof ALLOCATES[0]; i++)
+        CHECK_U64(site_wrapper_by_name(ALLOCATES[i]), false);
+}
+
 TEST(a_profile_of_nothing)
 {
     struct site_profile profile = {0};
@@ -169,4 +198,4 @@ TEST(a_profile_of_nothing)
 RUN_TESTS(T(equal_stacks_are_one), T(repeated_frames_are_left_out), T(lines_are_of_a_function),
           T(two_recordings_are_compared), T(values_that_are_no_number_are_left_out),
           T(nodes_and_metrics_grow), T(names_are_made_harmless), T(what_has_no_name_is_told_apart),
-          T(a_profile_of_nothing))
+          T(who_only_hands_on_is_known_by_its_name), T(a_profile_of_nothing))
