@@ -51,7 +51,7 @@ class Page(Lab):
                       "Time in malloc against glibc, round by round"):
             self.assertIn(title, titles)
         self.assertEqual(page.run("document.querySelectorAll('[data-chart]').length"), 0)
-        self.assertIn("time: jemalloc, ", page.run("document.querySelector('.workload .advice').textContent"))
+        self.assertIn("time: jemalloc saves ", page.run("document.querySelector('.workload .advice').textContent"))
         self.assertIn("against itself", page.run("document.querySelector('.notes').textContent"))
         self.assertEqual(page.run("document.querySelector('.command:not(.whole)').textContent").strip(),
                          "mallab ab -a glibc,jemalloc,mimalloc,tcmalloc,jemalloc+bg -b glibc -n 10 --seed 42 --latency web.wl")
@@ -76,7 +76,7 @@ class Page(Lab):
     def test_it_is_read_without_scripts(self):
         """Sentences and figures stand in the page itself."""
         text = re.sub(r"<[^>]*>", " ", self.page(html_result.result(NAMES)).read_text().split("<script")[0])
-        for words in ("time: jemalloc, ", "All figures", "-30.9%", "31 % less", "mallab ab -a glibc,jemalloc"):
+        for words in ("time: jemalloc saves ", "All figures", "-30.9%", "31 % less", "mallab ab -a glibc,jemalloc"):
             self.assertIn(words, text)
 
     def test_rounds(self):
@@ -129,7 +129,7 @@ class Page(Lab):
         page.open(path)
         self.assertEqual(len(self.texts(page, "#contents a")), 4)
         self.assertEqual(len(self.texts(page, ".workload h2")), 4)
-        self.assertIn("time: jemalloc, ", self.texts(page, "summary .small")[0])
+        self.assertIn("time: jemalloc saves ", self.texts(page, "summary .small")[0])
         self.assertIs(page.run("document.getElementById('workload-2').open"), False)
         page.run("document.querySelectorAll('#contents a')[1].click()")
         self.assertIs(page.run("document.getElementById('workload-2').open"), True)
@@ -144,7 +144,7 @@ class Page(Lab):
                 "confirmation": {"start": "./server -p 1", "load": "./load", "timed_by": "service", "runs": 40}}
         path = self.page(made)
         self.browser.open(path)
-        self.assertIn("fast<b> in the program itself: time 24.0 % less, 16.0 to 29.0", self.browser.run("document.querySelector('.advice').textContent"))
+        self.assertIn("time: fast<b> saves 98 ms of CPU, 24 % of the program", self.browser.run("document.querySelector('.advice').textContent"))
         self.assertEqual(self.browser.run("document.querySelector('.command:not(.whole)').textContent").strip(),
                          "mallab confirm -a 'glibc,fast<b>' -b glibc --start './server -p 1' --load ./load")
         self.assertEqual(self.texts(self.browser, "h2"), ["a service: ./server -p 1"])

@@ -67,7 +67,7 @@ class Limit(lab.Lab):
         self.assertTrue(0 <= failure["op"] <= failure["op_last"] < 60_000, failure)
         self.assertLessEqual(failure["live_bytes"], narrow)
         self.assertLessEqual(failure.get("peak_bytes", 0), narrow + (8 << 20))
-        text = " ".join(self.mallab("report", out).stdout.decode().split())
+        text = " ".join(self.mallab("report", "--details", out).stdout.decode().split())
         self.assertIn("glibc - died", text)
         self.assertIn("no candidate survives the limit of", text)
         self.assertIn(f"as in a container: cgroup v{self.group.version}, without swap", text)
@@ -102,7 +102,7 @@ class Limit(lab.Lab):
         lines = (self.place / "one.txt").read_text().splitlines(True)
         (self.place / "timeless.txt").write_text("".join(line for line in lines if not line.startswith(("time ", "end "))) + "end 0\n")
         self.mallab("convert", "-q", "-o", "timeless.wl", "timeless.txt")
-        told = self.mallab("ab", "-q", "-n", "1", *self.here, "-a", "lazy", "-b", "lazy", "--limit", limit, "timeless.wl", env=env)
+        told = self.mallab("ab", "-q", "--details", "-n", "1", *self.here, "-a", "lazy", "-b", "lazy", "--limit", limit, "timeless.wl", env=env)
         text = " ".join(told.stdout.decode().split())
         self.assertRegex(text, r"ran into it and went on: lazy in ([0-9]+) of \1 runs, up to [0-9,]+ times\.")
 

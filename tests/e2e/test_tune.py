@@ -39,7 +39,7 @@ class Tune(lab.Lab):
         self.assertIn(b"2 of 4 are left", said.stderr)
         # What it says is what a report of the same result says: one function.
         shown = self.mallab("report", "kept.json").stdout.decode()
-        self.assertIn("peak: glibc+tcache_count=0", shown)
+        self.assertIn("memory: glibc+tcache_count=0 saves", shown)
 
     def test_ranges_are_tried_where_no_settings_are_named(self):
         directory = self.place / "allocators"

@@ -86,7 +86,7 @@ TEST(notes_of_a_file_are_made_anew)
     CHECK_U64(known->note_count, 1);
     CHECK_STR(known->notes[0].label, "machine");
     CHECK(typed_note(&known->workloads[0], "advice") == NULL);
-    CHECK_STR(typed_note(&known->workloads[0], "verdict"), "time: nothing to compare ? with");
+    CHECK_STR(typed_note(&known->workloads[0], "verdict"), "time: there is nothing to compare ? with");
     json_decref(result);
 }
 
@@ -95,9 +95,9 @@ TEST(details_are_told_by_themselves)
     json_t *workload = json_loads("{\"candidates\": [{\"name\": \"glibc\"}]}", 0, NULL);
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     struct res_text few = {0}, all = {0};
-    res_notes_screen(&few, known->notes, known->note_count, NULL);
+    res_notes_screen(&few, known->notes, known->note_count, NULL, false);
     res_notes_details(&all, known->notes, known->note_count);
-    CHECK(strstr(few.text, "an order shuffled by seed") == NULL && strstr(few.text, "VERDICT   ") != NULL);
+    CHECK(strstr(few.text, "an order shuffled by seed") == NULL && strstr(few.text, "VERDICT     ") != NULL);
     CHECK(strstr(all.text, "an order shuffled by seed") != NULL);
     CHECK(widest(few.text) <= RES_SCREEN_COLUMNS);
     free(few.text);

@@ -25,9 +25,9 @@ struct state {
     size_t entry_count;
     uint64_t begin_ns, runs_ns; /* the latter: all runs added */
     struct res_random random;
-    char *failed;   /* of the baseline: nothing can be compared */
-    unsigned looks; /* at memory, the one before all among them */
-    bool is_over;   /* the time is spent */
+    char *failed;      /* of the baseline: nothing can be compared */
+    double peak_bytes; /* of the baseline, when it was looked at last; NAN: it was not */
+    bool is_over;      /* the time is spent */
 };
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -57,39 +57,18 @@ static void sum_up(struct res_confirmed_figure *figure)
     free(ratios);
 }
 
-static enum res_verdict judge(const struct res_confirmed_figure *figure,
-                              const struct res_confirmed_figure *noise, size_t rounds_needed, double worth)
+static int judge(const struct res_confirmed_figure *figure, const struct res_confirmed_figure *noise,
+                 double worth)
 {
     const struct res_comparison comparison = {
         .ratio = figure->ratio,
         .interval = figure->interval,
         .rounds = figure->own_count,
-        .rounds_needed = rounds_needed,
         .worth = worth,
         .has_control = true,
         .control = noise->interval,
     };
-    return res_judge(&comparison);
-}
-
-/* All on one side of all the baseline's. */
-static bool is_apart(const struct res_confirmed_figure *figure)
-{
-    size_t above = 0;
-    const size_t count = figure->own_count;
-    for (size_t i = 0; i < count * count; i++) {
-        const double own = figure->own[i % count], baseline = figure->baseline[i / count];
-        above += own > baseline ? 1 : own < baseline ? 0 : count * count + 1;
-    }
-    return above == 0 || above == count * count;
-}
-
-/* Looks have no control: without one the interval of three runs alone tells equals apart in one of 20. */
-static enum res_verdict judge_peak(const struct res_confirmed_figure *peak,
-                                   const struct res_confirmed_figure *noise)
-{
-    const enum res_verdict verdict = judge(peak, noise, RES_ROUNDS_FOR_MEMORY, RES_MEMORY_WORTH);
-    return verdict != RES_UNDECIDED && noise->own_count == 0 && !is_apart(peak) ? RES_SAME : verdict;
+    return (int)res_judge(&comparison);
 }
 
 void res_confirm_judge(struct res_confirmed *one, const struct res_confirmed *control)
@@ -101,8 +80,8 @@ void res_confirm_judge(struct res_confirmed *one, const struct res_confirmed *co
     one->runs = one->time.own_count;
     one->saved_ns = one->time.baseline_median * (1 - one->time.ratio);
     one->peak_bytes = one->peak.own_count > 0 ? res_median(one->peak.own, one->peak.own_count) : NAN;
-    one->time_verdict = (int)judge(&one->time, &noise->time, RES_ROUNDS_FOR_VERDICT, 0);
-    one->peak_verdict = (int)judge_peak(&one->peak, &noise->peak);
+    one->time_verdict = judge(&one->time, &noise->time, 0);
+    one->peak_verdict = judge(&one->peak, &noise->peak, RES_MEMORY_WORTH);
 }
 
 /* ---- single runs ----------------------------------------------------------------------------- */
@@ -194,14 +173,15 @@ static bool is_ended(const struct state *state)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* One run of the baseline, beside which each candidate's stands: memory repeats too well for pairs of its own. */
-static void run_memory(struct state *state)
+/* A run of the baseline, beside which each candidate's stands, and for the control its last one. */
+static void look_at_memory(struct state *state)
 {
     const enum res_confirm_what what = RES_CONFIRM_PEAK;
     struct res_confirm_run baseline, own;
-    state->looks++;
     if (!run_baseline(state, what, &baseline))
         return;
+    add_sample(&state->entries[state->entry_count - 1].told->peak, state->peak_bytes, baseline.peak_bytes);
+    state->peak_bytes = baseline.peak_bytes;
     for (size_t i = 0; i + 1 < state->entry_count && !is_ended(state); i++) {
         struct entry *entry = &state->entries[i];
         if (entry->told->failed == NULL && run_own(state, entry, what, &own))
@@ -249,23 +229,15 @@ static void run_round(struct state *state, uint64_t round)
     free(order);
 }
 
-/* Of memory three looks are enough; but none is worth a pair that the verdict on time takes. */
-static bool wants_memory(const struct state *state, uint64_t rounds)
-{
-    const uint64_t missing = rounds < RES_ROUNDS_FOR_VERDICT ? RES_ROUNDS_FOR_VERDICT - rounds : 0;
-    return !state->options->runner.tells_both && state->looks < RES_ROUNDS_FOR_MEMORY && !is_ended(state) &&
-           fits(state, state->entry_count * (1 + 2 * missing));
-}
-
 static void run_all(struct state *state)
 {
     const struct res_confirm_options *options = state->options;
     const uint64_t pairs = options->pairs > 0 ? options->pairs : RES_CONFIRM_PAIRS_MAX;
-    run_memory(state); /* the look before all */
+    look_at_memory(state); /* before the first pair */
     for (uint64_t round = 0; round < pairs && !is_ended(state) && any_left(state); round++) {
         run_round(state, round);
-        if (wants_memory(state, round + 1))
-            run_memory(state);
+        if (!options->runner.tells_both && !is_ended(state) && fits(state, state->entry_count))
+            look_at_memory(state);
     }
 }
 
@@ -297,6 +269,7 @@ void res_confirm_run(const struct res_confirm_options *options, struct res_resul
     struct state state = {
         .options = options,
         .begin_ns = fp_now_ns(),
+        .peak_bytes = NAN,
         .random = res_random_from(options->seed),
     };
     prepare(&state, result);
@@ -315,13 +288,13 @@ void res_confirm_run(const struct res_confirm_options *options, struct res_resul
 
 uint64_t res_confirm_runs(size_t candidates, uint64_t pairs)
 {
-    return (RES_ROUNDS_FOR_MEMORY + 2 * pairs) * (candidates + 1);
+    return (1 + 3 * pairs) * (candidates + 1);
 }
 
 uint64_t res_confirm_pairs(size_t candidates, uint64_t run_ns, uint64_t budget_ns)
 {
     const uint64_t looks = res_confirm_runs(candidates, 0), most = budget_ns / run_ns;
-    const uint64_t pairs = most > looks ? (most - looks) / (2 * (candidates + 1)) : 0;
+    const uint64_t pairs = most > looks ? (most - looks) / (3 * (candidates + 1)) : 0;
     return pairs < RES_ROUNDS_FOR_VERDICT  ? RES_ROUNDS_FOR_VERDICT
            : pairs > RES_CONFIRM_PAIRS_MAX ? RES_CONFIRM_PAIRS_MAX
                                            : pairs;

@@ -3,9 +3,9 @@
  *   pair     a run of a candidate and one of the baseline, neighbours in time; which one goes first alternates
  *   round    a pair of each candidate and one of the baseline beside itself, in an order drawn from the seed
  *   control  the latter: by what it differs from itself the program's noise is known
- *   look     one run of each candidate before the first round: its time is not counted, its peak of memory is
+ *   look     a run of the baseline and of each candidate for their peaks of memory, before the first round and in each: the control's
+ *            pairs are the baseline's looks of two neighbouring rounds. Runs of a service tell both, and need none but the first
  *
- * A verdict on peaks of looks, which have no control, takes that each is beside all of the baseline's.
  * Neighbouring runs see the same state of the machine, which changes slower than a program runs; the swapped order takes
  * from the ratio what the first run leaves behind for the second. Ratios are summed up by a trimmed mean
  * (statistics.h, res_trimmed_logarithm).
@@ -61,8 +61,8 @@ struct res_confirm_options {
  * far as pairs are whole; what words there are of the command is the caller's to add. */
 void res_confirm_run(const struct res_confirm_options *options, struct res_result *result);
 
-/* res_confirm_runs - how often the program would run for so many pairs of so many candidates beside the baseline, looks at memory
- * included. */
+/* res_confirm_runs - how often the program would run at most for so many pairs of so many candidates beside the baseline, looks at
+ * memory included. */
 uint64_t res_confirm_runs(size_t candidates, uint64_t pairs);
 
 /* res_confirm_pairs - how many pairs a time would hold, within the least that a verdict takes and RES_CONFIRM_PAIRS_MAX.

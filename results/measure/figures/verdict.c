@@ -241,14 +241,12 @@ static char *doubt_of_time(const struct res_result *result, const struct res_res
     const double calls = res_calls_ns(workload, baseline), cpu = res_process_cpu(result, workload).ns;
     const struct res_process *process = res_whole_process(workload);
     if (calls > cpu)
-        return res_printf("the replay's calls take %s, all of the program took %s of CPU time",
-                          RES_DURATION(calls), RES_DURATION(cpu));
+        return res_printf("a replay takes %s, the program took %s", RES_DURATION(calls), RES_DURATION(cpu));
     if (process != NULL && is_apart(baseline->faults_minor, process->faults_minor, APART_FAULTS))
-        return res_printf("the replay takes %s page faults, all of the program took %s",
-                          RES_NUMBER(baseline->faults_minor), RES_NUMBER(process->faults_minor));
+        return res_printf("a replay has %s page faults, the program %s", RES_NUMBER(baseline->faults_minor),
+                          RES_NUMBER(process->faults_minor));
     if (blocked_share(workload, baseline) > BLOCKED_SHARE)
-        return res_printf("its threads wait for each other in calls, %.0f %% of that time, and more or less "
-                          "in the program",
+        return res_printf("calls wait for other threads %.0f %% of their time",
                           100 * blocked_share(workload, baseline));
     return NULL;
 }
@@ -262,10 +260,9 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
                           : isfinite(process->rss_anon_peak_bytes) ? process->rss_anon_peak_bytes
                                                                    : process->rss_peak_bytes;
     if (is_apart(peak, memory, APART_BYTES))
-        return res_printf("the replay's heap is %s at its peak, all memory of the program was %s",
-                          FP_BYTES(peak), FP_BYTES(memory));
+        return res_printf("a replay holds %s, the program held %s", FP_BYTES(peak), FP_BYTES(memory));
     if (process != NULL && process->brief_calls > BRIEF_SHARE * (double)workload->ops)
-        return res_printf("it depends on scheduling: threads of less than 10 ms made %.0f %% of the calls",
+        return res_printf("threads below 10 ms made %.0f %% of the calls",
                           100 * process->brief_calls / (double)workload->ops);
     return NULL;
 }

@@ -239,11 +239,11 @@ static void look_at_processors(struct res_disturbances *disturbances)
     const double others = 100 * (busy - own_ticks(disturbances)) / ticks[TICKS_ALL];
     if (stolen > STOLEN_PERCENT)
         add(disturbances, "steal", "during", stolen, "percent",
-            res_printf("the hypervisor took %.1f %% of processor time", stolen),
+            res_printf("the hypervisor took %.1f %% of CPU", stolen),
             "measure on a machine whose processors are not shared");
     if (others > OTHERS_PERCENT)
         add(disturbances, "others", "during", others, "percent",
-            res_printf("other programs used %.0f %% of processor time", others),
+            res_printf("other programs took %.0f %% of CPU", others),
             "end them, or keep replays apart from them with taskset(1)");
 }
 
@@ -255,7 +255,7 @@ void res_disturbances_end(struct res_disturbances *disturbances)
     look_at_processors(disturbances);
     if (pressed > PRESSURE_PERCENT)
         add(disturbances, "pressure", "during", pressed, "percent",
-            res_printf("threads waited for a processor in %.0f %% of the time", pressed),
+            res_printf("threads waited for a CPU %.0f %% of the time", pressed),
             "end what else runs, or give replays processors of their own with taskset(1)");
     if (swapped > 0)
         add(disturbances, "swapping", "during", swapped, "pages",

@@ -171,6 +171,20 @@ void res_lines_screen(struct res_text *text, const char *label, const char *word
     wrap(text, words, RES_SCREEN_LABEL_COLUMNS, res_page_columns(RES_SCREEN_COLUMNS), SIZE_MAX);
 }
 
+char *res_lines_clauses(const char *words, size_t columns)
+{
+    size_t kept = 0, depth = 0;
+    if (res_text_columns(words) <= columns)
+        return res_strdup(words);
+    for (size_t i = 0; words[i] != '\0' && i <= columns; i++) {
+        depth += words[i] == '(';
+        depth -= words[i] == ')' && depth > 0;
+        if (depth == 0 && strchr(",;:", words[i]) != NULL && words[i + 1] == ' ')
+            kept = i;
+    }
+    return kept > 0 ? res_strndup(words, kept) : res_strdup(words);
+}
+
 void res_lines_add(struct res_text *text, const char *label, const char *words)
 {
     res_text_printf(text, "%-*s", RES_LABEL_COLUMNS, label);

@@ -11,8 +11,8 @@
 #define RES_TABLE_COLUMNS 100u /* of a page: lines take no more where words allow it */
 #define RES_LABEL_COLUMNS 12   /* before the words of a line below a table */
 
-#define RES_SCREEN_COLUMNS       80u /* of the screen that answers (table.h) */
-#define RES_SCREEN_LABEL_COLUMNS 10  /* as RES_LABEL_COLUMNS there */
+#define RES_SCREEN_COLUMNS       78u /* of the screen that answers (table.h) */
+#define RES_SCREEN_LABEL_COLUMNS 12  /* as RES_LABEL_COLUMNS there */
 
 /* What a document is printed for: a terminal, Markdown, elements of a page. */
 enum res_form { RES_FORM_TEXT, RES_FORM_MARKDOWN, RES_FORM_HTML };
@@ -48,8 +48,10 @@ const char *res_colour_end(const struct res_style *style, enum res_role role);
  * words  plain (res_text_plain). A number is not parted from its unit. */
 void res_lines_add(struct res_text *text, const char *label, const char *words);
 
-/* res_lines_screen - the same on the screen that answers. */
+/* res_lines_screen - the same on the screen that answers.
+ * res_lines_clauses - as many clauses of the words as so many columns hold, or all where the first is longer. The caller's to free. */
 void res_lines_screen(struct res_text *text, const char *label, const char *words);
+char *res_lines_clauses(const char *words, size_t columns);
 
 /* res_lines_printf - the same of words in a format, which are made plain here. */
 void res_lines_printf(struct res_text *text, const char *label, const char *format, ...)

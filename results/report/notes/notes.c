@@ -158,8 +158,8 @@ void res_notes_fill(struct res_result *result)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* What the recording lacks is told above a table, not below it. */
-static const char RECORDED[] = "recorded";
+/* What the recording lacks is told above a table, and on the screen that answers in place of a resolution. */
+static const char RECORDED[] = "recorded", RESOLUTION[] = "resolution";
 
 static bool is_told_above(const struct res_note *note)
 {
@@ -170,42 +170,68 @@ void res_notes_details(struct res_text *text, const struct res_note *notes, size
 {
     for (size_t i = 0; i < count; i++) {
         const struct res_note *note = &notes[i];
+        if (note->details && note->detail != NULL)
+            res_text_printf(text, "%-*s%s\n", RES_LABEL_COLUMNS, note->label, note->detail);
         if (note->details)
-            res_lines_add(text, note->label, note->text);
+            res_lines_add(text, note->detail != NULL ? "" : note->label, note->text);
     }
 }
 
-/* What it is for stands behind it as a shell's comment, where there is room. */
-static void add_command(struct res_text *text, const char *label, const struct res_note *note)
+/* Never broken: it is to be taken with the mouse. What follows stands behind it where there is room, else below. */
+static void add_command(struct res_text *text, const char *label, const struct res_note *note,
+                        const char *command)
 {
-    const size_t columns = res_text_columns(note->detail) + res_text_columns(note->text) + sizeof " # " - 1;
-    const bool fits = RES_SCREEN_LABEL_COLUMNS + columns <= RES_SCREEN_COLUMNS;
-    res_text_printf(text, "%-*s%s%s%s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail, fits ? " # " : "",
-                    fits ? note->text : "");
-    if (!fits)
+    const bool is_preload = res_shell_is_line(note->detail);
+    const size_t room = RES_SCREEN_COLUMNS - RES_SCREEN_LABEL_COLUMNS,
+                 columns = res_text_columns(note->detail);
+    const char *behind = is_preload ? (command != NULL ? command : "COMMAND") : note->text;
+    const char *joint = is_preload ? " " : " # ";
+    const bool fits = columns + strlen(joint) + res_text_columns(behind) <= room;
+    res_text_printf(text, "%-*s%s%s%s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail, fits ? joint : "",
+                    fits ? behind : "");
+    if (!fits && !is_preload)
         res_lines_screen(text, "", note->text);
 }
 
-/* The label of a line of several notes stands before the first. */
-void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command)
+static bool is_verdict(const struct res_note *note)
 {
+    return strcmp(note->label, RES_VERDICT_LABEL) == 0;
+}
+
+/* One line, of which --details has all. An answer is never cut. */
+static void add_line(struct res_text *text, const char *label, const struct res_note *note, bool details)
+{
+    const size_t room = RES_SCREEN_COLUMNS - RES_SCREEN_LABEL_COLUMNS;
+    char *words = res_lines_clauses(note->text, details || is_verdict(note) ? SIZE_MAX : room);
+    res_lines_screen(text, label, words);
+    free(words);
+}
+
+void res_notes_screen(struct res_text *text, const struct res_note *notes, size_t count, const char *command,
+                      bool details)
+{
+    const struct res_note *lacks = count > 0 && is_told_above(&notes[0]) && !details ? &notes[0] : NULL;
     const char *before = "";
+    size_t lines = 0;
     for (size_t i = 0; i < count; i++) {
         const struct res_note *note = &notes[i];
-        if (note->details || is_told_above(note))
+        if (note->details || (is_told_above(note) && !details))
             continue;
-        const bool is_verdict = strcmp(note->label, RES_VERDICT_LABEL) == 0;
-        const char *label = strcmp(before, note->label) == 0 ? "" : is_verdict ? "VERDICT" : note->label;
-        /* Never broken: it is to be taken with the mouse. */
-        if (note->detail != NULL && res_shell_is_line(note->detail))
-            res_text_printf(text, "%-*s%s %s\n", RES_SCREEN_LABEL_COLUMNS, label, note->detail,
-                            command != NULL ? command : "COMMAND");
-        else if (note->detail != NULL)
-            add_command(text, label, note);
-        else
-            res_lines_screen(text, label, note->text);
+        lines = strcmp(before, note->label) == 0 ? lines + 1 : 1;
         before = note->label;
+        if (!details && lines > (is_verdict(note) ? 2 : 1))
+            continue;
+        const char *label = lines > 1 ? "" : is_verdict(note) ? "VERDICT" : note->label;
+        if (note->detail != NULL) {
+            add_command(text, label, note, command);
+        } else {
+            const bool is_unsure = lacks != NULL && strcmp(note->label, RESOLUTION) == 0;
+            add_line(text, label, is_unsure ? lacks : note, details);
+            lacks = is_unsure ? NULL : lacks;
+        }
     }
+    if (lacks != NULL)
+        add_line(text, RESOLUTION, lacks, details);
 }
 
 void res_notes_markdown(struct res_text *text, const struct res_note *notes, size_t count)

@@ -17,8 +17,6 @@
 #define MAPPED_BYTES 16e6
 /* Of the CPU time: with less in malloc, a program that has an allocator of its own does its work there. */
 #define OWN_SHARE 0.05
-/* Of a ratio; more hides differences that people would act on. */
-#define LARGE_NOISE 0.05
 
 /* ---- what survives a limit ------------------------------------------------------------------- */
 
@@ -134,8 +132,6 @@ SLOT(calls_share)
     if (!res_nothing_matters(about))
         res_notes_add_time_share(words, about->workload, about->workload->share_time);
 }
-SLOT_DO(time_share, res_notes_add_time_share(words, about->workload, about->workload->share_time))
-SLOT_IF(memory_share, true, "%s", RES_SHARE(about->workload->share_memory))
 SLOT_IF(heap_share, !res_nothing_matters(about), "%s", RES_SHARE(about->workload->share_memory))
 SLOT_WORD(no_trust_time, about->workload->no_trust_time)
 SLOT_WORD(no_trust_memory, about->workload->no_trust_memory)
@@ -148,54 +144,41 @@ SLOT(bytes_saved_share)
     say("%s of %s", RES_SHARE(isfinite(share) ? share : 0),
         isfinite(about->answer->of_process) ? "the program" : "the heap at its peak");
 }
-SLOT_IF(price_bytes, isfinite(about->answer->price), "%s", FP_BYTES(about->answer->price))
-SLOT(price_time)
+SLOT_IF(bytes_part, true, "%s", RES_SHARE(res_answer_share(about->answer)))
+
+static bool is_of_program(const struct res_about *about)
 {
-    if (isfinite(about->answer->price))
-        add_time_part(about, words, about->answer->price);
+    return about->workload == NULL || isfinite(about->workload->share_time);
 }
 
-/* ---- what noise may hide --------------------------------------------------------------------- */
-
-static const char *whole_of(const struct res_about *about)
+/* "30 ms of CPU, about 9 %"; of a program that is not known "35 % of malloc's time". */
+SLOT(time_part)
 {
-    return about->fleet != NULL                    ? "it"
-           : isfinite(about->workload->share_time) ? "the program"
-                                                   : "the time in malloc";
-}
-
-SLOT_IF(hidden_little, about->answer->candidate == NULL, "%s of %s",
-        RES_ABOUT(fmax(about->answer->may_hide, 0.001)), whole_of(about))
-
-static bool may_hide_much(const struct res_about *about)
-{
-    const double least = isfinite(about->workload->share_time) ? RES_SAVING_WORTH : LARGE_NOISE;
-    return about->answer->may_hide >= least;
-}
-
-SLOT_IF(may_hide, may_hide_much(about), "%s of %s",
-        isfinite(about->workload->share_time) ? RES_ABOUT(about->answer->may_hide)
-                                              : RES_SHARE(about->answer->may_hide),
-        isfinite(about->workload->share_time) ? "the program" : "that time")
-
-/* Who looks faster than the one that is named. */
-static const struct res_result_entry *looks_faster(const struct res_about *about)
-{
-    const struct res_result_entry *named = res_result_entry_named(about->workload, about->answer->candidate);
-    const struct res_result_entry *first = named;
-    for (size_t i = 1; i < about->workload->candidate_count; i++) {
-        const struct res_result_entry *entry = &about->workload->candidates[i];
-        if (entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
-            entry->figures.time.ratio < first->figures.time.ratio)
-            first = entry;
+    const double share = res_answer_share(about->answer);
+    if (!is_of_program(about)) {
+        say("%s of malloc's time", RES_SHARE(share));
+        return;
     }
-    return first != named ? first : NULL;
+    say_time_saved(about, words);
+    say(" of CPU, ");
+    if (about->workload != NULL && about->answer->kind != RES_ANSWER_CONFIRMED)
+        res_notes_add_time_share(words, about->workload, share);
+    else
+        say("%s", RES_SHARE(share));
 }
 
-SLOT_IF(looks_faster, looks_faster(about) != NULL, "%s", looks_faster(about)->name)
-SLOT_IF(looks_faster_bytes, looks_faster(about) != NULL, "%s",
-        FP_BYTES(looks_faster(about)->figures.peak_bytes -
-                 res_result_entry_named(about->workload, about->answer->candidate)->figures.peak_bytes))
+SLOT_IF(price_bytes, isfinite(about->answer->price), "%s", FP_BYTES(about->answer->price))
+SLOT_IF(price_time, isfinite(about->answer->price), "%s more time%s", RES_SHARE(about->answer->price),
+        is_of_program(about) ? "" : " in malloc")
+SLOT_WORD(rest_who, strcmp(about->workload->verdict->rest.candidate, about->answer->candidate) != 0
+                        ? about->workload->verdict->rest.candidate
+                        : NULL)
+SLOT_IF(rest_saved, true, "%s", FP_BYTES(about->workload->verdict->rest.saved))
+SLOT_IF(hidden_little, about->answer->candidate == NULL, "%s of %s",
+        RES_ABOUT(fmax(about->answer->may_hide, 0.001)),
+        about->fleet != NULL   ? "it"
+        : is_of_program(about) ? "the program"
+                               : "the time in malloc")
 
 /* ---- conditions on answers ------------------------------------------------------------------- */
 
@@ -211,37 +194,40 @@ bool res_nothing_matters(const struct res_about *about)
            verdict->peak.kind == RES_ANSWER_DOES_NOT_MATTER;
 }
 
-static bool has_rest(const struct res_about *about)
+bool res_is_free(const struct res_about *about)
 {
-    const int kind = about->workload->verdict->rest.kind;
-    return kind == RES_ANSWER_TAKE || kind == RES_ANSWER_NOT_WORTH;
+    return !isfinite(about->answer->price);
 }
 
 bool res_rest_too(const struct res_about *about)
 {
-    return has_rest(about);
+    return about->workload->verdict->rest.kind == RES_ANSWER_TAKE;
 }
 
 bool res_peak_alone(const struct res_about *about)
 {
-    return !has_rest(about);
+    return !res_rest_too(about);
 }
 
-SLOT_IF(never_rests, res_rest_is_passed_over(about->workload), "it never rests")
+bool res_peak_is_free(const struct res_about *about)
+{
+    return res_peak_alone(about) && res_is_free(about);
+}
+
+/* Nothing else is said of memory. */
+bool res_rest_alone(const struct res_about *about)
+{
+    const int kind = about->workload->verdict->peak.kind;
+    return kind == RES_ANSWER_NONE_SHOWN || kind == RES_ANSWER_ALL_WORSE || kind == RES_ANSWER_NOT_WORTH;
+}
 
 /* Figures of memory that look like any others, and are not. */
 static const char *live_words(int live)
 {
     static const char *const WORDS[] = {
-        [RES_LIVE_FROM_MIDDLE] =
-            "what was live when the recording begins is not known: live bytes and resident memory "
-            "are lower bounds",
-        [RES_LIVE_PAUSED] =
-            "what was made or released in pauses is not known: live bytes and resident memory are not "
-            "exact",
-        [RES_LIVE_LEFT_BEHIND] =
-            "what merged processes left behind when they ended stays live: live bytes and "
-            "resident memory are upper bounds",
+        [RES_LIVE_FROM_MIDDLE] = "the program had memory before recording began",
+        [RES_LIVE_PAUSED] = "calls in pauses were not recorded",
+        [RES_LIVE_LEFT_BEHIND] = "what merged processes left behind stays live",
     };
     return live > 0 && (size_t)live < sizeof WORDS / sizeof WORDS[0] ? WORDS[live] : NULL;
 }
@@ -277,12 +263,11 @@ SLOT(own_allocator)
     static const struct {
         const char *program, *sentence;
     } OWN[] = {
-        {"python",
-         "python keeps small objects in pools of its own; PYTHONMALLOC=malloc takes them to malloc"},
-        {"php", "php keeps its objects in a heap of its own; USE_ZEND_ALLOC=0 takes them to malloc"},
-        {"memcached", "memcached keeps its items in slabs of its own, which no other malloc changes"},
-        {"java", "java keeps its objects in a heap of its own, which no other malloc changes"},
-        {"node", "node keeps JavaScript's objects in a heap of its own, which no other malloc changes"},
+        {"python", "python has pools of its own: PYTHONMALLOC=malloc turns them off"},
+        {"php", "php has a heap of its own: USE_ZEND_ALLOC=0 turns it off"},
+        {"memcached", "memcached has slabs of its own, which no other malloc changes"},
+        {"java", "java has a heap of its own, which no other malloc changes"},
+        {"node", "node has a heap of its own, which no other malloc changes"},
     };
     const struct res_result_workload *workload = about->workload;
     const char *program = workload->program != NULL ? workload->program : "";

@@ -55,33 +55,20 @@ SLOT_WORD(control_run_failed, control_of(about) != NULL ? control_of(about)->fai
 SLOT_WORD(one, about->one->candidate)
 SLOT_WORD(one_failed, about->one->failed)
 
-/* "51.2 % more": the number that the table has, in words. */
-static void add_percent(struct res_text *words, double ratio)
-{
-    const double percent = 100 * fabs(ratio - 1);
-    say("%.*f %% %s", percent < 99.95, percent, ratio < 1 ? "less" : "more");
-}
-
 static bool is_shown(int verdict)
 {
     return verdict == RES_LESS || verdict == RES_MORE;
 }
 
-/* "169 ms instead of 114 ms (51.2 % more, 39.1 to 64.4)": medians of the table, and the ratio of the pairs. */
-static void add_time(struct res_text *words, const struct res_confirmed *one,
-                     const struct res_confirmed *control)
+/* "51 % more time (39-64)", "0.8 % less memory" */
+static void add_change(struct res_text *words, const struct res_confirmed_figure *figure, const char *what,
+                       bool with_range)
 {
-    const struct res_confirmed_figure *time = &one->time;
-    const double own_ns = time->own_count > 0 ? res_median(time->own, time->own_count) : NAN,
-                 sign = time->ratio < 1 ? -100 : 100, low = sign * (time->interval.low - 1),
-                 high = sign * (time->interval.high - 1);
-    const bool both = isfinite(own_ns) && isfinite(control->time.baseline_median);
-    if (both)
-        say("%s instead of %s (", RES_DURATION(own_ns), RES_DURATION(control->time.baseline_median));
-    add_percent(words, time->ratio);
-    if (isfinite(low) && isfinite(high))
-        say(", %.1f to %.1f", fmin(low, high), fmax(low, high));
-    say("%s", both ? ")" : "");
+    const double sign = figure->ratio < 1 ? -100 : 100, percent = sign * (figure->ratio - 1);
+    const double low = sign * (figure->interval.low - 1), high = sign * (figure->interval.high - 1);
+    say("%.*f %% %s %s", percent < 9.95, percent, figure->ratio < 1 ? "less" : "more", what);
+    if (with_range && round(fmin(low, high)) < round(fmax(low, high)))
+        say(" (%.0f-%.0f)", fmax(fmin(low, high), 0), fmax(low, high));
 }
 
 /* What its runs would have shown; NAN: there are too few to know. */
@@ -94,60 +81,96 @@ static double resolution_of(const struct res_confirmed *one, const struct res_co
     return isfinite(own.high - own.low) ? fmax((own.high - own.low) / 2, strays) : NAN;
 }
 
-static void add_resolution(struct res_text *words, double resolution)
+static bool is_open(const struct res_confirmed *one)
 {
-    say("%.*f %%", resolution < 0.00995, 100 * resolution);
+    return !one->is_control && one->failed == NULL && !is_shown(one->time_verdict);
 }
 
-/* "not shown (3 of 8 pairs of runs that a verdict takes, its runs resolve 4 %)" */
-static void add_not_shown(struct res_text *words, const struct res_confirmed *one,
-                          const struct res_confirmed *control)
+static void add_few(struct res_text *words, uint64_t pairs)
 {
-    const double resolution = resolution_of(one, control);
-    const bool few = one->runs < RES_ROUNDS_FOR_VERDICT, known = isfinite(resolution);
-    say("not shown%s", few || known ? " (" : "");
-    if (few)
-        say("%s of %u pairs of runs that a verdict takes%s", one->runs == 0 ? "none" : FP_GROUPED(one->runs),
-            RES_ROUNDS_FOR_VERDICT, known ? ", " : "");
-    if (known) {
-        say("its runs resolve ");
-        add_resolution(words, resolution);
-    }
-    say("%s", few || known ? ")" : "");
+    say("%s of %u pairs", pairs == 0 ? "none" : FP_GROUPED(pairs), RES_ROUNDS_FOR_VERDICT);
 }
 
+SLOT(few_pairs)
+{
+    if (is_open(about->one) && about->one->runs < RES_ROUNDS_FOR_VERDICT)
+        add_few(words, about->one->runs);
+}
 SLOT(one_time)
 {
-    if (about->one->failed == NULL)
-        (is_shown(about->one->time_verdict) ? add_time : add_not_shown)(words, about->one, control_of(about));
+    if (about->one->failed == NULL && is_shown(about->one->time_verdict))
+        add_change(words, &about->one->time, "time", true);
+}
+SLOT(one_resolves)
+{
+    const double resolution = resolution_of(about->one, control_of(about));
+    if (is_open(about->one) && about->one->runs >= RES_ROUNDS_FOR_VERDICT && isfinite(resolution))
+        say("%.*f %%", resolution < 0.00995, 100 * resolution);
 }
 
-/* "18.7 MB instead of 13.2 (41.7 % more)" */
+static void add_looks(struct res_text *words, uint64_t looks)
+{
+    say("%s%s", looks == 1 ? "once" : FP_GROUPED(looks), looks == 1 ? "" : " times");
+}
+
+/* "41.7 % more memory"; "62.6 MB instead of 64.8 (looked at once)" */
 SLOT(one_peak)
 {
     const struct res_confirmed *one = about->one;
-    const double baseline = res_confirmed_baseline_bytes(about->result->confirmed,
-                                                         about->result->confirmed_count);
-    const struct res_bytes_unit unit = res_bytes_unit_of(fmax(one->peak_bytes, baseline));
-    if (!isfinite(one->peak_bytes))
-        return;
-    say("%s %s instead of %s (", RES_IN_UNIT(one->peak_bytes, unit), unit.name, RES_IN_UNIT(baseline, unit));
-    if (is_shown(one->peak_verdict) && isfinite(one->peak.ratio))
-        add_percent(words, one->peak.ratio);
-    else
-        say("no difference shown");
-    say(")");
+    const struct res_bytes_unit unit = res_bytes_unit_of(fmax(one->peak_bytes, one->peak.baseline_median));
+    if (is_shown(one->peak_verdict) && isfinite(one->peak.ratio)) {
+        add_change(words, &one->peak, "memory", false);
+    } else if (one->peak.own_count >= RES_ROUNDS_FOR_VERDICT) {
+        say("the same memory");
+    } else if (isfinite(one->peak_bytes)) {
+        say("%s %s instead of %s (looked at ", RES_IN_UNIT(one->peak_bytes, unit), unit.name,
+            RES_IN_UNIT(one->peak.baseline_median, unit));
+        add_looks(words, one->peak.own_count);
+        say(")");
+    }
 }
 
-/* Of the candidate that an answer names. */
-SLOT(resolution)
+/* How often memory was looked at least. */
+SLOT(looks)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < about->result->confirmed_count; i++) {
+        const struct res_confirmed *one = &about->result->confirmed[i];
+        if (!one->is_control && one->failed == NULL && one->peak.own_count < least)
+            least = one->peak.own_count;
+    }
+    add_looks(words, least == UINT64_MAX ? 0 : least);
+}
+
+/* What an answer names, and the program shows to take more of. */
+static void add_refuted(const struct res_about *about, struct res_text *words, bool memory)
 {
     const struct res_confirmed *one = res_confirmed_named(
         about->result->confirmed, about->result->confirmed_count, about->answer->candidate);
-    const struct res_confirmed *control = control_of(about);
-    const double resolution = one != NULL && control != NULL ? resolution_of(one, control) : NAN;
-    if (isfinite(resolution))
-        add_resolution(words, resolution);
+    const double percent = one != NULL ? 100 * ((memory ? &one->peak : &one->time)->ratio - 1) : NAN;
+    if (percent > 0)
+        say("%.*f %%", percent < 9.95, percent);
+}
+
+SLOT_DO(refuted_time, add_refuted(about, words, false))
+SLOT_DO(refuted_peak, add_refuted(about, words, true))
+
+/* "all three take" */
+SLOT(all_worse)
+{
+    static const char *const ALL[] = {"", "the other takes", "both take", "all three take", "all four take"};
+    size_t count = 0;
+    for (size_t i = 0; i < about->result->confirmed_count; i++)
+        count += !about->result->confirmed[i].is_control && about->result->confirmed[i].failed == NULL;
+    if (!res_parts_differ(about))
+        say("%s", count < sizeof ALL / sizeof ALL[0] ? ALL[count] : "all others take");
+}
+
+bool res_parts_differ(const struct res_about *about)
+{
+    const struct res_program_verdict *verdict = about->result->verdict;
+    return verdict == NULL || verdict->time.kind != RES_ANSWER_ALL_WORSE ||
+           verdict->peak.kind != RES_ANSWER_ALL_WORSE;
 }
 
 static const char *timed_by(const struct res_about *about)
@@ -158,11 +181,11 @@ static const char *timed_by(const struct res_about *about)
 
 SLOT(confirm_runs)
 {
-    const struct res_confirmation *about_runs = about->result->confirmation;
-    if (control_of(about) != NULL)
-        say("%s time%s in %s%s", FP_GROUPED(about_runs->runs), about_runs->runs == 1 ? "" : "s",
-            RES_DURATION(fmax(about_runs->elapsed_ns, 0)),
-            about_runs->stopped ? ", when it was stopped" : "");
+    const struct res_confirmation *ran = about->result->confirmation;
+    if (control_of(about) != NULL) {
+        add_looks(words, ran->runs);
+        say(" in %s%s", RES_DURATION(fmax(ran->elapsed_ns, 0)), ran->stopped ? ", when it was stopped" : "");
+    }
 }
 SLOT_WORD(timed_by, timed_by(about))
 SLOT(control_range)
@@ -236,99 +259,87 @@ static void add_command(struct res_text *words, const struct res_result *result,
 
 /* ---- what would decide ----------------------------------------------------------------------- */
 
-#define PATIENCE_NS 900e9 /* a longer time is not advised but for the least that a verdict takes */
-#define PAIRS_MAX   1000u /* of -n */
+#define PATIENCE_NS 900e9 /* a longer time is not advised */
+#define NOISY       0.2
 
-/* Those of which no verdict on time is there, or one that its runs could not have told from nothing; and what would decide of them. */
+/* Those of which there is no verdict on time, and what would decide. */
 struct open {
     const char *names[OPEN_MAX];
     size_t count;
-    bool too_few;
-    double spread; /* of one pair, of the widest (resolved_by); NAN: not known */
-    uint64_t pairs;
-    double resolution; /* of so many; NAN: not known */
+    uint64_t least;    /* pairs of each */
+    double resolution; /* of the widest; NAN: not known */
+    uint64_t pairs;    /* that would show changes of `width`; 0: none that there is time for */
+    double width;      /* NAN: not known */
 };
 
-/* What so many pairs resolve that are spread by 1: Student's range of what a trimmed mean keeps of them. */
-static double resolved_by(uint64_t pairs)
+/* Errors shrink as the root of the pairs. A size that a user could want, the least there is time for. */
+static void settle_pairs(struct open *open, double run_ns)
 {
-    const uint64_t kept = pairs - 2 * (pairs / 5);
-    return kept > 1 ? res_student_quantile((size_t)kept - 1) / sqrt((double)pairs) : NAN;
-}
-
-static void find_open(const struct res_result *result, const struct res_confirmed *control, struct open *open)
-{
-    for (size_t i = 0; i < result->confirmed_count && open->count < OPEN_MAX; i++) {
-        const struct res_confirmed *one = &result->confirmed[i];
-        if (one->is_control || one->failed != NULL || is_shown(one->time_verdict))
-            continue;
-        const double spread = resolution_of(one, control) / resolved_by(one->runs);
-        open->names[open->count++] = one->candidate;
-        open->too_few = open->too_few || one->runs < RES_ROUNDS_FOR_VERDICT;
-        open->spread = isnan(spread) || isnan(open->spread) ? NAN : fmax(open->spread, spread);
+    static const double WIDTHS[] = {0.02, 0.05, 0.1};
+    const double left = open->least < RES_ROUNDS_FOR_VERDICT ? 1 : 1.25;
+    if (isnan(open->resolution)) {
+        open->pairs = open->least < RES_ROUNDS_FOR_VERDICT ? RES_ROUNDS_FOR_VERDICT : 0;
+        return;
+    }
+    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && open->pairs == 0; i++) {
+        const double pairs = fmax(ceil((double)open->least * pow(open->resolution / WIDTHS[i], 2)),
+                                  RES_ROUNDS_FOR_VERDICT);
+        if (pairs > left * (double)open->least &&
+            (double)res_confirm_runs(open->count, 1) * pairs * run_ns <= PATIENCE_NS) {
+            open->pairs = (uint64_t)pairs;
+            open->width = WIDTHS[i];
+        }
     }
 }
-
-/* How many pairs would resolve such a difference, as far as there is time for them; those of a verdict are always worth it. */
-static uint64_t pairs_for(const struct open *open, double width, double run_ns)
-{
-    uint64_t pairs = RES_ROUNDS_FOR_VERDICT;
-    while (pairs < PAIRS_MAX && (double)res_confirm_runs(open->count, pairs + 1) * run_ns <= PATIENCE_NS &&
-           open->spread * resolved_by(pairs) > width)
-        pairs++;
-    return pairs;
-}
-
-/* That a user could want, the least there is time for. */
-static const double WIDTHS[] = {0.02, 0.05, 0.1};
-#define WIDTH_COUNT (sizeof WIDTHS / sizeof WIDTHS[0])
 
 /* Without names: nothing is to be decided, or not said here. */
 static struct open open_of(const struct res_about *about)
 {
     const struct res_confirmed *control = sound_control(about);
-    struct open open = {.count = 0, .resolution = NAN};
-    const double run_ns = control != NULL ? about->result->confirmation->run_ns : NAN;
-    if (!(run_ns > 0) || !(run_ns < 1e15))
-        return open;
-    find_open(about->result, control, &open);
-    for (size_t i = 0;
-         i < WIDTH_COUNT && (open.pairs == 0 || open.resolution > WIDTHS[i - 1]) && open.count > 0; i++) {
-        open.pairs = pairs_for(&open, WIDTHS[i], run_ns);
-        open.resolution = open.spread * resolved_by(open.pairs);
+    struct open open = {.least = UINT64_MAX, .width = NAN};
+    for (size_t i = 0; control != NULL && i < about->result->confirmed_count && open.count < OPEN_MAX; i++) {
+        const struct res_confirmed *one = &about->result->confirmed[i];
+        const double resolution = resolution_of(one, control);
+        if (!is_open(one))
+            continue;
+        open.names[open.count++] = one->candidate;
+        open.least = one->runs < open.least ? one->runs : open.least;
+        open.resolution = isnan(resolution) ? NAN : open.resolution + fmax(resolution - open.resolution, 0);
     }
+    const double run_ns = control != NULL ? about->result->confirmation->run_ns : NAN;
+    if (open.count > 0 && run_ns > 0 && run_ns < 1e15)
+        settle_pairs(&open, run_ns);
     return open;
 }
 
-bool res_is_hopeless(const struct res_about *about)
+SLOT(pairs_resolve)
 {
     const struct open open = open_of(about);
-    return open.count > 0 && open.resolution > WIDTHS[WIDTH_COUNT - 1];
+    if (open.count > 0 && open.least < RES_ROUNDS_FOR_VERDICT) {
+        say("unknown: ");
+        add_few(words, open.least);
+        say(" ran in time");
+    } else if (open.count > 0 && isfinite(open.resolution)) {
+        say("%shanges of time above %.*f %% would show in %s pairs",
+            open.resolution < NOISY ? "c" : "too noisy: only c", open.resolution < 0.00995,
+            100 * open.resolution, FP_GROUPED(open.least));
+    }
 }
-
-/* Not where those that ran did as well. */
-bool res_is_decidable(const struct res_about *about)
+SLOT(decide_time)
 {
     const struct open open = open_of(about);
-    return open.count > 0 && !res_is_hopeless(about) &&
-           (open.too_few || (double)open.pairs > 1.25 * (double)sound_control(about)->runs);
+    const uint64_t runs = res_confirm_runs(open.count, open.pairs);
+    if (open.pairs > 0)
+        say("%s runs of it, %s,", FP_GROUPED(runs),
+            RES_DURATION((double)runs * about->result->confirmation->run_ns));
 }
-
-static uint64_t runs_of(const struct res_about *about)
+SLOT(decide_width)
 {
-    const struct open open = open_of(about);
-    return res_confirm_runs(open.count, open.pairs);
-}
-
-SLOT_IF(decide_runs, true, "%s", FP_GROUPED(runs_of(about)))
-SLOT_IF(decide_time, true, "%s", RES_DURATION((double)runs_of(about) * about->result->confirmation->run_ns))
-SLOT(decide_resolution)
-{
-    const struct open open = open_of(about);
-    if (res_is_hopeless(about))
-        say("%.0f %%", 100 * open.resolution);
-    else if (open.resolution > 0)
-        add_resolution(words, open.resolution);
+    const double width = open_of(about).width;
+    if (isfinite(width))
+        say("of %.0f %%", 100 * width);
+    else
+        say("that they resolve");
 }
 SLOT(decide_command)
 {
@@ -380,27 +391,8 @@ static double run_ns_of(const struct res_about *about)
                                                                         : (double)workload->duration_ns;
 }
 
-bool res_confirm_service(const struct res_about *about)
-{
-    return is_service(about->result, run_ns_of(about));
-}
-
-bool res_confirm_cut(const struct res_about *about)
-{
-    return !res_confirm_service(about) && about->result->asked.cut != NULL;
-}
-
-bool res_confirm_timed(const struct res_about *about)
-{
-    return !res_confirm_service(about) && about->result->asked.cut == NULL;
-}
-
-SLOT_WORD(or_service, about->result->asked.command == NULL && res_may_be_service(about->workload)
-                          ? "a service: --start LINE --load LINE"
-                          : NULL)
-
 /* What one process took, and waited, is not what a run takes. */
-SLOT(confirm_pairs)
+SLOT(confirm_how)
 {
     const struct res_result_entry *entries[RES_TRIED_MAX];
     const size_t count = res_notes_tried(about->workload, entries);
@@ -409,10 +401,15 @@ SLOT(confirm_pairs)
         return;
     const uint64_t runs = res_confirm_runs(count,
                                            res_confirm_pairs(count, (uint64_t)ran_ns, RES_CONFIRM_BUDGET_NS));
-    if (about->result->asked.run_ns > 0 || (about->workload->processes <= 1 && !res_waits(about->workload)))
+    if (is_service(about->result, ran_ns))
+        say("runs the service itself");
+    else if (about->result->asked.cut != NULL)
+        say("runs it to its end each time");
+    else if (about->result->asked.run_ns > 0 ||
+             (about->workload->processes <= 1 && !res_waits(about->workload)))
         say("%s runs of it, %s", FP_GROUPED(runs), RES_DURATION((double)runs * ran_ns));
     else
-        say("in pairs");
+        say("runs it in pairs");
 }
 
 SLOT(confirm_command)

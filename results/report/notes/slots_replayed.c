@@ -13,6 +13,7 @@
 #include "results/report/notes/sentences.h"
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
+#define NOISY   0.2   /* what a run could show at least; more is told as noise */
 /* So many objects that were freed unseen are a part of the program, and no accident: each of php's extensions makes some. */
 #define UNSEEN 5
 
@@ -53,8 +54,9 @@ SLOT(few_calls)
     const struct res_result_workload *workload = about->workload;
     const uint64_t made_before = workload->inherited_ops < workload->ops ? workload->inherited_ops
                                                                          : workload->ops;
-    if (workload->ops - made_before < FEW_OPS)
-        say("%s", FP_GROUPED(workload->ops - made_before));
+    const uint64_t calls = workload->ops - made_before;
+    if (calls < FEW_OPS)
+        say("%s call%s", FP_GROUPED(calls), calls == 1 ? " is" : "s are");
 }
 
 bool res_is_past_preloads(const struct res_result_workload *workload)
@@ -117,14 +119,6 @@ SLOT(rounds_wanting)
 SLOT_IF(rounds_made, true, "%s", FP_GROUPED(about->workload->rounds))
 SLOT_IF(rounds_asked, true, "%s", FP_GROUPED(about->result->rounds_asked))
 SLOT_IF(rounds_needed, true, "%u", RES_ROUNDS_FOR_VERDICT)
-SLOT(rounds_in_all)
-{
-    if (about->result->stopped && about->result->rounds_asked > about->workload->rounds)
-        say("%s of %s rounds, stopped", FP_GROUPED(about->workload->rounds),
-            FP_GROUPED(about->result->rounds_asked));
-    else
-        add_rounds(words, about->workload->rounds);
-}
 /* With the warm-up, and the passes for memory. */
 SLOT_IF(budget_needed, true, "%.0fs",
         ceil(fmax(about->workload->stopped_elapsed_ns, 0) / (double)(about->workload->rounds + 1) *
@@ -179,8 +173,22 @@ bool res_control_held(const struct res_about *about)
 
 /* Where the baseline failed its second run had no chance either. */
 SLOT_WORD(control_failed, res_baseline_entry(about)->failed == NULL ? about->workload->control.failed : NULL)
-SLOT_IF(good_for, about->workload->good_for > 0, "%.*f %%", about->workload->good_for < 0.0995,
-        100 * about->workload->good_for)
+/* What shows all the same is not hidden by noise. */
+static bool is_too_noisy(const struct res_about *about)
+{
+    const struct res_program_verdict *verdict = about->workload->verdict;
+    return about->workload->good_for >= NOISY && verdict != NULL && verdict->time.kind != RES_ANSWER_TAKE &&
+           verdict->time.kind != RES_ANSWER_ALL_WORSE;
+}
+
+SLOT_IF(good_for, about->workload->good_for > 0 && !is_too_noisy(about), "%.*f %%",
+        about->workload->good_for < 0.0995, 100 * fmax(about->workload->good_for, 0.001))
+SLOT_IF(good_for_much, is_too_noisy(about), "%.0f %%", 100 * about->workload->good_for)
+
+bool res_few_rounds(const struct res_about *about)
+{
+    return about->workload->rounds < RES_ROUNDS_FOR_VERDICT;
+}
 
 /* The next round size that is out of reach yet: errors shrink as the root of the rounds. NAN: none is. */
 static double finer_than(const struct res_result_workload *workload)
@@ -192,8 +200,7 @@ static double finer_than(const struct res_result_workload *workload)
     return NAN;
 }
 
-SLOT_IF(finer, isfinite(finer_than(about->workload)), "%.3g %%", 100 * finer_than(about->workload))
-SLOT_IF(finer_word, isfinite(finer_than(about->workload)), "%.3g%%", 100 * finer_than(about->workload))
+SLOT_IF(finer, isfinite(finer_than(about->workload)), "%.3g%%", 100 * finer_than(about->workload))
 SLOT_IF(finer_time, true, "%s",
         RES_DURATION(about->workload->stopped_elapsed_ns *(
             pow(about->workload->good_for / finer_than(about->workload), 2) - 1)))
@@ -213,7 +220,7 @@ SLOT_IF(noise_large, about->workload->control.figures.time.verdict >= RES_LESS,
 /* What disturbed most: one line of it, the rest is told with details. */
 SLOT(disturbed_by)
 {
-    static const char *const KINDS[] = {"steal", "host", "others", "pressure", "swapping", "memory"};
+    static const char *const KINDS[] = {"steal", "others", "host", "pressure", "swapping", "memory"};
     for (size_t kind = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++) {
         for (size_t i = about->result->disturbance_count; i > 0; i--) {
             const struct res_disturbance *one = &about->result->disturbances[i - 1];
@@ -264,7 +271,13 @@ static const char *known(const char *word, const char *otherwise)
 }
 
 SLOT_WORD(missing, known(about->result->missing[about->at].name, "?"))
-SLOT_WORD(missing_why, known(about->result->missing[about->at].reason, "?"))
+/* What to do about it says why. */
+SLOT(missing_why)
+{
+    const char *why = known(about->result->missing[about->at].reason, "?"),
+               *what = strstr(why, "apt install ");
+    say("%s", what != NULL ? what : why);
+}
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 

@@ -149,7 +149,7 @@ void res_fleet_screen(struct res_text *text, const struct res_fleet *fleet, cons
     }
     res_fleet_memory_grid(&grid, fleet);
     res_grid_screen(&grid, style, text);
-    res_notes_screen(text, fleet->notes, fleet->note_count, NULL);
+    res_notes_screen(text, fleet->notes, fleet->note_count, NULL, true);
 }
 
 /* ---- which hosts, in which order ------------------------------------------------------------ */

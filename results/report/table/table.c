@@ -394,6 +394,19 @@ static void add_table(struct res_text *text, const struct res_result *result,
     free(left_out.text);
 }
 
+static const char *more_words(const struct res_result *result)
+{
+    const struct res_result_entry *tried[RES_TRIED_MAX];
+    const bool can_confirm = result->confirmation == NULL && result->workload_count == 1 &&
+                             res_notes_tried(&result->workloads[0], tried) > 0;
+    const bool is_confirmed = result->confirmation != NULL && result->workload_count == 1 &&
+                              res_notes_tried(&result->workloads[0], tried) > 0;
+    return is_confirmed  ? NULL /* what there is to do stands there, and that the program itself shows it */
+           : can_confirm ? "--confirm runs the program itself; --details; -o FILE"
+           : result->workloads[0].processes > 1 ? "--process NAME for another; --details; -o FILE"
+                                                : "--details; -o FILE; mallab report --format html FILE";
+}
+
 char *res_table_text(const struct res_result *result, const struct res_style *style)
 {
     struct res_text text = {0};
@@ -417,9 +430,9 @@ char *res_table_text(const struct res_result *result, const struct res_style *st
     if (style->details)
         res_notes_details(&text, result->notes, result->note_count);
     if (result->workload_count > 0 || result->confirmation != NULL)
-        res_notes_screen(&text, result->notes, result->note_count, result->asked.command);
-    if (result->workload_count > 0 && !style->details)
-        res_lines_screen(&text, "more", "--details, -o FILE, mallab report --format html FILE");
+        res_notes_screen(&text, result->notes, result->note_count, result->asked.command, true);
+    if (result->workload_count > 0 && !style->details && more_words(result) != NULL)
+        res_lines_screen(&text, "more", more_words(result));
     return text.text != NULL ? text.text : res_strdup("no workload was replayed\n");
 }
 

@@ -1,4 +1,4 @@
-/* verdict_screen.c - a workload on one screen of 24 lines: what was replayed, its candidates, the verdict. */
+/* verdict_screen.c - a workload on one screen of 14 lines: what was replayed, its candidates, the verdict. */
 #include "results/report/table/table.h"
 
 #include <math.h>
@@ -16,23 +16,10 @@
 #include "results/report/notes/notes.h"
 
 #define NO_TRUST  "not trustworthy"
-#define LONG_NAME 12u /* a longer baseline is called so in headings */
+#define LESS      "less than " /* "< " for want of room */
+#define LONG_NAME 12u          /* a longer baseline is called so in headings */
 
 /* ---- what was replayed ----------------------------------------------------------------------- */
-
-static void add_title(struct res_text *text, const struct res_result_workload *workload)
-{
-    static const char OTHERS[] = "--process for others";
-    char *title = res_notes_title(workload);
-    const size_t columns = res_text_columns(title);
-    res_text_printf(text, "%s", title);
-    if (workload->processes > 1 && columns + sizeof OTHERS < RES_SCREEN_COLUMNS) {
-        res_lines_pad(text, RES_SCREEN_COLUMNS - columns - (sizeof OTHERS - 1));
-        res_text_printf(text, "%s", OTHERS);
-    }
-    res_text_printf(text, "\n");
-    free(title);
-}
 
 char *res_verdict_head(const struct res_result_workload *workload)
 {
@@ -41,13 +28,13 @@ char *res_verdict_head(const struct res_result_workload *workload)
     const uint64_t made_before = workload->inherited_ops < workload->ops ? workload->inherited_ops : 0;
     const uint64_t calls = workload->ops - made_before;
     struct res_text words = {0};
-    res_text_printf(&words, "%s call%s, %s thread%s, %s, at most %s asked for", FP_GROUPED(calls),
-                    calls == 1 ? "" : "s", FP_GROUPED(workload->threads), workload->threads == 1 ? "" : "s",
-                    workload->duration_ns > 0 ? RES_DURATION((double)workload->duration_ns)
-                                              : "without recorded time",
-                    FP_BYTES((double)workload->live_peak_bytes));
+    res_text_printf(&words, "%s call%s, %s thread%s", FP_GROUPED(calls), calls == 1 ? "" : "s",
+                    FP_GROUPED(workload->threads), workload->threads == 1 ? "" : "s");
+    if (workload->duration_ns > 0)
+        res_text_printf(&words, ", %s", RES_DURATION((double)workload->duration_ns));
+    res_text_printf(&words, ", at most %s", FP_BYTES((double)workload->live_peak_bytes));
     if (runs_on != NULL && runs_on->name != NULL)
-        res_text_printf(&words, ", runs on %s%s%.*s", runs_on->name, runs_on->version != NULL ? " " : "",
+        res_text_printf(&words, ", on %s%s%.*s", runs_on->name, runs_on->version != NULL ? " " : "",
                         (int)strcspn(version, "-"), version); /* not "5.3.0-0-g54eaed1d8b56" */
     return words.text;
 }
@@ -66,7 +53,7 @@ static void add_time_share(struct res_text *words, const struct res_result *resu
 {
     const struct res_cpu cpu = res_process_cpu(result, workload);
     const double calls_ns = res_calls_ns(workload, &workload->candidates[0]);
-    const bool is_range = isfinite(cpu.least_ns);
+    const bool is_range = strcmp(RES_DURATION(cpu.least_ns), RES_DURATION(cpu.most_ns)) != 0;
     add_before(words, RES_DURATION(calls_ns), " of ", RES_DURATION(is_range ? cpu.least_ns : cpu.ns));
     if (is_range)
         add_before(words, RES_DURATION(cpu.least_ns), "-", RES_DURATION(cpu.most_ns));
@@ -83,12 +70,11 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
     struct res_text words = {0};
     const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
     if (!has_time && !has_memory)
-        return res_strdup(
-            workload->process != NULL && res_whole_process(workload) == NULL
-                ? "only a part of the run is recorded: per cent are of malloc's time and its heap"
-            : workload->runs_on != NULL /* it was recorded by a collector that reads it */
-                ? "its end came too fast to read malloc's share: per cent are of its time and heap"
-                : "malloc's share is not recorded: per cent are of its time and of the heap");
+        return res_strdup(workload->process != NULL && res_whole_process(workload) == NULL
+                              ? "malloc's share is unknown: only a part of the run is recorded"
+                          : workload->runs_on != NULL /* it was recorded by a collector that reads it */
+                              ? "malloc's share is unknown: the program was too short"
+                              : "malloc's share is unknown: it was not recorded");
     res_text_printf(&words, has_time ? "malloc takes " : "malloc's heap takes ");
     if (has_time)
         add_time_share(&words, result, workload);
@@ -96,12 +82,16 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
         const double rss = workload->process->rss_peak_bytes;
         const struct res_bytes_unit unit = res_bytes_unit_of(rss);
         const char *heap = RES_IN_UNIT(workload->share_memory * rss, unit);
-        res_text_printf(&words, "%s%s", has_time ? ", its heap " : "", heap);
+        res_text_printf(&words, "%s%s", has_time ? " and " : "", heap);
         if (workload->no_trust_memory != NULL) /* why is said below, with what it cannot be a part of */
             res_text_printf(&words, " %s (%s)", unit.name, NO_TRUST);
         else
             res_text_printf(&words, " of %s %s (%s)", RES_IN_UNIT(rss, unit), unit.name,
                             RES_SHARE(workload->share_memory));
+    }
+    for (char *less = words.text; (less = strstr(less, LESS)) != NULL;) {
+        *less = '<';
+        memmove(less + 1, less + sizeof LESS - 2, strlen(less + sizeof LESS - 2) + 1);
     }
     return words.text;
 }
@@ -109,18 +99,15 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
 static void add_head(struct res_text *text, const struct res_result *result,
                      const struct res_result_workload *workload)
 {
-    char *head = res_verdict_head(workload), *share = res_verdict_share(result, workload);
-    const char *lacks = res_notes_recorded(workload);
-    char *heap = strstr(share, " its heap");
-    if (heap != NULL && strlen(share) > RES_SCREEN_COLUMNS)
-        *heap = '\n';
-    add_title(text, workload);
-    res_text_printf(text, "%s\n%s\n", head, share);
-    if (lacks != NULL)
-        res_lines_screen(text, "recorded", lacks);
-    res_text_printf(text, "\n");
+    char *title = res_notes_title(workload), *head = res_verdict_head(workload);
+    char *whole = res_printf("%s: %s", title, head), *line = res_lines_clauses(whole, RES_SCREEN_COLUMNS);
+    char *share = res_verdict_share(result, workload);
+    res_text_printf(text, "%s\n%s\n", line, share);
     free(share);
+    free(line);
+    free(whole);
     free(head);
+    free(title);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -263,5 +250,5 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
     struct res_grid grid;
     res_verdict_grid(&grid, result, workload);
     res_grid_screen(&grid, style, text);
-    res_notes_screen(text, workload->notes, workload->note_count, result->asked.command);
+    res_notes_screen(text, workload->notes, workload->note_count, result->asked.command, style->details);
 }

@@ -37,7 +37,6 @@ EOF
 "$MALLAB" report service
 "$MALLAB" report --format md service
 "$MALLAB" report command
-"$MALLAB" report ab | sed -n '/^confirm/,/^[^ c]/p'
-"$MALLAB" report spread | sed -n '/^decides/,/^[^ d]/p'
-"$MALLAB" report waiting | sed -n '/^confirm/,/^[^ c]/p'
-"$MALLAB" report ended | sed -n '/^confirm/,/^[^ c]/p'
+"$MALLAB" report --details ab | sed -n '/^confirm/,/^[^ ]/p'
+"$MALLAB" report --details waiting | sed -n '/^confirm/,/^[^ ]/p'
+"$MALLAB" report --details ended | sed -n '/^confirm/,/^[^ ]/p'

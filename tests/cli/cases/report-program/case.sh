@@ -22,9 +22,9 @@ for cost, entry in zip((0, 1_400_000, 160_000, 4_200_000), workload["candidates"
 json.dump(result, open("killed", "w"))
 EOF
 for name in much little nothing unlike; do
-    "$MALLAB" report "$name" | if [ $name = much ]; then cat; else sed -n '3p; /^VERDICT/,/^good/p'; fi
+    "$MALLAB" report "$name" | if [ $name = much ]; then cat; else sed -n '2p; /^VERDICT/,/^resolution/p'; fi
     echo
 done
-"$MALLAB" report killed | sed -n '3p; /^covers/,/^failed/p'
+"$MALLAB" report --details killed | sed -n '2p; /^covers/,/^noise/p; /^failed/p'
 echo
 "$MALLAB" report --format md much | head -n 8
