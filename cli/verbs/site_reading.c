@@ -22,7 +22,7 @@
 #include "record/control.h"
 #include "record/recording_words.h"
 #include "results/measure/base/figure_words.h"
-#include "sites/stacks/groups.h"
+#include "sites/stacks/stacks.h"
 #include "sites/table/site_table.h"
 
 #define AT(member) offsetof(struct cli_sites, member)

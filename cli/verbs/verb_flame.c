@@ -9,10 +9,7 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "sites/show/flame_page.h"
-#include "sites/show/folded.h"
-#include "sites/show/pprof.h"
-#include "sites/show/stacks_profile.h"
+#include "sites/show/site_profile.h"
 
 struct settings {
     struct cli_sites reading;

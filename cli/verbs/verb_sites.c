@@ -1,4 +1,5 @@
 /* verb_sites.c - `mallab sites` and `mallab leaks`: who allocates, and who does not free. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,16 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/json_values.h"
+#include "sites/stacks/stacks.h"
 #include "sites/table/site_table.h"
 
 struct settings {
     struct cli_sites reading;
     enum site_table table;
     int by;
-    const char *sort, *filter;
+    const char *sort, *filter, *ignore;
+    struct site_patterns patterns; /* of ignore */
+    struct site_sum sums[SITE_PARTS];
     uint64_t most, budget_bytes, watch_ns;
     bool stacks, mark, no_mark, is_marked, exit_code;
     unsigned looks; /* that were taken */
@@ -53,9 +57,7 @@ static const struct cli_option SHARED[] = {
      .help = "only sites with these words in a function's or module's name of their stack"},
     {.name = "stacks", .how = CLI_FLAG, .at = AT(stacks),
      .help = "below each row its largest call stack, frame by frame"},
-    {.name = "format", .argument = "FORMAT", .how = CLI_CALL, .at = AT(reading.answer),
-     .take = cli_answer_take_format, .words = "table csv json", .help = "table, csv or json [table]"},
-    {.group = cli_answer_json, .at = AT(reading.answer), .help = "the same as --format json"},
+    {.group = cli_answer_json, .at = AT(reading.answer), .help = "one JSON object"},
     {.group = cli_answer_output, .at = AT(reading.answer)},
     {.group = cli_answer_force, .at = AT(reading.answer), .help = "replace OUT when it exists"},
     {.group = cli_answer_quiet, .at = AT(reading.answer)},
@@ -90,9 +92,12 @@ static const struct cli_option LEAKS_OPTIONS[] = {
     {.name = "mark", .seldom = true, .how = CLI_FLAG, .at = AT(mark),
      .help = "of a recording that goes on: from now on leave out what is allocated by now, also when it is asked for again"},
     {.name = "no-mark", .seldom = true, .how = CLI_FLAG, .at = AT(no_mark), .help = "take --mark back"},
+    {.name = "ignore", .seldom = true, .argument = "FILE", .how = CLI_TEXT, .at = AT(ignore),
+     .help = "leave out sites with one of these patterns in a function's or module's name of their stack: one a line, as "
+             "LeakSanitizer's suppressions"},
     {.name = "tolerate", .argument = "SIZE", .how = CLI_SIZE, .at = AT(budget_bytes),
      .help = "name each site of which more than this is live, and exit with 4"},
-    {.name = "exit-code", .seldom = true, .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live, or more than --tolerate"},
+    {.name = "exit-code", .seldom = true, .how = CLI_FLAG, .at = AT(exit_code), .help = "exit with 4 when anything is live that is not left out, or more than --tolerate"},
     {.group = SORT, .seldom = true},
     {.group = SHARED},
     {0},
@@ -125,6 +130,25 @@ static char *title_of(const struct settings *settings, const struct conv_sites *
     return title;
 }
 
+static json_t *sum_json(const struct site_sum *sum)
+{
+    return json_pack("{s:I, s:I}", "bytes", (json_int_t)sum->bytes, "objects", (json_int_t)sum->objects);
+}
+
+/* What is live and no leak. */
+static void note_left_out(const struct settings *settings, struct res_text *text)
+{
+    const struct site_sum *kept = &settings->sums[SITE_KEPT], *ignored = &settings->sums[SITE_IGNORED];
+    if (kept->objects > 0)
+        res_lines_printf(
+            text, "kept", "%s in %s object%s by the C and C++ libraries, the loader and run-times, by design",
+            FP_BYTES(kept->bytes), FP_GROUPED((uint64_t)kept->objects), kept->objects == 1 ? "" : "s");
+    if (ignored->objects > 0)
+        res_lines_printf(text, "ignored", "%s in %s object%s, as '%s' says", FP_BYTES(ignored->bytes),
+                         FP_GROUPED((uint64_t)ignored->objects), ignored->objects == 1 ? "" : "s",
+                         settings->ignore);
+}
+
 static char *json_of(const struct settings *settings, struct site_stacks *stacks,
                      const struct site_group *groups, size_t count, const struct site_table_request *request)
 {
@@ -144,6 +168,8 @@ static char *json_of(const struct settings *settings, struct site_stacks *stacks
     json_object_set_new(object, "live_bytes", json_integer((json_int_t)sites->live_bytes));
     json_object_set_new(object, "live_objects", json_integer((json_int_t)sites->live_objects));
     json_object_set_new(object, "all_live_bytes", json_integer((json_int_t)sites->all_live_bytes));
+    json_object_set_new(object, "kept_by_libraries", sum_json(&settings->sums[SITE_KEPT]));
+    json_object_set_new(object, "ignored", sum_json(&settings->sums[SITE_IGNORED]));
     json_object_set_new(object, "since_ns", json_integer((json_int_t)sites->since_ns));
     json_object_set_new(object, "older_ns", json_integer((json_int_t)settings->reading.ages.older_ns));
     json_object_set_new(object, "end_ns", json_integer((json_int_t)sites->end_ns));
@@ -169,6 +195,8 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
         res_text_printf(&text, "\nno stack has '%s' in a function's or module's name\n\n", settings->filter);
     else
         res_text_printf(&text, "\n%s\n", count > 0 ? table : "no site\n");
+    if (settings->table == SITE_TABLE_LEAKS)
+        note_left_out(settings, &text);
     if (settings->looks == 0)
         cli_sites_notes(stacks, &text);
     if (settings->looks == 0 && settings->is_marked)
@@ -191,7 +219,7 @@ static size_t drop_dead(struct site_group *groups, size_t count)
     return kept;
 }
 
-static int show(const struct cli_verb *verb, const struct settings *settings, struct site_stacks *stacks)
+static int show(const struct cli_verb *verb, struct settings *settings, struct site_stacks *stacks)
 {
     const struct site_table_request request = {.table = settings->table,
                                                .by = (enum site_by)settings->by,
@@ -199,14 +227,15 @@ static int show(const struct cli_verb *verb, const struct settings *settings, st
                                                .most = settings->most,
                                                .frames = settings->stacks ? FRAMES : 0};
     struct site_group *groups;
-    size_t count = site_groups_make(stacks, request.by, settings->filter, &groups);
+    unsigned char *parts = site_parts_find(stacks, &settings->patterns, settings->sums);
+    size_t count = site_groups_make(stacks, request.by, settings->table == SITE_TABLE_LEAKS ? parts : NULL,
+                                    settings->filter, &groups);
+    free(parts);
     if (settings->table == SITE_TABLE_LEAKS)
         count = drop_dead(groups, count);
     site_groups_sort(groups, count, settings->table, settings->sort);
     char *text = settings->reading.answer.format == CLI_FORMAT_JSON
                      ? json_of(settings, stacks, groups, count, &request)
-                 : settings->reading.answer.format == CLI_FORMAT_CSV
-                     ? site_table_csv(stacks, groups, count, &request)
                      : text_of(settings, stacks, groups, count, &request);
     int code = cli_answer_write(verb, &settings->reading.answer, text);
     for (size_t i = 0; i < count && (settings->budget_bytes > 0 || settings->exit_code); i++) {
@@ -338,12 +367,17 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     if (code >= 0)
         return code;
     settings.reading.path = operands.words[0];
+    if (settings.ignore != NULL && !site_patterns_read(settings.ignore, &settings.patterns)) {
+        cli_say(verb, "cannot read '%s': %s", settings.ignore, strerror(errno));
+        return CLI_UNREADABLE;
+    }
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)
         code = take_mark(verb, &settings);
-    if (code >= 0)
-        return code;
-    return settings.watch_ns > 0 ? watch(verb, &settings) : look(verb, &settings);
+    if (code < 0)
+        code = settings.watch_ns > 0 ? watch(verb, &settings) : look(verb, &settings);
+    site_patterns_release(&settings.patterns);
+    return code;
 }
 
 static int run_sites(int argc, char **argv)

@@ -155,7 +155,6 @@ static void find_file(struct search *search, struct debug_files *files)
     const bool has_path = strchr(module->path, '/') != NULL;
     const int fd = has_path ? open_regular(module->path) : -1;
     bool is_found = try_descriptor(search, fd) || (!has_path && try_usual_places(search));
-    files->is_here = is_found;
     files->was_replaced = fd >= 0 && !is_found && module->build_id_bytes > 0;
     files->is_damaged = fd >= 0 && !is_found && module->build_id_bytes == 0;
     for (size_t i = 0; !is_found && i < places->directory_count; i++)

@@ -17,7 +17,6 @@ struct debug_files {
     int fds[2];
     bool was_replaced; /* there is a file at the path, and it is another */
     bool is_damaged;   /* it cannot be read as ELF, and nobody knows whether it should be another */
-    bool is_here;      /* file was found at its path as recorded */
 };
 
 /* debug_files_open - with_lines: the debug file should have DWARF.

@@ -8,7 +8,6 @@
 
 #include "footprint/base/trusted.h"
 #include "sites/names/debug_files.h"
-#include "sites/names/demangle.h"
 #include "sites/names/dwarf_frames.h"
 #include "sites/names/frame_entries.h"
 #include "sites/names/symbols.h"
@@ -136,7 +135,7 @@ static void answer_file(struct module *module)
     tell_functions(module);
     const bool has_lines = with_lines && read_dwarf(module, &files);
     tell_module(module, NAME_REPLY_DONE, state_of(&files, has_all, module->request),
-                (uint8_t)((has_lines ? NAME_REPLY_LINES : 0) | (files.is_here ? NAME_REPLY_HERE : 0)));
+                has_lines ? NAME_REPLY_LINES : 0);
     intervals_release(&module->symbols); /* names are the files' */
     debug_files_release(&files);
 }

@@ -42,7 +42,6 @@ enum name_reply_kind {
 
 #define NAME_REPLY_NAMED 1u /* flags of a frame */
 #define NAME_REPLY_LINES 1u /* flags of a module that is done: DWARF was found */
-#define NAME_REPLY_HERE  2u /* the file is here as recorded */
 
 /* Followed by the function's name and the file's, without zeroes. */
 struct name_reply {

@@ -11,7 +11,6 @@
 #include "footprint/base/hash_index.h"
 #include "footprint/base/process.h"
 #include "footprint/base/words.h"
-#include "sites/names/debian_packages.h"
 #include "sites/names/name_messages.h"
 
 #define ANSWERS_BYTES_MAX (UINT64_C(1) << 30) /* of all replies to one names_resolve */
@@ -20,9 +19,9 @@
 
 struct module {
     struct names_module told; /* owned */
-    char *name, *package;
+    char *name;
     enum names_state state;
-    bool wants_lines, has_lines, is_here;
+    bool has_lines;
     uint32_t pending_first, pending_count; /* of the questions that are being asked */
 };
 
@@ -50,7 +49,6 @@ struct names {
     struct names_frame *frames, unknown;
     size_t frame_count, frame_capacity;
     struct texts *texts;
-    bool asked_packages;
     /* while it resolves: */
     uint32_t *pending;    /* questions, by module and address */
     struct bytes replies; /* not complete yet */
@@ -136,7 +134,6 @@ static void release_module(struct module *module)
     free((void *)(uintptr_t)module->told.path);
     free((void *)(uintptr_t)module->told.build_id);
     free(module->name);
-    free(module->package);
 }
 
 static bool copy_module(const struct names_module *from, struct module *ret)
@@ -259,7 +256,6 @@ enum fp_status names_ask(struct names *names, uint32_t module, uint64_t address,
     struct question *question = &names->questions[number];
     question->is_pending |= with_lines && !question->wants_lines;
     question->wants_lines |= with_lines;
-    names->modules[module].wants_lines |= with_lines;
     *ret_question = number;
     return FP_OK;
 }
@@ -333,7 +329,6 @@ static bool take_reply(struct names *names, const struct name_reply *reply, cons
     case NAME_REPLY_DONE:
         module->state = reply->line <= NAMES_UNMAPPED ? (enum names_state)reply->line : NAMES_DAMAGED;
         module->has_lines |= (reply->flags & NAME_REPLY_LINES) != 0;
-        module->is_here = (reply->flags & NAME_REPLY_HERE) != 0;
         names->begun = NONE;
         return true;
     default:
@@ -505,30 +500,4 @@ enum fp_status names_resolve(struct names *names)
     names->pending = NULL;
     bytes_release(&names->replies);
     return settle(names) ? FP_OK : FP_ERR_MEMORY;
-}
-
-/* ---- hints ---------------------------------------------------------------------------------- */
-
-static bool wants_package(const struct module *module)
-{
-    return module->is_here &&
-           (module->state == NAMES_STRIPPED || (module->wants_lines && !module->has_lines));
-}
-
-const char *names_hint(struct names *names, uint32_t module)
-{
-    const char **paths = names->asked_packages ? NULL : calloc(names->module_count + 1, sizeof *paths);
-    char **packages = names->asked_packages ? NULL : calloc(names->module_count + 1, sizeof *packages);
-    if (paths != NULL && packages != NULL) {
-        for (size_t i = 0; i < names->module_count; i++)
-            paths[i] = wants_package(&names->modules[i]) ? names->modules[i].told.path : NULL;
-        debian_packages(paths, names->module_count, packages);
-        for (size_t i = 0; i < names->module_count; i++)
-            names->modules[i].package = packages[i];
-        names->asked_packages = true;
-    }
-    free(paths);
-    free(packages);
-    const struct module *one = &names->modules[module];
-    return wants_package(one) ? one->package : NULL;
 }

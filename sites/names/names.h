@@ -114,9 +114,4 @@ const char *names_state_words(enum names_state state);
 /* names_module_has_lines - whether DWARF was found for it; false before lines were asked for. */
 bool names_module_has_lines(const struct names *names, uint32_t module);
 
-/* names_hint - the Debian package that would name more of it ("libpython3.11-minimal-dbgsym"), once for a module: where it
- * is here as recorded, and without symbols. The first call asks dpkg, for all modules at once (0.1 to 0.4 s).
- * Returns   the module's, as long as it lasts; NULL: none is known. */
-const char *names_hint(struct names *names, uint32_t module);
-
 #endif

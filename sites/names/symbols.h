@@ -26,4 +26,10 @@ bool symbols_of_perf_map(char *text, size_t size, struct intervals *symbols);
 const struct interval *symbols_name(const struct intervals *symbols, uint64_t address, uint64_t start,
                                     bool latest);
 
+/* demangle - `_ZN3fooEv` becomes foo(), and std::string is called so; Rust's names, of both manglings, lose their hash; clones of a
+ * function (.cold, .part.0, .isra.0) their number, and a version behind '@' goes. What cannot be read stays as it is.
+ * Source    libiberty's demangler. For a child with limits: a name may be made to cost time and memory.
+ * Returns   a string to be freed; NULL: no memory. */
+char *demangle(const char *symbol);
+
 #endif

@@ -1,6 +1,18 @@
-/* flame_page.c - the page of the build with a profile's arrays in its gap, as JSON. Of the nodes few have values of their own: these are
- * listed once, and each metric has a number for each of them. */
-#include "sites/show/flame_page.h"
+/* flame_page.c - a profile as one HTML page that needs nothing else: stacks drawn by their values, with zoom, search, and a
+ * switch of value; colours tell the ratio to what a value is compared with.
+ *
+ *   strings      of the profile
+ *   frames       three numbers each: function, module, file; -1: not known
+ *   node_frames  by node: its frame
+ *   parents      by node: how far before it its parent stands; 0: it has none
+ *   holders      nodes with a value of their own, each as what is to be added to the one before
+ *   metrics      `own` has a number for each of them; of estimates `samples` and `variances`, too
+ *
+ * The page is put together when mallab is built, from flame.html, flame.js, flame.css and, of the report's page,
+ * results/report/html/elements.js and report.css. Names are untrusted: they reach it as JSON in a script element of type
+ * application/json, in which no byte can end the element, and from there only as text. A content security policy allows the
+ * page its own script, by its hash, and no request. */
+#include "sites/show/site_profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

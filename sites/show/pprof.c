@@ -1,6 +1,6 @@
 /* pprof.c - fields are written as they come; a message inside another is written apart first, as its length precedes it.
  * Numbers of functions and locations are those of frames, of strings those of the profile's, all from 1. */
-#include "sites/show/pprof.h"
+#include "sites/show/site_profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -124,4 +124,23 @@ void site_profile_merge(struct site_profile *profile, const struct site_profile 
 #define SITE_PERIOD_MAX 8u
 struct site_profile site_profile_fold(const struct site_profile *profile, bool is_by_function);
 
+struct site_stacks;
+
+/* site_profile_take - add a process' sites (stacks_profile.c): live at its peak, bytes and calls. A stack that was cut begins with
+ * why, in brackets.
+ * with_lines  also files, lines and inlined functions, which take long to look up. */
+void site_profile_take(struct site_profile *profile, struct site_stacks *stacks, bool with_lines);
+
+/* site_folded - one metric as folded stacks, which flamegraph.pl, inferno, speedscope and others read: a line for each stack that
+ * has a value, "main;parse;alloc 4096", from its top to its end. Where it is compared with another (site_profile_merge) two
+ * values stand there, before and after, as difffolded.pl writes them. Equal lines are one.
+ * site_pprof - gzip of the protocol buffer that github.com/google/pprof/blob/main/proto/profile.proto describes. All metrics are
+ * in it, as sample types; where one is compared with another, the difference stands in its place. shown: the one that viewers begin
+ * with. NULL where it would be more than 2 GiB unpacked, or zlib has no memory.
+ * site_flame_page - one HTML page that needs nothing else (flame_page.c).
+ * Recursion is left out of all. Returns text or bytes, the caller's to free; the same profile gives the same. */
+char *site_folded(const struct site_profile *profile, uint32_t metric);
+char *site_pprof(const struct site_profile *profile, uint32_t shown, size_t *ret_length);
+char *site_flame_page(const struct site_profile *profile, uint32_t shown);
+
 #endif

@@ -1,10 +1,10 @@
 /* stacks_profile.c - stacks are told from the allocation up, a profile is built from the top. */
-#include "sites/show/stacks_profile.h"
+#include "sites/show/site_profile.h"
 
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
-#include "sites/stacks/groups.h"
+#include "sites/stacks/stacks.h"
 
 static uint32_t node_of(struct site_profile *profile, uint32_t parent, const struct site_frame_words *words)
 {

@@ -1,10 +1,8 @@
 /* groups.c - a key for each site, sums over equal keys, and groups in words. */
-#include "sites/stacks/groups.h"
+#include "sites/stacks/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "sites/stacks/wrappers.h"
 
 #define CALLERS_SHOWN 3 /* functions on one line */
 
@@ -178,14 +176,14 @@ static void merge(struct site_group *group, struct site_group *more)
     free(more->key);
 }
 
-size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const char *filter,
-                        struct site_group **ret_groups)
+size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const unsigned char *parts,
+                        const char *filter, struct site_group **ret_groups)
 {
     const struct conv_sites *sites = stacks->sites;
     struct site_group *groups = res_calloc(sites->count + 1, sizeof *groups);
     size_t all = 0, count = 0;
     for (size_t i = 0; i < sites->count; i++)
-        if (holds(stacks, sites->counts[i].site, filter))
+        if ((parts == NULL || parts[i] == SITE_SHOWN) && holds(stacks, sites->counts[i].site, filter))
             groups[all++] = (struct site_group){.counts = sites->counts[i],
                                                 .lead_bytes = sites->counts[i].bytes,
                                                 .stacks = 1,

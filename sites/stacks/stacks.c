@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "footprint/base/support.h"
-#include "sites/stacks/wrappers.h"
 
 #define NO_QUESTION      UINT32_MAX
 #define PERF_MAP_LATE_NS UINT64_C(10000000000) /* that its end may be noticed late */

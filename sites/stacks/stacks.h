@@ -11,6 +11,7 @@
 #define MALLAB_SITES_STACKS_STACKS_H
 
 #include "convert/sites/sites.h"
+#include "footprint/base/support.h"
 #include "sites/names/names.h"
 
 #define SITE_FRAMES_MAX                                                                                      \
@@ -56,5 +57,91 @@ uint32_t site_stack_caller(const struct site_stacks *stacks, uint32_t site);
 /* site_node_function - the function of a node, its physical one. site_node_module: the module's name. Never NULL. */
 const char *site_node_function(const struct site_stacks *stacks, uint32_t node);
 const char *site_node_module(const struct site_stacks *stacks, uint32_t node);
+
+/* ---- wrappers (wrappers.c) ---- */
+
+#define SITE_WRAPPER_CALLERS 16u /* places that call an unnamed one, at least */
+
+#define SITE_SHORT_NAME 512u
+
+/* site_short_name - without return type, parameters and what stands in angles: "std::vector<>::push_back". A name of an operator
+ * or of a script's function stays as it is. ret_name: terminated, cut at size. */
+void site_short_name(const char *function, char *ret_name, size_t size);
+
+/* site_begins - whether a name begins with one of those, which stand with | between. */
+bool site_begins(const char *name, const char *beginnings);
+
+/* site_wrapper_by_name - whether a function of this name is one. */
+bool site_wrapper_by_name(const char *function);
+
+/* site_is_unnamed - whether a function is told by its place only: "libx.so+0x1a2b40". */
+bool site_is_unnamed(const char *function);
+
+/* site_wrappers_find - by number of node. The caller's to free. */
+bool *site_wrappers_find(const struct site_stacks *stacks);
+
+/* ---- what is live and no leak (left_out.c) ----
+ *
+ *   kept      the C library, the loader or the C++ library allocated it for itself: stdio's buffers, locales, loaded modules,
+ *             libstdc++'s pool for exceptions. Known by the function that the program called: one that hands memory to its caller
+ *             (strdup, fopen, getline; rows in left_out.c) keeps nothing. So is what the run-time of Rust and Python allocates to begin
+ *   ignored   a function's or module's name on its stack is one of the user's patterns */
+enum site_part { SITE_SHOWN, SITE_KEPT, SITE_IGNORED, SITE_PARTS };
+
+struct site_sum {
+    double bytes, objects; /* live */
+};
+
+/* A pattern is found anywhere in a name; * stands for any characters, ^ and $ for its begin and end. */
+struct site_patterns {
+    char **patterns;
+    size_t count;
+};
+
+/* site_patterns_read - a pattern a line, with or without "leak:" before it, as LeakSanitizer's suppressions have them; what begins
+ * with # is passed over.
+ * Returns   false with errno set: the file cannot be read. */
+bool site_patterns_read(const char *path, struct site_patterns *ret_patterns);
+void site_patterns_release(struct site_patterns *patterns);
+
+/* site_parts_find - the part of each site, by its place among stacks->sites->counts, and the sums of each part. The caller's to free. */
+unsigned char *site_parts_find(const struct site_stacks *stacks, const struct site_patterns *patterns,
+                               struct site_sum ret_sums[SITE_PARTS]);
+
+/* ---- sites put together: by stack, by who allocates, by function, by module (groups.c) ----
+ *
+ *   stack      each call stack by itself
+ *   site       the place that allocates (wrappers left out) and the function that called it
+ *   function   the function that allocates
+ *   module     the file that it is in
+ *
+ * Counts of a group are the sums of its sites'. */
+enum site_by { SITE_BY_SITE, SITE_BY_STACK, SITE_BY_FUNCTION, SITE_BY_MODULE };
+
+struct site_group {
+    struct conv_site_counts counts; /* site: that of the stack with most bytes */
+    double lead_bytes;              /* of that stack */
+    size_t stacks;                  /* how many there are */
+    char *key;                      /* what they have in common */
+};
+
+/* site_groups_make - sites grouped, by rising key.
+ * parts       of site_parts_find: only sites that are SITE_SHOWN; NULL: all.
+ * filter      stacks are left out unless a function's or module's name of theirs holds these words; NULL: none is.
+ * ret_groups  end them with site_groups_release. Returns how many there are. */
+size_t site_groups_make(const struct site_stacks *stacks, enum site_by by, const unsigned char *parts,
+                        const char *filter, struct site_group **ret_groups);
+void site_groups_release(struct site_group *groups, size_t count);
+
+/* site_group_words - a group on one line: "parse x.cc:16 < main x.cc:20". Lines are there after site_stacks_lines and
+ * site_stacks_settle of counts.site. The caller's to free. */
+char *site_group_words(const struct site_stacks *stacks, const struct site_group *group, enum site_by by);
+
+/* site_stack_words - a stack, a line a frame, from the allocation up, each with so many blanks before it; most: frames. */
+void site_stack_words(const struct site_stacks *stacks, uint32_t site, unsigned blanks, size_t most,
+                      struct res_text *text);
+
+/* site_cut_words - why a stack ends where it does, for a sentence: "no unwind table there". NULL for FP_CUT_NONE. */
+const char *site_cut_words(enum fp_cut cut);
 
 #endif

@@ -1,104 +1,46 @@
-/* wrappers.c - wrappers by name, and by how many call them. */
-#include "sites/stacks/wrappers.h"
+/* wrappers.c - which functions only hand on what they are asked for.
+ *
+ * A function with a name is one by its name: rows in wrappers.c. So is all that a Python function calls, where a perf map names
+ * those: the interpreter allocates for them. One without (stripped code) is one where it stands next to the
+ * allocation, after other wrappers, and is called from many places: sqlite3's and python's own malloc are so. A guess, which
+ * moves only under what heading an allocation stands; `--by stack` shows all frames. */
+#include "sites/stacks/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "sites/stacks/stacks.h"
 
 #define LEVELS 4 /* unnamed wrappers one above the other */
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
 /* How names of wrappers begin. */
-static const char *const BEGINNINGS[] = {
-    "operator new",
-    "std::",
-    "__gnu_cxx::",
-
-    "g_malloc",
-    "g_realloc",
-    "g_strdup",
-    "g_slice_",
-    "PyMem_",
-    "PyObject_Malloc",
-    "_PyMem_",
-    "_PyObject_Malloc",
-    "sqlite3Malloc",
-    "sqlite3Realloc",
-    "sqlite3DbMalloc",
-    "sqlite3DbRealloc",
-    "sqlite3MemMalloc",
-    "Perl_safesys",
-    "ruby_xmalloc",
-    "ruby_xcalloc",
-    "ruby_xrealloc",
-    "rb_xmalloc",
-    "objspace_x",
-    "xmalloc",
-    "xcalloc",
-    "xrealloc",
-    "xstrdup",
-    "x2realloc",
-    "xz_malloc",
-    "__rust_",
-    "__rdl_",
-    "alloc::",
-    "<alloc::",
-    "core::",
-    "<core::",
-    "<std::",
-    "hashbrown::",
-    "<hashbrown::",
-    "av_malloc",
-    "OPENSSL_malloc",
-    "CRYPTO_malloc",
-    "CRYPTO_zalloc",
-    "CRYPTO_realloc",
-    "BUF_MEM_grow",
-    "talloc_",
-    "_talloc_",
-    "apr_palloc",
-    "ngx_alloc",
-    "ngx_palloc",
-    "zmalloc",
-    "zcalloc",
-    "llvm::allocate_buffer",
-    "llvm::safe_malloc",
-    "ggc_internal_alloc",
-    "mem_malloc",
-    "strdup",
-    "strndup",
-    "__strdup",
-    "__strndup",
-    "asprintf",
-    "vasprintf",
-    "__vasprintf",
-    "getline",
-    "__GI_",
-    "_IO_",
-    "__libc_alloc_buffer",
-    "reallocarray",
-};
+static const char BEGINNINGS[] =
+    "operator new|std::|__gnu_cxx::|g_malloc|g_realloc|g_strdup|g_slice_|PyMem_|PyObject_Malloc|_PyMem_|"
+    "_PyObject_Malloc|sqlite3Malloc|sqlite3Realloc|sqlite3DbMalloc|sqlite3DbRealloc|sqlite3MemMalloc|"
+    "Perl_safesys|ruby_xmalloc|ruby_xcalloc|ruby_xrealloc|rb_xmalloc|objspace_x|xmalloc|xcalloc|xrealloc|"
+    "xstrdup|x2realloc|xz_malloc|__rust_|__rdl_|alloc::|<alloc::|core::|<core::|<std::|hashbrown::|"
+    "<hashbrown::|av_malloc|OPENSSL_malloc|CRYPTO_malloc|CRYPTO_zalloc|CRYPTO_realloc|BUF_MEM_grow|"
+    "talloc_|_talloc_|apr_palloc|ngx_alloc|ngx_palloc|zmalloc|zcalloc|llvm::allocate_buffer|"
+    "llvm::safe_malloc|ggc_internal_alloc|mem_malloc|strdup|strndup|__strdup|__strndup|asprintf|"
+    "vasprintf|__vasprintf|getline|__GI_|_IO_|__libc_alloc_buffer|reallocarray";
 
 /* Whole names, but for leading underscores. */
 static const char *const WHOLE[] = {"malloc",        "calloc",         "realloc", "memalign",
                                     "aligned_alloc", "posix_memalign", "valloc",  "pvalloc"};
 
 /* How a perf map names a script's functions: those of CPython, then those of V8. */
-static const char *const SCRIPTS[] = {"py::", "JS:", "LazyCompile:", "Function:", "Script:"};
+static const char PYTHON[] = "py::", SCRIPTS[] = "py::|JS:|LazyCompile:|Function:|Script:";
 
-static bool is_python(const char *function)
+bool site_begins(const char *name, const char *beginnings)
 {
-    return strncmp(function, SCRIPTS[0], strlen(SCRIPTS[0])) == 0;
-}
-
-static bool is_script(const char *function)
-{
-    for (size_t i = 0; i < sizeof SCRIPTS / sizeof SCRIPTS[0]; i++)
-        if (strncmp(function, SCRIPTS[i], strlen(SCRIPTS[i])) == 0)
+    for (const char *at = beginnings; *at != '\0'; at += *at == '|') {
+        const size_t length = strcspn(at, "|");
+        if (strncmp(name, at, length) == 0)
             return true;
+        at += length;
+    }
     return false;
 }
 
@@ -114,7 +56,7 @@ void site_short_name(const char *function, char *ret_name, size_t size)
 {
     const bool is_operator = strstr(function, "operator<") != NULL || strstr(function, "operator>") != NULL ||
                              strstr(function, "operator(") != NULL || function[0] == '<' ||
-                             function[0] == '(' || is_script(function);
+                             function[0] == '(' || site_begins(function, SCRIPTS);
     size_t length = 0;
     int depth = 0;
     for (const char *at = function; *at != '\0' && length + 1 < size; at++) {
@@ -134,30 +76,20 @@ void site_short_name(const char *function, char *ret_name, size_t size)
     ret_name[length] = '\0';
 }
 
-/* What Rust's libraries bring for its own types: "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem". */
-static bool is_of_rust(const char *function)
-{
-    static const char *const LIBRARIES[] = {" as alloc::", " as core::", " as std::"};
-    const char *trait = function + strcspn(function, " :");
-    bool is_own = false;
-    for (size_t i = 0; i < sizeof LIBRARIES / sizeof LIBRARIES[0]; i++)
-        is_own = is_own || strncmp(trait, LIBRARIES[i], strlen(LIBRARIES[i])) == 0;
-    return function[0] == '<' && is_own;
-}
-
 bool site_wrapper_by_name(const char *function)
 {
     char name[SITE_SHORT_NAME];
     site_short_name(function, name, sizeof name);
     function = name;
     const char *bare = function + strspn(function, "_");
-    for (size_t i = 0; i < sizeof BEGINNINGS / sizeof BEGINNINGS[0]; i++)
-        if (strncmp(function, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
-            return true;
+    if (site_begins(function, BEGINNINGS))
+        return true;
     for (size_t i = 0; i < sizeof WHOLE / sizeof WHOLE[0]; i++)
         if (strcmp(bare, WHOLE[i]) == 0)
             return true;
-    return is_of_rust(function);
+    /* What Rust's libraries bring for its own types: "<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem". */
+    return function[0] == '<' &&
+           site_begins(function + strcspn(function, " :"), " as alloc::| as core::| as std::");
 }
 
 bool site_is_unnamed(const char *function)
@@ -226,8 +158,9 @@ bool *site_wrappers_find(const struct site_stacks *stacks)
     for (uint32_t node = FP_SITE_FIRST; node < end; node++) {
         const char *function = site_node_function(&own, node);
         const uint32_t parent = fp_site_node_at(&stacks->sites->stacks, node).parent; /* a lower number */
-        in_python[node] = in_python[parent] || is_python(function);
-        wrappers[node] = (in_python[node] && !is_python(function)) || site_wrapper_by_name(function);
+        in_python[node] = in_python[parent] || site_begins(function, PYTHON);
+        wrappers[node] = (in_python[node] && !site_begins(function, PYTHON)) ||
+                         site_wrapper_by_name(function);
     }
     free(in_python);
     for (int level = 0; level < LEVELS && find_level(&own, calls, wrappers); level++)

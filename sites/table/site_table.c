@@ -1,4 +1,4 @@
-/* site_table.c - a row for each figure; tables, CSV and JSON from the rows. */
+/* site_table.c - a row for each figure; tables and JSON from the rows. */
 #include "sites/table/site_table.h"
 
 #include <math.h>
@@ -267,21 +267,6 @@ static void add_column(struct res_column *columns, size_t *count, const char *he
     (*count)++;
 }
 
-/* All figures, of a sample with what they rest on and their ranges; and the site. */
-static size_t all_columns(bool sampled, struct res_column *ret_columns)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < FIGURE_COUNT; i++) {
-        add_column(ret_columns, &count, FIGURES[i].key);
-        for (size_t k = 0; k < 2 && sampled && FIGURES[i].range[0] != NULL; k++)
-            add_column(ret_columns, &count, FIGURES[i].range[k]);
-    }
-    for (size_t i = 0; i < SAMPLES_COUNT && sampled; i++)
-        add_column(ret_columns, &count, SAMPLES[i].key);
-    add_column(ret_columns, &count, "site");
-    return count;
-}
-
 static size_t columns_of(enum site_table table, struct res_column *ret_columns)
 {
     size_t count = 0;
@@ -352,35 +337,6 @@ char *site_table_text(struct site_stacks *stacks, const struct site_group *group
         res_text_printf(&text, "and %s more: --top 0\n", FP_GROUPED(count - rows));
     if (is_apart && rows_before < count)
         note_start(groups + rows_before, count - rows_before, &text);
-    return text.text;
-}
-
-char *site_table_csv(struct site_stacks *stacks, const struct site_group *groups, size_t count,
-                     const struct site_table_request *request)
-{
-    const bool sampled = stacks->sites->sample_bytes != 0;
-    struct res_column columns[COLUMNS_MOST];
-    struct res_text text = {0};
-    struct res_grid grid;
-    const size_t rows = shown(count, request);
-    ask_lines(stacks, groups, rows);
-    res_grid_begin(&grid, columns, all_columns(sampled, columns));
-    for (size_t row = 0; row < rows; row++) {
-        const struct conv_site_counts *counts = &groups[row].counts;
-        for (size_t i = 0; i < FIGURE_COUNT; i++) {
-            const struct conv_site_range range = range_of(&FIGURES[i], counts);
-            res_grid_number(&grid, range.is_told ? FIGURES[i].of(counts) : NAN);
-            if (sampled && FIGURES[i].range[0] != NULL) {
-                res_grid_number(&grid, range.low);
-                res_grid_number(&grid, range.high);
-            }
-        }
-        for (size_t i = 0; i < SAMPLES_COUNT && sampled; i++)
-            res_grid_number(&grid, samples_of(counts, i));
-        res_grid_own(&grid, site_group_words(stacks, &groups[row], request->by));
-    }
-    res_grid_csv(&grid, &text);
-    res_grid_release(&grid);
     return text.text;
 }
 
@@ -474,13 +430,12 @@ static void note_cuts(const struct conv_sites *sites, struct res_text *text)
 static void note_modules(struct site_stacks *stacks, struct res_text *text)
 {
     for (uint32_t module = 0; module < stacks->module_count; module++) {
-        const char *words = names_state_words(names_module_state(stacks->names, module));
-        const char *package = words != NULL ? names_hint(stacks->names, module) : NULL;
-        if (words != NULL && package != NULL)
-            res_lines_printf(text, "names", "%s %s: %s has them", names_module_name(stacks->names, module),
-                             words, package);
-        else if (words != NULL)
-            res_lines_printf(text, "names", "%s %s", names_module_name(stacks->names, module), words);
+        const enum names_state state = names_module_state(stacks->names, module);
+        const char *words = names_state_words(state);
+        if (words != NULL)
+            res_lines_printf(
+                text, "names", "%s %s%s", names_module_name(stacks->names, module), words,
+                state == NAMES_STRIPPED ? ": its package of debug symbols, or --debuginfod, has them" : "");
     }
 }
 

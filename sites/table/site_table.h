@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "results/report/grid/grid.h"
-#include "sites/stacks/groups.h"
+#include "sites/stacks/stacks.h"
 
 /* What a table is of: its columns, and what its rows are in the order of. */
 enum site_table { SITE_TABLE_SITES, SITE_TABLE_LEAKS };
@@ -27,11 +27,9 @@ struct site_table_request {
         is_by_rank; /* in the table's own order: of leaks what was all made at the start stands apart, last */
 };
 
-/* site_table_text, _csv - the groups in their order. Lines are asked for of those shown. The caller's to free. */
+/* site_table_text - the groups in their order. Lines are asked for of those shown. The caller's to free. */
 char *site_table_text(struct site_stacks *stacks, const struct site_group *groups, size_t count,
                       const struct site_table_request *request, const struct res_style *style);
-char *site_table_csv(struct site_stacks *stacks, const struct site_group *groups, size_t count,
-                     const struct site_table_request *request);
 
 /* site_table_json - all figures of the groups shown, with their stacks frame by frame. A new reference. */
 json_t *site_table_json(struct site_stacks *stacks, const struct site_group *groups, size_t count,

@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sites/show/flame_page.h"
-#include "sites/show/folded.h"
-#include "sites/show/pprof.h"
+#include "sites/show/site_profile.h"
 
 static uint32_t frame_of(struct site_profile *profile, char *text)
 {

@@ -2,6 +2,8 @@
 """Who does not free, while it goes on and after it died: each look tells what is new, a mark what is known."""
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 
@@ -217,6 +219,143 @@ class Leaks(lab.Lab):
     def test_what_watch_does_not_take(self):
         for options in (["-o", "out"], ["--at", "50%"]):
             self.assertIn("--watch", self.mallab("leaks", "--watch", "1s", *options, "rec", status=lab.MISUSE).stderr.decode())
+
+
+SHAPES = r"""
+#include <dirent.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+static bool frees; // the same shape, without its leak
+static void *volatile place;
+static void put(void *object) { place = object; }
+struct node { std::shared_ptr<node> other; };
+struct base { ~base() {} };
+struct derived : base { std::string text = std::string(100, 'x'); };
+static std::string path;
+
+static void lost() { put(malloc(100)); if (frees) free(place); put(NULL); }
+static void copied() { put(strdup("a copy")); if (frees) free(place); }
+static void formatted() { char *text; if (asprintf(&text, "%d", 5) < 0) abort(); put(text); if (frees) free(text); }
+static void resized() { put(realloc(malloc(10), 1000)); if (frees) free(place); }
+static void array() { int *all = new int[50]; put(all); if (frees) delete[] all; }
+static void cycle() { auto a = std::make_shared<node>(), b = std::make_shared<node>(); a->other = b; b->other = a; if (frees) b->other.reset(); }
+static void sliced() { derived *one = new derived; put(one); if (frees) delete one; else delete static_cast<base *>(one); }
+static void pointers() { std::vector<int *> all; for (int i = 0; i < 10; i++) all.push_back(new int(i)); for (int *one : all) if (frees) delete one; }
+static void file() { FILE *one = fopen(path.c_str(), "r"); char word[8]; if (fscanf(one, "%7s", word) != 1) abort(); if (frees) fclose(one); }
+static void line() { FILE *one = fopen(path.c_str(), "r"); char *text = NULL; size_t room = 0; if (getline(&text, &room, one) < 0) abort(); fclose(one); put(text); if (frees) free(text); }
+static void folder() { DIR *one = opendir("/"); (void)readdir(one); if (frees) closedir(one); }
+static void thrown() { try { int *one = new int(1); put(one); if (frees) delete one; throw std::runtime_error(std::string(50, 'x')); } catch (const std::exception &) {} }
+static void threaded() { std::thread([] { put(calloc(1, 200)); if (frees) free(place); }).join(); }
+static void chain() { void **last = NULL; for (int i = 0; i < 5; i++) { void **next = (void **)malloc(64); *next = last; last = next; } put(last); while (frees && last != NULL) { void **next = (void **)*last; free(last); last = next; } }
+
+int main(int, char **words)
+{
+    static const struct { const char *name; void (*call)(); } all[] = {
+        {"lost", lost}, {"copied", copied}, {"formatted", formatted}, {"resized", resized}, {"array", array}, {"cycle", cycle},
+        {"sliced", sliced}, {"pointers", pointers}, {"file", file}, {"line", line}, {"folder", folder}, {"thrown", thrown},
+        {"threaded", threaded}, {"chain", chain}};
+    path = words[0] + std::string(".txt"); // what libraries keep, first: locales, time zones, the environment, stdio
+    setlocale(LC_ALL, "");
+    tzset();
+    setenv("SHAPE", words[1], 1);
+    FILE *written = fopen(path.c_str(), "w");
+    if (written == NULL || fputs("some text\n", written) < 0 || fclose(written) != 0)
+        abort();
+    frees = words[2] != NULL;
+    for (const auto &one : all)
+        if (one.name == std::string(words[1]))
+            one.call();
+    puts("stdio's buffer");
+    std::cout << "and a string that is longer than what fits into it: " << std::string(100, 'x') << std::endl;
+    path = std::string();
+    path.shrink_to_fit();
+    return 0;
+}
+"""
+NAMES = ("lost", "copied", "formatted", "resized", "array", "cycle", "sliced", "pointers", "file", "line", "folder", "thrown", "threaded",
+         "chain")
+
+
+@lab.needs("g++")
+class Gate(lab.Lab):
+    """--exit-code fails for leaks of all shapes, and for nothing that libraries keep by design."""
+
+    def build(self, *command, source):
+        program = self.place / "shapes"
+        built = lab.run([*command, "-o", program, "-"], stdin=None, input=source.encode())
+        if built.returncode != 0:
+            self.skipTest(f"{command[0]}: {built.stderr.decode(errors='replace')[:200]}")
+        return program
+
+    def judge(self, *command, name="rec", options=(), status=None):
+        """The gate's exit code and answer; what is live is in one of three parts."""
+        self.mallab("record", "--quiet", "--sites", "-o", name, "--", *command, stdout=subprocess.DEVNULL)
+        result = self.mallab("leaks", "--json", "--top", "0", "--exit-code", *options, name, status=None)
+        answer = json.loads(result.stdout)
+        parts = [(site["live_bytes"], site["live_objects"]) for site in answer["sites"]]
+        parts += [(answer[key]["bytes"], answer[key]["objects"]) for key in ("kept_by_libraries", "ignored")]
+        self.assertEqual(tuple(map(sum, zip(*parts))), (answer["live_bytes"], answer["live_objects"]))
+        return result.returncode, answer
+
+    def test_shapes_of_leaks(self):
+        program = self.build("g++", "-O0", "-g", "-w", "-pthread", "-x", "c++", source=SHAPES)
+        for name in NAMES:
+            with self.subTest(shape=name):
+                code, answer = self.judge(program, name, name=name)
+                self.assertEqual(code, 4)
+                for site in answer["sites"]: # the leak, and nothing else
+                    self.assertIn(name, [re.sub(r"[({:].*", "", frame["function"]) for frame in site["stack"]])
+                self.assertTrue(answer["sites"])
+                code, answer = self.judge(program, name, "freed", name=name + "-freed")
+                self.assertEqual((code, answer["sites"]), (0, []))
+                self.assertGreater(answer["kept_by_libraries"]["bytes"], 70000) # libstdc++'s pool, at least
+
+    def test_clean_programs(self):
+        programs = [[self.build("g++", "-x", "c", source='#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n')],
+                    ["/usr/bin/python3", "-c", "pass"], ["sqlite3", ":memory:", "select 1;"]]
+        for number, command in enumerate(programs):
+            if shutil.which(str(command[0])) is None:
+                continue
+            with self.subTest(program=command[0]):
+                code, answer = self.judge(*command, name=f"clean{number}")
+                self.assertEqual((code, answer["sites"]), (0, []), [site["site"] for site in answer["sites"]])
+                self.assertGreater(answer["kept_by_libraries"]["objects"], 0)
+        said = self.mallab("leaks", "clean0").stdout.decode()
+        self.assertRegex(said, r"\nno site\n\nkept +[\d.]+ kB in 1 object by the C and C\+\+ libraries")
+
+    @lab.needs("rustc")
+    def test_a_clean_program_of_rust(self):
+        program = self.build("rustc", "-O", "--crate-name", "web", source='fn main() { println!("hello"); }\n')
+        code, answer = self.judge(program)
+        self.assertEqual((code, answer["sites"]), (0, []))
+        program = self.build("rustc", "-O", "--crate-name", "web",
+                             source='fn main() { println!("{}", Box::leak(format!("{:?}", std::env::args()).into_boxed_str())); }\n')
+        code, answer = self.judge(program, name="leaks")
+        self.assertEqual(code, 4)
+
+    def test_what_is_ignored(self):
+        """Functions and modules by their names' parts, as in LeakSanitizer's suppressions."""
+        program = self.build("g++", "-O0", "-g", "-w", "-pthread", "-x", "c++", source=SHAPES)
+        self.mallab("record", "--quiet", "--sites", "-o", "rec", "--", program, "chain", stdout=subprocess.DEVNULL)
+        for pattern, ignored in (("leak:chain", 5), ("cha*n", 5), ("^chain()$", 5), ("leak:shapes", 5), ("^main$", 5), ("^hapes$", 0),
+                                 ("chain$", 0), ("leak:^lib*.nothing", 0), ("# chain", 0)):
+            with self.subTest(pattern=pattern):
+                (self.place / "known").write_text(f"# what is known\n\n{pattern}\n")
+                result = self.mallab("leaks", "--json", "--exit-code", "--ignore", "known", "rec", status=None)
+                answer = json.loads(result.stdout)
+                self.assertEqual((result.returncode, answer["ignored"]["objects"]), (0 if ignored else 4, ignored))
+        said = self.mallab("leaks", "--exit-code", "--ignore", "missing", "rec", status=3).stderr.decode()
+        self.assertIn("cannot read 'missing': No such file", said)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "sites/names/demangle.h"
 #include "sites/names/module_names.h"
 #include "sites/names/symbols.h"
 

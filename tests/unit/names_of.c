@@ -77,13 +77,10 @@ int main(int argc, char **argv)
             return 1;
     if (twice && names_resolve(names) != FP_OK)
         return 1;
-    const char *hint = names_hint(names, number);
     const char *words = names_state_words(names_module_state(names, number));
     printf("{\"state\": %d, \"lines\": %s, \"name\": ", (int)names_module_state(names, number),
            names_module_has_lines(names, number) ? "true" : "false");
     put(names_module_name(names, number));
-    printf(", \"hint\": ");
-    put(hint != NULL ? hint : "");
     printf(", \"words\": ");
     put(words != NULL ? words : "");
     printf("}\n");

@@ -100,7 +100,7 @@ class Names(unittest.TestCase):
 
     def test_inlined_functions_and_lines_are_addr2lines(self):
         module, answers = self.ask(self.full, *self.calls, options=["lines"])
-        self.assertEqual((module["state"], module["lines"], module["hint"]), (NAMED, True, ""))
+        self.assertEqual((module["state"], module["lines"]), (NAMED, True))
         compared = inlined = 0
         for frames, expected in zip(answers, self.witness(self.full, self.calls)):
             if "?" in expected[0][1] or frames[0]["file"] == "":
@@ -210,19 +210,12 @@ class Names(unittest.TestCase):
         self.assertEqual((module["state"], module["lines"], asked.exists()), (NAMED, True, True))
         self.assertEqual(answers[0][0]["function"], "parse(int)")
 
-    def test_debian_files_and_their_packages(self):
+    def test_a_file_of_debian(self):
         library = re.search(r"=> (/\S+/libc\.so\.6)", run("ldd", "/bin/true"))[1]
         build_id = re.search(r"Build ID: (\w+)", run("readelf", "-n", library))[1]
         malloc = int(re.search(r"(\w+) +\d+ FUNC +GLOBAL +DEFAULT +\d+ malloc@@", run("readelf", "-W", "--dyn-syms", library))[1], 16)
-        module, answers = self.ask(library, f"{malloc + 9:x}", build_id=build_id)
+        _, answers = self.ask(library, f"{malloc + 9:x}", build_id=build_id)
         self.assertEqual(answers[0][0]["function"], "malloc")
-        if module["state"] == STRIPPED and os.path.exists("/usr/bin/dpkg-query"):
-            self.assertEqual(module["hint"], "libc6-dbg")
-        path = os.path.realpath(shutil.which("bash"))
-        build_id = re.search(r"Build ID: (\w+)", run("readelf", "-n", path))[1]
-        module, _ = self.ask(path, "40000", build_id=build_id)
-        if module["state"] == STRIPPED and os.path.exists("/usr/bin/dpkg-query"):
-            self.assertEqual(module["hint"], "bash-dbgsym")
 
     def test_a_stripped_library_against_readelf(self):
         """Random addresses of libstdc++: a name where a symbol covers it, else the begin of the entry of .eh_frame."""

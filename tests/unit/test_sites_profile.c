@@ -2,10 +2,8 @@
 #include <math.h>
 
 #include "sites/names/names.h"
-#include "sites/show/flame_page.h"
-#include "sites/show/folded.h"
 #include "sites/show/site_profile.h"
-#include "sites/stacks/wrappers.h"
+#include "sites/stacks/stacks.h"
 #include "unit/harness.h"
 
 /* Functions by their letters, from the top; one module. */

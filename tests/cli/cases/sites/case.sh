@@ -7,7 +7,6 @@ done
 fp=sites.fp
 "$MALLAB" sites "$fp"
 "$MALLAB" sites --by module --sort allocations --top 2 "$fp"
-"$MALLAB" sites --format csv --top 2 "$fp"
 "$MALLAB" leaks --stacks "$fp"
 "$MALLAB" leaks --at 50% --top 1 "$fp"
 "$MALLAB" leaks --tolerate 200 "$fp" >leaks.txt || echo "$?"
@@ -15,7 +14,7 @@ fp=sites.fp
 "$MALLAB" sites --by colour "$fp" || echo "$?"
 "$MALLAB" leaks || echo "$?"
 "$MALLAB" leaks no-such || echo "$?"
-"$MALLAB" leaks --at 90s --format csv --top 0 "$fp" >leaks.txt
+"$MALLAB" leaks --at 90s --top 0 "$fp" >leaks.txt
 "$MALLAB" leaks --since 4s --at 2s "$fp" || echo "$?"
 "$MALLAB" leaks --since 90s "$fp" || echo "$?"
 "$MALLAB" sites --head 1 "$fp"
