@@ -43,14 +43,6 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
     return state;
 }
 
-static double peak_of_group(const struct res_sampled *sampled, const char *name)
-{
-    struct res_image *all = res_calloc(1, sizeof *all);
-    const double peak = name != NULL && res_sampled_group(sampled, name, all) ? all->peak_bytes : 0;
-    free(all);
-    return peak;
-}
-
 /* Of the process with most, or of a group together, if one had the library. */
 static enum res_real_state take_peak(const struct res_sampled *sampled, const char *group,
                                      const char *library, double *ret_peak, char **ret_reason)
@@ -67,7 +59,7 @@ static enum res_real_state take_peak(const struct res_sampled *sampled, const ch
         *ret_reason = res_printf("none of the program's processes has loaded '%s'", library);
         return RES_REAL_FAILED;
     }
-    *ret_peak = is_exact ? fmax(peak, peak_of_group(sampled, group)) : NAN;
+    *ret_peak = is_exact ? fmax(peak, group != NULL ? res_sampled_group(sampled, group) : 0) : NAN;
     return RES_REAL_OK;
 }
 

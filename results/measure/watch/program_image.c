@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "footprint/base/support.h"
@@ -48,16 +47,6 @@ static void read_large(pid_t pid, const char *name, struct res_text *ret_text)
     close(fd);
 }
 
-/* ---- processor time ------------------------------------------------------------------------- */
-
-void res_image_cpu(struct res_image *image)
-{
-    struct timespec time;
-    clockid_t clock;
-    if (clock_getcpuclockid(image->pid, &clock) == 0 && clock_gettime(clock, &time) == 0)
-        image->cpu_ns = (double)time.tv_sec * 1e9 + (double)time.tv_nsec - image->cpu_before_ns;
-}
-
 /* ---- names ---------------------------------------------------------------------------------- */
 
 static void base_name(const char *path, char *ret_name)
@@ -69,8 +58,7 @@ static void base_name(const char *path, char *ret_name)
 void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
 {
     char text[PATH_MAX + 32];
-    *image = (struct res_image){
-        .pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1, .together = 1};
+    *image = (struct res_image){.pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1};
     if (read_small(pid, "cmdline", text, sizeof text) > 0)
         base_name(text, image->called); /* the first word ends in a zero byte */
     snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
@@ -78,9 +66,6 @@ void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
     const ssize_t length = readlink(text, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
     base_name(target, image->executable);
-    res_image_cpu(image);
-    image->cpu_before_ns = image->cpu_ns;
-    image->cpu_ns = 0;
 }
 
 bool res_image_is(const struct res_image *image, const char *name)
@@ -119,7 +104,7 @@ bool res_status_parse(const char *text, struct res_status *ret_status)
     return true;
 }
 
-void res_image_keep(struct res_image *image, const struct res_moment *moment)
+static void keep_moment(struct res_image *image, const struct res_moment *moment)
 {
     if (image->series_skipped + 1 < image->series_every) {
         image->series_skipped++;
@@ -156,7 +141,7 @@ static void take_sample(struct res_image *image, uint64_t now_ns, uint64_t anony
     image->last_ns = now_ns;
     image->sample_peak_bytes = fmax(image->sample_peak_bytes, (double)anonymous);
     image->file_peak_bytes = fmax(image->file_peak_bytes, (double)others);
-    res_image_keep(image, &moment);
+    keep_moment(image, &moment);
 }
 
 void res_image_sample(struct res_image *image, uint64_t now_ns)
@@ -192,7 +177,6 @@ void res_image_end(struct res_image *image, uint64_t now_ns)
 {
     image->ended = true;
     image->last_ns = now_ns;
-    image->anonymous_peak_bytes = fmax(image->sample_peak_bytes, image->peak_bytes - image->file_peak_bytes);
     if (!image->exact)
         image->peak_bytes = image->sample_peak_bytes + image->file_peak_bytes;
 }

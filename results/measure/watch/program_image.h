@@ -17,15 +17,8 @@ bool res_status_parse(const char *text, struct res_status *ret_status);
 /* res_image_begin - name it; at its exec, or when it was forked. */
 void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns);
 
-/* res_image_cpu - processor time of its own threads since it began, ended ones too; not its children's. While it is there, if
- * only as a zombie. */
-void res_image_cpu(struct res_image *image);
-
 /* res_image_sample - one sample. */
 void res_image_sample(struct res_image *image, uint64_t now_ns);
-
-/* res_image_keep - a moment into its series. */
-void res_image_keep(struct res_image *image, const struct res_moment *moment);
 
 /* res_image_last - the exact figures, while it is stopped at its end. */
 void res_image_last(struct res_image *image, uint64_t now_ns, const char *library);

@@ -61,10 +61,8 @@ static pid_t process_of(pid_t tid)
 static size_t begin_image(struct tracer *tracer, pid_t pid)
 {
     struct res_sampled *sampled = tracer->sampled;
-    if (sampled->image_count == RES_IMAGES_MAX) {
-        sampled->images_more++;
+    if (sampled->image_count == RES_IMAGES_MAX)
         return NO_IMAGE;
-    }
     sampled->images = res_realloc(sampled->images, sampled->image_count + 1, sizeof *sampled->images);
     res_image_begin(&sampled->images[sampled->image_count], pid, fp_now_ns());
     return sampled->image_count++;
@@ -92,21 +90,6 @@ static struct res_image *image_of(const struct tracer *tracer, const struct task
     return task != NULL && task->image != NO_IMAGE ? &tracer->sampled->images[task->image] : NULL;
 }
 
-/* The news of the next task that has some: its id as of waitpid, 0 where none has. What wait4(2) tells of an end is the
- * time of the process' children too, and once it has been told nothing else is. So the zombie is asked first. */
-static pid_t next_news(struct tracer *tracer, int *ret_status)
-{
-    siginfo_t news = {.si_pid = 0};
-    if (waitid(P_ALL, 0, &news, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0 || news.si_pid == 0)
-        return waitpid(-1, ret_status, __WALL | WNOHANG);
-    struct res_image *image = image_of(tracer, find_task(tracer, news.si_pid));
-    const bool ended = news.si_code == CLD_EXITED || news.si_code == CLD_KILLED || news.si_code == CLD_DUMPED;
-    if (ended && image != NULL && image->pid == news.si_pid)
-        res_image_cpu(image);
-    const pid_t tid = waitpid(news.si_pid, ret_status, __WALL | WNOHANG);
-    return tid > 0 ? tid : 0; /* killed meanwhile: there will be other news */
-}
-
 static void end_task(struct tracer *tracer, pid_t tid)
 {
     struct task *task = find_task(tracer, tid);
@@ -130,10 +113,8 @@ static void executed(struct tracer *tracer, struct task *task)
 {
     struct res_image *image = image_of(tracer, task);
     const pid_t pid = task->tid;
-    if (image != NULL) {
-        res_image_cpu(image);
+    if (image != NULL)
         res_image_end(image, fp_now_ns());
-    }
     for (size_t i = tracer->task_count; i-- > 0;)
         if (image != NULL && tracer->tasks[i].tid != pid && image_of(tracer, &tracer->tasks[i]) == image)
             tracer->tasks[i] = tracer->tasks[--tracer->task_count];
@@ -200,7 +181,7 @@ static enum fp_process_end follow(struct tracer *tracer)
     sigaddset(&child, SIGCHLD);
     for (;;) {
         int status;
-        const pid_t tid = next_news(tracer, &status);
+        const pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
         if (tid < 0 && errno != EINTR)
             return ended; /* nobody is left */
         if (tid > 0 && WIFSTOPPED(status)) {
@@ -350,15 +331,6 @@ static struct change *changes_of(const struct res_image *const *members, size_t 
     return changes;
 }
 
-/* From one moment of a member to its next in what the group holds. */
-static void take_change(struct res_moment *held, const struct change *change)
-{
-    static const struct res_moment nothing;
-    const struct res_moment *to = change->to != NULL ? change->to : &nothing,
-                            *from = change->from != NULL ? change->from : &nothing;
-    held->anonymous_bytes += to->anonymous_bytes - from->anonymous_bytes;
-}
-
 /* Files and shared memory: of whom most is in memory. now: what each holds; NULL: it is not there. */
 static uint64_t shared_of(const struct res_moment *const *now, size_t count)
 {
@@ -369,70 +341,38 @@ static uint64_t shared_of(const struct res_moment *const *now, size_t count)
     return most;
 }
 
-static void raise_to(struct res_image *group, const struct res_moment *held, size_t alive)
+/* What all hold together, at its most. */
+static double held_together(const struct res_image *const *members, size_t count)
 {
-    const double resident = (double)held->resident_bytes;
-    if (resident > group->peak_bytes) {
-        group->peak_bytes = resident;
-        group->together = alive;
-    }
-    group->anonymous_peak_bytes = fmax(group->anonymous_peak_bytes, (double)held->anonymous_bytes);
-}
-
-static void hold_together(const struct res_image *const *members, size_t count, struct res_image *group)
-{
-    struct res_moment held = {0};
-    size_t change_count, alive = 0;
+    uint64_t anonymous_bytes = 0, most = 0;
+    size_t change_count;
     struct change *changes = changes_of(members, count, &change_count);
     const struct res_moment **now = res_calloc(count, sizeof *now);
     for (size_t i = 0; i < change_count; i++) {
         const struct change *change = &changes[i];
-        take_change(&held, change);
+        anonymous_bytes += (change->to != NULL ? change->to->anonymous_bytes : 0) -
+                           (change->from != NULL ? change->from->anonymous_bytes : 0);
         now[change->member] = change->to;
-        held.resident_bytes = held.anonymous_bytes + shared_of(now, count);
-        alive += change->to != NULL && change->from == NULL;
-        alive -= change->to == NULL && change->from != NULL;
-        held.time_ns = change->at_ns - group->begin_ns;
-        raise_to(group, &held, alive);
-        if (change->to != NULL)
-            res_image_keep(group, &held);
+        const uint64_t bytes = anonymous_bytes + shared_of(now, count);
+        most = bytes > most ? bytes : most;
     }
     free(now);
     free(changes);
+    return (double)most;
 }
 
-static void merge(const struct res_image *const *members, size_t count, struct res_image *ret)
-{
-    *ret = (struct res_image){.begin_ns = UINT64_MAX,
-                              .ended = true,
-                              .exact = true,
-                              .has_library = true,
-                              .together = 1,
-                              .series_every = 1};
-    for (size_t i = 0; i < count; i++) {
-        const struct res_image *image = members[i];
-        ret->begin_ns = image->begin_ns < ret->begin_ns ? image->begin_ns : ret->begin_ns;
-        ret->has_library = ret->has_library && image->has_library;
-        ret->cpu_ns += image->cpu_ns;
-    }
-    hold_together(members, count, ret);
-    for (size_t i = 0; i < count; i++) {
-        ret->peak_bytes = fmax(ret->peak_bytes, members[i]->peak_bytes);
-        ret->anonymous_peak_bytes = fmax(ret->anonymous_peak_bytes, members[i]->anonymous_peak_bytes);
-    }
-}
-
-bool res_sampled_group(const struct res_sampled *sampled, const char *name, struct res_image *ret)
+double res_sampled_group(const struct res_sampled *sampled, const char *name)
 {
     const struct res_image **members = res_calloc(sampled->image_count + 1, sizeof *members);
     size_t count = 0;
+    double peak = 0;
     for (size_t i = 0; i < sampled->image_count; i++)
-        if (sampled->images[i].exact && res_image_is(&sampled->images[i], name))
+        if (sampled->images[i].exact && res_image_is(&sampled->images[i], name)) {
             members[count++] = &sampled->images[i];
-    if (count == 1)
-        *ret = *members[0];
-    else if (count > 1)
-        merge(members, count, ret);
+            peak = fmax(peak, sampled->images[i].peak_bytes);
+        }
+    if (count > 1)
+        peak = fmax(peak, held_together(members, count));
     free(members);
-    return count > 0;
+    return peak;
 }

@@ -29,7 +29,7 @@
 #include "footprint/base/process.h"
 #include "results/measure/experiment/timed.h"
 
-#define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched and are counted */
+#define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched */
 #define RES_SAMPLED_MAX 512u  /* samples kept for showing; when full, every second one is dropped */
 #define RES_IMAGE_NAMES 64u
 
@@ -48,17 +48,12 @@ struct res_image {
     bool has_library; /* the expected library was mapped at its end */
 
     double peak_bytes; /* of the total: VmHWM */
-    double
-        anonymous_peak_bytes; /* the highest sample, or VmHWM less the most that files and shared memory held */
-    double cpu_ns;            /* user and system of its own threads, since its exec */
-    size_t together;          /* of a group: its images that were alive when it held most; else 1 */
 
     struct res_moment series[RES_SAMPLED_MAX];
     size_t series_count;
 
     /* Under way. */
     double file_peak_bytes, sample_peak_bytes;
-    double cpu_before_ns; /* of the process before its exec */
     uint64_t last_ns, series_every, series_skipped;
 };
 
@@ -71,7 +66,7 @@ struct res_sampled_request {
 struct res_sampled {
     int status; /* as from waitpid, of the command */
     struct res_image *images;
-    size_t image_count, images_more;
+    size_t image_count;
 };
 
 /* res_sampled_run - run it once to the end of its last process.
@@ -82,8 +77,7 @@ enum res_real_state res_sampled_run(const struct res_sampled_request *request, s
                                     char **ret_reason);
 void res_sampled_release(struct res_sampled *sampled);
 
-/* res_sampled_group - the group of a name, as an image. Of one image it is that image.
- * ret  filled where true is returned; false: no image of that name was seen at its end. */
-bool res_sampled_group(const struct res_sampled *sampled, const char *name, struct res_image *ret);
+/* res_sampled_group - the most bytes that the images of a name held together, of those that were seen at their end; 0: there are none. */
+double res_sampled_group(const struct res_sampled *sampled, const char *name);
 
 #endif
