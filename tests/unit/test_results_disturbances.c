@@ -135,6 +135,31 @@ TEST(slow_phases_of_the_host_show_in_the_harness)
     }
 }
 
+/* What other programs did is no phase of the host. */
+TEST(phases_that_other_programs_make_are_theirs)
+{
+    struct res_disturbances disturbances;
+    struct res_run runs[12] = {0};
+    struct res_result_entry floor = {.runs = runs, .run_count = 12};
+    struct res_result_workload workload = {.floor = &floor};
+    struct res_result result = {.workloads = &workload, .workload_count = 1};
+    for (size_t i = 0; i < 12; i++)
+        runs[i].ns_per_op = i % 2 == 0 ? 3.0 : 2.0;
+    make_quiet();
+    res_disturbances_begin(&disturbances, root);
+    put("/proc/stat", "cpu  186 0 100 814 0 0 0 0 0 0\n"); /* of 100 more 86 busy, none of them ours */
+    res_disturbances_end(&disturbances);
+    res_disturbances_give(&disturbances, &result);
+    CHECK_U64(result.disturbance_count, 1);
+    CHECK_STR(result.disturbances[0].kind, "others");
+    CHECK(strstr(result.disturbances[0].text,
+                 "of processor time: half of the harness' own runs took 50 % longer") != NULL);
+    result.workload_count = 0; /* this test's */
+    result.workloads = NULL;
+    res_described_release(&RES_RESULT, &result);
+    res_disturbances_release(&disturbances);
+}
+
 static const struct harness_test TESTS[] = {
     T(a_quiet_machine_has_none),
     T(a_machine_that_tells_nothing_has_none),
@@ -142,6 +167,7 @@ static const struct harness_test TESTS[] = {
     T(everything_wrong_meanwhile),
     T(who_waits_is_known_without_pressure),
     T(slow_phases_of_the_host_show_in_the_harness),
+    T(phases_that_other_programs_make_are_theirs),
 };
 
 int main(int argc, char **argv)
