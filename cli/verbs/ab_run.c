@@ -165,18 +165,17 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
 /* ---- experiment ----------------------------------------------------------------------------- */
 
 /* What the rounds will take, once the warm-up is over, and what comes with them: runs for memory, passes behind, the program itself. */
-static void tell_estimate(struct cli_ab *ab, size_t runs_done, size_t runs_all)
+static void tell_estimate(struct cli_ab *ab, size_t runs_done)
 {
     const struct cli_ab_settings *settings = &ab->settings;
-    const struct res_options options = {.rounds = (unsigned)settings->measure.rounds,
-                                        .until = settings->until};
+    struct res_options options = cli_ab_options(ab);
+    options.rounds_least = 0; /* what a verdict takes is told, though the budget may end it before */
     const size_t entries = ab->choice.candidate_count + 1 + (ab->choice.floor != NULL);
     const double run_ns = (double)(fp_now_ns() - ab->warm_up.begin_ns) /
                           (double)(runs_done - ab->warm_up.runs);
     const struct res_until_plan plan = res_until_plan(&options, settings->time_budget_ns / ab->workload_count,
                                                       run_ns * (double)entries);
-    const size_t each = runs_all / ab->workload_count, rounds = entries * (settings->measure.rounds + 1);
-    const double more_ns = each > rounds ? (double)(each - rounds) * run_ns : 0;
+    const double more_ns = (double)res_experiment_more_runs(&options, ab->warm_up.workload) * run_ns;
     const double least_ns = plan.least_ns + more_ns;
     const double budget_ns = settings->time_budget_ns > 0 ? (double)settings->time_budget_ns : INFINITY;
     struct res_text words = {0};
@@ -221,7 +220,7 @@ static void on_progress(void *context, const struct res_workload *workload, cons
         ab->warm_up.told = ab->settings.answer.quiet;
     }
     if (round == 1 && !ab->warm_up.told)
-        tell_estimate(ab, runs_done, runs_all);
+        tell_estimate(ab, runs_done);
     ab->warm_up.told |= round == 1;
     cli_progress_show(&ab->progress, words, NULL, 0, runs_done, runs_all);
     free(words);

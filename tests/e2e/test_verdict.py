@@ -38,6 +38,21 @@ class Verdict(lab.Lab):
         self.assertTrue(details.startswith(screen[:screen.index("VERDICT")]))
         self.assertIn("95 % range", details)
 
+    def test_what_a_start_takes_is_not_advised(self):
+        """A program of a few ms: whatever tcmalloc saves in its calls, its start takes more."""
+        candidates = {one["name"]: one["found"] for one in json.loads(self.mallab("allocators", "--json").stdout)["allocators"]}
+        if not candidates["tcmalloc"]:
+            self.skipTest("no tcmalloc")
+        self.mallab("ab", "--json", "-a", "glibc,tcmalloc", "-n", 8, "-o", "short.json", "--", "/usr/bin/perl", "-e", "$h{$_} = $_ for 1..3000")
+        (workload,) = json.loads((self.place / "short.json").read_text())["workloads"]
+        base, tcmalloc = workload["candidates"]
+        in_calls = base["time"]["steady_ns_per_op"] * (workload["ops"] - workload["inherited_ops"]) * (1 - tcmalloc["time"]["ratio"])
+        self.assertGreater(tcmalloc["start"]["more_cpu_ns"], in_calls)
+        self.assertNotIn(workload["verdict"]["time"]["answer"], ("take", "none_shown"))
+        if tcmalloc["time"]["verdict"] == "faster" and workload["share"]["time"] >= 0.01:
+            self.assertEqual(workload["verdict"]["time"]["answer"], "starts_cost")
+            self.assertLess(workload["verdict"]["time"]["saved_ns"], 0)
+
     def test_the_baseline_is_what_it_runs_on(self):
         library = json.loads(self.mallab("allocators", "--json").stdout)
         (jemalloc,) = [one for one in library["allocators"] if one["name"] == "jemalloc"]

@@ -152,8 +152,7 @@ TEST(phases_that_other_programs_make_are_theirs)
     res_disturbances_give(&disturbances, &result);
     CHECK_U64(result.disturbance_count, 1);
     CHECK_STR(result.disturbances[0].kind, "others");
-    CHECK(strstr(result.disturbances[0].text,
-                 "of processor time: half of the harness' own runs took 50 % longer") != NULL);
+    CHECK(strncmp(result.disturbances[0].text, "other programs took ", 20) == 0);
     result.workload_count = 0; /* this test's */
     result.workloads = NULL;
     res_described_release(&RES_RESULT, &result);

@@ -151,7 +151,7 @@ TEST(figures_are_net_of_the_floor)
     setup_release(&setup);
 }
 
-TEST(of_few_rounds_there_is_a_ratio_and_no_interval)
+TEST(of_two_rounds_there_is_a_ratio_and_no_interval)
 {
     for (unsigned rounds = 2; rounds <= RES_ROUNDS_FOR_INTERVAL; rounds++) {
         struct setup setup;
@@ -161,9 +161,10 @@ TEST(of_few_rounds_there_is_a_ratio_and_no_interval)
         res_experiment_run(&setup.options, &experiment);
         const struct res_figures fast = figures_of(&experiment, 1);
         near("ratio", fast.time.ratio, 0.5);
-        CHECK(isfinite(fast.time.interval.low) == (rounds == RES_ROUNDS_FOR_INTERVAL));
-        CHECK(isfinite(fast.peak.interval.low)); /* Student's, however wide */
-        CHECK_U64(fast.time.verdict, RES_UNDECIDED);
+        CHECK(isfinite(fast.time.interval.low) ==
+              (rounds >= RES_ROUNDS_FOR_MEMORY)); /* half of it, each time */
+        CHECK(isfinite(fast.peak.interval.low));  /* Student's, however wide */
+        CHECK_U64(fast.time.verdict, rounds >= RES_ROUNDS_FOR_MEMORY ? RES_LESS : RES_UNDECIDED);
         res_experiment_release(&experiment);
         setup_release(&setup);
     }
@@ -394,6 +395,21 @@ TEST(each_round_holds_everyone_once_in_an_order_of_the_seed)
     setup_release(&setup);
 }
 
+/* Of a thousand rounds eight are planned: what is left is of these. */
+TEST(what_is_left_is_of_the_rounds_that_are_planned)
+{
+    struct setup setup;
+    struct log log;
+    struct res_experiment experiment;
+    setup_init(&setup, 2);
+    setup.options.rounds = 1000;
+    setup.options.time_budget_ns = 1;
+    run_logged(7, 99, &log, &experiment, &setup); /* which looks at how many runs there are */
+    CHECK_U64(log.runs, 4 * 9);
+    res_experiment_release(&experiment);
+    setup_release(&setup);
+}
+
 TEST(stopping_keeps_the_finished_rounds)
 {
     struct setup setup;
@@ -492,13 +508,15 @@ TEST(what_a_run_prints_is_checked)
 
 static const struct harness_test TESTS[] = {
     T(figures_are_net_of_the_floor),
-    T(of_few_rounds_there_is_a_ratio_and_no_interval),
+    T(of_two_rounds_there_is_a_ratio_and_no_interval),
     T(batches_of_long_runs_are_merged),
     T(memory_is_of_its_own_pass),
     T(without_recorded_time_memory_is_of_the_timed_runs),
     T(a_failing_candidate_says_why_and_stops_no_other),
     T(a_run_that_hangs_is_ended),
     T(each_round_holds_everyone_once_in_an_order_of_the_seed),
+    T(what_is_left_is_of_the_rounds_that_are_planned),
+    T(what_is_left_is_of_the_rounds_that_are_planned),
     T(stopping_keeps_the_finished_rounds),
     T(the_result_keeps_every_sample),
     T(the_digest_of_most_is_the_agreed_one),

@@ -38,6 +38,23 @@ static json_t *workload_of(json_t *candidates)
                      entry_of("base", 2200, 0, 5000, 1000), "floor", entry_of("none", 200, 0, 0, 0));
 }
 
+/* As the first of its rounds only. */
+static void cut_rounds(json_t *workload, size_t rounds)
+{
+    json_t *entries = json_copy(json_object_get(workload, "candidates")), *entry;
+    size_t at;
+    json_array_append(entries, json_object_get(workload, "control"));
+    json_array_append(entries, json_object_get(workload, "floor"));
+    json_array_foreach(entries, at, entry)
+    {
+        json_t *runs = json_object_get(entry, "runs");
+        while (json_array_size(runs) > rounds)
+            json_array_remove(runs, json_array_size(runs) - 1);
+    }
+    json_object_set_new(workload, "rounds", json_integer((json_int_t)rounds));
+    json_decref(entries);
+}
+
 static struct res_result_workload *judged(json_t *workload)
 {
     json_t *result = json_pack("{s:s, s:[o]}", "baseline", "base", "workloads", workload);
@@ -65,6 +82,45 @@ TEST(measured_held_and_judged)
     CHECK(base->faults_minor == 104.5 && base->kernel_share == 0.25 && NEAR(base->blow_up, 2.8));
     CHECK_U64(base->resident_rounds, ROUNDS);
     CHECK_U64(base->resident_clock, RES_CLOCK_REAL);
+}
+
+/* A factor that no noise makes is told by three rounds; less is not, nor one with a round on the other side. */
+TEST(what_no_noise_makes_is_told_by_few_rounds)
+{
+    static const struct {
+        double ns, wobble;
+        size_t rounds;
+        enum res_verdict verdict;
+    } CASES[] = {{1200, 0.01, 3, RES_LESS},      {4400, 0.01, 3, RES_MORE},
+                 {1200, 0.01, 2, RES_UNDECIDED}, {2050, 0.01, 3, RES_UNDECIDED},
+                 {1500, 0.45, 3, RES_UNDECIDED}, {1200, 0.01, 7, RES_LESS}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        json_t *json = workload_of(json_pack("[o, o]", entry_of("base", 2200, 0.01, 0, 1000),
+                                             entry_of("other", CASES[i].ns, CASES[i].wobble, 0, 1000)));
+        cut_rounds(json, CASES[i].rounds);
+        const struct res_difference *time = &judged(json)->candidates[1].figures.time;
+        CHECK_U64(time->verdict, CASES[i].verdict);
+        if (time->verdict != RES_UNDECIDED)
+            CHECK(time->interval.low < time->ratio && time->ratio < time->interval.high);
+        else if (CASES[i].rounds < RES_ROUNDS_FOR_INTERVAL)
+            CHECK(isnan(time->interval.low));
+    }
+}
+
+/* A library that the program is linked with is loaded under any other, and keeps what it takes. */
+TEST(what_is_linked_keeps_its_start)
+{
+    for (int linked = 0; linked < 2; linked++) {
+        json_t *json = workload_of(json_pack("[o, o]", entry_of("base", 2200, 0, 5000, 1000),
+                                             entry_of("other", 1200, 0, 4600, 1100)));
+        json_object_set_new(json, "runs_on",
+                            json_pack("{s:s, s:s}", "name", "base", "how", linked ? "linked" : "libc"));
+        const struct res_result_workload *workload = judged(json);
+        CHECK(workload->candidates[0].figures.peak_bytes == 1400);
+        CHECK(workload->candidates[1].figures.own_start_bytes == (linked ? 400 : 0));
+        CHECK(workload->candidates[1].figures.peak_bytes == (linked ? 1500 : 1100));
+        CHECK_U64(workload->candidates[1].figures.peak.verdict, linked ? RES_MORE : RES_LESS);
+    }
 }
 
 /* One ns/op: what is shown, compared across results and budgeted. */
@@ -167,6 +223,7 @@ TEST(what_many_candidates_withdraw_is_same_within_what_is_resolved)
     CHECK_U64(several(many, 0.01)->candidates[1].figures.time.verdict, RES_UNDECIDED);
 }
 
-RUN_TESTS(T(measured_held_and_judged), T(the_figure_that_is_shown_is_the_one_that_is_judged),
+RUN_TESTS(T(what_no_noise_makes_is_told_by_few_rounds), T(what_is_linked_keeps_its_start),
+          T(measured_held_and_judged), T(the_figure_that_is_shown_is_the_one_that_is_judged),
           T(what_a_file_says_is_made_anew), T(judged_twice_is_the_same), T(without_samples),
           T(what_many_candidates_withdraw_is_same_within_what_is_resolved))

@@ -87,7 +87,8 @@ static const char *verdict_words(const struct res_result_workload *workload)
 }
 
 static const char *const PROCESS = "{\"cpu_user_ns\": 900000000, \"cpu_system_ns\": 100000000, "
-                                   "\"rss_peak_bytes\": 200000000, \"rss_anon_peak_bytes\": 150000000}";
+                                   "\"rss_peak_bytes\": 200000000, \"rss_anon_peak_bytes\": 150000000, "
+                                   "\"ended\": \"running\"}";
 
 static const struct figures FAST = {"fast", 0.6, 0.02, 1.2, 0.002, 1e7, 0.05, 1, 1.2},
                             SMALL = {"small", 1.5, 0.02, 0.7, 0.002, 1e7, 0.05, 1, 0.2};
@@ -107,6 +108,68 @@ TEST(figures_stand_beside_the_whole_process)
                                     "memory: small saves 30.0 MB at the peak, 80.0 MB at rest\n");
     CHECK(fabs(known->good_for - 0.04) <
           1e-9); /* the width of the control's interval: both others are shown */
+}
+
+/* ---- what starts take ------------------------------------------------------------------------ */
+
+/* Fast, which saves 40 of 100 ms, with so much of CPU time more in each of so many starts: of all the recording's calls it has this share. */
+static const struct res_result_workload *started(double more_ns, int processes, double events_share,
+                                                 const char *live)
+{
+    json_t *base = entry_of(&BASE), *fast = entry_of(&FAST);
+    json_object_set_new(fast, "start",
+                        json_pack("{s:f, s:f}", "cpu_ns", 1e6 + more_ns, "more_cpu_ns", more_ns));
+    json_t *workload = json_pack("{s:i, s:i, s:i, s:f, s:s, s:[o, o], s:o, s:n, s:o}", "ops", 1000000,
+                                 "rounds", ROUNDS, "processes", processes, "events_share", events_share,
+                                 "live", live, "candidates", base, fast, "control", entry_of(&BASE), "floor",
+                                 "process", json_loads(PROCESS, 0, NULL));
+    const struct res_result_workload *known = typed_workload(workload, "glibc");
+    json_decref(workload);
+    return known;
+}
+
+TEST(what_starts_take_is_taken_off_the_savings)
+{
+    CHECK(fabs(started(4e6, 1, 1, "known")->verdict->time.saved - 36e6) < 1);
+    CHECK(fabs(started(1e6, 21, 0.99, "known")->verdict->time.saved - (40 - 21 * 0.99) * 1e6) < 1);
+    /* Of a make of 500 compilers one was replayed: it pays its own start. */
+    CHECK(fabs(started(4e6, 500, 0.002, "known")->verdict->time.saved - 36e6) < 1);
+    /* It began before it was recorded. */
+    CHECK(fabs(started(4e6, 1, 1, "from_middle")->verdict->time.saved - 40e6) < 1);
+    const struct res_result_workload *known = started(45e6, 1, 1, "known");
+    CHECK_U64(known->verdict->time.kind, RES_ANSWER_STARTS_COST);
+    CHECK(fabs(known->verdict->time.saved + 5e6) < 1);
+    CHECK(strstr(verdict_words(known), "time: stay with glibc, fast takes 5 ms more with its start\n") !=
+          NULL);
+    CHECK(typed_note(known, "try it") == NULL);
+    CHECK_U64(started(39.9e6, 1, 1, "known")->verdict->time.kind, RES_ANSWER_NOT_WORTH); /* within noise */
+    CHECK_U64(started(38e6, 1, 1, "known")->verdict->time.kind, RES_ANSWER_NOT_WORTH);
+}
+
+/* A share is the recording's: it ran on glibc, which takes 60 % of what the baseline of this comparison takes. */
+TEST(shares_are_of_the_allocator_that_was_recorded)
+{
+    static const struct figures slow = {"slow", 1 / 0.6, 0.02, 1.5, 0.002, 1e7, 0.05, 1, 1};
+    for (int named = 0; named < 3; named++) {
+        json_t *base = entry_of(&slow), *control = entry_of(&slow);
+        json_object_set_new(base, "name", json_string("other"));
+        json_object_set_new(control, "name", json_string("other"));
+        json_t *workload = json_pack("{s:i, s:i, s:i, s:[o, o], s:o, s:n, s:o}", "ops", 1000000, "rounds",
+                                     ROUNDS, "memory_rounds", ROUNDS, "candidates", base, entry_of(&BASE),
+                                     "control", control, "floor", "process", json_loads(PROCESS, 0, NULL));
+        if (named > 0)
+            json_object_set_new(workload, "runs_on",
+                                json_pack("{s:s}", "name", named == 1 ? "glibc" : "scudo"));
+        const struct res_result_workload *known = typed_workload(workload, "other");
+        const struct res_result result = {.baseline = NULL};
+        json_decref(workload);
+        const double calls = named == 1 ? 100e6 : 100e6 / 0.6, heap = named == 1 ? 1e8 : 1.5e8;
+        CHECK(named == 2 ? isnan(known->share_time) : fabs(known->share_time - calls / 1e9) < 1e-6);
+        CHECK(named == 2 ? isnan(known->share_memory) : fabs(known->share_memory - heap / 2e8) < 1e-6);
+        char *share = res_verdict_share(&result, known);
+        CHECK((strstr(share, "unknown: scudo, which it ran on, was not replayed") != NULL) == (named == 2));
+        free(share);
+    }
 }
 
 /* The program holds them as well, and no table of the heap has them. */
@@ -143,7 +206,8 @@ TEST(without_the_process_per_cent_are_of_calls_and_heap)
     CHECK(isnan(known->share_time) && isnan(known->verdict->time.of_process) &&
           fabs(known->verdict->time.of_malloc - 0.4) < 1e-9);
     CHECK(strstr(verdict_words(known), "time: fast saves 40 % of malloc's time, for 20.0 MB more\n") != NULL);
-    CHECK(strstr(verdict_words(known), "memory: small saves 30.0 MB at the peak, ") != NULL);
+    CHECK(strstr(verdict_words(known), "memory: small saves 30.0 MB, 30 %, for 50 % more time in malloc\n") !=
+          NULL);
 }
 
 TEST(a_small_share_does_not_matter_whatever_is_shown)
@@ -296,6 +360,7 @@ TEST(no_verdict_on_memory_that_is_not_known)
         const struct res_result_workload *known = program_with(&SMALL, 1, live[i], PROCESS);
         CHECK(known->verdict->peak.candidate == NULL && known->verdict->rest.candidate == NULL);
         CHECK(strstr(verdict_words(known), "memory: not known, ") != NULL);
+        CHECK(isnan(known->share_memory) == (i == 0));
         CHECK(strstr(typed_note(known, "live"), "live bytes") != NULL);
     }
 }
@@ -354,11 +419,14 @@ TEST(what_would_crash_is_not_to_be_pasted)
 /* ---- a program that ends, and one that goes on ------------------------------------------------ */
 
 /* Whether there is advice for rest to a program that ended so, after a pause of so many of its ten seconds, with so much live of 50 MB then, and at the end. */
+static double ran_ns; /* of 1 s of CPU time; 0: not known */
+
 static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, double live_end_bytes)
 {
     json_t *process = json_loads(PROCESS, 0, NULL), *times = json_array(), *live = json_array();
-    if (ended != NULL)
-        json_object_set_new(process, "ended", json_string(ended));
+    if (ran_ns > 0)
+        json_object_set_new(process, "ran_ns", json_real(ran_ns));
+    json_object_set_new(process, "ended", ended != NULL ? json_string(ended) : json_null());
     for (json_int_t second = 0; second <= 10; second++)
         if (second == 0 || second > pause_s)
             for (json_int_t part = 0; part < 4; part++) {
@@ -377,8 +445,13 @@ static bool is_told_of_rest(const char *ended, int pause_s, double live_bytes, d
     const struct res_result_workload *known = typed_workload(workload, "glibc");
     const bool told = strstr(verdict_words(known), " at rest") != NULL;
     CHECK(told == (known->verdict->rest.candidate != NULL));
-    CHECK(res_rest_is_passed_over(known) ==
-          !told); /* the screen has the figure: it says why that is no advice */
+    struct res_grid grid;
+    struct res_text text = {0};
+    const struct res_result result = {.baseline = (char *)(uintptr_t) "glibc"};
+    res_verdict_grid(&grid, &result, known);
+    res_grid_screen(&grid, &(struct res_style){0}, &text);
+    CHECK(told == (strstr(text.text, " rest") != NULL));
+    free(text.text);
     json_decref(workload);
     return told;
 }
@@ -388,14 +461,17 @@ TEST(a_program_that_just_ends_is_never_at_rest)
     CHECK(!is_told_of_rest("exit 0", 0, 4e7, 4e7) && !is_told_of_rest("exit 1", 0, 4e7, 4e7));
     CHECK(is_told_of_rest("exit 0", 5, 4e7, 4e7));
     CHECK(is_told_of_rest("signal 15", 0, 4e7, 4e7) && is_told_of_rest("running", 0, 4e7, 0));
-    CHECK(is_told_of_rest(NULL, 0, 4e7, 4e7) && !is_told_of_rest(NULL, 0, 4e7, 1e6));
+    CHECK(is_told_of_rest(NULL, 5, 4e7, 4e7) && !is_told_of_rest(NULL, 0, 4e7, 4e7));
 }
 
 /* What is left is what it held in its pause, not what it freed to exit. */
 TEST(who_frees_all_to_exit_was_not_recorded_at_rest)
 {
     CHECK(!is_told_of_rest("exit 0", 5, 4e7, 0));
+    CHECK(!is_told_of_rest("exit 0", 5, 1e6, 0)); /* it computed all the time, as ffmpeg does */
+    ran_ns = 10e9;
     CHECK(is_told_of_rest("exit 0", 5, 1e6, 0));
+    ran_ns = 0;
 }
 
 /* ---- runs of the program itself --------------------------------------------------------------- */
@@ -582,6 +658,7 @@ RUN_TESTS(T(a_part_of_a_run_has_no_share), T(figures_stand_beside_the_whole_proc
           T(shares_of_time_are_of_what_the_program_took_in_its_runs),
           T(what_the_program_contradicts_is_not_advised_for_rest_either),
           T(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts),
+          T(what_starts_take_is_taken_off_the_savings), T(shares_are_of_the_allocator_that_was_recorded),
           T(what_libraries_hold_of_files_is_no_saving), T(calls_that_lack_are_no_share_of_the_program),
           T(a_heap_that_cannot_be_is_no_share), T(calls_that_are_not_timed_are_not_counted),
           T(little_memory_does_not_matter), T(who_is_told_apart_by_time_does_not_give_it_for_memory),

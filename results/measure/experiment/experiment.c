@@ -54,13 +54,18 @@ static size_t pass_runs_of(const struct res_options *options, const struct res_w
     return workload->member_count > 0 ? 0 : res_trial_entries(options) * options->latency_passes;
 }
 
-/* runs_of - how many replays one of its workloads takes, if all rounds are made. */
-static size_t runs_of(const struct res_options *options, const struct res_workload *workload)
+size_t res_experiment_more_runs(const struct res_options *options, const struct res_workload *workload)
 {
     const unsigned memory_rounds = memory_rounds_of(options, workload); /* the first is the warm-up */
-    return res_trial_entries(options) * (options->rounds + 1) +
-           (options->candidate_count + 1) * (memory_rounds > 0 ? memory_rounds - 1 : 0) +
+    return (options->candidate_count + 1) * (memory_rounds > 0 ? memory_rounds - 1 : 0) +
            (options->check ? options->candidate_count : 0) + pass_runs_of(options, workload);
+}
+
+/* How many rounds are to be expected: round_ns as of until.h, 1 where it is not known yet. */
+static unsigned planned(const struct res_options *options, uint64_t share, double round_ns)
+{
+    const struct res_until_plan plan = res_until_plan(options, share, round_ns);
+    return share > 0 ? (unsigned)(plan.most_ns / round_ns) : plan.least;
 }
 
 /* A run that takes as long has hung. Before an entry's warm-up the baseline's same run has to do: no allocator that is
@@ -300,11 +305,15 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
     const struct res_options *options = state->options;
     const unsigned memory_rounds = memory_rounds_of(options, trial->workload);
     const size_t runs_before = state->runs_done, pass_runs = pass_runs_of(options, trial->workload);
+    const size_t entries = res_trial_entries(options);
     const uint64_t begun_ns = fp_now_ns();
     uint64_t behind_ns = 0;
     if (options->check)
         check(state, trial);
+    const uint64_t warm_ns = fp_now_ns();
     warm_up(state, trial);
+    const unsigned rounds = planned(options, share, (double)(fp_now_ns() - warm_ns));
+    state->runs_all += entries * rounds - entries * planned(options, share > 0, 1);
     for (bool done = false; !done && !state->stopped;) {
         const unsigned round = trial->rounds;
         const uint64_t round_begun_ns = fp_now_ns();
@@ -314,15 +323,18 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
             passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
             run_round(state, trial, round, PHASE_MEMORY);
         trial->elapsed_ns = fp_now_ns() - begun_ns;
-        behind_ns = timed_ns * pass_runs / res_trial_entries(options);
+        behind_ns = timed_ns * pass_runs / entries;
         done = !state->stopped &&
                res_until_ended(trial, options, share, trial->elapsed_ns,
                                timed_ns + (trial->rounds >= RES_ROUNDS_FOR_VERDICT ? behind_ns : 0));
     }
     if (state->stopped)
         trial->ended = RES_ENDED_INTERRUPT;
-    else /* rounds that were not needed count as done, for the progress of what follows */
-        state->runs_done = runs_before + runs_of(options, trial->workload) - pass_runs;
+    else { /* for the progress of what follows: passes that were not made count as done */
+        state->runs_all += entries * trial->rounds - entries * rounds;
+        state->runs_done = runs_before + entries * (trial->rounds + 1) +
+                           res_experiment_more_runs(options, trial->workload) - pass_runs;
+    }
     return state->stopped || passes_fit(options, share, trial->elapsed_ns, behind_ns);
 }
 
@@ -334,7 +346,9 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
     };
     const uint64_t begun_ns = fp_now_ns();
     for (size_t i = 0; i < options->workload_count; i++)
-        state.runs_all += runs_of(options, &options->workloads[i]);
+        state.runs_all += res_trial_entries(options) *
+                              (planned(options, options->time_budget_ns > 0, 1) + 1) +
+                          res_experiment_more_runs(options, &options->workloads[i]);
     assert(options->candidate_count > 0 && options->rounds > 0);
     *ret_experiment = (struct res_experiment){
         .options = *options,

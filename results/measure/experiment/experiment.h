@@ -44,6 +44,10 @@ struct res_experiment {
  * options         borrowed until res_experiment_release.
  * ret_experiment  always filled. */
 void res_experiment_run(const struct res_options *options, struct res_experiment *ret_experiment);
+
+/* res_experiment_more_runs - how many replays of a workload there are beside its rounds and their warm-up: for memory, checks, single
+ * calls. */
+size_t res_experiment_more_runs(const struct res_options *options, const struct res_workload *workload);
 void res_experiment_release(struct res_experiment *experiment);
 
 #endif

@@ -17,47 +17,21 @@
 
 static const char *const PROGRAMS[] = {"/bin/true", "/usr/bin/true"};
 
-static const struct res_start_cost UNKNOWN = {.ns = NAN,
-                                              .ns_deviation = NAN,
-                                              .cpu_ns = NAN,
-                                              .cpu_ns_deviation = NAN,
-                                              .faults_minor = NAN,
-                                              .more_ns = NAN,
-                                              .more_cpu_ns = NAN};
-
-/* Takes over the samples. */
-static double median_taken(double *samples, size_t count)
-{
-    const double median = res_median(samples, count);
-    free(samples);
-    return median;
-}
-
-static double median_more(const double *own, const double *base, size_t count)
-{
-    double *more = res_calloc(count, sizeof *more);
-    for (size_t i = 0; i < count; i++)
-        more[i] = own[i] - base[i];
-    return median_taken(more, count);
-}
+static const struct res_start_cost UNKNOWN = {.cpu_ns = NAN, .more_cpu_ns = NAN};
 
 struct res_start_cost res_start_costs_of(const struct res_start_samples *own,
                                          const struct res_start_samples *base)
 {
     const size_t both = own->count < base->count ? own->count : base->count;
+    double *more = res_calloc(both + 1, sizeof *more);
     struct res_start_cost cost = UNKNOWN;
-    if (own->count == 0)
-        return cost;
-    cost.starts = own->count;
-    cost.ns = res_median(own->wall_ns, own->count);
-    cost.ns_deviation = res_median_deviation(own->wall_ns, own->count);
-    cost.cpu_ns = res_median(own->cpu_ns, own->count);
-    cost.cpu_ns_deviation = res_median_deviation(own->cpu_ns, own->count);
-    cost.faults_minor = res_median(own->faults, own->count);
-    if (both > 0) {
-        cost.more_ns = median_more(own->wall_ns, base->wall_ns, both);
-        cost.more_cpu_ns = median_more(own->cpu_ns, base->cpu_ns, both);
-    }
+    for (size_t i = 0; i < both; i++)
+        more[i] = own->cpu_ns[i] - base->cpu_ns[i];
+    if (own->count > 0)
+        cost = (struct res_start_cost){.starts = own->count,
+                                       .cpu_ns = res_median(own->cpu_ns, own->count),
+                                       .more_cpu_ns = both > 0 ? res_median(more, both) : NAN};
+    free(more);
     return cost;
 }
 
@@ -93,16 +67,12 @@ static void start_once(const struct res_options *options, const char *program, s
         return;
     }
     const enum fp_process_end end = fp_process_wait(&process, &bounds);
-    const double wall_ns = (double)(fp_now_ns() - begin_ns);
     fp_process_release(&process);
     if (end != FP_PROCESS_ENDED || process.status != 0) {
         side->failed = true;
     } else if (kept) {
-        const size_t at = side->samples.count++;
-        side->samples.wall_ns[at] = wall_ns;
-        side->samples.cpu_ns[at] = nanoseconds(&process.usage.ru_utime) +
-                                   nanoseconds(&process.usage.ru_stime);
-        side->samples.faults[at] = (double)process.usage.ru_minflt;
+        side->samples.cpu_ns[side->samples.count++] = nanoseconds(&process.usage.ru_utime) +
+                                                      nanoseconds(&process.usage.ru_stime);
     }
 }
 
@@ -136,20 +106,15 @@ void res_start_costs(const struct res_options *options, struct res_start_cost *r
     const char *program = find_program();
     struct side *sides = res_calloc(options->candidate_count, sizeof *sides);
     for (size_t i = 0; i < options->candidate_count; i++) {
-        struct res_start_samples *samples = &sides[i].samples;
         sides[i].environment = res_command_environment(options->candidates[i]);
-        samples->wall_ns = res_calloc(options->starts, sizeof *samples->wall_ns);
-        samples->cpu_ns = res_calloc(options->starts, sizeof *samples->cpu_ns);
-        samples->faults = res_calloc(options->starts, sizeof *samples->faults);
+        sides[i].samples.cpu_ns = res_calloc(options->starts, sizeof(double));
     }
     if (program != NULL)
         start_all(options, program, sides);
     for (size_t i = 0; i < options->candidate_count; i++)
         ret_costs[i] = sides[i].failed ? UNKNOWN : res_start_costs_of(&sides[i].samples, &sides[0].samples);
     for (size_t i = 0; i < options->candidate_count; i++) {
-        free(sides[i].samples.wall_ns);
         free(sides[i].samples.cpu_ns);
-        free(sides[i].samples.faults);
         res_strings_free(sides[i].environment);
     }
     free(sides);

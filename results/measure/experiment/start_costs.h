@@ -1,8 +1,8 @@
 /* start_costs.h - what a process pays for its allocator before it has called it: true(1), started under each candidate as
  * a program would be, interleaved. Every process image pays it, so a make of 500 compilers pays it 500 times.
  *
- * Loading, relocating and initialising the library is in it, and the pages that this touches: wall time from fork to the
- * end, processor time and page faults as the kernel counts them. What replays measure begins behind all that. */
+ * Loading, relocating and initialising the library is in it, and the pages that this touches: processor time as the kernel
+ * counts it. What replays measure begins behind all that. */
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_START_COSTS_H
 #define MALLAB_RESULTS_MEASURE_EXPERIMENT_START_COSTS_H
 
@@ -13,9 +13,9 @@
 void res_start_costs(const struct res_options *options, struct res_start_cost *ret_costs);
 
 /* res_start_costs_of - the medians of what was taken; rounds of both belong together. For tests.
- * wall, cpu, faults  of each start. base: the baseline's, in the same rounds. */
+ * cpu_ns  of each start. base: the baseline's, in the same rounds. */
 struct res_start_samples {
-    double *wall_ns, *cpu_ns, *faults;
+    double *cpu_ns;
     size_t count;
 };
 struct res_start_cost res_start_costs_of(const struct res_start_samples *own,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "results/measure/figures/run_batches.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/statistics/significance.h"
 
 #define LARGE_WIDER 2 /* 95 % become about 99.98 of 30 rounds */

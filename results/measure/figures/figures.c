@@ -128,15 +128,20 @@ static void hold(const struct res_result_workload *workload, double own, struct 
                                                    : NAN;
 }
 
-/* The control is the baseline, whatever pages were there in its starts. */
+/* The control is the baseline, whatever pages were there in its starts. A library that the program is linked with stays loaded. */
 static void hold_starts(struct res_result_workload *workload)
 {
+    const struct res_result_entry *linked = res_linked_entry(workload);
     double least = INFINITY;
     for (size_t i = 0; i < workload->candidate_count; i++)
         least = fmin(least, workload->candidates[i].figures.start_bytes); /* NAN counts for nothing */
-    for (size_t i = 0; i < workload->candidate_count; i++)
-        hold(workload, isfinite(least) ? workload->candidates[i].figures.start_bytes - least : NAN,
-             &workload->candidates[i]);
+    for (size_t i = 0; i < workload->candidate_count; i++) {
+        struct res_result_entry *entry = &workload->candidates[i];
+        const double stays = linked != NULL && linked != entry ? linked->figures.start_bytes - least : 0;
+        hold(workload,
+             isfinite(least) ? entry->figures.start_bytes - least + (isfinite(stays) ? stays : 0) : NAN,
+             entry);
+    }
     if (workload->candidate_count > 0)
         hold(workload, workload->candidates[0].figures.own_start_bytes, &workload->control);
 }
@@ -164,6 +169,45 @@ static struct res_difference judged_time(const struct res_result_workload *workl
     if (own->count < RES_ROUNDS_FOR_INTERVAL)
         time.interval = NO_DIFFERENCE.interval;
     return time;
+}
+
+/* So much is no noise: a neighbour that takes a processor for a while makes less of whole runs, all of which lie on one side. */
+#define FEW_LEAST 0.1
+
+/* With fewer rounds than a verdict takes, whole runs are pairs, as those for memory are: a difference by a factor of which each run is on
+ * one side of all of the baseline's is told. What is not so is left as it is. */
+static void judge_few(struct res_result_workload *workload, const struct res_series *series, size_t at,
+                      struct res_difference *time)
+{
+    const struct res_series *own = &series[at], *base = &series[0],
+                            *control = &series[workload->candidate_count];
+    const size_t rounds = own->count < base->count ? own->count : base->count;
+    const struct res_result_entry *floor = workload->floor;
+    const bool has_floor = floor != NULL && floor->failed == NULL, has_control = control->count >= rounds;
+    double ratios[RES_ROUNDS_FOR_VERDICT], least[2] = {NAN, NAN},
+                                           most[2] = {NAN, NAN}; /* its own, the baseline's */
+    if (rounds >= RES_ROUNDS_FOR_VERDICT || (has_floor && floor->run_count < rounds))
+        return;
+    for (size_t i = 0; i < rounds; i++) {
+        const double less = has_floor ? floor->runs[i].ns_per_op : 0;
+        const double net[] = {own->values[i] - less, base->values[i] - less,
+                              (has_control ? control : base)->values[i] - less};
+        for (size_t side = 0; side < 3; side++) {
+            least[side > 0] = fmin(least[side > 0], net[side]);
+            most[side > 0] = fmax(most[side > 0], net[side]);
+        }
+        ratios[i] = net[0] / sqrt(net[1] * net[2]);
+    }
+    const struct res_estimate found = res_logarithm_estimate(res_trimmed_logarithm(ratios, rounds));
+    const struct res_comparison comparison = {.ratio = found.value,
+                                              .interval = found.interval,
+                                              .rounds = rounds,
+                                              .rounds_needed = RES_ROUNDS_FOR_MEMORY,
+                                              .least = FEW_LEAST};
+    const enum res_verdict verdict = res_judge(&comparison);
+    if ((verdict == RES_LESS && most[0] < least[1]) || (verdict == RES_MORE && least[0] > most[1]))
+        *time = (struct res_difference){
+            .ratio = found.value, .interval = found.interval, .p_value = found.p_value, .verdict = verdict};
 }
 
 /* A difference that the number of candidates makes likely is none. */
@@ -207,6 +251,8 @@ static void judge_times(struct res_result_workload *workload)
         struct res_figures *figures = &entry->figures;
         figures->time = entry != workload->floor ? judged_time(workload, &series[i], &series[0])
                                                  : NO_DIFFERENCE;
+        if (i > 0 && i < workload->candidate_count)
+            judge_few(workload, series, i, &figures->time);
         figures->steady_ns_per_op = !isfinite(figures->time.ratio) ? res_series_steady_ns(&series[i])
                                     : entry == &workload->control  ? base * figures->time.ratio
                                                                    : both * figures->time.ratio;

@@ -90,6 +90,44 @@ const char *res_metric_words(enum res_metric metric, double value, char *room)
     return isfinite(value) ? strcat(room, " ns") : room;
 }
 
+/* ---- batches of runs --- */
+
+#define NS_MOST     1e18 /* of a run; more is none */
+#define OPS_UNKNOWN 1e6  /* of a result that does not tell */
+
+struct res_run_batches res_run_batches_of(const struct res_run *runs, size_t count)
+{
+    struct res_run_batches found = {0};
+    if (count == 0)
+        return found;
+    size_t cut = runs[0].batch_count;
+    for (size_t i = 0; i < count; i++)
+        cut = runs[i].batch_count == cut ? cut : 0;
+    found.ops = (double)runs[0].ops - (double)runs[0].inherited_ops;
+    if (!(found.ops > 0))
+        found.ops = cut > 0 ? 0 : OPS_UNKNOWN;
+    found.rounds = res_calloc(count, sizeof *found.rounds);
+    found.whole = res_calloc(count, sizeof *found.whole);
+    found.batches = (struct res_batches){found.rounds, count, cut > 0 ? cut : 1};
+    for (size_t i = 0; i < count; i++) {
+        const double ops = (double)runs[i].ops - (double)runs[i].inherited_ops;
+        const double ns = runs[i].ns_per_op * (ops > 0 ? ops : OPS_UNKNOWN);
+        const bool has_time = ns >= 0 && ns < NS_MOST;
+        found.whole[i] = has_time ? (uint64_t)llround(ns) : 0;
+        found.rounds[i] = cut > 0 ? runs[i].batch_ns : &found.whole[i];
+        if (cut == 0 && !has_time)
+            found.batches.round_count = 0;
+    }
+    return found;
+}
+
+void res_run_batches_release(struct res_run_batches *batches)
+{
+    free(batches->rounds);
+    free(batches->whole);
+    *batches = (struct res_run_batches){0};
+}
+
 /* ---- samples -------------------------------------------------------------------------------- */
 
 /* The runs of an entry that a metric is of: `count` structs of `size` bytes each. */
@@ -160,6 +198,14 @@ static struct res_logarithm steady_of(const struct res_series *series, const str
     if (base == NULL && isfinite(series->ns_per_op))
         found.value = log(series->ns_per_op);
     return found;
+}
+
+const struct res_result_entry *res_linked_entry(const struct res_result_workload *workload)
+{
+    const struct res_runs_on *runs_on = workload->runs_on;
+    const bool is_linked = runs_on != NULL && runs_on->name != NULL && runs_on->how != NULL &&
+                           strcmp(runs_on->how, "linked") == 0;
+    return is_linked ? res_result_entry_named(workload, runs_on->name) : NULL;
 }
 
 double res_ratio_of(double other, double base)

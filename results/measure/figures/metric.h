@@ -16,10 +16,11 @@
 #include <stddef.h>
 
 #include "results/measure/base/figure_words.h"
-#include "results/measure/figures/run_batches.h"
 #include "results/measure/result/result.h"
+#include "results/measure/run/run.h"
 #include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/statistics.h"
+#include "results/measure/statistics/steady.h"
 
 #define RES_SERIES_MAX       10000u /* runs of an entry; more are no result of ours, and would take minutes */
 #define RES_ROUNDS_OF_PASSES 3u     /* least runs of a pass behind the rounds, for a verdict */
@@ -37,6 +38,19 @@ enum res_metric {
 };
 
 enum res_unit { RES_UNIT_NS, RES_UNIT_BYTES, RES_UNIT_COUNT };
+
+/* The times of an entry's runs as steady.h takes them: batch by batch, or each run as a batch where none were timed or not the same ones in
+ * all runs. */
+struct res_run_batches {
+    struct res_batches batches; /* times are the runs', which must stay */
+    const uint64_t **rounds;
+    uint64_t *whole;
+    double ops; /* that its times are of; 0: not told */
+};
+
+/* res_run_batches_of - of runs in the order of their rounds. Without rounds when there are none, or when one has no time. Released by res_run_batches_release. */
+struct res_run_batches res_run_batches_of(const struct res_run *runs, size_t count);
+void res_run_batches_release(struct res_run_batches *batches);
 
 struct res_series {
     double *values; /* NULL when count is 0 */
@@ -65,6 +79,10 @@ char *res_metric_names(void);
 /* RES_METRIC - a figure for people: "13.4 ns", "61.2 MB", "1,204"; "-" when it is none. See figure_words.h. */
 #define RES_METRIC(metric, value) res_metric_words((metric), (value), RES_WORDS_ROOM)
 const char *res_metric_words(enum res_metric metric, double value, char *room);
+
+/* res_linked_entry - the candidate that the program is linked with: under any other it is loaded, too, and keeps what it takes at its
+ * start. NULL: there is none. */
+const struct res_result_entry *res_linked_entry(const struct res_result_workload *workload);
 
 /* res_held_start - what an entry held from the start (figures.h), in bytes; 0 where it is not known. */
 static inline double res_held_start(const struct res_result_entry *entry)

@@ -41,6 +41,42 @@ double res_calls_ns(const struct res_result_workload *workload, const struct res
     return entry->figures.steady_ns_per_op * ops;
 }
 
+const struct res_result_entry *res_recorded_entry(const struct res_result_workload *workload)
+{
+    const char *name = workload->runs_on != NULL ? workload->runs_on->name : NULL;
+    const struct res_result_entry *entry = name != NULL ? res_result_entry_named(workload, name)
+                                                        : &workload->candidates[0];
+    return entry != NULL && entry->failed == NULL ? entry : NULL;
+}
+
+/* Those that begin under a candidate and make the calls that were replayed: of the calls of others nothing is known either. */
+static double images_of(const struct res_result_workload *workload)
+{
+    const double share = (double)workload->processes * workload->events_share;
+    return workload->live == RES_LIVE_FROM_MIDDLE
+               ? 0
+               : fmax(fmax(share, (double)workload->group_processes), 1); /* NAN counts for nothing */
+}
+
+/* What a library that the program is linked with takes in each start: it is there under any other, too. */
+static double linked_start_ns(const struct res_result_workload *workload,
+                              const struct res_result_entry *entry)
+{
+    const struct res_result_entry *linked = res_linked_entry(workload);
+    double least = NAN;
+    for (size_t i = 0; i < workload->candidate_count; i++)
+        least = fmin(least, workload->candidates[i].start.cpu_ns);
+    return linked != NULL && linked != entry && linked->start.cpu_ns > least ? linked->start.cpu_ns - least
+                                                                             : 0;
+}
+
+double res_starts_more_ns(const struct res_result_workload *workload, const struct res_result_entry *entry)
+{
+    const double more = entry->start.more_cpu_ns + linked_start_ns(workload, entry) -
+                        linked_start_ns(workload, &workload->candidates[0]);
+    return isfinite(more) && entry != workload->candidates ? more * images_of(workload) : 0;
+}
+
 const struct res_process *res_whole_process(const struct res_result_workload *workload)
 {
     const double lacking = (double)workload->lost_calls + (double)workload->removed_calls +
@@ -86,10 +122,35 @@ struct res_cpu res_process_cpu(const struct res_result *result, const struct res
     return cpu;
 }
 
+double res_baseline_cpu_ns(const struct res_result *result, const struct res_result_workload *workload)
+{
+    const struct res_result_entry *recorded = res_recorded_entry(workload), *baseline = baseline_of(workload);
+    return recorded == NULL || baseline == NULL ? NAN
+           : recorded == baseline               ? res_process_cpu(result, workload).ns
+                                  : res_process_cpu(result, workload).ns + res_calls_ns(workload, baseline) -
+                                        res_calls_ns(workload, recorded);
+}
+
+/* What part of the program the baseline's time in calls is. NAN: not known. */
+static double part_of_time(const struct res_result *result, const struct res_result_workload *workload)
+{
+    return res_calls_ns(workload, &workload->candidates[0]) / res_baseline_cpu_ns(result, workload);
+}
+
 static double rss_peak_of(const struct res_result_workload *workload)
 {
     const struct res_process *process = res_whole_process(workload);
     return process != NULL && process->rss_peak_bytes >= 1 ? process->rss_peak_bytes : NAN;
+}
+
+/* Its peak as it would be on the baseline. */
+static double baseline_rss_bytes(const struct res_result_workload *workload)
+{
+    const struct res_result_entry *recorded = res_recorded_entry(workload), *baseline = baseline_of(workload);
+    return recorded == NULL || baseline == NULL ? NAN
+           : recorded == baseline
+               ? rss_peak_of(workload)
+               : rss_peak_of(workload) + baseline->figures.peak_bytes - recorded->figures.peak_bytes;
 }
 
 bool res_is_little_memory(const struct res_result_workload *workload, double bytes)
@@ -145,12 +206,16 @@ bool res_is_service(const struct res_result_workload *workload)
     return ended != NULL && (strncmp(ended, "signal", 6) == 0 || strcmp(ended, "running") == 0);
 }
 
-bool res_waits(const struct res_result_workload *workload)
+static bool computes_little(const struct res_result_workload *workload)
 {
     const struct res_process *process = workload->process;
+    return process != NULL && process->cpu_user_ns + process->cpu_system_ns < WAITS_PART * process->ran_ns;
+}
+
+bool res_waits(const struct res_result_workload *workload)
+{
     const struct pause pause = longest_pause(workload);
-    return pauses(workload, &pause) ||
-           (process != NULL && process->cpu_user_ns + process->cpu_system_ns < WAITS_PART * process->ran_ns);
+    return pauses(workload, &pause) || computes_little(workload);
 }
 
 bool res_may_be_service(const struct res_result_workload *workload)
@@ -158,16 +223,14 @@ bool res_may_be_service(const struct res_result_workload *workload)
     return workload->group_processes > 1 || res_is_service(workload) || res_waits(workload);
 }
 
-/* Of who exits what is left behind the last call is what it held in its pause, or it was torn down for the exit. */
-static bool goes_on(const struct res_result_workload *workload)
+/* Who exits has rested where it paused with what it still holds at its end; or waited, and held as little then. */
+bool res_rests(const struct res_result_workload *workload)
 {
-    const char *ended = workload->process != NULL ? workload->process->ended : NULL;
     const struct pause pause = longest_pause(workload);
-    if (ended == NULL)
-        return !res_is_torn_down(workload);
-    return strncmp(ended, "exit", 4) != 0 ||
-           (pauses(workload, &pause) &&
-            (!res_is_torn_down(workload) || is_little(workload, pause.live_bytes)));
+    if (res_is_service(workload))
+        return true;
+    return pauses(workload, &pause) &&
+           (is_little(workload, pause.live_bytes) ? computes_little(workload) : !res_is_torn_down(workload));
 }
 
 struct extremes {
@@ -188,30 +251,15 @@ static struct extremes idle_of(const struct res_result_entry *entry)
     return entry->memory_count < RES_ROUNDS_FOR_MEMORY ? (struct extremes){NAN, NAN} : found;
 }
 
-/* NAN: not shown. */
-static double rest_less(const struct res_result_workload *workload, const struct res_result_entry *entry)
+double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
     const struct res_result_entry *baseline = baseline_of(workload);
-    if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted)
+    if (baseline == NULL || entry->failed != NULL || !entry->predicted || !baseline->predicted ||
+        !res_rests(workload))
         return NAN;
     const struct extremes own = idle_of(entry), base = idle_of(baseline);
     const bool differs = own.most < IDLE_LESS * base.least || IDLE_LESS * own.least > base.most;
     return differs ? baseline->figures.idle_bytes - entry->figures.idle_bytes : NAN;
-}
-
-double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry)
-{
-    return goes_on(workload) ? rest_less(workload, entry) : NAN;
-}
-
-bool res_rest_is_passed_over(const struct res_result_workload *workload)
-{
-    bool is_less = false;
-    for (size_t i = 1; i < workload->candidate_count; i++) {
-        const double less = rest_less(workload, &workload->candidates[i]);
-        is_less |= less > 0 && !res_is_little_memory(workload, less);
-    }
-    return is_less && !goes_on(workload);
 }
 
 /* ---- trust ----------------------------------------------------------------------------------- */
@@ -236,26 +284,26 @@ static double blocked_share(const struct res_result_workload *workload, const st
 }
 
 static char *doubt_of_time(const struct res_result *result, const struct res_result_workload *workload,
-                           const struct res_result_entry *baseline)
+                           const struct res_result_entry *recorded)
 {
-    const double calls = res_calls_ns(workload, baseline), cpu = res_process_cpu(result, workload).ns;
+    const double calls = res_calls_ns(workload, recorded), cpu = res_process_cpu(result, workload).ns;
     const struct res_process *process = res_whole_process(workload);
     if (calls > cpu)
         return res_printf("a replay takes %s, the program took %s", RES_DURATION(calls), RES_DURATION(cpu));
-    if (process != NULL && is_apart(baseline->faults_minor, process->faults_minor, APART_FAULTS))
-        return res_printf("a replay has %s page faults, the program %s", RES_NUMBER(baseline->faults_minor),
+    if (process != NULL && is_apart(recorded->faults_minor, process->faults_minor, APART_FAULTS))
+        return res_printf("a replay has %s page faults, the program %s", RES_NUMBER(recorded->faults_minor),
                           RES_NUMBER(process->faults_minor));
-    if (blocked_share(workload, baseline) > BLOCKED_SHARE)
+    if (blocked_share(workload, recorded) > BLOCKED_SHARE)
         return res_printf("calls wait for other threads %.0f %% of their time",
-                          100 * blocked_share(workload, baseline));
+                          100 * blocked_share(workload, recorded));
     return NULL;
 }
 
 static char *doubt_of_memory(const struct res_result_workload *workload,
-                             const struct res_result_entry *baseline)
+                             const struct res_result_entry *recorded)
 {
     const struct res_process *process = res_whole_process(workload);
-    const double peak = baseline->figures.peak_bytes;
+    const double peak = recorded->figures.peak_bytes;
     const double memory = process == NULL                          ? NAN
                           : isfinite(process->rss_anon_peak_bytes) ? process->rss_anon_peak_bytes
                                                                    : process->rss_peak_bytes;
@@ -323,6 +371,13 @@ static struct res_answer answer_of(enum res_answer_kind kind)
 {
     struct res_answer answer = NO_ANSWER;
     answer.kind = (int)kind;
+    return answer;
+}
+
+static struct res_answer named(enum res_answer_kind kind, const char *candidate)
+{
+    struct res_answer answer = answer_of(kind);
+    answer.candidate = res_strdup(candidate);
     return answer;
 }
 
@@ -396,10 +451,30 @@ static double weight_of(const struct res_result_workload *workload, const struct
                : INFINITY;
 }
 
+/* The change of time with what its starts take. */
+static struct res_difference time_with_starts(const struct res_result_workload *workload,
+                                              const struct res_result_entry *entry)
+{
+    const double more = res_starts_more_ns(workload, entry) /
+                        res_calls_ns(workload, &workload->candidates[0]);
+    struct res_difference time = entry->figures.time;
+    if (!isfinite(more) || more == 0)
+        return time;
+    time.ratio += more;
+    time.interval.low += more;
+    time.interval.high += more;
+    if (time.interval.low > 1)
+        time.verdict = RES_MORE;
+    else if ((time.verdict == RES_LESS && !(time.interval.high < 1)) || time.verdict == RES_MORE)
+        time.verdict = RES_UNDECIDED;
+    return time;
+}
+
 static bool is_faster(const struct res_result_workload *workload, const struct res_result_entry *entry)
 {
-    return entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
-           entry->figures.time.ratio >= 0 && !(blocked_share(workload, entry) > BLOCKED_SHARE);
+    const struct res_difference time = time_with_starts(workload, entry);
+    return entry->failed == NULL && time.verdict == RES_LESS && time.ratio >= 0 &&
+           !(blocked_share(workload, entry) > BLOCKED_SHARE);
 }
 
 /* By time the first of those that time does not tell apart is chance. Of them: the fastest whose memory is within 5 % of the
@@ -408,27 +483,23 @@ static const struct res_result_entry *fastest_of(const struct res_result_workloa
 {
     const struct res_result_entry *fastest = NULL, *best = NULL;
     double least = INFINITY;
-    for (size_t i = 1; i < workload->candidate_count; i++) {
-        const struct res_result_entry *entry = &workload->candidates[i];
-        if (is_faster(workload, entry) &&
-            (fastest == NULL || entry->figures.time.ratio < fastest->figures.time.ratio))
-            fastest = entry;
-    }
-    for (int pass = 0; pass < 2 && fastest != NULL; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         for (size_t i = 1; i < workload->candidate_count; i++) {
             const struct res_result_entry *entry = &workload->candidates[i];
+            const struct res_result_entry *first = pass == 0 ? fastest : best;
+            const struct res_difference time = time_with_starts(workload, entry);
             const double weight = weight_of(workload, entry);
             if (!is_faster(workload, entry) ||
-                entry->figures.time.interval.low > fastest->figures.time.interval.high)
+                (pass > 0 && time.interval.low > time_with_starts(workload, fastest).interval.high))
                 continue;
-            if (pass == 0)
+            if (pass == 1)
                 least = fmin(least, weight);
-            else if (weight <= (1 + MEMORY_NEAR) * least &&
-                     (best == NULL || entry->figures.time.ratio < best->figures.time.ratio))
-                best = entry;
+            else if ((pass == 0 || weight <= (1 + MEMORY_NEAR) * least) &&
+                     (first == NULL || time.ratio < time_with_starts(workload, first).ratio))
+                *(pass == 0 ? &fastest : &best) = entry;
         }
     }
-    return best != NULL ? best : fastest;
+    return best;
 }
 
 /* What a candidate has of files beyond the baseline, which the program has too. The harness has libstdc++ by itself: of a
@@ -459,22 +530,42 @@ static size_t rivals(const struct res_result_workload *workload, bool slower)
     size_t count = 0;
     for (size_t i = 1; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
-        count += entry->failed == NULL && (!slower || entry->figures.time.verdict == RES_MORE);
+        count += entry->failed == NULL && (!slower || time_with_starts(workload, entry).verdict == RES_MORE);
     }
     return count;
 }
 
-/* Nobody is faster: what the noise may hide at most decides. */
-static struct res_answer nobody_faster(const struct res_result_workload *workload)
+/* Who is faster in its calls alone, by most; NULL: nobody. */
+static const struct res_result_entry *faster_but_for_starts(const struct res_result_workload *workload)
 {
-    const double share = workload->share_time, part = isfinite(share) ? share : 1;
+    const struct res_result_entry *best = NULL;
+    for (size_t i = 1; i < workload->candidate_count; i++) {
+        const struct res_result_entry *entry = &workload->candidates[i];
+        if (entry->failed == NULL && entry->figures.time.verdict == RES_LESS &&
+            (best == NULL || entry->figures.time.ratio < best->figures.time.ratio))
+            best = entry;
+    }
+    return best != NULL && time_with_starts(workload, best).verdict != RES_LESS ? best : NULL;
+}
+
+/* Nobody is faster: what the noise may hide at most decides. */
+static struct res_answer nobody_faster(const struct res_result_workload *workload, double share)
+{
+    const struct res_result_entry *but = faster_but_for_starts(workload);
+    const double part = isfinite(share) ? share : 1;
     double low = NAN;
+    if (but != NULL && time_with_starts(workload, but).ratio > 1) {
+        struct res_answer answer = named(RES_ANSWER_STARTS_COST, but->name);
+        answer.saved = res_calls_ns(workload, &workload->candidates[0]) *
+                       (1 - time_with_starts(workload, but).ratio);
+        return answer;
+    }
     if (rivals(workload, true) == rivals(workload, false))
         return answer_of(RES_ANSWER_ALL_WORSE);
     for (size_t i = 1; i < workload->candidate_count; i++) {
-        const struct res_result_entry *entry = &workload->candidates[i];
-        if (entry->failed == NULL && entry->figures.time.verdict != RES_MORE)
-            low = fmin(low, entry->figures.time.interval.low);
+        const struct res_difference time = time_with_starts(workload, &workload->candidates[i]);
+        if (workload->candidates[i].failed == NULL && time.verdict != RES_MORE)
+            low = fmin(low, time.interval.low);
     }
     struct res_answer answer = answer_of(
         res_answer_kind(1, (struct res_interval){low, 1}, RES_UNDECIDED, share));
@@ -498,49 +589,52 @@ static double price_in_memory(const struct res_result_workload *workload,
 static struct res_answer time_by_replays(const struct res_result *result,
                                          const struct res_result_workload *workload)
 {
-    const struct res_result_entry *baseline = baseline_of(workload), *entry = fastest_of(workload);
-    const double calls_ns = res_calls_ns(workload, baseline);
-    if (workload->share_time < RES_SAVING_WORTH)
+    const struct res_result_entry *entry = fastest_of(workload);
+    const double share = part_of_time(result, workload);
+    if (fmax(workload->share_time, share) < RES_SAVING_WORTH)
         return answer_of(RES_ANSWER_DOES_NOT_MATTER);
     if (workload->no_trust_time != NULL)
         return answer_of(RES_ANSWER_NOT_TRUSTED);
     if (rivals(workload, false) == 0)
         return answer_of(RES_ANSWER_NOTHING_TO_COMPARE);
-    if (workload->rounds < RES_ROUNDS_FOR_VERDICT)
+    if (workload->rounds < RES_ROUNDS_FOR_VERDICT && entry == NULL &&
+        rivals(workload, true) < rivals(workload, false))
         return answer_of(RES_ANSWER_TOO_FEW);
     if (entry == NULL)
-        return nobody_faster(workload);
-    const double part = 1 - entry->figures.time.ratio, saved = calls_ns * part;
-    struct res_answer answer = saving_of(entry->name, saved, saved / res_process_cpu(result, workload).ns,
-                                         part);
+        return nobody_faster(workload, share);
+    const double part = 1 - time_with_starts(workload, entry).ratio;
+    const double calls_ns = res_calls_ns(workload, &workload->candidates[0]);
+    struct res_answer answer = saving_of(entry->name, calls_ns * part, share * part, part);
     answer.price = price_in_memory(workload, entry);
     return answer;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static double price_in_time(const struct res_result_workload *workload, const struct res_result_entry *entry)
+static double price_in_time(const struct res_result *result, const struct res_result_workload *workload,
+                            const struct res_result_entry *entry)
 {
-    const double share = workload->share_time;
-    const double more = (entry->figures.time.ratio - 1) * (isfinite(share) ? share : 1);
-    return entry->figures.time.verdict == RES_MORE && workload->no_trust_time == NULL &&
-                   more >= RES_SAVING_WORTH
-               ? more
-               : NAN;
+    const struct res_difference time = time_with_starts(workload, entry);
+    const double share = part_of_time(result, workload);
+    const double more = (time.ratio - 1) * (isfinite(share) ? share : 1);
+    return time.verdict == RES_MORE && workload->no_trust_time == NULL && more >= RES_SAVING_WORTH ? more
+                                                                                                   : NAN;
 }
 
-static struct res_answer memory_by_replays(const struct res_result_workload *workload, bool rest)
+static struct res_answer memory_by_replays(const struct res_result *result,
+                                           const struct res_result_workload *workload, bool rest)
 {
     const struct res_result_entry *baseline = baseline_of(workload), *best = NULL;
+    const double whole = baseline_rss_bytes(workload);
     const uint64_t rounds = baseline->resident_rounds; /* older results do not tell */
     if (rivals(workload, false) == 0 || !isfinite(baseline->figures.peak_bytes))
         return NO_ANSWER;
-    if (workload->share_memory < RES_SAVING_WORTH)
+    if (workload->live != RES_LIVE_KNOWN)
+        return answer_of(RES_ANSWER_NOT_KNOWN);
+    if (fmax(workload->share_memory, baseline->figures.peak_bytes / whole) < RES_SAVING_WORTH)
         return answer_of(RES_ANSWER_DOES_NOT_MATTER);
     if (workload->no_trust_memory != NULL)
         return answer_of(RES_ANSWER_NOT_TRUSTED);
-    if (workload->live != RES_LIVE_KNOWN)
-        return answer_of(RES_ANSWER_NOT_KNOWN);
     if (rounds > 0 && rounds < res_rounds_for_memory(workload))
         return answer_of(RES_ANSWER_TOO_FEW);
     for (size_t i = 1; i < workload->candidate_count; i++) {
@@ -552,11 +646,11 @@ static struct res_answer memory_by_replays(const struct res_result_workload *wor
     if (best == NULL)
         return answer_of(RES_ANSWER_NONE_SHOWN);
     const double saved = memory_saved(workload, best, rest);
-    struct res_answer answer = saving_of(best->name, saved, saved / rss_peak_of(workload),
+    struct res_answer answer = saving_of(best->name, saved, saved / whole,
                                          saved / baseline->figures.peak_bytes);
     if (res_is_little_memory(workload, saved))
         answer.kind = RES_ANSWER_NOT_WORTH;
-    answer.price = price_in_time(workload, best);
+    answer.price = price_in_time(result, workload, best);
     return answer;
 }
 
@@ -575,13 +669,6 @@ static bool is_contradicted(const struct res_result_workload *workload, const st
     return entry != NULL && confirmed_verdict(one, memory) == RES_MORE &&
            (memory ? memory_saved(workload, entry, false) > 0 || memory_saved(workload, entry, true) > 0
                    : is_faster(workload, entry));
-}
-
-static struct res_answer named(enum res_answer_kind kind, const char *candidate)
-{
-    struct res_answer answer = answer_of(kind);
-    answer.candidate = res_strdup(candidate);
-    return answer;
 }
 
 /* What it shows the contrary of is not advised, nor what was not tried in it in its place. */
@@ -650,8 +737,9 @@ static struct res_program_verdict *verdict_of(struct res_answer time, struct res
 /* A confirmation is of the first workload. */
 static void judge(const struct res_result *result, struct res_result_workload *workload)
 {
-    struct res_answer time = time_by_replays(result, workload), peak = memory_by_replays(workload, false),
-                      rest = memory_by_replays(workload, true);
+    struct res_answer time = time_by_replays(result, workload),
+                      peak = memory_by_replays(result, workload, false),
+                      rest = memory_by_replays(result, workload, true);
     if (workload == result->workloads && result->confirmed_count > 0) {
         time = by_the_program(result, workload, time, false, false);
         peak = by_the_program(result, workload, peak, true, false);
@@ -660,24 +748,34 @@ static void judge(const struct res_result *result, struct res_result_workload *w
     workload->verdict = verdict_of(time, peak, rest);
 }
 
+/* Of the recording: whatever the baseline is. */
+static void fill_shares(const struct res_result *result, struct res_result_workload *workload)
+{
+    const struct res_result_entry *recorded = res_recorded_entry(workload);
+    const struct res_cpu cpu = res_process_cpu(result, workload);
+    if (recorded == NULL)
+        return;
+    workload->no_trust_time = doubt_of_time(result, workload, recorded);
+    workload->no_trust_memory = doubt_of_memory(workload, recorded);
+    workload->share_time = res_calls_ns(workload, recorded) / cpu.ns;
+    workload->share_time_low = res_calls_ns(workload, recorded) / cpu.most_ns;
+    workload->share_time_high = res_calls_ns(workload, recorded) / cpu.least_ns;
+    if (workload->live != RES_LIVE_FROM_MIDDLE)
+        workload->share_memory = recorded->figures.peak_bytes / rss_peak_of(workload);
+}
+
 static void fill(const struct res_result *result, struct res_result_workload *workload)
 {
-    const struct res_result_entry *baseline = baseline_of(workload);
     drop_verdict(&workload->verdict);
     free(workload->no_trust_time);
     free(workload->no_trust_memory);
     workload->no_trust_time = workload->no_trust_memory = NULL;
     workload->share_time = workload->share_memory = workload->good_for = NAN;
     workload->share_time_low = workload->share_time_high = NAN;
-    if (baseline == NULL)
+    if (baseline_of(workload) == NULL)
         return;
     workload->good_for = good_for(workload);
-    workload->no_trust_time = doubt_of_time(result, workload, baseline);
-    workload->no_trust_memory = doubt_of_memory(workload, baseline);
-    workload->share_time = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).ns;
-    workload->share_time_low = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).most_ns;
-    workload->share_time_high = res_calls_ns(workload, baseline) / res_process_cpu(result, workload).least_ns;
-    workload->share_memory = baseline->figures.peak_bytes / rss_peak_of(workload);
+    fill_shares(result, workload);
     judge(result, workload);
 }
 

@@ -1,12 +1,13 @@
 /* verdict.h - what the figures of a workload mean for the program that was recorded.
  *
- *   share     what part of the whole process a figure is: time in calls of its CPU time (never of wall time), heap of its resident
- *             memory at the peak. Below RES_SAVING_WORTH nothing can pay, whatever the noise
- *   saving    the baseline's figure less a candidate's. Of time, in CPU time: the baseline's time in calls by the ratio. Only what is shown
- *             counts: by the verdict on time; on the peak likewise (figures.h); at rest
- *             where each of a candidate's runs held less than each of the baseline's, by a tenth, of a program that goes on living
- *   goes on   was running or killed when its recording ended, or has a stretch without a call: a program that just ends is never at
- *             rest. Where it is not known how it ended it counts as going on; where all was freed for the exit it was not recorded at rest
+ *   share     what part of the whole process a figure is, on the allocator that it was recorded on: time in calls of its CPU time (never of
+ *             wall time), heap of its resident memory at the peak. Below RES_SAVING_WORTH nothing can pay, whatever the noise. What
+ *             was there before the recording began has no share
+ *   saving    the baseline's figure less a candidate's. Of time, in CPU time: the baseline's time in calls by the ratio, less
+ *             what the starts of its processes take more. Only what is shown counts: by the verdict on time; on the peak likewise
+ *             (figures.h); at rest where each of a candidate's runs held less than each of the baseline's, by a tenth
+ *   rests     was running or killed when its recording ended; or paused, with as much in memory as at its end: more than a tenth of
+ *             its peak, or less of a program that waits. A program that just computes is never at rest
  *   trust     the recorded process is what a replay is held against. More page faults than the whole process had, a larger heap
  *             than all its anonymous memory, more time than all its CPU time: these cannot be, so what is here is not what the program
  *             would see. The other way round the process' own code, stacks and files explain it.
@@ -41,6 +42,10 @@ bool res_may_be_service(const struct res_result_workload *workload);
  * not in the workload (lost, or cut off), so that they are no part of that whole. */
 const struct res_process *res_whole_process(const struct res_result_workload *workload);
 
+/* res_recorded_entry - the candidate that the program ran on when it was recorded: the baseline where that is not known. NULL: it was not
+ * replayed, or failed. What the process used belongs to it. */
+const struct res_result_entry *res_recorded_entry(const struct res_result_workload *workload);
+
 /* res_verdicts_fill - share, trust, good_for and verdict of all workloads of a result, and its own: that of its workload where there is one,
  * that of the program itself where nothing was replayed. Those that it had are dropped: they follow from the figures. */
 void res_verdicts_fill(struct res_result *result);
@@ -73,14 +78,20 @@ struct res_cpu {
 };
 struct res_cpu res_process_cpu(const struct res_result *result, const struct res_result_workload *workload);
 
+/* res_baseline_cpu_ns - the processor time that the program would take on the baseline. NAN: not known. */
+double res_baseline_cpu_ns(const struct res_result *result, const struct res_result_workload *workload);
+
 /* res_is_torn_down - whether a recording ends with little of what was live at its peak. */
 bool res_is_torn_down(const struct res_result_workload *workload);
 
-/* res_rest_saved - bytes that an entry holds less at rest than the baseline, below 0 when more; NAN: not shown, or the
- * program is never at rest. */
+/* res_rests - whether the program is at rest at times, with what a replay holds at its end.
+ * res_rest_saved - bytes that an entry holds less at rest than the baseline, below 0 when more; NAN: not shown, or the program is
+ * never at rest. */
+bool res_rests(const struct res_result_workload *workload);
 double res_rest_saved(const struct res_result_workload *workload, const struct res_result_entry *entry);
 
-/* res_rest_is_passed_over - whether a candidate holds less at rest, which does not count: the program is never at rest. */
-bool res_rest_is_passed_over(const struct res_result_workload *workload);
+/* res_starts_more_ns - CPU time that the starts of all processes under an entry take more than under the baseline, of those whose calls
+ * were replayed: 0 where it is not known, or where the recording began later. */
+double res_starts_more_ns(const struct res_result_workload *workload, const struct res_result_entry *entry);
 
 #endif

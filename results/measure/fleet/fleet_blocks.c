@@ -148,6 +148,7 @@ static void take_side(const struct res_result_workload *workload, const struct r
         ret_side->peak = logarithm_of(workload, entry, peak, RES_METRIC_RSS_PEAK);
     }
     ret_side->files = fmax(entry->figures.start_file_bytes - base->figures.start_file_bytes, 0);
+    ret_side->starts_ns = res_starts_more_ns(workload, entry);
     ret_side->mean_bytes = entry->figures.mean_bytes;
     if (!entry->predicted)
         ret_side->peak = NO_LOGARITHM;
@@ -190,7 +191,7 @@ static struct res_fleet_block *block_of(const struct res_fleet_input *input,
         .number = cell->block,
         .share = cell->share,
         .calls_ns = base->failed == NULL ? res_calls_ns(workload, base) : NAN,
-        .cpu_ns = res_process_cpu(result, workload).ns,
+        .cpu_ns = res_baseline_cpu_ns(result, workload),
         .heap_bytes = base->failed == NULL ? base->figures.peak_bytes : NAN,
         .rss_bytes = process != NULL && process->rss_peak_bytes >= 1 ? process->rss_peak_bytes : NAN,
         .sides = res_calloc(input->candidate_count, sizeof *block->sides),
@@ -267,5 +268,5 @@ struct res_logarithm res_block_figure(const struct res_fleet_block *block, size_
         return figure;
     return memory ? of_whole(figure, block->heap_bytes / res_block_whole_bytes(block),
                              side->files / res_block_whole_bytes(block))
-                  : of_whole(figure, time_part(block), 0);
+                  : of_whole(figure, time_part(block), side->starts_ns / block->cpu_ns);
 }

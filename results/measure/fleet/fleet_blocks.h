@@ -51,6 +51,7 @@ struct res_fleet_side {
     char *failed;
     struct res_logarithm time, peak; /* value NAN: there is none; error NAN: too few rounds for an interval */
     double files;                    /* bytes of files in memory beyond the baseline's */
+    double starts_ns;                /* that starts of its processes take more than under the baseline */
     double mean_bytes;
 };
 

@@ -290,21 +290,15 @@ static void look_at_phases(struct res_disturbances *disturbances, const struct r
     double percent = 0;
     for (size_t i = 0; i < result->workload_count; i++)
         percent = fmax(percent, phases_percent(result->workloads[i].floor)); /* not of NAN */
-    if (!(percent > PHASES_PERCENT))
-        return;
-    for (size_t i = 0; i < disturbances->count; i++) {
-        struct res_disturbance *cause = &disturbances->list[i];
-        if (strcmp(cause->kind, "others") != 0 && strcmp(cause->kind, "steal") != 0)
-            continue;
-        char *text = res_printf("%s: half of the harness' own runs took %.0f %% longer", cause->text,
-                                percent);
-        free(cause->text);
-        cause->text = text;
-        return;
-    }
-    add(disturbances, "host", "during", percent, "percent",
-        res_printf("the host had slow phases: half of the harness' own runs took %.0f %% longer", percent),
-        "measure for longer, or on a machine that is not shared");
+    for (size_t i = 0; i < disturbances->count; i++) /* these make them, and are told */
+        if (strcmp(disturbances->list[i].kind, "others") == 0 ||
+            strcmp(disturbances->list[i].kind, "steal") == 0)
+            return;
+    if (percent > PHASES_PERCENT)
+        add(disturbances, "host", "during", percent, "percent",
+            res_printf("the host had slow phases: half of the harness' own runs took %.0f %% longer",
+                       percent),
+            "measure for longer, or on a machine that is not shared");
 }
 
 void res_disturbances_give(struct res_disturbances *disturbances, struct res_result *result)

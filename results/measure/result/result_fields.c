@@ -233,14 +233,10 @@ static const struct res_field ENTRY_FIELDS[] = {
                "whether the figures are what the program would have had (clock.md)"),
     RES_ROW(TEXT, "resident.not_predicted_why", not_predicted_why, "if not, why"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "start.starts", start.starts, "of true(1) under it"),
-    RES_ROW(WHOLE, "start.ns", start.ns, "wall time of one; median, as all", .csv = "start_ns", .late = true),
-    RES_ROW(WHOLE, "start.ns_deviation", start.ns_deviation, "its deviation"),
-    RES_ROW(WHOLE, "start.cpu_ns", start.cpu_ns, "processor time", .csv = "start_cpu_ns", .late = true),
-    RES_ROW(WHOLE, "start.cpu_ns_deviation", start.cpu_ns_deviation, "likewise"),
-    RES_ROW(WHOLE, "start.more_ns", start.more_ns, "more than under the baseline"),
-    RES_ROW(WHOLE, "start.more_cpu_ns", start.more_cpu_ns, "likewise: every process image pays it",
-            .csv = "start_more_cpu_ns", .late = true),
-    RES_ROW(NUMBER, "start.faults_minor", start.faults_minor, "page faults", .csv = "start_faults_minor",
+    RES_ROW(WHOLE, "start.cpu_ns", start.cpu_ns, "processor time of one, median", .csv = "start_cpu_ns",
+            .late = true),
+    RES_ROW(WHOLE, "start.more_cpu_ns", start.more_cpu_ns,
+            "more than under the baseline: every process image pays it", .csv = "start_more_cpu_ns",
             .late = true),
     RES_PART(STRUCT, PLAIN, "waste", waste, &WASTE, "where memory went, in its warm-up"),
     RES_LIST(LIST, PLAIN, "memory_runs", memory_runs, memory_count, &RES_RUN,
@@ -314,20 +310,11 @@ static const struct res_described RUNS_ON = RES_DESCRIBE_WHOLLY("an allocator", 
         RES_ROW(NUMBER, key ".may_hide", member.may_hide, "what noise may hide at most, a share"),           \
         RES_ROW(NUMBER, key ".price", member.price, price_doc)
 
-const char *const RES_ANSWERS[] = {"none",
-                                   "nothing_to_compare",
-                                   "does_not_matter",
-                                   "not_trusted",
-                                   "not_known",
-                                   "too_few",
-                                   "all_worse",
-                                   "none_shown",
-                                   "not_worth",
-                                   "take",
-                                   "confirmed",
-                                   "refuted",
-                                   "undecided",
-                                   NULL};
+const char *const RES_ANSWERS[] = {"none",        "nothing_to_compare", "does_not_matter",
+                                   "not_trusted", "not_known",          "too_few",
+                                   "all_worse",   "none_shown",         "not_worth",
+                                   "take",        "confirmed",          "refuted",
+                                   "undecided",   "starts_cost",        NULL};
 
 #define OWNER struct res_program_verdict
 static const struct res_field VERDICT_FIELDS[] = {

@@ -54,8 +54,8 @@ enum res_run_state {
 /* What a start of a program costs under a candidate before it calls malloc (start_costs.h): medians over starts. */
 struct res_start_cost {
     uint64_t starts; /* that these are of; 0: not known, and all else is NAN */
-    double ns, ns_deviation, cpu_ns, cpu_ns_deviation, faults_minor;
-    double more_ns, more_cpu_ns; /* than under the baseline, in the same round; of the baseline 0 */
+    double cpu_ns;
+    double more_cpu_ns; /* than under the baseline, in the same round; of the baseline 0 */
 };
 
 /* Figures of a run; units in the names. The rows are RES_RUN's. */

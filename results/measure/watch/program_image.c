@@ -1,50 +1,21 @@
 /* program_image.c - /proc/PID: names, statm, status, maps. */
 #include "results/measure/watch/program_image.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "footprint/base/support.h"
 
-#define MAPS_BYTES_MAX (64u << 20) /* half a million mappings: more than the kernel allows by default */
-
-/* ---- files of /proc ------------------------------------------------------------------------- */
-
-static int open_proc(pid_t pid, const char *name)
+/* The begin of a file of it into storage of the caller's, terminated. Returns false when it cannot be read. */
+static bool read_small(pid_t pid, const char *name, char *ret_text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-/* Into storage of the caller's, terminated. Returns the length, 0 when it cannot be read. */
-static size_t read_small(pid_t pid, const char *name, char *ret_text, size_t size)
-{
-    const int fd = open_proc(pid, name);
-    if (fd < 0)
-        return 0;
-    const ssize_t length = read(fd, ret_text, size - 1);
-    close(fd);
-    ret_text[length > 0 ? length : 0] = '\0';
-    return length > 0 ? (size_t)length : 0;
-}
-
-static void read_large(pid_t pid, const char *name, struct res_text *ret_text)
-{
-    static char bytes[1 << 16]; /* one thread */
-    const int fd = open_proc(pid, name);
-    ssize_t length;
-    if (fd < 0)
-        return;
-    while (ret_text->length < MAPS_BYTES_MAX && (length = read(fd, bytes, sizeof bytes)) > 0)
-        res_text_add(ret_text, bytes, (size_t)length);
-    close(fd);
+    return res_file_begin("", path, ret_text, size);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -59,7 +30,7 @@ void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns)
 {
     char text[PATH_MAX + 32];
     *image = (struct res_image){.pid = pid, .begin_ns = now_ns, .last_ns = now_ns, .series_every = 1};
-    if (read_small(pid, "cmdline", text, sizeof text) > 0)
+    if (read_small(pid, "cmdline", text, sizeof text))
         base_name(text, image->called); /* the first word ends in a zero byte */
     snprintf(text, sizeof text, "/proc/%d/exe", (int)pid);
     char target[PATH_MAX];
@@ -125,7 +96,7 @@ static bool read_statm(pid_t pid, uint64_t *ret_anonymous, uint64_t *ret_others)
     char text[128];
     unsigned long long resident, shared;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (read_small(pid, "statm", text, sizeof text) == 0 ||
+    if (!read_small(pid, "statm", text, sizeof text) ||
         sscanf(text, "%*u %llu %llu", &resident, &shared) != 2 || resident == 0)
         return false; /* it ends: its memory is gone already */
     *ret_anonymous = above(resident, shared) * page;
@@ -151,12 +122,18 @@ void res_image_sample(struct res_image *image, uint64_t now_ns)
         take_sample(image, now_ns, anonymous, others);
 }
 
-static bool maps_file(pid_t pid, const char *path)
+static bool maps_file(pid_t pid, const char *library)
 {
-    struct res_text text = {0};
-    read_large(pid, "maps", &text);
-    const bool found = text.length > 0 && strstr(text.text, path) != NULL;
-    free(text.text);
+    char path[64], *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    while (maps != NULL && !found && getline(&line, &room, maps) > 0)
+        found = strstr(line, library) != NULL;
+    if (maps != NULL)
+        fclose(maps);
+    free(line);
     return found;
 }
 
@@ -164,7 +141,7 @@ void res_image_last(struct res_image *image, uint64_t now_ns, const char *librar
 {
     char text[8192];
     struct res_status status;
-    if (read_small(image->pid, "status", text, sizeof text) == 0 || !res_status_parse(text, &status))
+    if (!read_small(image->pid, "status", text, sizeof text) || !res_status_parse(text, &status))
         return; /* another thread's end, when all is over */
     image->exact = true;
     take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);

@@ -136,6 +136,7 @@ SLOT_IF(heap_share, !res_nothing_matters(about), "%s", RES_SHARE(about->workload
 SLOT_WORD(no_trust_time, about->workload->no_trust_time)
 SLOT_WORD(no_trust_memory, about->workload->no_trust_memory)
 SLOT_IF(time_saved, isfinite(about->answer->saved), "%s", RES_DURATION(two_digits(about->answer->saved)))
+SLOT_IF(time_lost, true, "%s", RES_DURATION(two_digits(-about->answer->saved)))
 SLOT_DO(time_saved_share, add_time_part(about, words, res_answer_share(about->answer)))
 SLOT_IF(bytes_saved, isfinite(about->answer->saved), "%s", FP_BYTES(about->answer->saved))
 SLOT(bytes_saved_share)
@@ -244,11 +245,19 @@ SLOT_IF(end_live, res_is_torn_down(about->workload), "%s",
 SLOT_IF(peak_live, true, "%s", FP_BYTES((double)about->workload->live_peak_bytes))
 SLOT_WORD(unpredicted, about->workload->memory_rounds > 0 ? about->entry->not_predicted_why : NULL)
 
-static bool is_small_part(const struct res_result_workload *workload)
+/* NAN: not known. */
+static double mapped_bytes(const struct res_result_workload *workload)
 {
     const struct res_process *process = res_whole_process(workload);
-    return process != NULL &&
-           workload->candidates[0].figures.peak_bytes < MAPPED * process->rss_anon_peak_bytes;
+    const struct res_result_entry *recorded = res_recorded_entry(workload);
+    return process != NULL && recorded != NULL && isfinite(workload->share_memory)
+               ? process->rss_anon_peak_bytes - recorded->figures.peak_bytes
+               : NAN;
+}
+
+static bool is_small_part(const struct res_result_workload *workload)
+{
+    return mapped_bytes(workload) > (1 - MAPPED) * workload->process->rss_anon_peak_bytes;
 }
 
 static bool is_little(const struct res_result_workload *workload)
@@ -284,8 +293,7 @@ SLOT(mapped)
     const struct res_result_workload *workload = about->workload;
     say_own_allocator(about, &own);
     const bool is_told = own.length > 0 || workload->verdict == NULL || !is_small_part(workload);
-    const double bytes =
-        is_told ? 0 : workload->process->rss_anon_peak_bytes - workload->candidates[0].figures.peak_bytes;
+    const double bytes = is_told ? 0 : mapped_bytes(workload);
     free(own.text);
     if (bytes > MAPPED_BYTES)
         say("%s", FP_BYTES(bytes));

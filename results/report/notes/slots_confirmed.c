@@ -364,23 +364,6 @@ SLOT(processes)
 }
 SLOT_IF(compared, true, "%s %s", FP_GROUPED(compared_of(about)), compared_of(about) == 1 ? "is" : "are")
 
-/* "jemalloc 120 us and 1.2 MB, mimalloc 80 us" */
-SLOT(start_costs)
-{
-    const struct res_result_entry *entries[RES_TRIED_MAX];
-    const size_t count = res_notes_tried(about->workload, entries);
-    const char *comma = "";
-    for (size_t i = 0; i < count; i++) {
-        const double more_ns = entries[i]->start.more_cpu_ns,
-                     more_bytes = res_held_start(entries[i]) - res_held_start(res_baseline_entry(about));
-        if (!isfinite(more_ns) || !(more_ns > 0))
-            continue;
-        say("%s%s %s%s%s", comma, entries[i]->name, RES_DURATION(more_ns), more_bytes > 0 ? " and " : "",
-            more_bytes > 0 ? FP_BYTES(more_bytes) : "");
-        comma = ", ";
-    }
-}
-
 /* ---- what would confirm ---------------------------------------------------------------------- */
 
 static double run_ns_of(const struct res_about *about)

@@ -95,32 +95,20 @@ static bool is_stopped_by(const struct res_about *about, const char *what)
     return strcmp(stopped_by(about), what) == 0;
 }
 
-bool res_out_of_time(const struct res_about *about)
-{
-    return is_stopped_by(about, "time_budget") && about->workload->rounds > 0;
-}
-
-bool res_stopped_early(const struct res_about *about)
-{
-    return !res_out_of_time(about) && about->result->rounds_asked >= RES_ROUNDS_FOR_VERDICT;
-}
-
 static void add_rounds(struct res_text *words, uint64_t rounds)
 {
     say("%s round%s", FP_GROUPED(rounds), rounds == 1 ? "" : "s");
 }
 
 SLOT_DO(rounds, add_rounds(words, about->workload->rounds))
-SLOT(rounds_wanting)
+SLOT(rounds_few)
 {
-    if (!res_out_of_time(about) && !res_stopped_early(about))
+    if (res_few_rounds(about) && about->workload->rounds >= RES_ROUNDS_FOR_MEMORY)
         add_rounds(words, about->workload->rounds);
 }
-SLOT_IF(rounds_made, true, "%s", FP_GROUPED(about->workload->rounds))
-SLOT_IF(rounds_asked, true, "%s", FP_GROUPED(about->result->rounds_asked))
 SLOT_IF(rounds_needed, true, "%u", RES_ROUNDS_FOR_VERDICT)
 /* With the warm-up, and the passes for memory. */
-SLOT_IF(budget_needed, true, "%.0fs",
+SLOT_IF(budget_needed, is_stopped_by(about, "time_budget") && about->workload->rounds > 0, "%.0fs",
         ceil(fmax(about->workload->stopped_elapsed_ns, 0) / (double)(about->workload->rounds + 1) *
              (RES_ROUNDS_FOR_VERDICT + RES_ROUNDS_FOR_MEMORY) / 1e9))
 SLOT_DO(memory_rounds, add_rounds(words, res_baseline_entry(about)->resident_rounds))
@@ -143,11 +131,6 @@ static uint64_t asked_of(const struct res_about *about)
 }
 
 SLOT_IF(stopped_asked, asked_of(about) > 0, "%s", FP_GROUPED(asked_of(about)))
-/* Ctrl-C ended the experiment, and not by what ended the rounds of this workload. */
-SLOT_IF(stopped_behind,
-        about->result->stopped && about->workload->stopped_by != NULL && !is_stopped_by(about, "interrupt") &&
-            about->workload + 1 == about->result->workloads + about->result->workload_count,
-        "the passes behind them")
 
 SLOT(harness)
 {

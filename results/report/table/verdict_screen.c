@@ -15,9 +15,12 @@
 #include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
-#define NO_TRUST  "not trustworthy"
-#define LESS      "less than " /* "< " for want of room */
-#define LONG_NAME 12u          /* a longer baseline is called so in headings */
+#define NO_TRUST "not trustworthy"
+#define LESS     "less than " /* "< " for want of room */
+#define FAULTS   " with faults"
+#define TOUCHES                                                                                              \
+    0.1 /* of replays' processor time, in the kernel: with less, functions of malloc take the most of it */
+#define LONG_NAME 12u /* a longer baseline is called so in headings */
 
 /* ---- what was replayed ----------------------------------------------------------------------- */
 
@@ -47,12 +50,13 @@ static void add_before(struct res_text *words, const char *part, const char *joi
     res_text_printf(words, "%.*s%s", same ? (int)unit : (int)strlen(part), part, joint);
 }
 
-/* "36 of 340-520 ms CPU (7-11 %)", "36 of 356 ms CPU (about 10 %)" */
+/* "36 of 340-520 ms CPU (7-11 %)", "36 of 356 ms CPU (about 10 % with faults)": the kernel makes new pages in calls, and behind them. */
 static void add_time_share(struct res_text *words, const struct res_result *result,
                            const struct res_result_workload *workload)
 {
     const struct res_cpu cpu = res_process_cpu(result, workload);
-    const double calls_ns = res_calls_ns(workload, &workload->candidates[0]);
+    const struct res_result_entry *recorded = res_recorded_entry(workload);
+    const double calls_ns = res_calls_ns(workload, recorded);
     const bool is_range = strcmp(RES_DURATION(cpu.least_ns), RES_DURATION(cpu.most_ns)) != 0;
     add_before(words, RES_DURATION(calls_ns), " of ", RES_DURATION(is_range ? cpu.least_ns : cpu.ns));
     if (is_range)
@@ -62,7 +66,31 @@ static void add_time_share(struct res_text *words, const struct res_result *resu
         res_text_printf(words, "%s", NO_TRUST);
     else
         res_notes_add_time_share(words, workload, workload->share_time);
-    res_text_printf(words, ")");
+    res_text_printf(words, recorded->kernel_share > TOUCHES ? FAULTS ")" : ")");
+}
+
+/* Where the line is too long. */
+static void leave_out(struct res_text *words, const char *part, const char *instead)
+{
+    char *at;
+    while (res_text_columns(words->text) > RES_SCREEN_COLUMNS && (at = strstr(words->text, part)) != NULL) {
+        const size_t length = strlen(instead);
+        memcpy(at, instead, length);
+        memmove(at + length, at + strlen(part), strlen(at + strlen(part)) + 1);
+    }
+}
+
+static char *unknown_share(const struct res_result_workload *workload)
+{
+    const bool is_whole = res_whole_process(workload) != NULL;
+    if (is_whole && res_recorded_entry(workload) == NULL && workload->runs_on != NULL)
+        return res_printf("malloc's share is unknown: %s, which it ran on, was not replayed",
+                          workload->runs_on->name);
+    return res_strdup(workload->process != NULL && !is_whole
+                          ? "malloc's share is unknown: only a part of the run is recorded"
+                      : workload->runs_on != NULL /* it was recorded by a collector that reads it */
+                          ? "malloc's share is unknown: the program was too short"
+                          : "malloc's share is unknown: it was not recorded");
 }
 
 char *res_verdict_share(const struct res_result *result, const struct res_result_workload *workload)
@@ -70,11 +98,7 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
     struct res_text words = {0};
     const bool has_time = isfinite(workload->share_time), has_memory = isfinite(workload->share_memory);
     if (!has_time && !has_memory)
-        return res_strdup(workload->process != NULL && res_whole_process(workload) == NULL
-                              ? "malloc's share is unknown: only a part of the run is recorded"
-                          : workload->runs_on != NULL /* it was recorded by a collector that reads it */
-                              ? "malloc's share is unknown: the program was too short"
-                              : "malloc's share is unknown: it was not recorded");
+        return unknown_share(workload);
     res_text_printf(&words, has_time ? "malloc takes " : "malloc's heap takes ");
     if (has_time)
         add_time_share(&words, result, workload);
@@ -89,10 +113,9 @@ char *res_verdict_share(const struct res_result *result, const struct res_result
             res_text_printf(&words, " of %s %s (%s)", RES_IN_UNIT(rss, unit), unit.name,
                             RES_SHARE(workload->share_memory));
     }
-    for (char *less = words.text; (less = strstr(less, LESS)) != NULL;) {
-        *less = '<';
-        memmove(less + 1, less + sizeof LESS - 2, strlen(less + sizeof LESS - 2) + 1);
-    }
+    leave_out(&words, "about ", "");
+    leave_out(&words, LESS, "<");
+    leave_out(&words, FAULTS, "");
     return words.text;
 }
 
@@ -184,6 +207,10 @@ static void add_memory_change(struct res_grid *grid, const struct res_result_wor
     }
     if (is_shown)
         add_change(&words, "peak", held.ratio);
+    if (workload->live == RES_LIVE_FROM_MIDDLE) {
+        res_grid_add(grid, "not known");
+        return;
+    }
     if (isfinite(saved) && rest > 0 && !res_is_little_memory(workload, saved))
         add_change(&words, is_shown ? ", rest" : "rest", 1 - saved / rest);
     if (words.text != NULL)
@@ -212,15 +239,16 @@ static void add_bytes(struct res_grid *grid, double bytes, struct res_bytes_unit
 void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
                       const struct res_result_workload *workload)
 {
+    const bool rests = res_rests(workload);
     double largest = 0;
     for (size_t i = 0; i < workload->candidate_count; i++)
         largest = fmax(largest, workload->candidates[i].figures.peak_bytes);
     const struct res_bytes_unit unit = res_bytes_unit_of(largest);
     const bool is_short = strlen(result->baseline) <= LONG_NAME;
     char *against = res_printf("against %s", is_short ? result->baseline : "baseline");
-    char *heap = res_printf("heap, %s%s", unit.name,
-                            workload->candidate_count > 1 ? ", start in peak and rest" : "");
-    const struct res_column columns[] = {
+    char *heap = res_printf("heap, %s%s%s", unit.name, workload->candidate_count > 1 ? ", start in peak" : "",
+                            workload->candidate_count > 1 && rests ? " and rest" : "");
+    struct res_column columns[] = {
         {.heading = "", .own_line = true},
         {.heading = "ns/op", .group = "time in malloc", .right = true, .gap = 2},
         {.heading = against, .group = "time in malloc", .gap = 2},
@@ -229,14 +257,18 @@ void res_verdict_grid(struct res_grid *grid, const struct res_result *result,
         {.heading = "rest", .group = heap, .right = true, .gap = 1},
         {.heading = against, .group = heap, .gap = 2},
     };
-    res_grid_begin(grid, columns, sizeof columns / sizeof columns[0]);
+    const size_t count = sizeof columns / sizeof columns[0];
+    if (!rests)
+        columns[count - 2] = columns[count - 1];
+    res_grid_begin(grid, columns, rests ? count : count - 1);
     for (size_t i = 0; i < workload->candidate_count; i++) {
         const struct res_result_entry *entry = &workload->candidates[i];
         res_grid_add(grid, entry->name);
         add_time(grid, workload, entry);
         add_bytes(grid, entry->figures.own_start_bytes, unit);
         add_bytes(grid, entry->figures.peak_bytes, unit);
-        add_bytes(grid, entry->figures.idle_bytes, unit);
+        if (rests)
+            add_bytes(grid, entry->figures.idle_bytes, unit);
         add_memory_change(grid, workload, entry);
     }
     free(heap);

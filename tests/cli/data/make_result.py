@@ -95,6 +95,7 @@ def resting(name, ns, peak, rest):
 
 workload = {"name": "web.wl", "digest": "00ff", "file_digest": "00ff", "ops": 1_000_000, "threads": 1, "duration_ns": 2_000_000_000,
             "live_peak_bytes": 50_000_000, "rounds": 8, "memory_rounds": 3,
+            "process": {"ended": "running"},
             "candidates": [resting("glibc", 20, 60_000_000, 15_000_000), resting("fast", 12, 66_000_000, 14_500_000),
                            resting("small", 20, 45_000_000, 2_000_000), resting("worse", 30, 70_000_000, 60_000_000)],
             "control": resting("glibc", 20, 60_000_000, 15_000_000), "floor": floor}
