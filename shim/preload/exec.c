@@ -30,7 +30,6 @@
 
 #define PATH_BYTES     1024u
 #define VARIABLES_MOST 32u
-#define VARIABLE_BYTES 8192u
 #define PRELOAD        "LD_PRELOAD="
 
 typedef int (*exec_type)(const char *, char *const[], char *const[]);
@@ -47,7 +46,7 @@ static struct {
     const char *library; /* our path */
     const char *mark;    /* whoever has this one has inherited the others */
     bool follows;        /* also into an environment that was cleared */
-    char bytes[VARIABLE_BYTES], *variables[VARIABLES_MOST];
+    char bytes[8192], *variables[VARIABLES_MOST];
     size_t used, count;
 } kept = {.library = ""};
 
@@ -283,12 +282,11 @@ static enum company company_of(bool searched, const char *name, char *const *env
     return searched ? look_for(name, environment, of_child) : look(name, environment, of_child);
 }
 
-/* A call that makes a process a program, or a new process with one. */
 struct start {
     const char *name;
     bool searched; /* in PATH */
     char *const *arguments, *const *environment;
-    pid_t *ret_pid; /* of the latter, as the rest */
+    pid_t *ret_pid; /* of a spawn, as the rest */
     const posix_spawn_file_actions_t *actions;
     const posix_spawnattr_t *attributes;
     bool spawns;
@@ -369,19 +367,15 @@ SPAWN(posix_spawnp, true)
         va_end(given);                                                                                       \
     } while (0)
 
-SHIM_EXPORT int execl(const char *path, const char *word, ...)
-{
-    char **words;
-    GATHER(word, words);
-    return execv(path, words);
-}
-
-SHIM_EXPORT int execlp(const char *file, const char *word, ...)
-{
-    char **words;
-    GATHER(word, words);
-    return execvp(file, words);
-}
+#define LISTED(name, call)                                                                                   \
+    SHIM_EXPORT int name(const char *program, const char *word, ...)                                         \
+    {                                                                                                        \
+        char **words;                                                                                        \
+        GATHER(word, words);                                                                                 \
+        return call(program, words);                                                                         \
+    }
+LISTED(execl, execv)
+LISTED(execlp, execvp)
 
 SHIM_EXPORT int execle(const char *path, const char *word, ...)
 {

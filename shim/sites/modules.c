@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define BUILD_ID_MOST 64u
 #define PATH_MOST     1024u
@@ -24,6 +25,17 @@ struct image {
     unsigned build_id_bytes;
 };
 
+/* A program with gaps between its segments is found segment by segment: its headers are where the kernel says. */
+static bool read_program(struct image *image)
+{
+    image->headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    image->count = image->headers != NULL ? (unsigned)getauxval(AT_PHNUM) : 0;
+    for (unsigned i = 0; i < image->count; i++)
+        if (image->headers[i].p_type == PT_PHDR)
+            return image->base + image->headers[i].p_vaddr == (uintptr_t)image->headers;
+    return false;
+}
+
 /* The headers of a module, where its begin is that of its file, as linkers have it. */
 static bool read_image(const struct modules_found *found, struct image *ret_image)
 {
@@ -33,7 +45,7 @@ static bool read_image(const struct modules_found *found, struct image *ret_imag
     if (bytes < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_phentsize != sizeof(ElfW(Phdr)) || header->e_phoff > 4096 - sizeof *header ||
         header->e_phnum > (4096 - header->e_phoff) / sizeof(ElfW(Phdr)) || header->e_phoff % 8 != 0)
-        return false; /* within its first page, which is mapped */
+        return read_program(ret_image); /* else within its first page, which is mapped */
     ret_image->headers = (const ElfW(Phdr) *)((const char *)found->start + header->e_phoff);
     ret_image->count = header->e_phnum;
     return true;
@@ -114,7 +126,8 @@ static void read_module(const struct modules_found *found, struct module *ret_mo
     ret_module->identity = identity_of(&image);
     for (unsigned i = 0; i < image.count; i++)
         if (image.headers[i].p_type == PT_LOAD &&
-            (image.headers[i].p_flags & (PF_R | PF_X)) == (PF_R | PF_X)) {
+            (image.headers[i].p_flags & (PF_R | PF_X)) == (PF_R | PF_X) &&
+            image.headers[i].p_filesz > ret_module->code_end - ret_module->code) {
             ret_module->code = image.base + image.headers[i].p_vaddr;
             ret_module->code_end = ret_module->code + image.headers[i].p_filesz;
         }

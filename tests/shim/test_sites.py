@@ -63,6 +63,33 @@ def test_debian():
     check(again > stacks / 4, True, 'those that came again: %d of %d' % (again, stacks))
 
 
+GAPS = """
+#include <stdlib.h>
+static void *kept[64];
+__attribute__((noinline)) static int take(int depth)
+{
+    kept[depth] = malloc(100);
+    return depth > 0 ? take(depth - 1) + 1 : 0;
+}
+__attribute__((constructor)) static void begin(void) { kept[63] = (void *)(long)take(10); }
+int main(void) { return take(20) + (int)(long)kept[63] != 30; }
+"""
+
+
+def test_gaps():
+    """A program whose segments lie apart, as old linkers and large pages have them: the loader finds each by itself."""
+    if not os.path.exists(UNWOUND) or shutil.which('cc') is None:
+        print('libunwind or cc is not here')
+        return
+    program = os.path.join(recorded.temporary(), 'gaps')
+    for position in ('-no-pie', '-pie'):
+        subprocess.run(['cc', '-x', 'c', '-O1', '-fomit-frame-pointer', position, '-fPIE', '-Wl,-z,max-page-size=0x200000',
+                        '-Wl,-z,separate-code', '-o', program, '-'], input=GAPS, text=True, check=True)
+        sums, text, _ = unwound([program])
+        check((sums['different'], sums['cut']), (0, 0), position + ': stacks unlike libunwind\'s, and cut\n' + text)
+        check(sums['compared'] >= 32, True, position + ': %d stacks' % sums['compared'])
+
+
 def test_hostile_walk():
     for part in ('coroutines', 'handmade', 'signals', 'exceptions', 'recursion', 'libraries'):
         if os.path.exists(UNWOUND):
@@ -173,4 +200,4 @@ def test_clocks_and_small_memory():
 
 
 
-recorded.main([test_debian, test_hostile_walk, test_recorded, test_recursion, test_threads, test_modules, test_sample, test_off, test_clocks_and_small_memory])
+recorded.main([test_debian, test_gaps, test_hostile_walk, test_recorded, test_recursion, test_threads, test_modules, test_sample, test_off, test_clocks_and_small_memory])
