@@ -277,6 +277,7 @@ static bool map_all(struct run *run)
 {
     run->loop.touch = REP_TOUCH_PAGE;
     run->loop.touch_step = rep_touch_step;
+    run->loop.far = run->summary->id_max >= REP_SLOTS_NEAR;
     run->loop.slots = rep_storage_map((size_t)run->summary->id_max + 1 + rest_ids(run),
                                       sizeof *run->loop.slots);
     run->idle_slots = rep_storage_map(REP_IDLE_OBJECTS, sizeof *run->idle_slots);

@@ -133,15 +133,44 @@ static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history,
     return likely(ids_is_live(&at->ids, id)) ? id : IDS_LIVE;
 }
 
+/* Where the ids' lists are larger than caches, the entry of each id that an op names is fetched before its turn. */
+#define AHEAD 16u    /* ops: about a memory latency at 5 ns an op */
+#define FAR   65536u /* ids, a quarter of a megabyte: what a core's own cache holds beside the rest */
+
+struct ahead_cursor {
+    struct cursor codes, literals; /* of op, as decode_id will read them */
+    uint32_t last_literal, op;
+};
+
+/* Fetch what op ahead->op names; op now is decoded next. Nothing is checked: that is done when its turn comes. */
+static inline void look_ahead(struct ahead_cursor *ahead, const struct run_cursor *at,
+                              const uint32_t *history, uint64_t first_op, uint32_t now)
+{
+    const uint64_t code = get_varint(&ahead->codes);
+    uint32_t id = 0;
+    if (likely(code > ID_NULL)) {
+        const uint64_t back = code - 1, number = first_op + ahead->op;
+        if (back >= WINDOW_HISTORY || back > number || back <= ahead->op - now)
+            return;
+        id = history[(number - back) % WINDOW_HISTORY];
+    } else if (code == ID_LITERAL) {
+        ahead->last_literal += (uint32_t)unzigzag(get_varint(&ahead->literals));
+        id = ahead->last_literal;
+    }
+    if (id <= at->ids.capacity)
+        __builtin_prefetch(&at->ids.next[id], 1);
+}
+
 static bool refuse(struct wl_decoder *decoder, uint32_t op)
 {
     decoder->refused = op + 1;
     return false;
 }
 
-static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
-                       struct run_cursor *run_cursor, const struct wl_run *run, uint64_t first_op,
-                       uint32_t first)
+/* ahead: NULL where nothing is fetched ahead; the compiler makes a loop of each. */
+static inline __attribute__((always_inline)) bool
+decode_run(struct wl_decoder *decoder, const struct column *columns, struct run_cursor *run_cursor,
+           const struct wl_run *run, uint64_t first_op, uint32_t first, struct ahead_cursor *ahead)
 {
     struct run_cursor at = *run_cursor;
     const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes;
@@ -151,9 +180,15 @@ static bool decode_run(struct wl_decoder *decoder, const struct column *columns,
     uint32_t *const history = decoder->history;
     struct wl_op *const ops = decoder->ops;
     const uint32_t shape_count = decoder->shape_count, thread = run->thread, end = first + run->op_count;
+    const uint32_t ahead_end = (uint32_t)columns[WINDOW_SHAPE_LOW].size;
     for (uint32_t i = first; i < end; i++) {
         const uint32_t shape = low[i] | (high != NULL ? (uint32_t)high[i] << 8 : 0);
         uint32_t id;
+        for (; ahead != NULL && ahead->op < ahead_end && ahead->op < i + AHEAD; ahead->op++) {
+            const uint32_t its = low[ahead->op] | (high != NULL ? (uint32_t)high[ahead->op] << 8 : 0);
+            if (its < shape_count && kinds[its] != FP_KIND_ALLOCATE)
+                look_ahead(ahead, &at, history, first_op, i);
+        }
         if (unlikely(shape >= shape_count))
             return refuse(decoder, i);
         if (kinds[shape] == FP_KIND_ALLOCATE) {
@@ -187,11 +222,14 @@ static bool decode_ops(struct wl_decoder *decoder, const struct block_header *he
                             .last_literal = decoder->last_literal,
                             .live_objects = decoder->live_objects};
     uint32_t first = 0;
+    struct ahead_cursor ahead = {at.codes, at.literals, at.last_literal, 0};
+    const bool far = decoder->ids.used >= FAR;
     const size_t high = columns[WINDOW_SHAPE_HIGH].size;
     if (columns[WINDOW_SHAPE_LOW].size != header->count || (high != 0 && high != header->count))
         return false;
     for (uint32_t i = 0; i < run_count; i++) {
-        if (!decode_run(decoder, columns, &at, &decoder->runs[i], header->base, first))
+        if (!(far ? decode_run(decoder, columns, &at, &decoder->runs[i], header->base, first, &ahead)
+                  : decode_run(decoder, columns, &at, &decoder->runs[i], header->base, first, NULL)))
             return false;
         first += decoder->runs[i].op_count;
     }
@@ -226,8 +264,6 @@ static bool decode_waits(struct wl_decoder *decoder, const struct block_header *
  *
  * Replay runs the threads of a window in parallel and hands each call the pointer that the op before it left: a
  * file whose waits are missing would have it free what another thread is just allocating. */
-
-#define PREFETCH_AHEAD 16u /* ops: about a memory latency at 5 ns an op */
 
 /* A thread's number among those of the window, in the order of their first runs. */
 static uint32_t local_of(struct wl_decoder *decoder, uint32_t thread, uint32_t *count)
@@ -265,8 +301,8 @@ static bool check_run(struct wl_decoder *decoder, const struct wl_run *run, uint
     for (uint32_t i = first; i < first + run->op_count; i++) {
         const struct wl_wait *own = NULL;
         uint32_t *touched = &decoder->touched[decoder->ops[i].id];
-        if (i + PREFETCH_AHEAD < window->op_count)
-            __builtin_prefetch(&decoder->touched[decoder->ops[i + PREFETCH_AHEAD].id], 1);
+        if (i + AHEAD < window->op_count)
+            __builtin_prefetch(&decoder->touched[decoder->ops[i + AHEAD].id], 1);
         decoder->locals[i] = (uint16_t)local;
         if (*wait < waits_end && (*wait)->op == i) {
             const uint32_t other = decoder->locals[(*wait)->on];

@@ -112,7 +112,12 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 /* Each piece of run() reads the next op's call before it makes its own: so the next jump's
  * target is known when it comes. A jump at the end of each piece has a history of its own, which
  * tells the processor more about what follows than one for all would. */
-#define BEGIN next = *code++
+#define BEGIN                                                                                                \
+    do {                                                                                                     \
+        next = *code++;                                                                                      \
+        if (far)                                                                                             \
+            __builtin_prefetch(&slots[op[REP_LOOP_AHEAD].id], 1);                                            \
+    } while (0)
 #define GO                                                                                                   \
     do {                                                                                                     \
         if (__builtin_expect(op == end, 0))                                                                  \
@@ -139,9 +144,9 @@ static inline __attribute__((always_inline)) bool keep(const struct rep_loop *lo
 #define RELEASE(call, released)               case FP_CALL_##call: BEGIN; released; GO_ON;
 
 /* Execute count ops, or until the allocator refuses. Returns the first op that was not executed.
- * small: the size up to which one byte is written; 0: none is. */
-static const struct wl_op *run(const struct rep_loop *loop, const struct wl_op *op, const uint8_t *code, size_t count,
-                               size_t small)
+ * small: the size up to which one byte is written; 0: none is. far: each slot is fetched before its op comes. */
+static inline __attribute__((always_inline)) const struct wl_op *
+run(const struct rep_loop *loop, const struct wl_op *op, const uint8_t *code, size_t count, size_t small, bool far)
 {
     const struct rep_calls *calls = &loop->calls;
     void **slots = loop->slots;
@@ -179,5 +184,8 @@ call_other:
 
 size_t rep_loop_run(const struct rep_loop *loop, const struct wl_op *ops, const uint8_t *code, size_t count)
 {
-    return (size_t)(run(loop, ops, code, count, loop->touch == REP_TOUCH_PAGE ? REP_PAGE_BYTES : 0) - ops);
+    const size_t small = loop->touch == REP_TOUCH_PAGE ? REP_PAGE_BYTES : 0;
+    return (size_t)((loop->far ? run(loop, ops, code, count, small, true)
+                               : run(loop, ops, code, count, small, false)) -
+                    ops);
 }

@@ -6,6 +6,7 @@
 #ifndef MALLAB_REPLAY_EXEC_LOOP_H
 #define MALLAB_REPLAY_EXEC_LOOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,13 +24,21 @@ struct rep_loop {
     void **slots; /* by id, 0 .. the workload's id_max */
     enum rep_touch touch;
     size_t touch_step; /* bytes between writes of REP_TOUCH_PAGE; REP_TOUCH_FIRST_ONLY for none */
+    bool far; /* slots are more than caches hold: each is fetched REP_LOOP_AHEAD ops before its turn, so that
+                        * the harness's misses are not charged to the allocator */
+};
+
+enum {
+    REP_LOOP_AHEAD = 12,     /* ops: about a memory latency at 8 ns an op */
+    REP_SLOTS_NEAR = 1 << 16 /* slots, half a megabyte: what a core's own cache holds */
 };
 
 /* The stubs of `none` have no memory behind their addresses beyond a few bytes, and a loop that touched
  * more there than one byte would charge the harness with the faults of an allocator. */
 #define REP_TOUCH_FIRST_ONLY ((size_t)1 << 62)
 
-/* rep_loop_run - execute count ops. code: theirs (op.h); one byte behind it is read, and not heeded.
+/* rep_loop_run - execute count ops. code: theirs (op.h); one byte behind it is read, and not heeded; so are
+ * REP_LOOP_AHEAD ops behind ops, where `far` is set: their ids name slots.
  * Returns   count; less when the allocator returned NULL for a request of at least one byte: then it is
  *           the index of that op, and nothing after it was executed. */
 size_t rep_loop_run(const struct rep_loop *loop, const struct wl_op *ops, const uint8_t *code, size_t count);

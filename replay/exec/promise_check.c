@@ -16,6 +16,7 @@ bool rep_check_init(struct rep_check *check, const struct rep_loop *loop, uint32
 {
     check->loop = *loop;
     check->loop.touch = REP_TOUCH_NONE;
+    check->loop.far = false;
     check->id_max = id_max;
     check->rest_from = UINT64_MAX;
     atomic_init(&check->verified, 0);

@@ -6,6 +6,7 @@
 
 #include "replay/base/op.h"
 #include "replay/base/storage.h"
+#include "replay/exec/loop.h"
 
 enum {
     MARK_WAITS = 1,  /* the op must not begin before something */
@@ -43,7 +44,7 @@ bool rep_plan_init(struct rep_plan *plan, const struct wl_summary *summary, bool
     const size_t ops = summary->window_ops_max;
     const size_t parts = ops < summary->thread_count ? ops : summary->thread_count;
     *plan = (struct rep_plan){.serial = serial, .ops_max = summary->window_ops_max};
-    plan->ops = rep_storage_map(ops, sizeof *plan->ops);
+    plan->ops = rep_storage_map(ops + REP_LOOP_AHEAD, sizeof *plan->ops);
     plan->parts = rep_storage_map(serial ? 1 : parts, sizeof *plan->parts);
     /* A cut needs a wait, or a source, and a wait has one source. */
     plan->segments = rep_storage_map(serial ? 1 : parts + 2 * ops, sizeof *plan->segments);
@@ -85,6 +86,7 @@ static void note_pages(uint16_t *pages, struct wl_op *ops, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct wl_op *op = &ops[i];
+        __builtin_prefetch(&pages[ops[i + REP_LOOP_AHEAD].id], 1); /* room behind the last: rep_plan_init */
         const uint16_t now = pages_touched(bytes_settled(op));
         if ((op->call == FP_CALL_REALLOC || op->call == FP_CALL_REALLOCARRAY) &&
             (op->align_log2 & (WL_OP_FRESH | REP_OP_SPARSE)) == 0)
