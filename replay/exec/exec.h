@@ -44,11 +44,21 @@ enum thread_state {
     THREAD_ENDED = 2,
 };
 
+/* How far its end has come: of rep_thread.end, which whoever must wait for it sleeps on. */
+enum thread_end {
+    THREAD_GOES_ON = 0,
+    THREAD_LEAVES =
+        1, /* it has left its own function; what the C library does at a thread's end is under way */
+    THREAD_JOINING = 2,
+    THREAD_JOINED = 3,
+};
+
 /* Lines that others write or poll stand apart from each other and from what only the thread itself uses. */
 struct rep_thread {
     /* Written by the thread, read by those that wait for it. */
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t posted; /* ops of its part executed and published */
     _Atomic uint32_t sleepers;                        /* threads that sleep on `posted` */
+    _Atomic uint32_t end;                             /* enum thread_end */
 
     _Alignas(REP_CACHE_LINE) struct rep_gate gate;
 
@@ -58,8 +68,10 @@ struct rep_thread {
     uint32_t number;
     void *stack;
     uint32_t stack_number;
-    uint64_t ops_begun; /* of its parts, the current one's included */
-    bool ends;          /* with its current part */
+    uint64_t ops_begun;         /* of its parts, the current one's included */
+    bool ends;                  /* with its current part */
+    bool newborn;               /* its current part is its first */
+    uint32_t first_at, last_at; /* ops of the current window; set where a thread ends and one is born */
 
     /* Set by whoever starts its first part; read at rest. */
     enum thread_state state;

@@ -13,14 +13,36 @@
 
 /* ---- windows -------------------------------------------------------------------------------- */
 
+static void tell_end(struct rep_thread *thread, enum thread_end end)
+{
+    /* Release: pairs with the loads in await_end. */
+    atomic_store_explicit(&thread->end, end, memory_order_release);
+    rep_futex_wake(&thread->end, INT32_MAX);
+}
+
+/* Sleep until a thread that has ended, or is about to, is no more: the first to come joins it for all. */
+static void await_end(struct rep_thread *thread)
+{
+    uint32_t end = atomic_load_explicit(&thread->end, memory_order_acquire);
+    rep_watch_pause();
+    while (end != THREAD_JOINED) {
+        if (end != THREAD_LEAVES) {
+            rep_futex_wait(&thread->end, end);
+        } else if (atomic_compare_exchange_strong(&thread->end, &end, THREAD_JOINING)) {
+            const int error = pthread_join(thread->handle, NULL);
+            assert(error == 0); /* it exists and is not this thread */
+            (void)error;
+            tell_end(thread, THREAD_JOINED);
+        }
+        end = atomic_load_explicit(&thread->end, memory_order_acquire);
+    }
+    rep_watch_resume();
+}
+
 /* Bury a thread that has ended, or is about to. By the opener, not by itself. */
 static void join_thread(struct rep_exec *exec, struct rep_thread *thread)
 {
-    rep_watch_pause();
-    const int error = pthread_join(thread->handle, NULL);
-    rep_watch_resume();
-    assert(error == 0); /* it exists and is not this thread */
-    (void)error;
+    await_end(thread);
     thread->state = THREAD_ENDED;
     rep_stacks_give(&exec->stacks, thread->stack_number);
 }
@@ -57,12 +79,43 @@ static bool begin_window(struct rep_exec *exec)
     return exec->status == FP_OK;
 }
 
+/* Where the parts of threads that end here, and of those that are born here, stand in the recorded order. */
+static void note_lives(struct rep_exec *exec)
+{
+    const struct wl_window *window = &exec->now->window;
+    for (uint32_t i = 0, op = 0; i < window->run_count; op += window->runs[i++].op_count) {
+        struct rep_thread *thread = &exec->threads[window->runs[i].thread];
+        if (thread->first_at == UINT32_MAX)
+            thread->first_at = op;
+        thread->last_at = op + window->runs[i].op_count - 1;
+    }
+}
+
+/* A thread is born after those have ended that had ended before its birth in the recording: so never more are alive at once
+ * than were there, for an allocator gives each its cache, and may give it an arena. This cannot deadlock: whatever those
+ * threads still wait for comes earlier in the recorded order than this thread's first op, and has begun. The thread keeps
+ * its baton meanwhile: with it another would be born. */
+static void await_former(struct rep_exec *exec, const struct rep_thread *self)
+{
+    const struct rep_plan *plan = &exec->now->plan;
+    atomic_fetch_add(&exec->asleep, 1);
+    if (exec->late != NULL && exec->late != self) /* it ended with the window before */
+        await_end(exec->late);
+    for (uint32_t i = 0; i < plan->part_count; i++) {
+        struct rep_thread *former = &exec->threads[plan->parts[i].thread];
+        if (former->ends && former->last_at < self->first_at)
+            await_end(former);
+    }
+    atomic_fetch_sub(&exec->asleep, 1);
+}
+
 /* Give each thread its part, and those whose first window this is a stack. The opener's own part
  * (self) goes to the front: then one thread less must be woken. False when the window
  * contradicts the summary. */
 static bool assign_parts(struct rep_exec *exec, struct rep_thread *self)
 {
     struct rep_part *parts = exec->now->plan.parts;
+    bool ends = false;
     for (uint32_t i = 1; i < exec->now->plan.part_count; i++) {
         if (parts[i].thread != self->number)
             continue;
@@ -80,8 +133,11 @@ static bool assign_parts(struct rep_exec *exec, struct rep_thread *self)
         thread->part = &parts[i];
         thread->ops_begun += parts[i].op_count;
         thread->ends = recorded->exited && thread->ops_begun == recorded->ops && thread != exec->first;
+        thread->newborn = thread->state == THREAD_UNBORN;
+        thread->first_at = UINT32_MAX;
         atomic_store_explicit(&thread->posted, 0, memory_order_relaxed);
-        if (thread->state != THREAD_UNBORN)
+        ends |= thread->ends;
+        if (!thread->newborn)
             continue;
         thread->stack = rep_stacks_take(&exec->stacks, &thread->stack_number);
         exec->totals.threads_started++;
@@ -90,6 +146,8 @@ static bool assign_parts(struct rep_exec *exec, struct rep_thread *self)
             return false;
         }
     }
+    if (ends)
+        note_lives(exec);
     return true;
 }
 
@@ -198,6 +256,8 @@ static uint32_t contribute(struct rep_exec *exec, struct rep_thread *self)
             (void)rep_baton_start(exec); /* false: all parts have begun */
         return 1;
     }
+    if (self->newborn)
+        await_former(exec, self);
     rep_execute_part(exec, self);
     if ((self->baton && rep_baton_start(exec)) || !rep_ahead_take(exec))
         return 1;
@@ -224,6 +284,7 @@ static void *thread_main(void *argument)
     struct rep_thread *self = argument;
     rep_recorded_worker();
     work(self->exec, self);
+    tell_end(self, THREAD_LEAVES);
     return NULL;
 }
 

@@ -29,10 +29,12 @@ static uint64_t windows_seen;
 static bool serial;
 static pthread_key_t exit_key;
 static _Atomic uint32_t threads_exited;
+static _Atomic bool exited[SOME_THREADS];
 
 static void note_exit(void *value)
 {
     atomic_fetch_add(&threads_exited, 1);
+    atomic_store(&exited[(const uint32_t *)value - executed_by], true);
 }
 
 /* The last op of a window waits until the next window was asked for, which somebody else must then do. */
@@ -71,6 +73,15 @@ static void insist(uint32_t op)
     insisted++;
 }
 
+/* Whoever had ended before a thread's first op is no more: its exit is over. The last of its ops is the one before. */
+static void check_former(uint32_t op, uint32_t thread)
+{
+    for (uint32_t i = 1; i < SOME_THREADS && thread != 0; i++)
+        CHECK(i >= thread || atomic_load(&exited[i]));
+    for (uint32_t i = 0; i < 100; i++)
+        (void)sched_yield(); /* others that may begin do so */
+}
+
 /* Every call of the stand-ins comes here, with its op's number. */
 static void note(size_t number)
 {
@@ -82,7 +93,9 @@ static void note(size_t number)
         CHECK(executed[made->wait_on[op]]);
     if (executed_by[thread]++ == 0) {
         runs_on[thread] = pthread_self();
-        (void)pthread_setspecific(exit_key, &exit_key);
+        (void)pthread_setspecific(exit_key, &executed_by[thread]);
+        if (made->brief)
+            check_former(op, thread);
     }
     CHECK(pthread_equal(runs_on[thread], pthread_self()));
     if (insist_on_ahead)
@@ -186,6 +199,8 @@ static struct rep_exec_totals run_once(const struct rep_calls *calls, unsigned p
     memset(handles, 0, sizeof handles);
     memset(executed, 0, sizeof executed);
     memset(executed_by, 0, sizeof executed_by);
+    for (uint32_t i = 0; i < SOME_THREADS; i++)
+        atomic_store(&exited[i], false);
     windows_seen = rests_seen = 0;
     atomic_store(&windows_asked, 0);
     made->next = 0;
@@ -226,6 +241,19 @@ TEST(every_wait_is_honoured)
     }
     CHECK_U64(births, SEEDS * SOME_THREADS);
     CHECK_U64(threads_exited, births - mains); /* each through the C library's thread exit */
+}
+
+TEST(a_thread_is_born_after_those_that_had_ended)
+{
+    serial = false;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        made = make_workload_of(seed, true);
+        made->threads[0].is_main = seed % 4 != 0;
+        (void)run_once(&CHECKING, 2 + (unsigned)seed % 5);
+        for (uint32_t i = 0; i < SOME_THREADS; i++)
+            CHECK_U64(executed_by[i], made->threads[i].ops);
+        free(made);
+    }
 }
 
 /* As long as two processors have one part left between them, the next window is prepared beside it. */
@@ -370,6 +398,6 @@ TEST(prepare)
     CHECK(make_key());
 }
 
-RUN_TESTS(T(prepare), T(every_wait_is_honoured), T(the_next_window_is_prepared_beside_the_current),
-          T(digest_does_not_depend_on_threads), T(slices_are_windows), T(the_begin_may_be_untimed),
-          T(digest_depends_on_order))
+RUN_TESTS(T(prepare), T(every_wait_is_honoured), T(a_thread_is_born_after_those_that_had_ended),
+          T(the_next_window_is_prepared_beside_the_current), T(digest_does_not_depend_on_threads),
+          T(slices_are_windows), T(the_begin_may_be_untimed), T(digest_depends_on_order))
