@@ -22,7 +22,6 @@
 #include "replay/outcome/outcome.h"
 #include "replay/proof/settings.h"
 #include "replay/replay_options.h"
-#include "replay/system/processors.h"
 #include "replay/system/run_limit.h"
 
 /* All of a run; there is one a process. */
@@ -335,12 +334,6 @@ static enum fp_status measure(struct run *run)
     return FP_OK;
 }
 
-static bool idles_with_calls(const struct rep_options *options)
-{
-    return options->idle_with != NULL ? strcmp(options->idle_with, "calls") == 0
-                                      : options->pace.recorded_clock;
-}
-
 /* A check ignores --idle-ms and always takes the longest rest: an allocator that fails there is broken. */
 static void check_rest(struct run *run)
 {
@@ -353,16 +346,17 @@ static void check_rest(struct run *run)
 static void rest(struct run *run)
 {
     const struct rep_options *options = &run->options;
+    const bool calls = run->pace.recorded_clock; /* idle.h: on the machine's clock nothing is called */
     if (options->waste)
         rep_waste_sample(&run->waste, &run->waste.end, run->summary->ops, run->summary->duration_ns,
                          run->meters.end_bytes);
     if (options->check)
         check_rest(run);
     else if (options->idle_ms > 0)
-        rep_idle(&run->pace, &run->calls, idles_with_calls(options) ? run->idle_slots : NULL,
+        rep_idle(&run->pace, &run->calls, calls ? run->idle_slots : NULL,
                  (uint64_t)options->idle_ms * 1000000);
     if (options->idle_ms > 0)
-        rep_meters_idle(&run->meters, idles_with_calls(options));
+        rep_meters_idle(&run->meters, calls);
 }
 
 /* ---- after it ---------------------------------------------------------------------------------- */
@@ -410,7 +404,6 @@ static int print_outcome(const struct run *run)
         .totals = &run->totals,
         .substituted = run->substituted,
         .idle_ms = options->idle_ms,
-        .idle_with = idles_with_calls(options) ? "calls" : "nothing",
         .account = &run->account,
     };
     errno = 0;

@@ -50,8 +50,6 @@ static const char HELP[] =
     "  --expect-clock        with --clock recorded, fail unless the allocator asked\n"
     "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
     "                        at memory again [0]\n"
-    "  --idle-with WHAT      nothing, or calls: some in each tenth of a second\n"
-    "                        [calls on the recorded clock, else nothing]\n"
     "  --timeout S           give up after S seconds [0: never]\n"
     "  -h, --help            print this help\n"
     "\n"
@@ -75,12 +73,6 @@ static bool take_threads(const char *text, struct rep_options *options)
 {
     options->serial = strcmp(text, "1") == 0;
     return options->serial || strcmp(text, "recorded") == 0;
-}
-
-static bool take_idle_with(const char *text, struct rep_options *options)
-{
-    options->idle_with = text;
-    return strcmp(text, "calls") == 0 || strcmp(text, "nothing") == 0;
 }
 
 #define TAKE(name, taken)                                                                                    \
@@ -124,7 +116,6 @@ static const struct {
     {"pace", VALUE, .take = take_pace},
     {"expect-clock", FLAG, AT(expects_clock)},
     {"idle-ms", NUMBER, AT(idle_ms), .most = 86400000},
-    {"idle-with", VALUE, .take = take_idle_with},
     {"timeout", NUMBER, AT(timeout_s), .most = 1000000},
 };
 

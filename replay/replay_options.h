@@ -24,7 +24,6 @@ struct rep_options {
     const char *proof_kind;       /* NULL: by what is expected */
     unsigned idle_ms, timeout_s;  /* 0: no idle time; no timeout */
     struct rep_limit_options limit;
-    const char *idle_with; /* "calls" or "nothing"; NULL: by the clock */
     struct rep_pace pace;
     bool expects_clock;
     bool settings_only; /* print what settings there are, check those that were given, and end */

@@ -2,6 +2,7 @@
 #include "replay/base/own_process.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,4 +48,12 @@ void rep_watch_pause(void)
 void rep_watch_resume(void)
 {
     paused = false;
+}
+
+unsigned rep_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) /* more than 1024: one baton is slow but right */
+        return 1;
+    return (unsigned)CPU_COUNT(&set);
 }

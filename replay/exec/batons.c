@@ -1,5 +1,5 @@
-/* batons.c - see batons.h. */
-#include "replay/exec/batons.h"
+/* batons.c - see exec.h. */
+#include "replay/exec/exec.h"
 
 #include <linux/futex.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* exec.h - one run, its threads, and who may do what when: types of run_threads.c, batons.c, execute.c.
+/* exec.h - one run, its threads, and who may do what when: what run_threads.c, batons.c, execute.c share.
  *
  *   stand-by   an idle thread, chosen when a window begins, that may prepare the next
  *   digest     what was executed, in 64 bits: the same for every candidate. Each recorded thread hashes
@@ -44,13 +44,12 @@ enum thread_state {
     THREAD_ENDED = 2,
 };
 
-/* How far its end has come: of rep_thread.end, which whoever must wait for it sleeps on. */
-enum thread_end {
-    THREAD_GOES_ON = 0,
-    THREAD_LEAVES =
-        1, /* it has left its own function; what the C library does at a thread's end is under way */
-    THREAD_JOINING = 2,
-    THREAD_JOINED = 3,
+enum thread_end { /* whoever must wait for a thread's end sleeps on it */
+                  THREAD_GOES_ON = 0,
+                  THREAD_LEAVES =
+                      1, /* it has left its own function; what the C library does at a thread's end is under way */
+                  THREAD_JOINING = 2,
+                  THREAD_JOINED = 3,
 };
 
 /* Lines that others write or poll stand apart from each other and from what only the thread itself uses. */
@@ -121,5 +120,42 @@ struct rep_exec {
     _Atomic uint32_t asleep;                              /* threads sleeping in a wait */
     _Atomic bool ahead_taken;                             /* someone prepares the next window, or has */
 };
+
+/* ---- batons.c: which thread runs next; the gates at which threads wait, and the futex beneath ---- */
+
+/* rep_gate_signal - leave GO or QUIT, and wake the gate's thread if it sleeps; it sees what was
+ * written before. */
+void rep_gate_signal(struct rep_gate *gate, enum rep_signal signal);
+
+/* rep_gate_pass - sleep until there is a signal, and take it. By the gate's own thread only. */
+enum rep_signal rep_gate_pass(struct rep_gate *gate);
+
+/* rep_futex_wait - sleep while *word is value; may return early. rep_futex_wake - wake up to count. */
+void rep_futex_wait(_Atomic uint32_t *word, uint32_t value);
+void rep_futex_wake(_Atomic uint32_t *word, int count);
+
+/* rep_baton_start - hand the right to run to a thread whose part has not begun. False: all have. */
+bool rep_baton_start(struct rep_exec *exec);
+
+/* rep_baton_standby - hand it to the stand-by, to prepare the next window. False when there is
+ * none, or somebody prepares it already. */
+bool rep_baton_standby(struct rep_exec *exec);
+
+/* rep_ahead_take - whether the calling thread is now the one to prepare the next window. */
+bool rep_ahead_take(struct rep_exec *exec);
+
+/* rep_standby_choose - look for an idle thread. By the opener (self), once the parts are assigned. */
+void rep_standby_choose(struct rep_exec *exec, struct rep_thread *self);
+
+/* ---- execute.c: a part, op by op: the timed runs, and waiting for the ops of other threads ---- */
+
+/* rep_execute_part - all of self's part, waits and posts included. */
+void rep_execute_part(struct rep_exec *exec, struct rep_thread *self);
+
+/* rep_execute_segment - its ops only: one timed run, or one for each step that keeps with the clock. */
+void rep_execute_segment(struct rep_exec *exec, struct rep_thread *self, const struct rep_segment *segment);
+
+/* rep_digest_add - ops were executed. */
+void rep_digest_add(struct rep_digest *digest, const struct wl_op *ops, size_t count);
 
 #endif

@@ -1,9 +1,7 @@
 /* execute.c - the ops of a part: timed, or checked one by one; and orders between threads. */
-#include "replay/exec/execute.h"
+#include "replay/exec/exec.h"
 
 #include <errno.h>
-
-#include "replay/exec/batons.h"
 
 /* Ops are hashed as they stand in memory: no byte of them is padding. */
 _Static_assert(sizeof(struct wl_op) == 16, "struct wl_op has no padding");

@@ -24,8 +24,7 @@ struct rep_loop {
     void **slots; /* by id, 0 .. the workload's id_max */
     enum rep_touch touch;
     size_t touch_step; /* bytes between writes of REP_TOUCH_PAGE; REP_TOUCH_FIRST_ONLY for none */
-    bool far; /* slots are more than caches hold: each is fetched REP_LOOP_AHEAD ops before its turn, so that
-                        * the harness's misses are not charged to the allocator */
+    bool far; /* more slots than caches hold: each is fetched before its op's turn, at nobody's cost */
 };
 
 enum {

@@ -8,8 +8,7 @@
 
 #include "replay/base/own_process.h"
 #include "replay/clock/recorded.h"
-#include "replay/exec/batons.h"
-#include "replay/exec/execute.h"
+#include "replay/exec/exec.h"
 
 /* ---- windows -------------------------------------------------------------------------------- */
 

@@ -44,7 +44,6 @@ struct rep_outcome {
     const struct rep_waste *waste; /* NULL: not looked at */
     const struct rep_limit *limit; /* its bytes are 0: there was none */
     unsigned idle_ms;              /* 0: no idling, and no idle figure */
-    const char *idle_with;         /* "calls" or "nothing" */
     const struct rep_account *account;
 };
 

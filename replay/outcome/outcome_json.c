@@ -7,7 +7,6 @@
 #include "footprint/base/words.h"
 #include "replay/clock/sleepers.h"
 #include "replay/outcome/outcome.h"
-#include "replay/outcome/outcome_latency.h"
 #include "replay/outcome/outcome_set.h"
 
 /* ---- the clock -------------------------------------------------------------------------------- */
@@ -243,7 +242,10 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     rep_set(object, "idle_bytes", if_idle(outcome, meters->idle_bytes));
     rep_set(object, "idle_own_bytes", if_idle(outcome, meters->idle_own_bytes));
     rep_set_count(object, "idle_ms", outcome->idle_ms);
-    rep_set_text(object, "idle_with", outcome->idle_ms > 0 ? outcome->idle_with : NULL);
+    rep_set_text(object, "idle_with",
+                 outcome->idle_ms == 0        ? NULL
+                 : outcome->account->recorded ? "calls"
+                                              : "nothing");
     if (outcome->idle_ms == 0)
         rep_set_text(object, "idle_note", "not measured: no rest was asked for");
     rep_set(object, "given_back_share", given_back_json(outcome));

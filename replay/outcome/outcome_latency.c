@@ -1,5 +1,5 @@
 /* outcome_latency.c - the latency pass as JSON and as a table. */
-#include "replay/outcome/outcome_latency.h"
+#include "replay/outcome/outcome.h"
 
 #include <stdio.h>
 #include <string.h>

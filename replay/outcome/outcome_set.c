@@ -20,16 +20,6 @@ bool rep_set_failed(void)
     return failed;
 }
 
-void rep_set_count(json_t *object, const char *key, uint64_t value)
-{
-    rep_set(object, key, json_integer((json_int_t)value));
-}
-
-void rep_set_real(json_t *object, const char *key, double value)
-{
-    rep_set(object, key, json_real(value));
-}
-
 void rep_set_text(json_t *object, const char *key, const char *value)
 {
     json_t *text = value != NULL ? json_string(value) : NULL;

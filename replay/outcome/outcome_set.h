@@ -15,10 +15,15 @@ void rep_append(json_t *array, json_t *value);
 bool rep_set_failed(void);
 
 /* Counts beyond what JSON's signed numbers hold do not occur: 2^63 bytes or nanoseconds. */
-void rep_set_count(json_t *object, const char *key, uint64_t value);
-void rep_set_real(json_t *object, const char *key, double value);
+#define rep_set_count(object, key, value) rep_set(object, key, json_integer((json_int_t)(value)))
+#define rep_set_real(object, key, value)  rep_set(object, key, json_real(value))
 
 /* rep_set_text - null where there is none, and where it is not UTF-8: a path may be anything. */
 void rep_set_text(json_t *object, const char *key, const char *value);
+
+/* rep_latency_json - the latency pass, as told: outcome_latency.c. clock: its rate is known. */
+struct rep_latency;
+struct rep_clock;
+json_t *rep_latency_json(const struct rep_latency *latency, const struct rep_clock *clock);
 
 #endif

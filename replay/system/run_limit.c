@@ -15,7 +15,6 @@
 
 #include "replay/base/own_process.h"
 #include "replay/system/group_counts.h"
-#include "replay/system/run_limit_notes.h"
 
 static const struct rep_limit_options *asked;
 static struct rlimit former;

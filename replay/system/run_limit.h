@@ -14,6 +14,7 @@
 #ifndef MALLAB_REPLAY_SYSTEM_RUN_LIMIT_H
 #define MALLAB_REPLAY_SYSTEM_RUN_LIMIT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,5 +53,19 @@ void rep_limit_progress(uint64_t ops, uint64_t live_bytes, uint64_t live_objects
 
 /* rep_limit_workload - what the notes say of the workload. Before rep_limit_set. */
 void rep_limit_workload(uint64_t ops, uint64_t window_ops_max);
+
+/* ---- what a run leaves for whoever started it, should the kernel kill it for want of memory ----
+ *
+ * A page that both map: the run writes it at each window's end, when all threads rest. Its reader takes it for numbers. */
+
+/* Relaxed: the reader looks when the writer has ended. */
+struct rep_limit_notes {
+    _Atomic uint64_t begun;          /* 1: the limit is set, ops are executed */
+    _Atomic uint64_t base_bytes;     /* of the harness, in the group's usage */
+    _Atomic uint64_t early_bytes;    /* of the allocator when it was loaded, which is not in that */
+    _Atomic uint64_t ops, ops_done;  /* of the workload; at the last window's end */
+    _Atomic uint64_t window_ops_max; /* of its largest window: none after the last end is further on */
+    _Atomic uint64_t live_bytes, live_objects; /* at that end */
+};
 
 #endif

@@ -76,7 +76,7 @@ class Replay(lab.Lab):
         self.assertIn("idle_note", run["resident"])
         run = self.run_json("glibc", "--idle-ms", "20", self.one)
         self.assertGreater(run["resident"]["idle_bytes"], 0)
-        run = self.run_json("glibc", "--idle-ms", "20", "--idle-with", "calls", self.one)
+        run = self.run_json("glibc", "--idle-ms", "20", "--clock", "recorded", self.one)
         # A rest's own 0.5 MB are no part of it: the program made no call since its end.
         self.assertLessEqual(run["resident"]["idle_bytes"], run["resident"]["end_bytes"])
         self.assertGreaterEqual(run["resident"]["idle_own_bytes"], 0)

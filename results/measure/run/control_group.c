@@ -20,7 +20,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "replay/system/group_counts.h"
-#include "replay/system/run_limit_notes.h"
+#include "replay/system/run_limit.h"
 
 #define MOUNTS_MAX (1u << 20) /* bytes of mountinfo that are looked at */
 

@@ -4,7 +4,7 @@
  *   place      a directory below which groups that limit memory can be made
  *   lock       on a group's directory, for as long as whoever made it lives: what nobody locks is left over from a mallab that was
  *              killed, and the next one removes it
- *   notes      a page in which the run tells how far it came (replay/system/run_limit_notes.h)
+ *   notes      a page in which the run tells how far it came (replay/system/run_limit.h)
  *
  * Looked at in this order: what the user named; the own group; of version 2 also the group above it, because there a group that
  * switches a controller on for those below may hold no processes itself (the "no internal processes" rule). A group below the
