@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "cli/options/shared_options.h"
-#include "results/measure/fleet/fleet_files.h"
+#include "results/measure/fleet/fleet.h"
 #include "results/report/table/table.h"
 
 /* cli_result_check - before long work: can the result be kept where -o says? A directory will do. With "-" the

@@ -13,7 +13,7 @@
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/fleet/fleet.h"
-#include "results/report/beside/partners.h"
+#include "results/report/beside/beside.h"
 #include "results/report/html/html.h"
 
 struct settings {

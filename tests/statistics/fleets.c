@@ -14,7 +14,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/fleet/fleet.h"
-#include "results/measure/fleet/fleet_candidates.h"
 #include "results/measure/statistics/statistics.h"
 
 #define FREEDOM    9u

@@ -4,7 +4,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/report/beside/beside.h"
-#include "results/report/beside/partners.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 

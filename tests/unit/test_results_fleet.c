@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "results/measure/fleet/fleet.h"
-#include "results/measure/fleet/fleet_candidates.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/measure/candidate/library_build.h"
+#include "results/measure/candidate/library.h"
 
 #define RES_NAME_MAX        32u /* bytes of a candidate's name: a column of the table */
 #define RES_INLINE_NAME_MAX 96u /* of one that is named by its settings (variables.h) */

@@ -1,5 +1,5 @@
-/* library_build.c - see library_build.h. */
-#include "results/measure/candidate/library_build.h"
+/* library_build.c - see library.h. */
+#include "results/measure/candidate/library.h"
 
 #include <elf.h>
 #include <fcntl.h>

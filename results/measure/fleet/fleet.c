@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/fleet/fleet_blocks.h"
-#include "results/measure/fleet/fleet_candidates.h"
 #include "results/measure/statistics/significance.h"
 
 /* ---- blocks of a host ------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* fleet_blocks.c - what is kept of each cell. */
-#include "results/measure/fleet/fleet_blocks.h"
+#include "results/measure/fleet/fleet.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* fleet_candidates.c - see fleet_candidates.h. */
-#include "results/measure/fleet/fleet_candidates.h"
+/* fleet_candidates.c - see fleet.h. */
+#include "results/measure/fleet/fleet.h"
 
 #include <math.h>
 #include <stdlib.h>

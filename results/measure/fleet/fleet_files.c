@@ -1,5 +1,4 @@
-/* fleet_files.c - see fleet_files.h. */
-#include "results/measure/fleet/fleet_files.h"
+/* fleet_files.c - see fleet.h. */
 
 #include <dirent.h>
 #include <errno.h>

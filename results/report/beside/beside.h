@@ -86,7 +86,7 @@ struct res_beside {
 extern const struct res_described RES_BESIDE;
 
 /* res_check_run - hold `result` against `budget`. Both, and `earlier`, are borrowed until the document is released.
- * earlier  that relative rules are held against; NULL: against the baseline of the same run. Both must be comparable (partners.h).
+ * earlier  that relative rules are held against; NULL: against the baseline of the same run. Both must be comparable (partners.c).
  * Returns  true; false with ret_problem (the caller's to free) when a rule fits nothing, or its metric was not measured:
  *          a budget that was not held against anything must not pass.
  * res_compare_run - hold a result against an earlier one, or a fleet against an earlier fleet. Returns likewise: there is nothing in common. */
@@ -125,5 +125,54 @@ char *res_check_junit(const struct res_beside *check, enum res_doubt doubt);
  * res_finding_limit - "+3%", "512MiB", as the budget has it. */
 char *res_finding_seen(const struct res_finding *finding);
 const char *res_finding_limit(const struct res_finding *finding);
+
+/* ---- partners.c: two results of the same workloads: which belong together, and what else differs.
+ *
+ *   partner     the workload of the earlier result with the same digest (of the ops executed), recorded on the same host
+ *   comparable  a difference that forbids comparing: other workloads, another machine; others are only told */
+
+/* res_partner - the workload of `earlier` that is the same as `workload` of `result`; by digest and the host's label,
+ * where both have one, and where none fits by name, for callers that allow it (res_workloads_problem). NULL: none. Borrowed. */
+const struct res_result_workload *res_partner(const struct res_result *earlier,
+                                              const struct res_result *result,
+                                              const struct res_result_workload *workload);
+
+/* res_workloads_problem - why the workloads cannot be compared: no digest of one is in the other. NULL when they can.
+ * res_machine_problem - likewise when processor, their number or architecture differ.
+ * One line, the caller's to free. */
+char *res_workloads_problem(const struct res_result *earlier, const struct res_result *result);
+char *res_machine_problem(const struct res_result *earlier, const struct res_result *result);
+
+/* res_changed_libraries - which libraries are not those of the earlier result, a line each, or that it does not say: of the candidates
+ * that both have, and the C library that all of them call.
+ * res_library_change - of one candidate: "jemalloc: version 5.2 then, 5.3 now", or as res_build_change; NULL: none. The caller's to free.
+ * res_differences_add - settings and parts of the machine that differ. res_lone_add - workloads that only one of both has. */
+struct res_texts res_changed_libraries(const struct res_result *earlier, const struct res_result *result);
+char *res_library_change(const struct res_result_entry *then, const struct res_result_entry *now);
+void res_differences_add(struct res_beside *beside, const struct res_result *earlier,
+                         const struct res_result *result);
+void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
+                  const struct res_result *result);
+
+/* ---- fleet_findings.c: a fleet's common figures (fleet_result.h) held against budgets of a fleet (budget.h), or against an earlier fleet.
+ *
+ *   time    the common change of time; peak: the sum of the peaks. Within and over as of one workload: by their intervals, from the spread
+ *           between workloads
+ *   losers  over: more are proven than the limit allows; within: neither are so many proven, nor does the estimate of all losers, proven or
+ *           not, come to more
+ *   failed  a candidate that failed on a workload is over, as in one result
+ *   absent  while results are missing or left out nothing is within: they may be what fails
+ *   pair    of two fleets: a host of both, the same label and the same digest of its file. Others are told, and in no figure
+ *   change  per candidate the share-weighted mean over the pairs of ln(ratio now / ratio then), with an interval from the spread of these
+ *           differences: what hosts have of their own is in both and goes out. Ratios are to the baseline of the same result, so that a slower
+ *           machine changes nothing. Shares are those of now */
+
+/* res_fleet_check - add a finding for each candidate and rule of a fleet; reason is NULL where the interval is to give the outcome. */
+void res_fleet_check(struct res_beside *check, const struct res_fleet *fleet,
+                     const struct res_budget *budget);
+
+/* res_fleet_compare - add findings of what both have. Returns NULL, or why there is nothing to compare, the caller's to free. */
+char *res_fleet_compare(struct res_beside *beside, const struct res_fleet *earlier,
+                        const struct res_fleet *fleet);
 
 #endif

@@ -7,7 +7,7 @@
 #include "footprint/base/support.h"
 #include "results/report/beside/beside.h"
 #include "results/report/grid/cells.h"
-#include "results/report/grid/document.h"
+#include "results/report/grid/lines.h"
 
 #define TOLD_MOST 12u /* lines on what was compared */
 

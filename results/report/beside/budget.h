@@ -4,7 +4,7 @@
  *   rule        METRIC<=LIMIT, for a candidate or all, for a workload or all
  *   relative    LIMIT is a percentage: against the baseline, "+3%" or "-10%"
  *   absolute    LIMIT is a figure: "512MiB", "25ns", "10000"
- *   of a fleet  what many workloads say together (fleet_findings.h): time and peak as percentages, losers as a number or a share of the workloads
+ *   of a fleet  what many workloads say together (fleet_findings.c): time and peak as percentages, losers as a number or a share of the workloads
  *
  * Text: rules with commas between them, on a command line or in the lines of a file, where '#' begins a comment:
  *   time<=+3%,rss-peak<=+5%          all candidates and workloads

@@ -8,8 +8,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
-#include "results/report/beside/fleet_findings.h"
-#include "results/report/beside/partners.h"
 
 #define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
 #define RES_WHY_CROSSES "the interval crosses the limit"
@@ -248,18 +246,6 @@ static double rounds_to_decide(const struct res_finding *finding)
                : INFINITY;
 }
 
-/* Of a fleet: what would narrow an interval that crosses its limit. */
-static char *fleet_reason(const struct res_beside *check, const struct res_finding *finding, const char *why)
-{
-    if (strcmp(why, RES_WHY_CROSSES) != 0)
-        return res_strdup(why);
-    char *remedy = res_fleet_remedy(check->now->fleet, finding);
-    char *words = res_printf(
-        "%s: %s", why, remedy != NULL ? remedy : "no number within reason of workloads or blocks decides");
-    free(remedy);
-    return words;
-}
-
 /* What came out of the judging, in words. */
 static char *reason_of(const struct res_beside *check, const struct res_finding *finding, const char *why,
                        bool over_alone, size_t tested)
@@ -276,7 +262,7 @@ static char *reason_of(const struct res_beside *check, const struct res_finding 
         return words;
     }
     if (finding->rule.of_fleet != RES_FLEET_NONE)
-        return fleet_reason(check, finding, why);
+        return res_strdup(why);
     const double needed = rounds_to_decide(finding);
     if (strcmp(why, RES_WHY_CROSSES) != 0 || needed > ROUNDS_MOST)
         return res_strdup(why);

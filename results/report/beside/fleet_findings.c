@@ -1,5 +1,5 @@
-/* fleet_findings.c - see fleet_findings.h. */
-#include "results/report/beside/fleet_findings.h"
+/* fleet_findings.c - see beside.h. */
+#include "results/report/beside/beside.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,10 +8,9 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
-#include "results/measure/fleet/fleet_candidates.h"
+#include "results/measure/fleet/fleet.h"
 #include "results/measure/statistics/many.h"
 
-#define TIMES_MOST 100.0 /* more workloads or blocks than so many times those that there are is no advice */
 #define NAMES_MOST 3u
 
 /* Freedom of the interval: that of the hosts; of a whole fleet that of the normal distribution. */
@@ -151,50 +150,6 @@ static struct res_finding fleet_finding(const struct res_fleet *fleet, size_t ca
     }
     finding.above_corrected = finding.tails.above;
     return finding;
-}
-
-/* Mean square of the errors of hosts, and of their blocks; NAN: not known. */
-static double noise_of(const struct res_fleet *fleet, size_t candidate, bool of_time, double *ret_blocks)
-{
-    double sum = 0, blocks = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < fleet->host_count; i++) {
-        const struct res_fleet_entry *entry = &fleet->hosts[i].entries[candidate];
-        const double error = of_time ? entry->time.error : entry->peak.error;
-        if (!isfinite(error))
-            continue;
-        sum += error * error;
-        blocks += (double)fleet->hosts[i].blocks;
-        count++;
-    }
-    *ret_blocks = blocks / (double)count;
-    return sum / (double)count;
-}
-
-char *res_fleet_remedy(const struct res_fleet *fleet, const struct res_finding *finding)
-{
-    size_t at = 0;
-    while (at < fleet->candidate_count && strcmp(fleet->candidates[at].name, finding->candidate) != 0)
-        at++;
-    if (at == fleet->candidate_count)
-        return NULL;
-    const bool of_time = finding->rule.of_fleet == RES_FLEET_TIME;
-    const struct res_fleet_candidate *candidate = &fleet->candidates[at];
-    const double tau = of_time ? candidate->time.tau : candidate->peak.tau;
-    const double half = log(finding->estimate.interval.high / finding->estimate.interval.low) / 2;
-    const double ways = half / fabs(log(finding->rule.limit / finding->estimate.value));
-    const double times = RES_SURE * ways * ways;
-    double blocks;
-    const double noise = noise_of(fleet, at, of_time, &blocks);
-    if (!(times <= TIMES_MOST))
-        return NULL;
-    if (fleet->all_hosts || tau * tau < noise)
-        return res_printf("the results' noise makes it wide, some %.0f blocks of each workload would decide, "
-                          "there are %.3g",
-                          ceil(times * blocks), blocks);
-    return res_printf("workloads differ by some %s, more blocks narrow it little: some %.0f workloads "
-                      "would decide, there are %" PRIu64,
-                      RES_SHARE(tau), ceil(times * (double)finding->rounds), finding->rounds);
 }
 
 /* Of a fleet all candidates but the baseline, and that where a rule names it. */

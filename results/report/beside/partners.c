@@ -1,5 +1,5 @@
-/* partners.c - see partners.h. */
-#include "results/report/beside/partners.h"
+/* partners.c - see beside.h. */
+#include "results/report/beside/beside.h"
 
 #include <math.h>
 #include <stdlib.h>

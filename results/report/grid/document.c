@@ -1,5 +1,7 @@
-/* document.c - see document.h. */
-#include "results/report/grid/document.h"
+/* document.c - see lines.h. */
+#include "results/report/grid/lines.h"
+
+#include "results/report/grid/grid.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// drawings.js - from a chart's object (page.h) to what is drawn: lines, points, percentiles, rounds, a heat map.
+// drawings.js - from a chart's object (html.h) to what is drawn: lines, points, percentiles, rounds, a heat map.
 
 const WRITTEN = {time: timeText, bytes: bytesText, ratio: percentText};
 

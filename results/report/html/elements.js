@@ -69,25 +69,7 @@ function drawn(name, attributes, ...children) {
   return made;
 }
 
-// Automatic follows the system; a choice lasts while the page is open: a file has no other place to keep it.
-const THEMES = [["", "automatic"], ["light", "light"], ["dark", "dark"]];
-function followTheme() {
-  const button = document.getElementById("theme");
-  let chosen = 0;
-  button.addEventListener("click", () => {
-    chosen = (chosen + 1) % THEMES.length;
-    if (THEMES[chosen][0]) document.documentElement.dataset.theme = THEMES[chosen][0];
-    else delete document.documentElement.dataset.theme;
-    button.textContent = `Theme: ${THEMES[chosen][1]}`;
-  });
-}
-
 // What screen readers are told when something on the page changed by a key.
 function say(words) {
   document.getElementById("said").textContent = words;
-}
-
-function absent(title, words, command) {
-  return element("p", {class: "absent"}, element("strong", {}, `${title}: `), words,
-    command ? " " : null, command ? element("code", {}, command) : null);
 }

@@ -8,7 +8,6 @@
 #include "results/measure/base/json_values.h"
 #include "results/report/grid/cells.h"
 #include "results/report/html/html.h"
-#include "results/report/html/page.h"
 
 /* ---- charts ---------------------------------------------------------------------------------- */
 

@@ -8,61 +8,10 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/base/shell_line.h"
-#include "results/report/html/page.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 
 #define NOTE "Time in allocator calls is not application speed; figures of different machines do not compare."
-
-/* ---- where memory goes ----------------------------------------------------------------------- */
-
-static void add_waste_row(struct res_grid *grid, const struct res_result_entry *entry, const char *when,
-                          const struct res_waste_at *at, struct res_bytes_unit unit)
-{
-    const double parts[] = {at->resident_bytes, at->live_bytes,   at->rounding_bytes,
-                            at->metadata_bytes, at->cached_bytes, at->rest_bytes};
-    if (!(at->resident_bytes > 0))
-        return;
-    res_grid_add(grid, entry->name);
-    res_grid_add(grid, when);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        res_grid_add(grid, parts[i] >= 0 ? RES_IN_UNIT(parts[i], unit) : "-");
-}
-
-/* As far as the allocators tell. */
-static void add_waste(struct res_page *page, const struct res_result_workload *workload)
-{
-    const struct res_bytes_unit unit = res_bytes_unit_of(workload->candidates[0].figures.peak_bytes);
-    const struct res_column columns[] = {
-        {.heading = unit.name},
-        {.heading = ""},
-        {.heading = "resident", .right = true},
-        {.heading = "live", .right = true},
-        {.heading = "rounding", .right = true},
-        {.heading = "books", .right = true},
-        {.heading = "cached", .right = true},
-        {.heading = "rest", .right = true},
-    };
-    struct res_grid grid;
-    res_grid_begin(&grid, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < workload->candidate_count; i++) {
-        const struct res_result_entry *entry = &workload->candidates[i];
-        if (entry->waste == NULL || entry->failed != NULL)
-            continue;
-        add_waste_row(&grid, entry, "near the live peak", &entry->waste->peak, unit);
-        add_waste_row(&grid, entry, "at the end", &entry->waste->end, unit);
-    }
-    if (grid.row_count == 0) {
-        res_grid_release(&grid);
-        return;
-    }
-    res_page_part(page, "Where memory goes",
-                  "As far as the allocators tell, without what is held from the start. Near the live peak: "
-                  "the highest among "
-                  "the moments at which all threads rest.");
-    res_page_grid(page, "Where memory goes", &grid);
-    res_page_mark(page, "</section>\n");
-}
 
 /* ---- a workload ------------------------------------------------------------------------------ */
 
@@ -111,7 +60,6 @@ static void add_workload(struct res_page *page, const struct res_result *result,
         res_page_grid(page, "All figures", &grid);
         res_page_mark(page, "</section>\n");
         res_page_resident(page, workload);
-        add_waste(page, workload);
         res_page_latency(page, workload);
     }
     res_page_mark(page, is_alone ? "</article>\n" : "</details>\n");
@@ -145,69 +93,6 @@ static void add_fleet(struct res_page *page, const struct res_fleet *fleet)
 
 /* ---- what it rests on ------------------------------------------------------------------------ */
 
-/* What differs from the defaults of `mallab ab`. */
-static void add_options(struct res_text *line, const struct res_result *result)
-{
-    const struct res_result_workload *first = &result->workloads[0];
-    bool latency = false;
-    for (size_t i = 0; i < first->candidate_count; i++)
-        latency = latency ||
-                  (first->candidates[i].latency != NULL && first->candidates[i].latency->passes > 0);
-    res_text_printf(line, " -n %llu --seed %llu",
-                    (unsigned long long)(result->rounds_asked > 0 ? result->rounds_asked : result->rounds),
-                    (unsigned long long)result->seed);
-    if (latency)
-        res_text_printf(line, " --latency");
-    if (result->limit_bytes > 0)
-        res_text_printf(line, " --limit %llu", (unsigned long long)result->limit_bytes);
-    if (result->check)
-        res_text_printf(line, " --promises");
-    if (result->one_thread)
-        res_text_printf(line, " --one-thread");
-}
-
-/* The caller's to free. A name in a result cannot become another command when the line is pasted. */
-static char *command_of(const struct res_result *result)
-{
-    const struct res_confirmation *about = result->confirmation;
-    const bool is_confirm = result->workload_count == 0 && about != NULL;
-    struct res_text line = {0}, names = {0};
-    for (size_t i = 0; !is_confirm && i < result->workloads[0].candidate_count; i++)
-        res_text_printf(&names, "%s%s", i > 0 ? "," : "", result->workloads[0].candidates[i].name);
-    if (is_confirm)
-        res_text_printf(&names, "%s", result->baseline);
-    for (size_t i = 0; is_confirm && i < result->confirmed_count; i++)
-        if (!result->confirmed[i].is_control)
-            res_text_printf(&names, ",%s", result->confirmed[i].candidate);
-    res_text_printf(&line, is_confirm ? "mallab confirm -a" : "mallab ab -a");
-    res_shell_word(&line, names.text != NULL ? names.text : "");
-    res_text_printf(&line, " -b");
-    res_shell_word(&line, result->baseline);
-    if (!is_confirm)
-        add_options(&line, result);
-    for (size_t i = 0; !is_confirm && i < result->workload_count; i++) {
-        char *file = res_printf("%s%s", result->workloads[i].name[0] == '-' ? "./" : "",
-                                result->workloads[i].name);
-        res_shell_word(&line, file);
-        free(file);
-    }
-    const char *const keys[] = {"start", "ready", "load", "stop"};
-    const char *const lines[] = {about != NULL ? about->start : NULL, about != NULL ? about->ready : NULL,
-                                 about != NULL ? about->load : NULL, about != NULL ? about->stop : NULL};
-    for (size_t i = 0; is_confirm && i < sizeof keys / sizeof keys[0]; i++) {
-        if (lines[i] == NULL)
-            continue;
-        res_text_printf(&line, " --%s", keys[i]);
-        res_shell_word(&line, lines[i]);
-    }
-    if (is_confirm && about->start == NULL)
-        res_text_printf(&line, " --");
-    for (size_t i = 0; is_confirm && about->start == NULL && i < about->command.count; i++)
-        res_shell_word(&line, about->command.items[i]);
-    free(names.text);
-    return line.text;
-}
-
 static void add_settings(struct res_page *page, const struct res_result_workload *workload)
 {
     const struct res_column columns[] = {
@@ -237,10 +122,7 @@ static void add_basis(struct res_page *page, const struct res_result *result)
 {
     if (result->workload_count == 0 && result->confirmation == NULL)
         return;
-    res_page_mark(page,
-                  "<details class=\"part\"><summary>What it rests on: settings, and the command to measure "
-                  "again</summary>\n");
-    res_page_own(page, "code", "command", command_of(result));
+    res_page_mark(page, "<details class=\"part\"><summary>What it rests on</summary>\n");
     if (result->workload_count > 0)
         add_settings(page, &result->workloads[0]);
     res_page_own(

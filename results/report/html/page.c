@@ -1,5 +1,4 @@
-/* page.c - see page.h. */
-#include "results/report/html/page.h"
+/* page.c - see html.h. */
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// report.js - begin: draw the charts that the page has places for, sort and search its tables, follow theme and printing.
+// report.js - begin: draw the charts that the page has places for, sort and search its tables, follow printing.
 
 // By the number that a cell begins with, words behind all numbers.
 const numberOf = (cell) => Number.parseFloat(cell.textContent.replace(/^[(\s]+/, "").replaceAll(",", ""));
@@ -48,6 +48,5 @@ document.querySelectorAll("[data-chart]").forEach((place) => place.replaceWith(.
 document.querySelectorAll("table.figures").forEach(followTable);
 sheets.forEach((_, holder) => redraw(holder));
 followLinks();
-followTheme();
 followPrinting();
 document.documentElement.dataset.ready = "yes";

@@ -10,7 +10,6 @@
 #include "results/measure/statistics/statistics.h"
 #include "results/report/grid/cells.h"
 #include "results/report/html/html.h"
-#include "results/report/html/page.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */
 
