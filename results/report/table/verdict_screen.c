@@ -20,7 +20,8 @@
 #define FAULTS   " with faults"
 #define TOUCHES                                                                                              \
     0.1 /* of replays' processor time, in the kernel: with less, functions of malloc take the most of it */
-#define LONG_NAME 12u /* a longer baseline is called so in headings */
+#define LARGE_FACTOR 10.0
+#define LONG_NAME    12u /* a longer baseline is called so in headings */
 
 /* ---- what was replayed ----------------------------------------------------------------------- */
 
@@ -180,12 +181,15 @@ static void add_time(struct res_grid *grid, const struct res_result_workload *wo
     }
 }
 
-static void add_change(struct res_text *words, const char *which, double ratio)
+/* Where the baseline holds next to nothing a factor says nothing. */
+static void add_change(struct res_text *words, const char *which, double ratio, double more_bytes)
 {
     if (ratio < 2)
         res_text_printf(words, "%s %+.0f %%", which, 100 * (ratio - 1));
-    else
+    else if (ratio < LARGE_FACTOR)
         res_text_printf(words, "%s %.1fx", which, ratio);
+    else
+        res_text_printf(words, "%s +%s", which, FP_BYTES(more_bytes));
 }
 
 /* "peak -33 %, rest -71 %": what is shown. */
@@ -206,13 +210,13 @@ static void add_memory_change(struct res_grid *grid, const struct res_result_wor
         return;
     }
     if (is_shown)
-        add_change(&words, "peak", held.ratio);
+        add_change(&words, "peak", held.ratio, peak);
     if (workload->live == RES_LIVE_FROM_MIDDLE) {
         res_grid_add(grid, "not known");
         return;
     }
     if (isfinite(saved) && rest > 0 && !res_is_little_memory(workload, saved))
-        add_change(&words, is_shown ? ", rest" : "rest", 1 - saved / rest);
+        add_change(&words, is_shown ? ", rest" : "rest", 1 - saved / rest, -saved);
     if (words.text != NULL)
         res_grid_add(grid, words.text);
     else if (entry->resident_clock == RES_CLOCK_RECORDED && !entry->predicted)
