@@ -112,6 +112,7 @@ static int attach(const struct cli_verb *verb, const struct rec_settings *record
     const int code = recorded.code != 0 ? recorded.code : told.idle ? CLI_DONE : CLI_FAILED;
     *ret_ended_by = told.asked_to_end;
     free(told.problem);
+    free(told.left_in);
     rec_recorded_release(&recorded);
     return code;
 }

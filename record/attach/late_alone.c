@@ -1,7 +1,7 @@
 /* late_alone.c - first looks at a few threads at a time, then the stop of all.
  *
  * Laws of this file: those of late_thread.h. */
-#include "record/attach/late_alone.h"
+#include "record/attach/late_call.h"
 
 #include "footprint/base/support.h"
 
@@ -11,9 +11,7 @@
 #include <stdlib.h>
 
 #include "footprint/base/clock.h"
-#include "record/attach/late_frame.h"
 #include "record/attach/late_stack.h"
-#include "record/attach/late_thread.h"
 #include "record/attach/late_wait.h"
 
 #define ROUND_REST_NS 5000000
@@ -242,15 +240,6 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
                 : "threads of process %d stayed within the recorder, or could not be stopped",
             (int)process->pid);
     return done;
-}
-
-#else
-
-bool late_call_alone(struct late_process *process, const struct late_call *call, bool (*is_done)(void *data),
-                     void *data, uint64_t within_ns, struct late_cost *ret_cost, char **ret_problem)
-{
-    *ret_problem = res_strdup("calls into running programs are made on x86-64 only");
-    return false;
 }
 
 #endif

@@ -13,9 +13,7 @@
 #include <string.h>
 
 #include "footprint/base/clock.h"
-#include "record/attach/late_frame.h"
 #include "record/attach/late_stack.h"
-#include "record/attach/late_thread.h"
 #include "record/attach/late_wait.h"
 
 #define ROUND_REST_NS 5000000
@@ -33,18 +31,18 @@ enum prospect { GOOD, FAIR, BAD };
 
 static enum prospect prospect_of(const struct late_process *process, pid_t thread)
 {
-    char path[64], text[256];
+    char name[64];
     struct user_regs_struct registers = {0};
     unsigned long long words[8];
     unsigned frames;
     long number;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)process->pid, (int)thread);
-    FILE *file = fopen(path, "re");
-    const bool got = file != NULL && fgets(text, sizeof text, file) != NULL;
-    if (file != NULL)
-        fclose(file);
-    if (!got || sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &words[0], &words[1],
-                       &words[2], &words[3], &words[4], &words[5], &words[6], &words[7]) != 9)
+    snprintf(name, sizeof name, "task/%d/syscall", (int)thread);
+    char *text = late_proc_read(process->pid, name, NULL);
+    const bool waits = text != NULL && sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number,
+                                              &words[0], &words[1], &words[2], &words[3], &words[4],
+                                              &words[5], &words[6], &words[7]) == 9;
+    free(text);
+    if (!waits)
         return FAIR; /* it runs */
     registers.orig_rax = (unsigned long)number;
     registers.rip = words[7];
@@ -188,20 +186,6 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
     if (!called)
         *ret_problem = why_not(&attempt, within_ns);
     return called;
-}
-
-#else
-
-uint64_t late_call_restorer(const struct late_process *process)
-{
-    return 0;
-}
-
-bool late_call_safely(struct late_process *process, const struct late_call *call, uint64_t within_ns,
-                      struct late_cost *ret_cost, char **ret_problem)
-{
-    *ret_problem = res_strdup("calls into running programs are made on x86-64 only");
-    return false;
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/attach/late_process.h"
+#include "record/attach/late_thread.h"
 
 #define LATE_TEXT_MOST 1024u
 
@@ -35,5 +35,22 @@ uint64_t late_call_restorer(const struct late_process *process);
  * Returns  whether a thread is making it; else ret_problem says why none does, the caller's. */
 bool late_call_safely(struct late_process *process, const struct late_call *call, uint64_t within_ns,
                       struct late_cost *ret_cost, char **ret_problem);
+
+/* late_call_alone - stop all threads; where none is in our library let one make the call, wherever it is, while the others stay
+ * stopped. For functions that make system calls only.
+ * is_done      whether the function has come to its end, told of `data`.
+ * within_ns    for so long it is tried.
+ * ret_problem  why it was not called, the caller's; NULL on success.
+ * Returns      whether the call was made to its end. */
+bool late_call_alone(struct late_process *process, const struct late_call *call, bool (*is_done)(void *data),
+                     void *data, uint64_t within_ns, struct late_cost *ret_cost, char **ret_problem);
+
+/* late_frame_begin - lay the frame on the thread's stack and set its registers, once, when the frame stands. From then on it makes
+ * the call when it is let go, whatever becomes of us.
+ * restorer  to where signals' handlers return.
+ * Returns   false where the thread was left as it was: in a restartable sequence (rseq(2)), in a call that cannot be begun anew,
+ *           with registers that cannot be kept, or with a stack that cannot be written. */
+bool late_frame_begin(const struct late_process *process, const struct late_thread *thread,
+                      const struct late_call *call, uint64_t restorer);
 
 #endif

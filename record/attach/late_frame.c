@@ -1,7 +1,7 @@
 /* late_frame.c - the kernel's struct rt_sigframe, laid by us.
  *
- * Laws of this file: late_frame.h has them. */
-#include "record/attach/late_frame.h"
+ * Laws of this file: late_call.h has them. */
+#include "record/attach/late_call.h"
 
 #if defined(__x86_64__)
 
@@ -12,7 +12,6 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "record/attach/late_refuse.h"
 #include "record/attach/late_wait.h"
 
 #define XSTATE_MOST 16384u

@@ -17,7 +17,6 @@
 
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/attach/late_refuse.h"
 #include "shim/shared/late_report.h"
 
 #define MAPPINGS_MOST 200000u
@@ -163,9 +162,12 @@ static void read_module(const struct late_process *process, struct late_module *
             lowest = headers[i].p_vaddr;
     module->bias = module->first - (lowest == UINT64_MAX ? 0 : lowest & ~UINT64_C(4095));
     for (size_t i = 0; i < count; i++) {
+        const uint64_t begin = module->bias + headers[i].p_vaddr, past = begin + headers[i].p_memsz;
+        if (headers[i].p_type == PT_LOAD && past > module->data_past)
+            module->data_past = past;
         if (headers[i].p_type != PT_DYNAMIC)
             continue;
-        module->dynamic = module->bias + headers[i].p_vaddr;
+        module->dynamic = begin;
         module->dynamic_bytes = headers[i].p_memsz;
     }
     read_dynamic(process, module);
@@ -179,10 +181,14 @@ static void read_module(const struct late_process *process, struct late_module *
         module->kind = LATE_NEVER;
 }
 
-static void release_module(struct late_module *module)
+static void release_mappings(struct late_process *process)
 {
-    free(module->path);
-    free(module->frames_copy);
+    for (size_t i = 0; i < process->module_count; i++) {
+        free(process->modules[i].path);
+        free(process->modules[i].frames_copy);
+    }
+    free(process->modules);
+    free(process->mappings);
 }
 
 /* One that was there before, at the same place and of the same name, is taken over. */
@@ -225,20 +231,13 @@ static bool read_line(char *text, struct line *ret)
     return true;
 }
 
-struct fresh {
-    struct late_mapping *mappings;
-    size_t mapping_count, mapping_room;
-    struct late_module *modules;
-    size_t module_count, module_room;
-};
-
 static void *grown(void *old, size_t *room, size_t size)
 {
     *room = *room * 2 + 64;
     return res_realloc(old, *room, size);
 }
 
-static void add_mapping(struct fresh *fresh, const struct line *line, int module)
+static void add_mapping(struct late_process *fresh, const struct line *line, int module)
 {
     if (fresh->mapping_count == fresh->mapping_room)
         fresh->mappings = grown(fresh->mappings, &fresh->mapping_room, sizeof *fresh->mappings);
@@ -246,7 +245,7 @@ static void add_mapping(struct fresh *fresh, const struct line *line, int module
         line->first, line->past, line->rights[1] == 'w', line->rights[2] == 'x', module};
 }
 
-static void add_module(struct fresh *fresh, struct late_module module)
+static void add_module(struct late_process *fresh, struct late_module module)
 {
     if (fresh->module_count == fresh->module_room)
         fresh->modules = grown(fresh->modules, &fresh->module_room, sizeof *fresh->modules);
@@ -254,7 +253,7 @@ static void add_module(struct fresh *fresh, struct late_module module)
 }
 
 /* First the extents, since a module is known by them; then what is read of each. */
-static void take_lines(struct late_process *process, char *text, struct fresh *fresh)
+static void take_lines(struct late_process *process, char *text, struct late_process *fresh)
 {
     struct late_module open = {0}; /* its path is borrowed */
     size_t first_mapping = 0;
@@ -291,8 +290,11 @@ static void take_lines(struct late_process *process, char *text, struct fresh *f
 
 bool late_process_refresh(struct late_process *process)
 {
-    struct fresh fresh = {0};
+    struct late_process fresh = *process;
     char *text = late_proc_read(process->pid, "maps", NULL);
+    fresh.mappings = NULL;
+    fresh.modules = NULL;
+    fresh.mapping_count = fresh.mapping_room = fresh.module_count = fresh.module_room = 0;
     if (text == NULL || *text == '\0') {
         free(text);
         return false;
@@ -300,14 +302,8 @@ bool late_process_refresh(struct late_process *process)
     take_lines(process, text,
                &fresh); /* the last line is of a stack or the kernel, and ends the last module */
     free(text);
-    for (size_t i = 0; i < process->module_count; i++)
-        release_module(&process->modules[i]);
-    free(process->modules);
-    free(process->mappings);
-    process->mappings = fresh.mappings;
-    process->mapping_count = fresh.mapping_count;
-    process->modules = fresh.modules;
-    process->module_count = fresh.module_count;
+    release_mappings(process);
+    *process = fresh;
     return true;
 }
 
@@ -493,12 +489,6 @@ bool late_process_open(pid_t pid, const char *library, struct late_process *ret_
 
 void late_process_close(struct late_process *process)
 {
-    for (size_t i = 0; i < process->module_count; i++)
-        release_module(&process->modules[i]);
-    free(process->modules);
-    free(process->mappings);
+    release_mappings(process);
     fp_close(&process->pidfd);
-    process->modules = NULL;
-    process->mappings = NULL;
-    process->module_count = process->mapping_count = 0;
 }

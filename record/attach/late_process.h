@@ -26,6 +26,7 @@ enum late_kind {
 struct late_module {
     uint64_t first, past; /* of its mappings */
     uint64_t bias;        /* added to its own addresses */
+    uint64_t data_past;   /* of its data, which is not all of its file */
     enum late_kind kind;
     char *path; /* as /proc/PID/maps has it */
     uint64_t dynamic, dynamic_bytes;
@@ -50,9 +51,8 @@ struct late_process {
     uint64_t start_ticks;
     char name[LATE_NAME_BYTES]; /* its executable's, as text */
     struct late_mapping *mappings;
-    size_t mapping_count;
     struct late_module *modules;
-    size_t module_count;
+    size_t mapping_count, mapping_room, module_count, module_room;
     uint64_t frames_bytes; /* copied so far */
 };
 
@@ -101,5 +101,16 @@ void late_frames_prepare(struct late_process *process);
 
 /* late_frame_rule - the rule by which a frame at an address is left (cfi.h); CFI_NONE where nothing is known. */
 uint32_t late_frame_rule(struct late_process *process, int module, uint64_t address);
+
+/* late_refuse - look whether a process can be attached to at all; its mappings are read on the way.
+ * library  path of the library that is to be loaded.
+ * Returns  one line, the caller's; NULL: nothing is in the way. */
+char *late_refuse(struct late_process *process, const char *library);
+
+/* late_status_id - the user or group of a process, by a line of its /proc/PID/status ("\nUid:"), where all four are the same. */
+bool late_status_id(const char *status, const char *word, unsigned *ret_id);
+
+/* late_is_ours - whether a process is our user's and group's, and has no rights beyond. */
+bool late_is_ours(pid_t pid);
 
 #endif

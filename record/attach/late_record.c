@@ -21,13 +21,21 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
-#include "record/attach/late_alone.h"
 #include "record/attach/late_call.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_user.h"
 #include "record/control.h"
 #include "record/target.h"
 #include "shim/shared/late_report.h"
+
+char *late_default_directory(pid_t pid)
+{
+    char name[LATE_NAME_BYTES];
+    late_process_name(pid, name);
+    return res_printf("mallab-%s.%d", name, (int)pid);
+}
+
+#if defined(__x86_64__)
 
 #define DONE_MOST_NS   UINT64_C(10000000000) /* for a call that a thread has begun */
 #define LEAVE_MOST_NS  UINT64_C(30000000000) /* for a safe place at the end */
@@ -38,6 +46,11 @@
 #define CHILDREN_NS    UINT64_C(2000000000)   /* for children to end that ended with their parent */
 #define GLANCE_NS      100000
 #define WATCH_MS       50
+
+#if !defined(__x86_64__) /* late_refuse lets nobody come so far */
+#define late_call_alone(...)  false
+#define late_call_safely(...) false
+#endif
 
 struct late {
     struct late_process process;
@@ -57,6 +70,7 @@ static bool read_report(const struct late *late, struct late_report *ret)
         ret->magic != LATE_MAGIC)
         return false;
     ret->segment[sizeof ret->segment - 1] = ret->reason[sizeof ret->reason - 1] = '\0';
+    ret->left_in[sizeof ret->left_in - 1] = '\0';
     return true;
 }
 
@@ -214,6 +228,53 @@ static bool make_idle(struct late *late, char **ret_problem)
     return report.state == LATE_IDLE || forget(late, ret_problem);
 }
 
+/* How many words of some memory hold one of the functions that slots were turned from. */
+static uint64_t words_in(const struct late *late, const uint64_t *theirs, uint64_t at, uint64_t past)
+{
+    static uint64_t words[1 << 14];
+    uint64_t found = 0;
+    for (uint64_t size; at < past; at += size) {
+        size = past - at < sizeof words ? past - at : sizeof words;
+        if (!late_process_read(&late->process, at, words, size))
+            break;
+        for (size_t i = 0; i < size / sizeof *words; i++) {
+            size_t k = 0;
+            while (k < LATE_WORDS && theirs[k] != words[i])
+                k++;
+            found += words[i] != 0 && k < LATE_WORDS;
+        }
+    }
+    return found;
+}
+
+/* Pointers that no relocation names, as a program makes them while it runs, are not turned: those in the modules' own data are told.
+ * The program runs meanwhile. */
+static void tell_left(struct late *late, const struct late_report *report)
+{
+    const struct late_process *process = &late->process;
+    struct late_told *told = late->told;
+    told->slots_left = report->slots_left;
+    told->left_in = res_text_plain(report->left_in);
+    (void)late_process_refresh(&late->process); /* else as it was a moment ago */
+    for (size_t k = 0; k < process->module_count; k++) {
+        const struct late_module *module = &process->modules[k];
+        uint64_t found = 0;
+        for (size_t i = 0; i < process->mapping_count && module->kind != LATE_RECORDER; i++) {
+            const struct late_mapping *at = &process->mappings[i];
+            if (at->writable && at->first >= module->first && at->first < module->data_past)
+                found += words_in(late, report->theirs, at->first,
+                                  at->past < module->data_past ? at->past : module->data_past);
+        }
+        if (found == 0)
+            continue;
+        char *more = res_printf("%s%s%s (%llu)", told->left_in, told->left_in[0] != '\0' ? ", " : "",
+                                basename(module->path), (unsigned long long)found);
+        free(told->left_in);
+        told->left_in = more;
+        told->slots_left += found;
+    }
+}
+
 static bool begin(struct late *late, const char *segment, char **ret_problem)
 {
     struct late_report report;
@@ -221,8 +282,8 @@ static bool begin(struct late *late, const char *segment, char **ret_problem)
         return false;
     if (read_report(late, &report) && report.recorded) {
         late->told->slots = report.slots;
-        late->told->slots_left = report.slots_left;
         late->told->modules = report.modules;
+        tell_left(late, &report);
         return true;
     }
     char *why = res_text_plain(report.reason);
@@ -321,13 +382,6 @@ static void leave(struct late *late, struct rec_collector *collector, struct rec
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
-char *late_default_directory(pid_t pid)
-{
-    char name[LATE_NAME_BYTES];
-    late_process_name(pid, name);
-    return res_printf("mallab-%s.%d", name, (int)pid);
-}
-
 static void take_directory(const struct rec_settings *settings, const struct late *late,
                            struct rec_recorded *recorded)
 {
@@ -355,6 +409,11 @@ static void say_begun(const struct rec_settings *settings, const struct late *la
             "modules call the recorder",
             (int)late->process.pid, late->process.name, recorded->shown, stop,
             (unsigned long long)told->slots, (unsigned long long)told->modules);
+    if (told->slots_left > 0)
+        res_say(settings->verb,
+                "not all is recorded: %llu pointers to functions of the malloc family lead past the "
+                "recorder, in %s",
+                (unsigned long long)told->slots_left, told->left_in);
 }
 
 static void tell_phase(const struct rec_settings *settings, char phase)
@@ -448,3 +507,16 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
     free(program);
     *ret = recorded;
 }
+
+#else
+
+void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within_ns, struct rec_recorded *ret,
+                 struct late_told *ret_told)
+{
+    *ret = (struct rec_recorded){.code = REC_FAILED};
+    *ret_told = (struct late_told){0};
+    ret->problem = res_strdup(
+        "--pid attaches to programs on x86-64 only: start the program under 'mallab record'");
+}
+
+#endif

@@ -16,6 +16,7 @@
 
 struct late_told {
     uint64_t slots, slots_left, modules;
+    char *left_in;            /* the modules of slots_left, and how many in each; the caller's */
     uint64_t longest_stop_ns; /* for which one thread, or at the end all, did nothing of its own */
     int asked_to_end;         /* the signal that ended the recording; 0: none */
     bool ended;               /* the program ended before we let go of it */

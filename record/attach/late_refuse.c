@@ -1,7 +1,7 @@
 /* late_refuse.c - looks from outside, before anything is touched.
  *
  * Laws of this file: what is read of the process may change as it is read; a wrong answer lets a later step fail, and no more. */
-#include "record/attach/late_refuse.h"
+#include "record/attach/late_process.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -205,9 +205,6 @@ static char *refuse_ended(const struct late_process *process)
 
 char *late_refuse(struct late_process *process, const char *library)
 {
-#if !defined(__x86_64__)
-    return res_strdup("--pid attaches to programs on x86-64 only: start the program under 'mallab record'");
-#endif
     if (process->start_ticks == 0)
         return refuse_ended(process);
     char *problem = refuse_status(process);

@@ -26,7 +26,6 @@
 #include "footprint/base/trusted.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
-#include "record/attach/late_refuse.h"
 #include "record/target.h"
 
 #define PLACES_MOST   1000u

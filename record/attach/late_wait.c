@@ -13,6 +13,8 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+#include "footprint/base/support.h"
+
 /* The call that a thread is in. One that was interrupted before goes on as restart_syscall(2), which a return from a signal ends with
  * EINTR: its own number stands in the code before it, as libc has it. -1: none, or it is not known. */
 static long call_of(const struct late_process *process, const struct user_regs_struct *registers)
@@ -88,18 +90,23 @@ static uint64_t mask_in_status(const char *text, const char *word)
     return at != NULL ? strtoull(at + strlen(word), NULL, 16) : 0;
 }
 
+/* The caller's; empty where it cannot be read. */
+static char *status_of(const struct late_process *process, pid_t thread)
+{
+    char name[64];
+    snprintf(name, sizeof name, "task/%d/status", (int)thread);
+    char *text = late_proc_read(process->pid, name, NULL);
+    return text != NULL ? text : res_strdup("");
+}
+
 /* Whether a signal waits for the thread, for which a call that was interrupted is to end as such. */
 static bool has_signal(const struct late_process *process, pid_t thread)
 {
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)process->pid, (int)thread);
-    FILE *file = fopen(path, "re");
-    const size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    text[length] = '\0';
+    char *text = status_of(process, thread);
     const uint64_t waits = mask_in_status(text, "\nSigPnd:") | mask_in_status(text, "\nShdPnd:");
-    return strstr(text, "\nSigBlk:") == NULL || (waits & ~mask_in_status(text, "\nSigBlk:")) != 0;
+    const bool has = strstr(text, "\nSigBlk:") == NULL || (waits & ~mask_in_status(text, "\nSigBlk:")) != 0;
+    free(text);
+    return has;
 }
 
 /* While a thread is in such a call /proc has the mask that the call set, and ptrace(2) the one that it goes back to: a signal that
@@ -108,14 +115,11 @@ bool late_wait_hears_all(const struct late_process *process, pid_t thread,
                          const struct user_regs_struct *registers)
 {
     enum { LIBC_SIGNALS = 3, FIRST = 31 };
-    char name[64];
     uint64_t blocked = 0;
     if ((long)registers->orig_rax != SYS_pause && (long)registers->orig_rax != SYS_rt_sigsuspend)
         return true;
-    snprintf(name, sizeof name, "task/%d/status", (int)thread);
-    char *status = late_proc_read(process->pid, name, NULL);
-    const bool known = status != NULL && strstr(status, "\nSigCgt:") != NULL &&
-                       strstr(status, "\nSigBlk:") != NULL &&
+    char *status = status_of(process, thread);
+    const bool known = strstr(status, "\nSigCgt:") != NULL && strstr(status, "\nSigBlk:") != NULL &&
                        ptrace(PTRACE_GETSIGMASK, thread, (void *)sizeof blocked, &blocked) == 0;
     const uint64_t missed = known
                                 ? mask_in_status(status, "\nSigCgt:") & ~mask_in_status(status, "\nSigBlk:") &

@@ -99,20 +99,10 @@ bool boot_resolve(void)
     if (boot_resolving)
         return false;
     boot_resolving = true;
-    *(void **)&shim_next.calloc = next_of("calloc");
-    *(void **)&shim_next.realloc = next_of("realloc");
-    *(void **)&shim_next.reallocarray = next_of("reallocarray");
-    *(void **)&shim_next.free = next_of("free");
-    *(void **)&shim_next.free_sized = next_of("free_sized");
-    *(void **)&shim_next.free_aligned_sized = next_of("free_aligned_sized");
-    *(void **)&shim_next.posix_memalign = next_of("posix_memalign");
-    *(void **)&shim_next.aligned_alloc = next_of("aligned_alloc");
-    *(void **)&shim_next.memalign = next_of("memalign");
-    *(void **)&shim_next.valloc = next_of("valloc");
-    *(void **)&shim_next.pvalloc = next_of("pvalloc");
     *(void **)&shim_next.malloc_usable_size = next_of("malloc_usable_size");
     *(void **)&shim_next.clock_gettime = next_of("clock_gettime");
-    *(void **)&shim_next.malloc = next_of("malloc");
+#define FIND(name) *(void **)&shim_next.name = next_of(#name);
+    BOOT_FAMILY(FIND)
     shim_next.is_libc = in_one_object((void *)(uintptr_t)shim_next.malloc, (void *)(uintptr_t)abort);
     if (!shim_next.is_libc) {
         shim_next.allocator = object_of((uintptr_t)shim_next.malloc);
@@ -125,29 +115,8 @@ bool boot_resolve(void)
     return true;
 }
 
-/* In the order of the calls' numbers, from FP_CALL_NEW on (footprint/base/call.h). */
-static const char *const OPERATOR_NAMES[NEXT_OPERATOR_COUNT] = {
-    "_Znwm",
-    "_Znam",
-    "_ZnwmRKSt9nothrow_t",
-    "_ZnamRKSt9nothrow_t",
-    "_ZnwmSt11align_val_t",
-    "_ZnamSt11align_val_t",
-    "_ZnwmSt11align_val_tRKSt9nothrow_t",
-    "_ZnamSt11align_val_tRKSt9nothrow_t",
-    "_ZdlPv",
-    "_ZdaPv",
-    "_ZdlPvRKSt9nothrow_t",
-    "_ZdaPvRKSt9nothrow_t",
-    "_ZdlPvm",
-    "_ZdaPvm",
-    "_ZdlPvSt11align_val_t",
-    "_ZdaPvSt11align_val_t",
-    "_ZdlPvmSt11align_val_t",
-    "_ZdaPvmSt11align_val_t",
-    "_ZdlPvSt11align_val_tRKSt9nothrow_t",
-    "_ZdaPvSt11align_val_tRKSt9nothrow_t",
-};
+#define OPERATOR_NAME(which, name) [which] = #name,
+static const char *const OPERATOR_NAMES[NEXT_OPERATOR_COUNT] = {BOOT_OPERATORS(OPERATOR_NAME)};
 
 /* A library that was loaded with RTLD_LOCAL keeps its libstdc++ out of the scope that RTLD_NEXT searches, and
  * yet its calls come to us, because we are in the global scope: so ask in the scope of the caller. */

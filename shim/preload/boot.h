@@ -16,6 +16,20 @@
 /* The C++ operators have a place each, in the order of their calls' numbers. */
 #define NEXT_OPERATOR_COUNT (FP_CALL_COUNT - FP_CALL_NEW)
 
+/* The C half of the malloc family, malloc last; the operators of C++ in the order of the calls' numbers, from FP_CALL_NEW on. */
+/* clang-format off */
+#define BOOT_FAMILY(X) \
+    X(calloc) X(realloc) X(reallocarray) X(free) X(free_sized) X(free_aligned_sized) X(posix_memalign) \
+    X(aligned_alloc) X(memalign) X(valloc) X(pvalloc) X(malloc)
+#define BOOT_OPERATORS(X) \
+    X(0, _Znwm) X(1, _Znam) X(2, _ZnwmRKSt9nothrow_t) X(3, _ZnamRKSt9nothrow_t) \
+    X(4, _ZnwmSt11align_val_t) X(5, _ZnamSt11align_val_t) X(6, _ZnwmSt11align_val_tRKSt9nothrow_t) \
+    X(7, _ZnamSt11align_val_tRKSt9nothrow_t) X(8, _ZdlPv) X(9, _ZdaPv) X(10, _ZdlPvRKSt9nothrow_t) \
+    X(11, _ZdaPvRKSt9nothrow_t) X(12, _ZdlPvm) X(13, _ZdaPvm) X(14, _ZdlPvSt11align_val_t) \
+    X(15, _ZdaPvSt11align_val_t) X(16, _ZdlPvmSt11align_val_t) X(17, _ZdaPvmSt11align_val_t) \
+    X(18, _ZdlPvSt11align_val_tRKSt9nothrow_t) X(19, _ZdaPvSt11align_val_tRKSt9nothrow_t)
+/* clang-format on */
+
 struct shim_next {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);

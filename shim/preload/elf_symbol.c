@@ -13,6 +13,7 @@ struct tables {
     const ElfW(Sym) * symbols;
     const char *names;
     const uint32_t *gnu, *plain; /* hash tables; NULL: it has none of that kind */
+    const ElfW(Sym) * former;    /* only those behind it */
 };
 
 /* glibc has made addresses of most of these, musl and the kernel's own object have not. */
@@ -38,24 +39,23 @@ static struct tables tables_of(const struct link_map *object)
     return tables;
 }
 
-static void *defined(const struct link_map *object, const struct tables *tables, uint32_t index,
-                     const char *name)
+static const ElfW(Sym) * defined(const struct tables *tables, uint32_t index, const char *name)
 {
     const ElfW(Sym) *symbol = &tables->symbols[index];
-    if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 || (symbol->st_info & 15) != STT_FUNC ||
-        strcmp(tables->names + symbol->st_name, name) != 0)
-        return NULL;
-    return (void *)(object->l_addr + symbol->st_value);
+    const bool fits = symbol > tables->former && symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
+                      (symbol->st_info & 15) == STT_FUNC &&
+                      strcmp(tables->names + symbol->st_name, name) == 0;
+    return fits ? symbol : NULL;
 }
 
 /* Buckets hold the first symbol of a chain; a word of the chain has bit 0 set where it ends. */
-static void *find_gnu(const struct link_map *object, const struct tables *tables, const char *name)
+static const ElfW(Sym) * find_gnu(const struct tables *tables, const char *name)
 {
     const uint32_t buckets = tables->gnu[0], first = tables->gnu[1], bloom = tables->gnu[2];
     const uint32_t *bucket = tables->gnu + 4 + bloom * (sizeof(ElfW(Addr)) / 4);
     const uint32_t *chain = bucket + buckets;
     uint32_t hash = 5381;
-    void *found = NULL;
+    const ElfW(Sym) *found = NULL;
     for (const char *letter = name; *letter != '\0'; letter++)
         hash = hash * 33 + (unsigned char)*letter;
     uint32_t index = buckets > 0 ? bucket[hash % buckets] : 0;
@@ -64,29 +64,36 @@ static void *find_gnu(const struct link_map *object, const struct tables *tables
     for (;; index++) {
         const uint32_t word = chain[index - first];
         if ((word | 1) == (hash | 1))
-            found = defined(object, tables, index, name);
+            found = defined(tables, index, name);
         if (found != NULL || (word & 1) != 0)
             return found;
     }
 }
 
 /* The second number of the table is that of all symbols. */
-static void *find_plain(const struct link_map *object, const struct tables *tables, const char *name)
+static const ElfW(Sym) * find_plain(const struct tables *tables, const char *name)
 {
-    void *found = NULL;
+    const ElfW(Sym) *found = NULL;
     for (uint32_t index = 1; index < tables->plain[1] && found == NULL; index++)
-        found = defined(object, tables, index, name);
+        found = defined(tables, index, name);
     return found;
+}
+
+const ElfW(Sym) * elf_symbol_behind(const struct link_map *object, const char *name, const ElfW(Sym) * former)
+{
+    struct tables tables = tables_of(object);
+    tables.former = former;
+    if (tables.symbols == NULL || tables.names == NULL)
+        return NULL;
+    if (tables.gnu != NULL)
+        return find_gnu(&tables, name);
+    return tables.plain != NULL ? find_plain(&tables, name) : NULL;
 }
 
 void *elf_symbol(const struct link_map *object, const char *name)
 {
-    const struct tables tables = tables_of(object);
-    if (tables.symbols == NULL || tables.names == NULL)
-        return NULL;
-    if (tables.gnu != NULL)
-        return find_gnu(object, &tables, name);
-    return tables.plain != NULL ? find_plain(object, &tables, name) : NULL;
+    const ElfW(Sym) *symbol = elf_symbol_behind(object, name, NULL);
+    return symbol != NULL ? (void *)(object->l_addr + symbol->st_value) : NULL;
 }
 
 const struct link_map *elf_object_of(const void *address)

@@ -314,18 +314,22 @@ void lane_sites_put(struct lane *lane, unsigned call, uintptr_t address, uint64_
 
 SHIM_EXPORT int dlclose(void *handle);
 
+static int (*next_dlclose)(void *);
+
+/* Before main: by then nothing has been turned to us (slots.h). */
+__attribute__((constructor)) static void find_dlclose(void)
+{
+    *(void **)&next_dlclose = dlsym(RTLD_NEXT, "dlclose");
+}
+
 /* What the loader itself closes is noticed with the next chunk. */
 int dlclose(void *handle)
 {
-    static int (*_Atomic next)(void *);
-    int (*call)(void *) = atomic_load_explicit(&next, memory_order_relaxed);
-    if (unlikely(call == NULL)) {
-        *(void **)&call = dlsym(RTLD_NEXT, "dlclose");
-        if (call == NULL)
-            return -1; /* a C library without what the program calls in it */
-        atomic_store_explicit(&next, call, memory_order_relaxed);
-    }
-    const int result = call(handle);
+    if (unlikely(next_dlclose == NULL))
+        find_dlclose(); /* for constructors that come before ours */
+    if (next_dlclose == NULL)
+        return -1; /* a C library without what the program calls in it */
+    const int result = next_dlclose(handle);
     sites_check(true);
     return result;
 }

@@ -79,10 +79,12 @@ void mallab_late_begin(const char *request, uint64_t ticket)
     report->slots = report->slots_left = report->modules = 0;
     if (report->recorded) {
         runs_on_ask();
-        const struct slots_count count = slots_turn();
+        const struct slots_count count = slots_turn(false);
         report->slots = count.turned;
         report->slots_left = count.left;
         report->modules = count.modules;
+        memcpy(report->left_in, count.left_in, sizeof report->left_in);
+        slots_theirs(report->theirs, LATE_WORDS);
     } else {
         attach_forget(); /* no slot was ours: nobody is in our code */
     }
@@ -95,7 +97,7 @@ void mallab_late_end(const char *request, uint64_t ticket)
     (void)request;
     if (!enter(LATE_ON, LATE_LEAVING))
         return;
-    mallab_late_report.slots_back = slots_turn_back().turned;
+    mallab_late_report.slots_back = slots_turn(true).turned;
     attach_forbid();
     leave(LATE_LEAVING, ticket, saved);
 }

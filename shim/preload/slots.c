@@ -1,4 +1,4 @@
-/* slots.c - dl_iterate_phdr over the modules, their relocations, a store for each slot.
+/* slots.c - dl_iterate_phdr over the modules, their symbols and relocations, a store for each.
  *
  * Laws: those of slots.h. */
 #include "shim/preload/slots.h"
@@ -12,108 +12,37 @@
 #include "shim/preload/boot.h"
 #include "shim/preload/elf_symbol.h"
 #include "shim/preload/shim.h"
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
-/* x86-64: nobody attaches to programs on other processors. */
-#define TYPE_JUMP_SLOT R_X86_64_JUMP_SLOT
-#define TYPE_GLOB_DAT  R_X86_64_GLOB_DAT
+/* Relocations are those of x86-64: nobody attaches to programs on other processors. */
 
 #define MAPPINGS_BYTES (4u << 20) /* of /proc/self/maps */
 #define PAGE_BYTES     4096u
 
 /* ---- what is turned to what -------------------------------------------------------------------- */
 
-/* What came in after us is found before it is called: a module is loaded by dlopen, and asked by dlsym. Both look at who calls
- * them, so they are entered by a jump, with the stack as it was. */
-static __attribute__((used)) void *next_dlopen, *next_dlsym;
-__attribute__((used)) void slots_notice(void);
+/* Jumps out of a hook, what a process confines itself by, and how modules go: hooks that find their next by themselves, before
+ * they are turned to. */
+#define OTHERS(X) X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk) X(prctl) X(syscall) X(dlclose)
 
-void slots_notice(void)
-{
-    slots_turn_new();
-}
-
-#define ENTER_BY_JUMP(name)                                                                                  \
-    __asm__(".pushsection .text\n"                                                                           \
-            ".hidden slots_" #name "\n"                                                                      \
-            ".globl slots_" #name "\n"                                                                       \
-            ".type slots_" #name ", @function\n"                                                             \
-            "slots_" #name ":\n"                                                                             \
-            ".cfi_startproc\n"                                                                               \
-            "push %rdi\n.cfi_adjust_cfa_offset 8\n"                                                          \
-            "push %rsi\n.cfi_adjust_cfa_offset 8\n"                                                          \
-            "push %rdx\n.cfi_adjust_cfa_offset 8\n"                                                          \
-            "call slots_notice\n"                                                                            \
-            "pop %rdx\n.cfi_adjust_cfa_offset -8\n"                                                          \
-            "pop %rsi\n.cfi_adjust_cfa_offset -8\n"                                                          \
-            "pop %rdi\n.cfi_adjust_cfa_offset -8\n"                                                          \
-            "jmp *next_" #name "(%rip)\n"                                                                    \
-            ".cfi_endproc\n"                                                                                 \
-            ".size slots_" #name ", . - slots_" #name "\n"                                                   \
-            ".popsection\n")
-ENTER_BY_JUMP(dlopen);
-ENTER_BY_JUMP(dlsym);
-
-#define ROWS(X)                                                                                              \
-    X(malloc, "malloc", malloc)                                                                              \
-    X(calloc, "calloc", calloc)                                                                              \
-    X(realloc, "realloc", realloc)                                                                           \
-    X(reallocarray, "reallocarray", reallocarray)                                                            \
-    X(free, "free", free)                                                                                    \
-    X(free_sized, "free_sized", free_sized)                                                                  \
-    X(free_aligned_sized, "free_aligned_sized", free_aligned_sized)                                          \
-    X(posix_memalign, "posix_memalign", posix_memalign)                                                      \
-    X(aligned_alloc, "aligned_alloc", aligned_alloc)                                                         \
-    X(memalign, "memalign", memalign)                                                                        \
-    X(valloc, "valloc", valloc)                                                                              \
-    X(pvalloc, "pvalloc", pvalloc)                                                                           \
-    X(new_plain, "_Znwm", operators[0])                                                                      \
-    X(new_array, "_Znam", operators[1])                                                                      \
-    X(new_nothrow, "_ZnwmRKSt9nothrow_t", operators[2])                                                      \
-    X(new_array_nothrow, "_ZnamRKSt9nothrow_t", operators[3])                                                \
-    X(new_aligned, "_ZnwmSt11align_val_t", operators[4])                                                     \
-    X(new_array_aligned, "_ZnamSt11align_val_t", operators[5])                                               \
-    X(new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t", operators[6])                               \
-    X(new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t", operators[7])                         \
-    X(delete_plain, "_ZdlPv", operators[8])                                                                  \
-    X(delete_array, "_ZdaPv", operators[9])                                                                  \
-    X(delete_nothrow, "_ZdlPvRKSt9nothrow_t", operators[10])                                                 \
-    X(delete_array_nothrow, "_ZdaPvRKSt9nothrow_t", operators[11])                                           \
-    X(delete_sized, "_ZdlPvm", operators[12])                                                                \
-    X(delete_array_sized, "_ZdaPvm", operators[13])                                                          \
-    X(delete_aligned, "_ZdlPvSt11align_val_t", operators[14])                                                \
-    X(delete_array_aligned, "_ZdaPvSt11align_val_t", operators[15])                                          \
-    X(delete_sized_aligned, "_ZdlPvmSt11align_val_t", operators[16])                                         \
-    X(delete_array_sized_aligned, "_ZdaPvmSt11align_val_t", operators[17])                                   \
-    X(delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t", operators[18])                          \
-    X(delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t", operators[19])
-
-/* Jumps out of a hook, what a process confines itself by, and how modules come and go: hooks that find their next by themselves. */
-#define OTHER_ROWS(X)                                                                                        \
-    X(longjmp, "longjmp", "longjmp")                                                                         \
-    X(plain_longjmp, "_longjmp", "_longjmp")                                                                 \
-    X(siglongjmp, "siglongjmp", "siglongjmp")                                                                \
-    X(checked_longjmp, "__longjmp_chk", "__longjmp_chk")                                                     \
-    X(prctl, "prctl", "prctl")                                                                               \
-    X(syscall, "syscall", "syscall")                                                                         \
-    X(dlclose, "dlclose", "dlclose")                                                                         \
-    X(dlopen, "dlopen", "slots_dlopen")                                                                      \
-    X(dlsym, "dlsym", "slots_dlsym")
-
-#define DECLARE(id, name, more) extern char hook_##id[] __asm__(name) __attribute__((visibility("hidden")));
-#define DECLARE_OTHER(id, name, ours)                                                                        \
-    extern char hook_##id[] __asm__(ours) __attribute__((visibility("hidden")));
-ROWS(DECLARE)
-OTHER_ROWS(DECLARE_OTHER)
+#define DECLARE(name)                 extern char hook_##name[] __asm__(#name) __attribute__((visibility("hidden")));
+#define DECLARE_OPERATOR(which, name) DECLARE(name)
+BOOT_FAMILY(DECLARE)
+BOOT_OPERATORS(DECLARE_OPERATOR)
+OTHERS(DECLARE)
 
 static struct row {
     const char *name;
     void *const ours, *const *next; /* next: what the hook forwards to; NULL: it is looked for here */
     void *theirs;                   /* NULL: the process has none, or it is not ours to turn */
+    uintptr_t stub; /* that stands for it in all modules, in a program that is not position independent */
+    bool is_found;  /* ours, by the loader under that name */
 } rows[] = {
-#define ROW(id, name, member)     {name, hook_##id, (void *const *)(void *)&shim_next.member, NULL},
-#define OTHER_ROW(id, name, ours) {name, hook_##id, NULL, NULL},
-    ROWS(ROW) OTHER_ROWS(OTHER_ROW)};
+#define ROW(name)                 {#name, hook_##name, (void *const *)(void *)&shim_next.name, NULL, 0, false},
+#define ROW_OPERATOR(which, name) {#name, hook_##name, &shim_next.operators[which], NULL, 0, false},
+#define ROW_OTHER(name)           {#name, hook_##name, NULL, NULL, 0, false},
+    BOOT_FAMILY(ROW) BOOT_OPERATORS(ROW_OPERATOR) OTHERS(ROW_OTHER)};
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
@@ -121,15 +50,13 @@ static void find_theirs(void)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         struct row *row = &rows[i];
-        row->theirs = row->next != NULL ? *row->next : elf_first_symbol(row->name);
-        if (strcmp(row->name, "dlopen") == 0)
-            next_dlopen = row->theirs;
-        else if (strcmp(row->name, "dlsym") == 0)
-            next_dlsym = row->theirs;
+        void *const found = row->next != NULL ? *row->next : elf_first_symbol(row->name);
+        row->theirs = found != row->ours ? found : row->theirs;
+        row->is_found = false;
     }
 }
 
-static const struct row *row_of(const char *name)
+static struct row *row_of(const char *name)
 {
     for (size_t i = 0; i < ROW_COUNT; i++)
         if (strcmp(rows[i].name, name) == 0)
@@ -139,16 +66,40 @@ static const struct row *row_of(const char *name)
 
 /* ---- a sweep over all modules ------------------------------------------------------------------- */
 
+#define SUSPECTS 1024u
+
 struct sweep {
     bool back;
-    bool has_rivals; /* the process has another malloc than the one that we forward to */
-    bool
-        is_behind; /* the loader itself: such modules may have come by dlopen, and bind elsewhere (RTLD_DEEPBIND) */
-    char *mappings;      /* /proc/self/maps; NULL: not read yet */
-    uintptr_t loader;    /* where it lies, in the list behind what the program began with; 0: not known */
-    uintptr_t open_page; /* made writable by us; 0: none */
+    char *mappings;                   /* /proc/self/maps */
+    uintptr_t open_page;              /* made writable by us; 0: none */
+    int open_protection;              /* that it goes back to */
+    uint64_t suspects[SUSPECTS / 64]; /* a bit for each word that is to be turned, by its lower bits */
     struct slots_count count;
 };
+
+static void *from_of(const struct sweep *sweep, const struct row *row)
+{
+    return sweep->back ? row->ours : row->theirs;
+}
+
+static uint64_t *suspect(struct sweep *sweep, const void *word, uint64_t *ret_bit)
+{
+    const size_t number = (uintptr_t)word / 16 % SUSPECTS;
+    *ret_bit = UINT64_C(1) << number % 64;
+    return &sweep->suspects[number / 64];
+}
+
+/* Most words are none of ours: of the others the first row that fits. */
+static const struct row *row_from(struct sweep *sweep, const void *word)
+{
+    uint64_t bit;
+    if (word == NULL || !(*suspect(sweep, word, &bit) & bit))
+        return NULL;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (from_of(sweep, &rows[i]) == word && rows[i].theirs != NULL)
+            return &rows[i];
+    return NULL;
+}
 
 struct module {
     uintptr_t base, first, past; /* of all its segments */
@@ -260,20 +211,21 @@ static uintptr_t take_hex(const char **text)
     }
 }
 
-/* Whether it is mapped for reading only: then the loader is done with its module. */
-static bool is_read_only(const char *mappings, uintptr_t page)
+/* How a page is mapped; -1: that is not known. */
+static int protection_of(const char *mappings, uintptr_t page)
 {
     for (const char *line = mappings; line != NULL && *line != '\0'; line++) {
         const uintptr_t first = take_hex(&line);
         line += *line == '-';
         const uintptr_t past = take_hex(&line);
-        if (page >= first && page < past)
-            return strncmp(line, " r--", 4) == 0;
+        if (page >= first && page < past && strlen(line) > 3)
+            return (line[1] == 'r' ? PROT_READ : 0) | (line[2] == 'w' ? PROT_WRITE : 0) |
+                   (line[3] == 'x' ? PROT_EXEC : 0);
         line = strchr(line, '\n');
         if (line == NULL)
             break;
     }
-    return false;
+    return -1;
 }
 
 static bool protect(uintptr_t page, int protection)
@@ -284,166 +236,193 @@ static bool protect(uintptr_t page, int protection)
 static void close_page(struct sweep *sweep)
 {
     if (sweep->open_page != 0)
-        (void)protect(sweep->open_page, PROT_READ); /* it was so before */
+        (void)protect(sweep->open_page, sweep->open_protection); /* it was so before */
     sweep->open_page = 0;
 }
 
-/* Returns whether a slot may be stored to. */
-static bool open_page(struct sweep *sweep, const struct module *module, uintptr_t slot)
+/* Returns whether a page that is read-only may be stored to. One that the loader is to make so, and has not yet, may not. */
+static bool open_page(struct sweep *sweep, uintptr_t page)
 {
-    const uintptr_t page = slot & ~(uintptr_t)(PAGE_BYTES - 1);
-    if (page < module->relro || page >= module->relro_past)
-        return true;
     if (page == sweep->open_page)
         return true;
     close_page(sweep);
-    if (sweep->mappings == NULL)
-        sweep->mappings = read_mappings();
-    if (sweep->mappings == NULL || !is_read_only(sweep->mappings, page) ||
-        !protect(page, PROT_READ | PROT_WRITE))
+    const int protection = sweep->mappings != NULL ? protection_of(sweep->mappings, page) : -1;
+    if (protection < 0 || protection & PROT_WRITE || !(protection & PROT_READ) ||
+        !protect(page, protection | PROT_WRITE))
         return false;
     sweep->open_page = page;
+    sweep->open_protection = protection;
     return true;
+}
+
+/* A word turned, where it is what it is to be turned from. Another thread, as in the loader, has the last word. */
+static bool store(struct sweep *sweep, uintptr_t place, bool is_read_only, uintptr_t from, uintptr_t to)
+{
+    return (!is_read_only || open_page(sweep, place & ~(uintptr_t)(PAGE_BYTES - 1))) &&
+           __atomic_compare_exchange_n((uintptr_t *)place, &from, to, false, __ATOMIC_RELEASE,
+                                       __ATOMIC_RELAXED);
+}
+
+/* ---- definitions: what the loader finds by a name from now on ----------------------------------- */
+
+static int sweep_definitions(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct sweep *sweep = data;
+    struct module module;
+    (void)size;
+    if (!read_module(info, &module))
+        return 0;
+    const struct link_map object = {.l_addr = module.base, .l_ld = (ElfW(Dyn) *)(uintptr_t)module.dynamic};
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        struct row *row = &rows[i];
+        const uintptr_t theirs = (uintptr_t)row->theirs - module.base,
+                        ours = (uintptr_t)row->ours - module.base;
+        if ((uintptr_t)row->theirs < module.first || (uintptr_t)row->theirs >= module.past)
+            continue;
+        for (const ElfW(Sym) *symbol = NULL;
+             (symbol = elf_symbol_behind(&object, row->name, symbol)) != NULL;)
+            row->is_found = store(sweep, (uintptr_t)&symbol->st_value, true, sweep->back ? ours : theirs,
+                                  sweep->back ? theirs : ours) ||
+                            row->is_found;
+    }
+    close_page(sweep);
+    return 0;
 }
 
 /* ---- slots ------------------------------------------------------------------------------------------ */
 
-/* Not bound yet: it leads into the module's own linkage table. */
-static bool is_unbound(const struct module *module, const ElfW(Rela) * relocation, const ElfW(Sym) * symbol,
-                       uintptr_t value)
+/* The program comes first, so that it is known before other modules. */
+static void note_stub(const struct module *module, unsigned type, const ElfW(Sym) * symbol)
 {
-    return ELF64_R_TYPE(relocation->r_info) == TYPE_JUMP_SLOT && symbol->st_shndx == SHN_UNDEF &&
-           value >= module->first && value < module->past;
+    struct row *row = type == R_X86_64_JUMP_SLOT && symbol->st_shndx == SHN_UNDEF && symbol->st_value != 0
+                          ? row_of(module->names + symbol->st_name)
+                          : NULL;
+    if (row != NULL)
+        row->stub = module->base + symbol->st_value;
+}
+
+/* Of one that holds neither theirs nor ours: not where it leads into its module's own linkage table, since it will be bound to ours,
+ * nor to the one stub that leads through a slot of the program's own. */
+static bool leads_elsewhere(const struct module *module, unsigned type, const ElfW(Sym) * symbol,
+                            uintptr_t value)
+{
+    const struct row *row = row_of(module->names + symbol->st_name);
+    if (row == NULL || row->next == NULL || row->theirs == NULL || value == 0 ||
+        value == (uintptr_t)row->ours)
+        return false;
+    const bool is_unbound = type == R_X86_64_JUMP_SLOT && value >= module->first && value < module->past &&
+                            value != module->base + symbol->st_value;
+    return is_unbound ? !row->is_found : value != row->stub;
+}
+
+/* Returns whether it was turned. row: of a name; NULL: any. */
+static bool turn_word(struct sweep *sweep, const struct module *module, uintptr_t place,
+                      const struct row *row)
+{
+    if (place % sizeof(void *) != 0 || place < module->first || place > module->past - sizeof(void *))
+        return false;
+    void *const value = __atomic_load_n((void **)place, __ATOMIC_RELAXED);
+    const struct row *first = row_from(sweep, value);
+    if (first == NULL)
+        return false;
+    if (row == NULL || from_of(sweep, row) != value)
+        row = first;
+    const bool is_read_only = place >= module->relro && place < module->relro_past;
+    const bool turned = store(sweep, place, is_read_only, (uintptr_t)value,
+                              (uintptr_t)(sweep->back ? row->theirs : row->ours));
+    sweep->count.turned += turned;
+    sweep->count.left += !turned && !sweep->back && row->next != NULL;
+    return turned;
 }
 
 static bool turn(struct sweep *sweep, const struct module *module, const ElfW(Rela) * relocation)
 {
     const unsigned type = (unsigned)ELF64_R_TYPE(relocation->r_info);
-    if (type != TYPE_JUMP_SLOT && type != TYPE_GLOB_DAT)
-        return false;
     const ElfW(Sym) *symbol = &module->symbols[ELF64_R_SYM(relocation->r_info)];
-    const struct row *row = row_of(module->names + symbol->st_name);
     const uintptr_t place = module->base + relocation->r_offset;
-    if (row == NULL || row->theirs == NULL || place % sizeof(void *) != 0 || place < module->first ||
-        place > module->past - sizeof(void *))
-        return false;
-    void **slot = (void **)place;
-    void *const from = sweep->back ? row->ours : row->theirs, *const to = sweep->back ? row->theirs
-                                                                                      : row->ours;
-    void *value = __atomic_load_n(slot, __ATOMIC_RELAXED);
-    if (value == to)
-        return false;
-    const bool fits = value == from || (!sweep->back && !(sweep->has_rivals && sweep->is_behind) &&
-                                        is_unbound(module, relocation, symbol, (uintptr_t)value));
-    if (!fits || !open_page(sweep, module, place)) {
-        sweep->count.left += !sweep->back && row->next != NULL;
+    bool any = false;
+    switch (type) {
+    case R_X86_64_RELATIVE: /* within the allocator */
+        return turn_word(sweep, module, place, NULL);
+    case R_X86_64_COPY: /* of what a library has named */
+        for (uint64_t at = 0; at + sizeof(void *) <= symbol->st_size; at += sizeof(void *))
+            any = turn_word(sweep, module, place + at, NULL) || any;
+        return any;
+    case R_X86_64_JUMP_SLOT:
+    case R_X86_64_GLOB_DAT:
+    case R_X86_64_64:
+        break;
+    default:
         return false;
     }
-    /* The loader may bind it at this moment: then it has the last word. */
-    const bool turned = __atomic_compare_exchange_n(slot, &value, to, false, __ATOMIC_RELEASE,
-                                                    __ATOMIC_RELAXED);
-    sweep->count.turned += turned;
-    return turned;
+    if (place < module->first || place > module->past - sizeof(void *))
+        return false;
+    note_stub(module, type, symbol);
+    const uintptr_t value = __atomic_load_n((uintptr_t *)place, __ATOMIC_RELAXED);
+    if (row_from(sweep, (void *)value) != NULL)
+        return turn_word(sweep, module, place, row_of(module->names + symbol->st_name));
+    sweep->count.left += !sweep->back && type != R_X86_64_64 && leads_elsewhere(module, type, symbol, value);
+    return false;
 }
 
-static int sweep_module(struct dl_phdr_info *info, size_t size, void *data)
+static void name_left(struct slots_count *count, const char *path, uint64_t slots)
+{
+    const char *slash = strrchr(path, '/');
+    if (count->left_in[0] != '\0')
+        text_append(count->left_in, sizeof count->left_in, ", ");
+    text_append(count->left_in, sizeof count->left_in,
+                slash != NULL   ? slash + 1
+                : *path != '\0' ? path
+                                : "the program");
+    text_append(count->left_in, sizeof count->left_in, " (");
+    text_append_number(count->left_in, sizeof count->left_in, slots);
+    text_append(count->left_in, sizeof count->left_in, ")");
+}
+
+static int sweep_slots(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct sweep *sweep = data;
     struct module module;
     bool any = false;
+    const uint64_t left = sweep->count.left;
     (void)size;
-    sweep->is_behind = sweep->is_behind || sweep->loader == 0 || info->dlpi_addr == sweep->loader;
     if (!read_module(info, &module))
         return 0;
     for (size_t i = 0; i < module.plt_count; i++)
         any = turn(sweep, &module, &module.plt[i]) || any;
     for (size_t i = 0; i < module.other_count; i++)
         any = turn(sweep, &module, &module.others[i]) || any;
+    if (info->dlpi_addr == getauxval(AT_BASE)) /* the loader has looked up by itself what it calls */
+        for (uintptr_t place = module.relro; place < module.relro_past; place += sizeof(void *))
+            any = turn_word(sweep, &module, place, NULL) || any;
     close_page(sweep);
     sweep->count.modules += any;
+    if (sweep->count.left != left)
+        name_left(&sweep->count, info->dlpi_name, sweep->count.left - left);
     return 0;
 }
 
-static int find_rival(struct dl_phdr_info *info, size_t size, void *data)
+struct slots_count slots_turn(bool back)
 {
-    struct module module;
-    (void)size;
-    (void)data;
-    if (!read_module(info, &module))
-        return 0;
-    const struct link_map object = {.l_addr = module.base, .l_ld = (ElfW(Dyn) *)(uintptr_t)module.dynamic};
-    const void *malloc_there = elf_symbol(&object, "malloc");
-    return malloc_there != NULL && malloc_there != rows[0].theirs;
-}
-
-static int take_number(struct dl_phdr_info *info, size_t size, void *data)
-{
-    *(unsigned long long *)data = info->dlpi_adds;
-    (void)size;
-    return 1;
-}
-
-static _Atomic uint32_t sweeping; /* by some thread */
-static bool turned_on;            /* the rest belongs to the one who sweeps */
-static unsigned long long known_modules;
-static struct slots_count total;
-
-static struct slots_count run(bool back)
-{
-    struct sweep sweep = {.back = back, .loader = getauxval(AT_BASE)};
+    struct sweep sweep = {.back = back};
     if (!back) {
         boot_make_ready(); /* operators of modules that came since */
         find_theirs();
-        sweep.has_rivals = dl_iterate_phdr(find_rival, NULL) != 0;
     }
-    (void)dl_iterate_phdr(take_number, &known_modules);
-    (void)dl_iterate_phdr(sweep_module, &sweep);
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        uint64_t bit, *word = suspect(&sweep, from_of(&sweep, &rows[i]), &bit);
+        *word |= bit;
+    }
+    sweep.mappings = read_mappings();
+    (void)dl_iterate_phdr(sweep_definitions, &sweep);
+    (void)dl_iterate_phdr(sweep_slots, &sweep);
     if (sweep.mappings != NULL)
         raw_munmap(sweep.mappings, MAPPINGS_BYTES);
     return sweep.count;
 }
 
-static bool try_begin(void)
+void slots_theirs(uint64_t *ret_words, size_t most)
 {
-    uint32_t free_now = 0;
-    return swap_acquire(&sweeping, &free_now, 1);
-}
-
-static void begin(void)
-{
-    const struct timespec rest = {0, 1000000};
-    while (!try_begin())
-        (void)raw_call(SYS_nanosleep, (long)&rest, 0, 0, 0, 0, 0); /* cut short: we look sooner */
-}
-
-struct slots_count slots_turn(void)
-{
-    begin();
-    total = run(false);
-    turned_on = true;
-    put_release(&sweeping, 0);
-    return total;
-}
-
-void slots_turn_new(void)
-{
-    unsigned long long modules = 0;
-    (void)dl_iterate_phdr(take_number, &modules);
-    if (!try_begin())
-        return; /* another thread looks */
-    if (turned_on && modules != known_modules) {
-        const struct slots_count count = run(false);
-        total.turned += count.turned;
-        total.modules += count.modules;
-    }
-    put_release(&sweeping, 0);
-}
-
-struct slots_count slots_turn_back(void)
-{
-    begin();
-    turned_on = false;
-    const struct slots_count count = run(true);
-    put_release(&sweeping, 0);
-    return count;
+    for (size_t i = 0; i < most; i++)
+        ret_words[i] = i < ROW_COUNT && rows[i].next != NULL ? (uint64_t)(uintptr_t)rows[i].theirs : 0;
 }

@@ -1,32 +1,38 @@
-/* slots.h - the slots by which loaded modules call the malloc family, turned to our hooks and back.
+/* slots.h - the words by which loaded modules call the malloc family, turned to our hooks and back.
  *
- *   slot    a word of a module's global offset table that a JUMP_SLOT or GLOB_DAT relocation fills in
- *   theirs  what it held: the first definition in the loader's order, but for ours; or, not bound yet, an address in the
- *           module's own linkage table
+ *   definition  the address of a function in the table of symbols of the module that defines it: what the loader binds by that name
+ *               from now on, also modules that it loads, before their constructors run, and what dlsym(3) says
+ *   slot        a word that a relocation of a module fills in: of its linkage table, or of its data, as a pointer to a function there
+ *   theirs      what it held: the first definition in the loader's order, but for ours; or, not bound yet, an address in the
+ *               module's own linkage table, which stays until the loader binds it
  *
- * A slot that holds neither is left: it leads to a definition that we do not forward to. One that is not bound is left too where
- * the process has several definitions and the module may have come by dlopen: it may come to be bound to any. Pages that the
- * loader has made read-only are made writable for the moment of a store; where the loader is not done with a module yet, that
- * module is left to the next look.
+ * A slot that holds neither is left, counted and its module named: it leads to a definition that we do not forward to. Pages that the
+ * loader has made read-only are made writable for the moment of a store; where the loader is not done with a module yet, it
+ * is left.
  *
- * Laws: those of shim.h; it holds the loader's lock of the list of modules while it looks, by dl_iterate_phdr(3). */
+ * Laws: those of shim.h; it holds the loader's lock of the list of modules while it looks, by dl_iterate_phdr(3). late.c sees to it
+ * that one thread at a time is here. */
 #ifndef MALLAB_SHIM_PRELOAD_SLOTS_H
 #define MALLAB_SHIM_PRELOAD_SLOTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "shim/shared/late_report.h"
 
 #pragma GCC visibility push(hidden)
 
 struct slots_count {
     uint64_t turned, left, modules;
+    char left_in[LATE_LEFT]; /* "libx.so (2), the program (1)" */
 };
 
-/* slots_turn - turn all that can be. slots_turn_new - the same, where modules came since. slots_turn_back - those that still
- * hold ours. Each at a time by one thread; another's call returns at once. */
-struct slots_count slots_turn(void);
-void slots_turn_new(void);
-struct slots_count slots_turn_back(void);
+/* slots_turn - turn all that can be; back: those that hold ours. */
+struct slots_count slots_turn(bool back);
+
+/* slots_theirs - the addresses of the malloc family that slots were turned from, 0 where there is none. */
+void slots_theirs(uint64_t *ret_words, size_t most);
 
 #pragma GCC visibility pop
 

@@ -11,9 +11,11 @@
 #define LATE_BEGIN_NAME   "mallab_late_begin"
 #define LATE_END_NAME     "mallab_late_end"
 #define LATE_FORGET_NAME  "mallab_late_forget"
-#define LATE_MAGIC        UINT64_C(0x314554414c42414d) /* "MABLATE1" in memory order */
+#define LATE_MAGIC        UINT64_C(0x324554414c42414d) /* "MABLATE2" in memory order */
 #define LATE_SEGMENT      256u
 #define LATE_REASON       512u
+#define LATE_LEFT         512u
+#define LATE_WORDS        32u /* functions of the malloc family */
 #define LATE_REQUEST_MOST 1024u
 
 /* The order in which they follow each other, and begin anew. */
@@ -29,11 +31,14 @@ struct late_report {
     uint32_t state;      /* enum late_state */
     uint32_t recorded;   /* of the last begin: the process joined the recording; else reason says why not */
     uint64_t done;       /* the ticket of the last call that has come to its end; stored last */
-    uint64_t slots;      /* that were turned to us, by the last begin and since */
+    uint64_t slots;      /* that were turned to us, by the last begin */
     uint64_t slots_left; /* of the malloc family that were not: they lead elsewhere, or cannot be told */
     uint64_t modules;    /* that slots were turned in */
     uint64_t slots_back; /* by the last end */
     uint64_t calls;      /* of the three, ever */
+    uint64_t
+        theirs[LATE_WORDS];     /* what was turned from, by the last begin: words that hold it call past us */
+    char left_in[LATE_LEFT];    /* the modules of slots_left, and how many in each */
     char segment[LATE_SEGMENT]; /* of the last begin */
     char reason[LATE_REASON];
 };

@@ -112,15 +112,21 @@ class Lab(unittest.TestCase):
         self.mallab("record", "--quiet", "-o", name, *options, "--", *command, status=status, **settings)
         return self.place / name
 
-    def record_one_turn(self, program, *options):
-        """Attach to a program that does its work for a line, and says done; leave it."""
+    def record_one_turn(self, program, *options, at_turn=lambda: 0):
+        """Attach to a program that does its work for a line, and says done; leave it. Returns what was said, and what at_turn() was before
+        and behind that work."""
         recorder = subprocess.Popen([BUILD / "mallab", "record", "--pid", str(program.pid), *options], stderr=subprocess.PIPE)
-        self.assertIn(b"recording process", recorder.stderr.readline())
+        said = recorder.stderr.readline()
+        self.assertIn(b"recording process", said)
+        before = at_turn()
         program.stdin.write(b"\n")
         program.stdin.flush()
         self.assertEqual(program.stdout.readline(), b"done\n")
+        after = at_turn()
         recorder.send_signal(signal.SIGINT)
-        self.assertIn(b"as it was", recorder.communicate(timeout=PATIENCE_S)[1])
+        rest = recorder.communicate(timeout=PATIENCE_S)[1]
+        self.assertIn(b"as it was", rest)
+        return said + rest, before, after
 
     def trusting(self, path):
         """The option without which what a test made as another user is not read."""
