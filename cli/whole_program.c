@@ -17,7 +17,7 @@ static const struct cli_verb *const VERBS[] = {
     &CLI_LEAKS,  &CLI_FLAME,   &CLI_ALLOCATORS, &CLI_DOCTOR,  &CLI_HELP,  NULL,
 };
 
-/* ---- completion of candidates and budgets ------------------------------------------------------ */
+/* ---- completion of candidates and budgets ------------------------------------------------------------------- */
 
 /* Looked for by name only: probing every library would take longer than people wait for a
  * completion. */
@@ -94,39 +94,15 @@ static void offer_candidates(const char *before, const char *word, bool list)
     res_registry_release(&registry);
 }
 
-static void offer_metrics(const char *typed, const char *stem)
-{
-    for (int metric = 0; metric < RES_METRIC_COUNT; metric++)
-        cli_offer(typed, stem, res_metric_name((enum res_metric)metric),
-                  res_metric_unit_name((enum res_metric)metric));
-}
-
-static void offer_budget_candidates(const char *typed, const char *stem)
-{
-    struct res_registry registry = {0};
-    if (cli_registry_load(NULL, &registry) == CLI_DONE) {
-        for (size_t i = 0; i < registry.candidate_count; i++) {
-            const struct res_candidate *candidate = registry.candidates[i];
-            char *word = res_printf("%s:", candidate->name);
-            cli_offer(typed, stem, word, candidate->description);
-            free(word);
-        }
-    }
-    res_registry_release(&registry);
-}
-
-/* A budget names metrics, and candidates with a colon behind. The limit is left to the user, who
- * has to quote its '<'. */
+/* The figures that a budget names; its limit is left to the user, who has to quote its '<'. */
 static void offer_budget(const char *before, const char *word)
 {
     const char *comma = strrchr(word, ','), *item = comma != NULL ? comma + 1 : word;
     const char *colon = strchr(item, ':'), *typed = colon != NULL ? colon + 1 : item;
     char *stem = res_printf("%s%.*s", before, (int)(typed - word), word);
-    if (strchr(item, '<') == NULL) {
-        offer_metrics(typed, stem);
-        if (colon == NULL)
-            offer_budget_candidates(typed, stem);
-    }
+    for (int metric = 0; strchr(item, '<') == NULL && metric < RES_METRIC_COUNT; metric++)
+        cli_offer(typed, stem, res_metric_name((enum res_metric)metric),
+                  res_metric_unit_name((enum res_metric)metric));
     printf(":nospace\n:files ini\n");
     free(stem);
 }

@@ -29,7 +29,6 @@ struct rec_settings {
     uint64_t sites_bytes;  /* or of a sample of this mean (footprint/fp/site_sample.h); 0: all */
     const char *on_full;   /* "wait" or "drop"; NULL: default */
     bool stdout_to_stderr; /* for `ab`, whose own answer goes to stdout */
-    bool stdout_dropped;   /* for `validate`, whose runs of the command are all alike */
     const char *verb;      /* in whose name it is said on stderr what happens while the command runs */
     bool quiet;            /* say only where the recording is, if not where it was to be */
 };

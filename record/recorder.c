@@ -98,10 +98,7 @@ static int start_command(struct command *command, const char *path, char *const 
         .arguments = arguments,
         .body = wait_at_gate,
         .data = command,
-        .streams = {FP_STREAM_OURS,
-                    settings->stdout_to_stderr && has_stderr ? STDERR_FILENO
-                    : settings->stdout_dropped               ? FP_STREAM_NULL
-                                                             : FP_STREAM_OURS,
+        .streams = {FP_STREAM_OURS, settings->stdout_to_stderr && has_stderr ? STDERR_FILENO : FP_STREAM_OURS,
                     FP_STREAM_OURS},
         .as_shell = true,
         .gated = true,

@@ -10,17 +10,12 @@
 #include "footprint/base/words.h"
 #include "footprint/fp/footprint.h"
 #include "footprint/wl/workload.h"
-#include "sites/stacks/stacks.h"
 
 struct counts {
     bool any; /* some footprint has stacks */
     uint64_t stacks, allocations;
     uint64_t unsampled;         /* more allocations, which are not in the sample that has stacks */
     uint64_t cut[FP_CUT_COUNT]; /* allocations; FP_CUT_NONE: without any stack */
-    struct names *names;        /* NULL: nobody asks for them */
-    uint32_t *questions;        /* of frames in modules */
-    size_t question_count;
-    uint64_t frames;
 };
 
 /* One process' stacks, which several files may tell of: numbers are the same in all of its parts, and the last one has all nodes. */
@@ -63,50 +58,11 @@ static void count_file(const char *path, struct process_counts *process)
     process->last = reader;
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
-
-static void ask_names(const struct fp_sites *sites, const char *executable, struct counts *counts)
-{
-    uint32_t *modules = site_modules_add(sites, executable != NULL ? executable : "", counts->names);
-    counts->questions = res_realloc(counts->questions, counts->question_count + sites->node_end,
-                                    sizeof *counts->questions);
-    struct fp_module_map map;
-    if (!fp_module_map_make(sites, &map))
-        res_no_memory();
-    for (uint32_t i = FP_SITE_FIRST; i < sites->node_end; i++) {
-        const struct fp_site_node *node = &sites->nodes[i];
-        const struct fp_module *module = fp_module_map_find(&map, node);
-        counts->frames += node->address != 0;
-        if (node->address == 0 || module == NULL)
-            continue;
-        if (names_ask(counts->names, modules[module - sites->modules], node->address - 1 - module->base,
-                      false, &counts->questions[counts->question_count]) != FP_OK)
-            res_no_memory();
-        counts->question_count++;
-    }
-    fp_module_map_release(&map);
-    free(modules);
-}
-
-/* How many of the frames have one. */
-static uint64_t count_named(struct counts *counts)
-{
-    uint64_t named = 0;
-    size_t inlined;
-    if (names_resolve(counts->names) != FP_OK)
-        res_no_memory();
-    for (size_t i = 0; i < counts->question_count; i++)
-        named += names_frames(counts->names, counts->questions[i], &inlined)->is_named;
-    return named;
-}
-
 /* ---- sites ----------------------------------------------------------------------------------- */
 
-static void add_sites(const struct fp_sites *sites, const char *executable, const uint64_t *allocations,
-                      uint32_t end, struct counts *counts)
+static void add_sites(const struct fp_sites *sites, const uint64_t *allocations, uint32_t end,
+                      struct counts *counts)
 {
-    if (counts->names != NULL)
-        ask_names(sites, executable, counts);
     uint8_t *cuts = res_calloc(end,
                                sizeof *cuts); /* of each site that of its caller, which comes before it */
     for (uint32_t site = 0; site < end; site++) {
@@ -131,8 +87,7 @@ static void add_sites(const struct fp_sites *sites, const char *executable, cons
 static void add_process(struct process_counts *process, struct counts *counts)
 {
     if (process->last != NULL)
-        add_sites(fp_reader_info(process->last)->sites, fp_reader_meta(process->last, "executable"),
-                  process->allocations, FP_SITES_MAX, counts);
+        add_sites(fp_reader_info(process->last)->sites, process->allocations, FP_SITES_MAX, counts);
     fp_reader_close(process->last);
     free(process->allocations);
 }
@@ -176,16 +131,16 @@ static void count_workload(const char *path, struct counts *counts)
     uint64_t *allocations = res_calloc((size_t)end + 1, sizeof *allocations);
     if (end > 0 && wl_reader_stacks(reader, &stacks) == FP_OK) {
         count_windows(reader, allocations);
-        add_sites(&stacks.sites, NULL, allocations, end, counts);
+        add_sites(&stacks.sites, allocations, end, counts);
         wl_stacks_release(&stacks);
     }
     free(allocations);
     wl_reader_close(reader);
 }
 
-static struct counts count(const struct conv_survey *survey, struct names *names)
+static struct counts count(const struct conv_survey *survey)
 {
-    struct counts counts = {.names = names};
+    struct counts counts = {0};
     struct process_counts process = {0};
     if (survey->kind == CONV_KIND_FOOTPRINT) {
         count_file(survey->input, &process);
@@ -206,7 +161,7 @@ static const char *name_of(unsigned cut)
 
 void cli_sites_json(json_t *object, const struct conv_survey *survey)
 {
-    const struct counts counts = count(survey, NULL);
+    const struct counts counts = count(survey);
     if (!counts.any)
         return;
     json_t *cut = json_object();
@@ -221,9 +176,7 @@ void cli_sites_json(json_t *object, const struct conv_survey *survey)
 
 char *cli_sites_words(const struct conv_survey *survey, bool details)
 {
-    char *program = res_own_program("mallab-names");
-    struct names *names = details ? names_new(&(struct names_options){.program = program}) : NULL;
-    struct counts counts = count(survey, names);
+    const struct counts counts = count(survey);
     char text[512] = "";
     uint64_t all = 0;
     size_t used = 0;
@@ -239,11 +192,5 @@ char *cli_sites_words(const struct conv_survey *survey, bool details)
         if (counts.cut[i] > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, ", %s %s", FP_GROUPED(counts.cut[i]),
                                      name_of(i));
-    if (counts.frames > 0 && names != NULL && used < sizeof text)
-        snprintf(text + used, sizeof text - used, "; %.0f %% of %s frames have a name",
-                 100.0 * (double)count_named(&counts) / (double)counts.frames, FP_GROUPED(counts.frames));
-    names_free(names);
-    free(counts.questions);
-    free(program);
     return res_strdup(text);
 }

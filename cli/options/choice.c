@@ -13,8 +13,6 @@
 #include "results/measure/candidate/variables.h"
 #include "results/measure/run/run.h"
 
-#define DEFAULT_LIST "glibc,jemalloc,tcmalloc,mimalloc"
-
 int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry)
 {
     char *problem = NULL;
@@ -270,7 +268,7 @@ int cli_choose(const struct cli_verb *verb, const char *list, const char *baseli
     *ret_choice = (struct cli_choice){0};
     int code = cli_registry_load(verb, &ret_choice->registry);
     if (code == CLI_DONE)
-        code = add_list(verb, ret_choice, named ? list : DEFAULT_LIST, named);
+        code = add_list(verb, ret_choice, named ? list : CLI_DEFAULT_LIST, named);
     if (code == CLI_DONE)
         code = choose_baseline(verb, ret_choice, baseline);
     if (code != CLI_DONE)

@@ -6,6 +6,9 @@
 #include "results/measure/candidate/candidates.h"
 #include "results/measure/experiment/result_making.h"
 
+/* Of these those take part that are here, where no list is given. */
+#define CLI_DEFAULT_LIST "glibc,jemalloc,tcmalloc,mimalloc"
+
 /* cli_registry_load - read all candidates, with `none`; files left out are told on stderr.
  * Returns   CLI_DONE; CLI_FAILED when there is no directory of candidates, told on stderr. */
 int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry);

@@ -41,6 +41,8 @@ static const struct retired ROWS[] = {
     {"record", "--stop", "'--control DIR --pause' pauses the recording, and '--control DIR --end' ends it"},
     {"record", "--start", "'--control DIR --resume' goes on with the recording"},
     {"record", "--timeout", "it is spelled '--attach-timeout T'"},
+    {"leaks", "--mark", "'--since T' leaves out what was made before; how long it recorded stands in the first line of 'mallab leaks'"},
+    {"leaks", "--no-mark", "there is no mark any more: '--since T' is told each time"},
     {"leaks", "--budget", "it is spelled '--tolerate SIZE'"},
     {NULL, "--pin", "'taskset -c 2,3 mallab ...' keeps to processors, replays included"},
     {NULL, "--nice", "'nice -n N mallab ...' or chrt(1) sets the priority, of replays too"},

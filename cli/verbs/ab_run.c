@@ -61,7 +61,7 @@ static int record_command(struct cli_ab *ab, char **ret_recording)
     const struct cli_ab_settings *settings = &ab->settings;
     const uint64_t begin_ns = fp_now_ns();
     const struct cli_record_step step = {
-        .directory = ab->directory, .quiet = settings->answer.quiet, .shows_stdout = true};
+        .directory = ab->directory, .quiet = settings->answer.quiet};
     const int code = cli_record_step(ab->verb, settings->command, &step, &ab->status, ret_recording);
     const int asked = rec_relay_asked_to_end();
     char span[32];

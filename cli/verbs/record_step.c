@@ -1,4 +1,4 @@
-/* record_step.c - record a command for `ab` and `validate`, a program that runs for `record` and `ab`. */
+/* record_step.c - record a command for `ab`, a program that runs for `record` and `ab`. */
 #include "cli/verbs/record_step.h"
 
 #include <stdlib.h>
@@ -57,8 +57,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     const char *name = conv_path_name(command[0]);
     char *recording = res_path_join(step->directory, name);
     const struct rec_settings record = {.directory = recording,
-                                        .stdout_to_stderr = step->shows_stdout,
-                                        .stdout_dropped = !step->shows_stdout,
+                                        .stdout_to_stderr = true, /* ours has the answer */
                                         .verb = verb->name,
                                         .quiet = step->quiet};
     struct rec_target target;

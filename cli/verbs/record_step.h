@@ -11,7 +11,6 @@
 struct cli_record_step {
     const char *directory; /* the recording is DIRECTORY/NAME */
     bool quiet;
-    bool shows_stdout; /* of the command: on stderr, which the answer does not use; else nowhere */
 };
 
 /* cli_record_step - record a command; told in the name of `verb`: how it ended where that was not well, what of its tree was not

@@ -1,4 +1,4 @@
-/* result_files.h - results as files: read, kept and shown; and what `ab`, `tune` and `validate` have in common around them. */
+/* result_files.h - results as files: read, kept and shown; and what `ab`, `tune` and `confirm` have in common around them. */
 #ifndef MALLAB_CLI_VERBS_RESULT_FILES_H
 #define MALLAB_CLI_VERBS_RESULT_FILES_H
 

@@ -1,27 +1,20 @@
 /* site_reading.c - see site_reading.h. */
 #include "cli/verbs/site_reading.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "cli/base/parse.h"
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
 #include "cli/options/shared_options.h"
 #include "convert/recording/recording_json.h"
 #include "convert/recording/unfinished.h"
 #include "footprint/base/support.h"
-#include "footprint/base/trusted.h"
 #include "footprint/base/words.h"
 #include "record/collector.h"
 #include "record/control.h"
 #include "record/recording_words.h"
-#include "results/measure/base/figure_words.h"
 #include "sites/stacks/stacks.h"
 #include "sites/table/site_table.h"
 
@@ -121,21 +114,19 @@ void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks)
 
 /* ---- a recording that goes on --------------------------------------------------------------- */
 
-#define MARK      "leaks.mark"
 #define ANSWER_NS UINT64_C(10000000000)
 
-/* ---- the recording --------------------------------------------------------------------------- */
-
-uint64_t cli_leaks_ask(const char *path, char **ret_problem)
+uint64_t cli_leaks_ask(const char *path)
 {
     struct rec_control control;
-    char directory[CONV_PATH_BYTES];
+    char directory[CONV_PATH_BYTES], *problem = NULL;
     uint64_t clock_ns = 0;
     conv_recording_directory(path, directory);
-    if (rec_control_open(directory, &control, ret_problem) == REC_CONTROL_OPEN &&
-        rec_control_ask(&control, REC_REQUEST_STATUS, ANSWER_NS, ret_problem))
+    if (rec_control_open(directory, &control, &problem) == REC_CONTROL_OPEN &&
+        rec_control_ask(&control, REC_REQUEST_STATUS, ANSWER_NS, &problem))
         clock_ns = rec_count(control.recording, "duration_ns");
     rec_control_release(&control);
+    free(problem); /* then the look is of what was written before */
     return clock_ns;
 }
 
@@ -167,99 +158,4 @@ char *cli_leaks_end(const char *path, uint32_t process_id)
     conv_recording_release(&recording);
     free(error);
     return ended;
-}
-
-/* ---- the mark -------------------------------------------------------------------------------- */
-
-/* The recording's directory, ours alone. Returns a descriptor; -1, told. */
-static int open_own(const struct cli_verb *verb, const char *path)
-{
-    char directory[CONV_PATH_BYTES], text[CONV_PATH_BYTES + 512];
-    struct fp_error error = {0};
-    conv_recording_directory(path, directory);
-    const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_OWN, &error);
-    if (fd < 0)
-        cli_say(verb, "%s; a mark is the recording's owner's to set: --since",
-                fp_error_text(&error, directory, text, sizeof text));
-    return fd;
-}
-
-static bool write_mark(int directory_fd, uint64_t clock_ns)
-{
-    char text[32];
-    const int length = snprintf(text, sizeof text, "%llu\n", (unsigned long long)clock_ns);
-    if (unlinkat(directory_fd, MARK, 0) != 0 && errno != ENOENT)
-        return false;
-    const int fd = openat(directory_fd, MARK, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const bool written = fd >= 0 && write(fd, text, (size_t)length) == length;
-    return (fd < 0 || close(fd) == 0) && written;
-}
-
-int cli_leaks_mark_set(const struct cli_verb *verb, const char *path)
-{
-    char *problem = NULL;
-    const uint64_t clock_ns = cli_leaks_ask(path, &problem);
-    if (clock_ns == 0)
-        return cli_say_problem(verb, problem);
-    free(problem);
-    const int fd = open_own(verb, path);
-    if (fd < 0)
-        return CLI_FAILED;
-    const bool written = write_mark(fd, clock_ns);
-    if (written)
-        cli_say(verb, "what was allocated in the first %s is left out from now on; --no-mark takes that back",
-                RES_DURATION((double)clock_ns));
-    else
-        cli_say(verb, "cannot write '%s' in '%s': %s", MARK, path, strerror(errno));
-    (void)close(fd); /* a directory */
-    return written ? CLI_DONE : CLI_FAILED;
-}
-
-int cli_leaks_mark_remove(const struct cli_verb *verb, const char *path)
-{
-    const int fd = open_own(verb, path);
-    if (fd < 0)
-        return CLI_FAILED;
-    const bool is_gone = unlinkat(fd, MARK, 0) == 0 || errno == ENOENT;
-    if (!is_gone)
-        cli_say(verb, "cannot remove '%s' in '%s': %s", MARK, path, strerror(errno));
-    (void)close(fd); /* a directory */
-    return is_gone ? CLI_DONE : CLI_FAILED;
-}
-
-/* Its text, terminated. Returns whether it could be read. */
-static bool read_text(int fd, char *ret_text, size_t size)
-{
-    const ssize_t length = read(fd, ret_text, size - 1);
-    ret_text[length > 0 ? length : 0] = '\0';
-    char *end = strchr(ret_text, '\n');
-    if (end != NULL)
-        *end = '\0';
-    return end != NULL;
-}
-
-int cli_leaks_mark_read(const struct cli_verb *verb, const char *path, uint64_t *ret_ns)
-{
-    char directory[CONV_PATH_BYTES], name[CONV_PATH_BYTES + sizeof MARK + 1];
-    char problem[CONV_PATH_BYTES + 512], text[32];
-    struct fp_error error = {0};
-    *ret_ns = 0;
-    conv_recording_directory(path, directory);
-    const int directory_fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_READ, NULL);
-    if (directory_fd < 0)
-        return CLI_DONE; /* it has none, or its reader says what is wrong */
-    const int fd = fp_trusted_open(directory_fd, MARK, S_IFREG, FP_TRUSTED_READ, &error);
-    const bool is_read = fd >= 0 && read_text(fd, text, sizeof text) &&
-                         cli_parse_count(text, 1, INT64_MAX, ret_ns);
-    (void)close(directory_fd);
-    if (fd >= 0)
-        (void)close(fd); /* both only read from */
-    if (is_read || (error.status == FP_ERR_OPEN && error.sys_errno == ENOENT))
-        return CLI_DONE;
-    snprintf(name, sizeof name, "%s/%s", directory, MARK);
-    if (fd < 0)
-        cli_say(verb, "%s", fp_error_text(&error, name, problem, sizeof problem));
-    else
-        cli_say(verb, "'%s' is no mark: --no-mark removes it, --since 0 passes over it", name);
-    return CLI_UNREADABLE;
 }

@@ -34,30 +34,14 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
 void cli_sites_notes(struct site_stacks *stacks, struct res_text *text);
 void cli_sites_end(struct conv_sites *sites, struct site_stacks *stacks);
 
-/* ---- what `leaks` needs of a recording that goes on ----
- *
- *   clock  nanoseconds since the recording began
- *   mark   a time of that clock, in DIR/leaks.mark: one number, decimal. It goes with the recording, whose directory must be
- *          ours to set it; whoever may read the recording reads it */
-
-/* cli_leaks_ask - have the collector write every call made so far.
+/* cli_leaks_ask - have the collector of a recording that goes on write every call made so far.
  * path      a recording's directory, or its recording.json.
- * ret_problem  NULL, or one line: why it cannot be asked. The caller's to free.
- * Returns   the recording's clock; 0: it has ended, cannot be asked, or does not answer. */
-uint64_t cli_leaks_ask(const char *path, char **ret_problem);
+ * Returns   nanoseconds since the recording began; 0: it has ended, cannot be asked, or does not answer. */
+uint64_t cli_leaks_ask(const char *path);
 
 /* cli_leaks_end - whether nothing more is to come of a process: the recording has ended, its collector, or the process.
  * process_id  0: of none yet.
  * Returns     NULL: it goes on; else what has ended, for a line. The caller's to free. */
 char *cli_leaks_end(const char *path, uint32_t process_id);
-
-/* cli_leaks_mark_set - now, of a recording that goes on. cli_leaks_mark_remove - there is none then; none is no failure.
- * Returns   CLI_DONE, having told what holds from now on; else an exit code, told. */
-int cli_leaks_mark_set(const struct cli_verb *verb, const char *path);
-int cli_leaks_mark_remove(const struct cli_verb *verb, const char *path);
-
-/* cli_leaks_mark_read - of what path leads to. ret_ns: 0: there is none.
- * Returns   CLI_DONE; else an exit code, told: it cannot be believed or is damaged. */
-int cli_leaks_mark_read(const struct cli_verb *verb, const char *path, uint64_t *ret_ns);
 
 #endif

@@ -80,12 +80,7 @@ static bool is_variant(const struct res_candidate *candidate)
 
 static bool is_default(const char *name)
 {
-    static const char *const names[] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return strstr(CLI_DEFAULT_LIST, name) != NULL; /* none is a part of another's name */
 }
 
 static int add_allocators(struct res_doctor *doctor)
@@ -126,7 +121,7 @@ static void add_tools(struct res_doctor *doctor)
     char *hyperfine = res_find_in_path("hyperfine", NULL);
     res_doctor_add(doctor, "installed", "hyperfine", hyperfine != NULL ? RES_DOCTOR_OK : RES_DOCTOR_NOTE,
                    res_strdup(hyperfine != NULL ? hyperfine : "not here"),
-                   "validate and confirm time whole programs with it, else with wait4(2)",
+                   "confirm times whole programs with it, else with wait4(2)",
                    hyperfine != NULL ? NULL : "apt-get install hyperfine");
     free(hyperfine);
 }

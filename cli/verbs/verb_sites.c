@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/base/json_bounds.h"
 #include "cli/base/output.h"
 #include "cli/base/say.h"
 #include "cli/options/shared_options.h"
@@ -25,7 +26,7 @@ struct settings {
     struct site_patterns patterns; /* of ignore */
     struct site_sum sums[SITE_PARTS];
     uint64_t most, budget_bytes, watch_ns;
-    bool stacks, mark, no_mark, is_marked, exit_code;
+    bool stacks, exit_code;
     unsigned looks; /* that were taken */
 };
 
@@ -89,9 +90,6 @@ static const struct cli_option LEAKS_OPTIONS[] = {
      .takes = "a time of 1s at least",
      .help = "of a recording that goes on: look every so often, and tell what has become so old since the look before, until the "
              "recording or the process ends. A look reads all of the recording"},
-    {.name = "mark", .seldom = true, .how = CLI_FLAG, .at = AT(mark),
-     .help = "of a recording that goes on: from now on leave out what is allocated by now, also when it is asked for again"},
-    {.name = "no-mark", .seldom = true, .how = CLI_FLAG, .at = AT(no_mark), .help = "take --mark back"},
     {.name = "ignore", .seldom = true, .argument = "FILE", .how = CLI_TEXT, .at = AT(ignore),
      .help = "leave out sites with one of these patterns in a function's or module's name of their stack: one a line, as "
              "LeakSanitizer's suppressions"},
@@ -154,31 +152,28 @@ static char *json_of(const struct settings *settings, struct site_stacks *stacks
 {
     const struct conv_sites *sites = stacks->sites;
     json_t *object = json_object();
-    json_object_set_new(object, "schema", json_string("mallab-sites/1"));
-    json_object_set_new(object, "shows",
-                        json_string(settings->table == SITE_TABLE_LEAKS ? "leaks" : "sites"));
-    json_object_set_new(object, "mallab_version", json_string(MALLAB_VERSION));
-    json_object_set_new(object, "file", res_json_text(settings->reading.path));
-    json_object_set_new(object, "program", res_json_text(sites->survey.program));
-    json_object_set_new(object, "process_id", json_integer(sites->survey.process_id));
-    json_object_set_new(object, "allocations", json_integer((json_int_t)sites->allocations));
-    json_object_set_new(object, "bytes", json_integer((json_int_t)sites->bytes));
-    json_object_set_new(object, "peak_bytes", json_integer((json_int_t)sites->peak_bytes));
-    json_object_set_new(object, "peak_ns", json_integer((json_int_t)sites->peak_ns));
-    json_object_set_new(object, "live_bytes", json_integer((json_int_t)sites->live_bytes));
-    json_object_set_new(object, "live_objects", json_integer((json_int_t)sites->live_objects));
-    json_object_set_new(object, "all_live_bytes", json_integer((json_int_t)sites->all_live_bytes));
-    json_object_set_new(object, "kept_by_libraries", sum_json(&settings->sums[SITE_KEPT]));
-    json_object_set_new(object, "ignored", sum_json(&settings->sums[SITE_IGNORED]));
-    json_object_set_new(object, "since_ns", json_integer((json_int_t)sites->since_ns));
-    json_object_set_new(object, "older_ns", json_integer((json_int_t)settings->reading.ages.older_ns));
-    json_object_set_new(object, "end_ns", json_integer((json_int_t)sites->end_ns));
-    json_object_set_new(object, "complete", json_boolean(sites->survey.complete));
-    json_object_set_new(object, "sample_bytes",
-                        sites->sample_bytes != 0 ? json_integer((json_int_t)sites->sample_bytes)
-                                                 : json_null());
-    json_object_set_new(object, "site_count", json_integer((json_int_t)count));
-    json_object_set_new(object, "sites", site_table_json(stacks, groups, count, request));
+    cli_json_set(object, "schema", "mallab-sites/1");
+    cli_json_set(object, "shows", settings->table == SITE_TABLE_LEAKS ? "leaks" : "sites");
+    cli_json_set(object, "mallab_version", MALLAB_VERSION);
+    cli_json_set(object, "file", settings->reading.path);
+    cli_json_set(object, "program", sites->survey.program);
+    cli_json_set(object, "process_id", sites->survey.process_id);
+    cli_json_set(object, "allocations", sites->allocations);
+    cli_json_set(object, "bytes", sites->bytes);
+    cli_json_set(object, "peak_bytes", sites->peak_bytes);
+    cli_json_set(object, "peak_ns", sites->peak_ns);
+    cli_json_set(object, "live_bytes", sites->live_bytes);
+    cli_json_set(object, "live_objects", sites->live_objects);
+    cli_json_set(object, "all_live_bytes", sites->all_live_bytes);
+    cli_json_set(object, "kept_by_libraries", sum_json(&settings->sums[SITE_KEPT]));
+    cli_json_set(object, "ignored", sum_json(&settings->sums[SITE_IGNORED]));
+    cli_json_set(object, "since_ns", sites->since_ns);
+    cli_json_set(object, "older_ns", settings->reading.ages.older_ns);
+    cli_json_set(object, "end_ns", sites->end_ns);
+    cli_json_set(object, "complete", sites->survey.complete);
+    cli_json_set(object, "sample_bytes", cli_json_known(sites->sample_bytes));
+    cli_json_set(object, "site_count", (uint64_t)count);
+    cli_json_set(object, "sites", site_table_json(stacks, groups, count, request));
     return cli_json_document(object);
 }
 
@@ -199,8 +194,6 @@ static char *text_of(const struct settings *settings, struct site_stacks *stacks
         note_left_out(settings, &text);
     if (settings->looks == 0)
         cli_sites_notes(stacks, &text);
-    if (settings->looks == 0 && settings->is_marked)
-        res_lines_printf(&text, "mark", "what was made before it is left out: --no-mark takes it back");
     free(title);
     free(table);
     return text.text;
@@ -276,9 +269,7 @@ static int look(const struct cli_verb *verb, struct settings *settings)
 {
     struct site_stacks stacks;
     struct conv_sites sites;
-    char *problem = NULL;
-    settings->reading.ages.now_ns = cli_leaks_ask(settings->reading.path, &problem);
-    free(problem); /* then the look is of what was written before */
+    settings->reading.ages.now_ns = cli_leaks_ask(settings->reading.path);
     int code = cli_sites_read(verb, &settings->reading, &sites, &stacks);
     if (code != CLI_DONE)
         return code;
@@ -329,8 +320,6 @@ static int watch(const struct cli_verb *verb, struct settings *settings)
 static int check_watch(const struct cli_verb *verb, struct settings *settings)
 {
     struct cli_sites *reading = &settings->reading;
-    if (settings->mark && settings->no_mark)
-        return cli_misuse(verb, "--mark and --no-mark exclude each other");
     if (settings->watch_ns == 0)
         return -1;
     if (reading->answer.output != NULL || reading->convert.select.to.kind != CONV_WHEN_NONE)
@@ -338,19 +327,6 @@ static int check_watch(const struct cli_verb *verb, struct settings *settings)
     if (reading->ages.older_ns == 0)
         reading->ages.older_ns = settings->watch_ns;
     return -1;
-}
-
-/* Returns -1 to go on; else an exit code, told. */
-static int take_mark(const struct cli_verb *verb, struct settings *settings)
-{
-    struct cli_sites *reading = &settings->reading;
-    int code = settings->mark      ? cli_leaks_mark_set(verb, reading->path)
-               : settings->no_mark ? cli_leaks_mark_remove(verb, reading->path)
-                                   : CLI_DONE;
-    if (code == CLI_DONE && settings->table == SITE_TABLE_LEAKS && reading->ages.since.kind == CONV_WHEN_NONE)
-        code = cli_leaks_mark_read(verb, reading->path, &reading->ages.from_ns);
-    settings->is_marked = reading->ages.from_ns > 0;
-    return code != CLI_DONE || (settings->mark && settings->watch_ns == 0) ? code : -1;
 }
 
 static int run(const struct cli_verb *verb, enum site_table table, int argc, char **argv)
@@ -373,8 +349,6 @@ static int run(const struct cli_verb *verb, enum site_table table, int argc, cha
     }
     code = cli_answer_check(verb, &settings.reading.answer);
     if (code == CLI_DONE)
-        code = take_mark(verb, &settings);
-    if (code < 0)
         code = settings.watch_ns > 0 ? watch(verb, &settings) : look(verb, &settings);
     site_patterns_release(&settings.patterns);
     return code;

@@ -183,39 +183,6 @@ class Leaks(lab.Lab):
         self.assertEqual((inherited["cut"], inherited["stack"]), ("inherited", []))
         self.assertIn("[inherited from the parent]", self.mallab("flame", "--process", str(child), "rec").stdout.decode())
 
-    def test_a_mark_leaves_out_what_is_known(self):
-        program = Recorded(self)
-        program.do("leaks", 10)
-        self.assertIn("--no-mark", self.mallab("leaks", "--mark", "rec").stderr.decode())
-        program.do("leaks", 5)
-        self.assertEqual(objects(self.look()), 5)
-        self.assertEqual(objects(self.look("--since", "0")), 15)
-        self.assertIn("--no-mark", self.mallab("leaks", "rec").stdout.decode())
-        self.mallab("leaks", "--mark", "rec")
-        self.assertEqual(objects(self.look()), 0)
-        self.assertEqual(objects(self.look("--no-mark")), 15)
-        self.assertEqual(objects(self.look()), 15)
-        self.mallab("leaks", "--mark", "rec")
-        program.do("leaks", 3)
-        program.end()
-        self.assertEqual(objects(self.look()), 3)
-        self.assert_one_line(self.mallab("leaks", "--mark", "rec", status=lab.FAILED), "has ended")
-        self.mallab("leaks", "--mark", "--no-mark", "rec", status=lab.MISUSE)
-
-    def test_a_mark_is_not_believed_blindly(self):
-        program = Recorded(self)
-        program.do("leaks", 2)
-        program.end()
-        mark = self.place / "rec/leaks.mark"
-        for text in ("", "5", "-1\n", "1e3\n", "99999999999999999999\n", "x" * 100 + "\n"):
-            mark.write_text(text)
-            self.assert_one_line(self.mallab("leaks", "rec", status=lab.BAD_INPUT), "leaks.mark")
-        mark.unlink()
-        (self.place / "other").write_text("1\n")
-        mark.symlink_to(self.place / "other")
-        self.assert_one_line(self.mallab("leaks", "rec", status=lab.BAD_INPUT), "leaks.mark")
-        self.assertEqual(objects(self.look("--since", "0")), 2)
-
     def test_what_watch_does_not_take(self):
         for options in (["-o", "out"], ["--at", "50%"]):
             self.assertIn("--watch", self.mallab("leaks", "--watch", "1s", *options, "rec", status=lab.MISUSE).stderr.decode())

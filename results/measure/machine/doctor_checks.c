@@ -383,7 +383,7 @@ static int pause_forever(void *data)
     return 0;
 }
 
-/* Seize a child as validate will. Returns 0 or an errno. */
+/* Seize a child as confirm does. Returns 0 or an errno. */
 static int try_ptrace(void)
 {
     const struct fp_process_plan plan = {.body = pause_forever, .dies_with_us = true};
