@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
@@ -16,17 +18,26 @@
 
 /* ---- temporary files ------------------------------------------------------------------------ */
 
+/* Nobody else's directory is called so: those of who was killed are found by the name. */
+#define NAME_BEGIN "mallab-scratch."
+#define NAME_BYTES (sizeof NAME_BEGIN - 1 + 6)
+#define DEPTH_MOST 64
+#define TRIES      16
+
 static char *directory;
 static pid_t maker; /* a child must not remove what its parent still needs */
 
-#define DEPTH_MOST 64
+static int open_below(int parent_fd, const char *name)
+{
+    return openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
 /* By descriptors, and through no link: a part of it may be another user's, who exchanges what we are about to enter. */
 static void remove_below(int parent_fd, const char *name, unsigned depth)
 {
     if (unlinkat(parent_fd, name, 0) == 0 || depth == DEPTH_MOST)
         return;
-    const int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = open_below(parent_fd, name);
     DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     while (entries != NULL && (entry = readdir(entries)) != NULL)
@@ -47,21 +58,63 @@ static void remove_temporary(void)
     directory = NULL;
 }
 
-const char *cli_temporary_directory(const struct cli_verb *verb)
+/* Whoever works in one of ours holds a lock on it, which no death leaves behind: where there is none, it was left by SIGKILL. */
+static void remove_left(const char *parent)
+{
+    DIR *entries = opendir(parent);
+    const struct dirent *entry;
+    struct stat facts;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        if (strncmp(entry->d_name, NAME_BEGIN, sizeof NAME_BEGIN - 1) != 0 ||
+            strlen(entry->d_name) != NAME_BYTES)
+            continue;
+        const int fd = open_below(dirfd(entries), entry->d_name);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &facts) == 0 && facts.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            remove_below(dirfd(entries), entry->d_name, 0);
+        (void)close(fd); /* and the lock */
+    }
+    if (entries != NULL)
+        (void)closedir(entries); /* only read */
+}
+
+/* The lock is ours as long as we live. False: another start took the directory for one that was left. */
+static bool hold(const char *path)
+{
+    struct stat facts;
+    const int fd = open_below(AT_FDCWD, path);
+    if (fd >= 0)
+        (void)flock(fd, LOCK_EX); /* where there are no locks, nobody gets one and removes it */
+    return fd >= 0 && fstat(fd, &facts) == 0 && facts.st_nlink > 0;
+}
+
+const char *cli_temporary_parent(void)
 {
     const char *parent = getenv("TMPDIR");
+    return parent != NULL && *parent == '/' ? parent : "/tmp";
+}
+
+const char *cli_temporary_directory(const struct cli_verb *verb)
+{
+    const char *parent = cli_temporary_parent();
     if (directory != NULL)
         return directory;
-    if (parent == NULL || *parent != '/')
-        parent = "/tmp";
-    char *path = res_printf("%s/mallab-XXXXXX", parent);
-    if (mkdtemp(path) == NULL) {
-        cli_say(verb, "cannot make a temporary directory in '%s': %s; set TMPDIR to one that can be written",
-                parent, strerror(errno));
-        free(path);
-        return NULL;
+    remove_left(parent);
+    for (unsigned i = 0; directory == NULL && i < TRIES; i++) {
+        char *path = res_printf("%s/" NAME_BEGIN "XXXXXX", parent);
+        if (mkdtemp(path) == NULL) {
+            cli_say(verb,
+                    "cannot make a temporary directory in '%s': %s; set TMPDIR to one that can be written",
+                    parent, strerror(errno));
+            free(path);
+            return NULL;
+        }
+        if (hold(path))
+            directory = path;
+        else
+            free(path);
     }
-    directory = path;
     maker = getpid();
     atexit(remove_temporary);
     return directory;

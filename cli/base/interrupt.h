@@ -17,9 +17,11 @@ void cli_stops_take(void);
  * that. Temporary files are removed before. Returns where none was. */
 void cli_stops_end(void);
 
-/* cli_temporary_directory - a new private directory below $TMPDIR, removed with its contents at
- * exit of the process that made it. NULL when it cannot be made, told on stderr. Valid to the
- * end. */
+/* cli_temporary_parent - where temporary files go: $TMPDIR, else /tmp. */
+const char *cli_temporary_parent(void);
+
+/* cli_temporary_directory - a new private directory in cli_temporary_parent, removed with its contents at exit of the process that
+ * made it; after SIGKILL by the next process that makes one. NULL when it cannot be made, told on stderr. Valid to the end. */
 const char *cli_temporary_directory(const struct cli_verb *verb);
 
 #endif

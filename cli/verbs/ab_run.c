@@ -60,8 +60,7 @@ static int record_command(struct cli_ab *ab, char **ret_recording)
 {
     const struct cli_ab_settings *settings = &ab->settings;
     const uint64_t begin_ns = fp_now_ns();
-    const struct cli_record_step step = {
-        .directory = ab->directory, .quiet = settings->answer.quiet};
+    const struct cli_record_step step = {.directory = ab->directory, .quiet = settings->answer.quiet};
     const int code = cli_record_step(ab->verb, settings->command, &step, &ab->status, ret_recording);
     const int asked = rec_relay_asked_to_end();
     char span[32];
@@ -287,6 +286,23 @@ static void tell_said(const struct cli_ab *ab, const struct res_experiment *expe
     }
 }
 
+/* Who did not keep theirs has failed, which is told. */
+static void tell_promises(const struct cli_ab *ab, const struct res_experiment *experiment)
+{
+    struct res_text kept = {0};
+    for (size_t k = 0; k < experiment->options.candidate_count; k++) {
+        bool failed = false;
+        for (size_t i = 0; i < experiment->trial_count; i++)
+            failed = failed || experiment->trials[i].entries[k].failed != NULL;
+        if (!failed)
+            res_text_printf(&kept, "%s%s", kept.length > 0 ? ", " : "",
+                            experiment->options.candidates[k]->name);
+    }
+    if (kept.length > 0)
+        cli_say(ab->verb, "alignment, overlap and contents looked at: promises kept by %s", kept.text);
+    free(kept.text);
+}
+
 /* ret_result is filled on CLI_DONE; ret_experiment in any case, to be released behind it. */
 static int run_rounds(struct cli_ab *ab, struct res_experiment *ret_experiment, struct res_result *ret_result)
 {
@@ -302,6 +318,8 @@ static int run_rounds(struct cli_ab *ab, struct res_experiment *ret_experiment, 
     res_disturbances_end(&disturbances);
     if (!ab->settings.answer.quiet)
         tell_said(ab, ret_experiment);
+    if (ab->settings.check && !ab->settings.answer.quiet && !ret_experiment->stopped)
+        tell_promises(ab, ret_experiment);
     if (ret_experiment->stopped && ret_experiment->trials[0].rounds == 0) {
         cli_say(ab->verb, "stopped before the first round was finished: there is no result");
         code = CLI_FAILED;

@@ -1,6 +1,7 @@
 /* convert_report.c - what `mallab convert` says of what it made, as lines on stderr and as JSON. */
 #include "cli/verbs/convert_report.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,7 +259,10 @@ static void remove_half_file(int signal_number)
 int cli_conv_failed(const struct cli_verb *verb, const struct conv_error *error)
 {
     char text[CONV_PATH_BYTES + 512];
-    cli_say(verb, "%s", conv_error_text(error, text, sizeof text));
+    char *meant = error->cause.sys_errno == ENOENT && !error->output ? cli_meant(error->path)
+                                                                     : res_strdup("");
+    cli_say(verb, "%s%s", conv_error_text(error, text, sizeof text), meant);
+    free(meant);
     return conv_error_exit_code(error);
 }
 
@@ -309,4 +313,18 @@ char *cli_output_name(const char *input, const char *new_ending)
                               new_ending);
     free(name);
     return output;
+}
+
+/* "nightly.wl" for "nightly/", and the other way round. */
+char *cli_meant(const char *path)
+{
+    static const char *const endings[] = {"", ".wl"};
+    char *words = NULL;
+    for (size_t i = 0; words == NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        char *other = cli_output_name(path, endings[i]);
+        if (strcmp(other, path) != 0 && access(other, F_OK) == 0)
+            words = res_printf("; there is '%s': name that, if it is meant", other);
+        free(other);
+    }
+    return words != NULL ? words : res_strdup("");
 }

@@ -26,6 +26,10 @@ void cli_choice_tell(const struct cli_verb *verb, const struct conv_survey *surv
 /* cli_output_name - the default output for an input: its name with another ending. The caller's to free. */
 char *cli_output_name(const char *input, const char *new_ending);
 
+/* cli_meant - what to say behind the message that a path is not there: a recording or workload of another ending that is. The
+ * caller's to free; "": there is none. */
+char *cli_meant(const char *path);
+
 /* ---- several processes of a recording, each into a workload of its own (workloads.c) ---- */
 
 struct cli_each {
@@ -45,7 +49,8 @@ struct cli_each {
 int cli_convert_each(const struct cli_each *each, json_t **ret_report);
 
 /* cli_is_group - whether several processes of a recording are meant. False where that cannot be told, too: converting it
- * tells why. */
-bool cli_is_group(const char *input, const struct conv_options *options);
+ * tells why.
+ * ret_bytes  of the footprints that are meant, by their share of the calls; 0: not known. May be NULL. */
+bool cli_is_group(const char *input, const struct conv_options *options, uint64_t *ret_bytes);
 
 #endif

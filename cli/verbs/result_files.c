@@ -234,9 +234,7 @@ static char *rescue_in(const char *directory, const char *document)
  * them does. What took an hour to measure is not thrown away. */
 static char *rescue_somewhere(const char *document)
 {
-    const char *own = getenv("TMPDIR");
-    const char *const directories[] = {own != NULL && *own == '/' ? own : "/tmp", "/tmp", "/var/tmp",
-                                       "/dev/shm"};
+    const char *const directories[] = {cli_temporary_parent(), "/tmp", "/var/tmp", "/dev/shm"};
     char *path = NULL;
     for (size_t i = 0; path == NULL && i < sizeof directories / sizeof directories[0]; i++)
         path = rescue_in(directories[i], document);

@@ -13,6 +13,7 @@
 #include "cli/base/say.h"
 #include "cli/options/choice.h"
 #include "cli/options/shared_options.h"
+#include "cli/verbs/convert_report.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
@@ -256,9 +257,12 @@ static int check_workload(const char *path)
         cli_say(&CLI_REPLAY,
                 "a workload is not read from a pipe, as it is mapped: name a file, which 'mallab "
                 "convert -o FILE.wl -' makes of a pipe");
-    else if (access(path, R_OK) != 0 || stat(path, &facts) != 0)
-        cli_say(&CLI_REPLAY, "cannot read '%s': %s", path, strerror(errno));
-    else if (kind == CONV_KIND_UNKNOWN && S_ISDIR(facts.st_mode))
+    else if (access(path, R_OK) != 0 || stat(path, &facts) != 0) {
+        const int error = errno;
+        char *meant = error == ENOENT ? cli_meant(path) : res_strdup("");
+        cli_say(&CLI_REPLAY, "cannot read '%s': %s%s", path, strerror(error), meant);
+        free(meant);
+    } else if (kind == CONV_KIND_UNKNOWN && S_ISDIR(facts.st_mode))
         cli_say(&CLI_REPLAY, "'%s' is a directory, not a workload: name one that 'mallab convert' made",
                 path);
     else if (kind == CONV_KIND_UNKNOWN && facts.st_size == 0)

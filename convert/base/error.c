@@ -27,6 +27,7 @@ enum fp_status conv_fail_with(struct conv_error *error, const char *path, const 
     (void)conv_fail(error, path, cause->status, cause->sys_errno, cause->offset, "%s",
                     cause->what != NULL ? cause->what : fp_status_name(cause->status));
     error->cause.distrust = cause->distrust;
+    error->cause.is_common = cause->is_common;
     memcpy(error->cause.owner, cause->owner, sizeof cause->owner);
     return cause->status;
 }

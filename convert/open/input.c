@@ -1,7 +1,6 @@
 /* input.c - open whatever a path leads to. */
 #include "convert/open/input.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "convert/recording/choose.h"
 #include "convert/recording/parts.h"
 #include "convert/recording/recording.h"
+#include "convert/recording/recording_json.h"
 #include "convert/select/selection_plan.h"
 #include "convert/text/text_input.h"
 #include "convert/text/workload_text.h"
@@ -24,19 +24,6 @@
 /* ---- what it is ------------------------------------------------------------------------------- */
 
 #define HEAD_BYTES 65536u
-
-static bool is_recording_directory(const char *path)
-{
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-    bool found = false;
-    if (directory == NULL)
-        return false;
-    while (!found && (entry = readdir(directory)) != NULL)
-        found = strcmp(entry->d_name, "recording.json") == 0 || conv_is_footprint(entry);
-    (void)closedir(directory); /* only read from */
-    return found;
-}
 
 /* JSON is told by its schema, which our writers put near the front. */
 static enum conv_kind kind_of_json(const char *bytes, size_t size)
@@ -106,7 +93,7 @@ enum conv_kind conv_detect(const char *path)
     if (strcmp(path, "-") == 0 || stat(path, &stat_) != 0)
         return CONV_KIND_UNKNOWN;
     if (S_ISDIR(stat_.st_mode))
-        return is_recording_directory(path) ? CONV_KIND_RECORDING : CONV_KIND_UNKNOWN;
+        return conv_recording_is_there(path) ? CONV_KIND_RECORDING : CONV_KIND_UNKNOWN;
     return S_ISREG(stat_.st_mode) ? kind_of_file(path) : CONV_KIND_UNKNOWN;
 }
 

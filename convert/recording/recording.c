@@ -375,9 +375,7 @@ static enum fp_status fail_without_process(const char *directory, const struct c
                          "holds no footprint: no process was recorded%s%s",
                          survey->recording_why[0] != '\0' ? ": " : "", survey->recording_why);
     if (survey->recording_state == CONV_RECORDING_UNKNOWN && passed->empty == 0)
-        return conv_fail(
-            error, directory, FP_ERR_READ, 0, 0,
-            "is a directory without a footprint (*.fp): name the one that 'mallab record' wrote");
+        return conv_fail(error, directory, FP_ERR_READ, 0, 0, "%s", CONV_NO_RECORDING);
     return conv_fail(error, directory, FP_ERR_READ, 0, 0, "nothing was written: %s", survey->unfinished_why);
 }
 

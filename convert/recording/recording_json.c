@@ -1,6 +1,7 @@
 /* recording_json.c - recording.json to a struct. */
 #include "convert/recording/recording_json.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "footprint/base/label.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/trusted.h"
+#include "footprint/base/words.h"
 
 void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES])
 {
@@ -29,11 +31,27 @@ void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYT
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
+bool conv_recording_is_there(const char *directory)
+{
+    DIR *entries = opendir(directory);
+    const struct dirent *entry;
+    bool found = false;
+    while (!found && entries != NULL && (entry = readdir(entries)) != NULL)
+        found = strcmp(entry->d_name, "recording.json") == 0 ||
+                (entry->d_name[0] != '.' && fp_has_ending(entry->d_name, ".fp"));
+    if (entries != NULL)
+        (void)closedir(entries); /* only read from */
+    return found;
+}
+
+/* Whose a directory is matters where there is a recording in it. */
 static int open_directory(const char *directory, struct conv_error *error)
 {
     struct fp_error cause;
     const int fd = fp_trusted_open(AT_FDCWD, directory, S_IFDIR, FP_TRUSTED_READ, &cause);
-    if (fd < 0)
+    if (fd < 0 && cause.status == FP_ERR_UNTRUSTED && !conv_recording_is_there(directory))
+        (void)conv_fail(error, directory, FP_ERR_READ, 0, 0, "%s", CONV_NO_RECORDING);
+    else if (fd < 0)
         (void)conv_fail_with(error, directory, &cause);
     return fd;
 }

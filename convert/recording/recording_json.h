@@ -14,6 +14,10 @@
 
 #define CONV_STEM_BYTES 256u /* of footprints' names (footprint/base/part_name.h) */
 
+/* What is said of a directory that is none. */
+#define CONV_NO_RECORDING                                                                                    \
+    "is no recording: no footprint (*.fp) is in it; name the directory that 'mallab record' wrote"
+
 struct conv_recorded_process {
     const char *file; /* NULL where it is no plain name within the directory */
     const char *name, *ended;
@@ -56,6 +60,9 @@ struct conv_recording {
 
 /* conv_recording_directory - the directory meant by path: itself, or that of its recording.json. */
 void conv_recording_directory(const char *path, char ret_directory[CONV_PATH_BYTES]);
+
+/* conv_recording_is_there - whether a directory holds recording.json or a footprint. */
+bool conv_recording_is_there(const char *directory);
 
 /* conv_recording_load - recording.json of a directory, both through the door (footprint/base/trusted.h), whatever JSON it holds.
  * ret_root  NULL, with FP_OK, when there is none. The caller's reference.

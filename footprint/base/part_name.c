@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/words.h"
+
 #define WINDOW_DIGITS_MIN 4u
 #define WINDOW_DIGITS_MAX 9u
 
@@ -30,13 +32,16 @@ bool fp_part_name(const char *name, size_t size, char *ret_stem, uint32_t *ret_w
 
 void fp_part_stem(const char *name, size_t name_size, char *ret_stem, size_t size)
 {
-    size_t length = 0;
-    for (; length < name_size && name[length] != '\0' && length + 1 < size; length++) {
-        const unsigned char byte = (unsigned char)name[length];
-        const bool leads = length == 0 && (byte == '.' || byte == '-');
-        ret_stem[length] = byte < ' ' || byte == 127 || byte == '/' || leads ? '_' : (char)byte;
-    }
+    const size_t whole = strnlen(name, name_size), length = whole < size ? whole : size - 1;
+    memcpy(ret_stem, name, length);
     ret_stem[length] = '\0';
+    for (size_t at = 0, bytes; at<length; at += bytes> 0 ? bytes : 1) {
+        const unsigned char byte = (unsigned char)ret_stem[at];
+        bytes = fp_text_character(ret_stem + at);
+        if (bytes == 0 || byte < ' ' || byte == 127 || byte == '/' ||
+            (at == 0 && (byte == '.' || byte == '-')))
+            ret_stem[at] = '_';
+    }
     if (length == 0)
         memcpy(ret_stem, "process", sizeof "process");
 }

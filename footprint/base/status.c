@@ -49,7 +49,8 @@ static const char *word_distrust(const struct fp_error *error, char *ret_what, s
                  "read it as that user, or with --trust-owner %s, which only reads footprints", error->owner);
         return ret_remedy;
     case FP_DISTRUST_WRITABLE:
-        remedy = "if you trust what is in it, 'chmod go-w' it";
+        remedy = error->is_common ? "copy what you trust of it into a directory of your own"
+                                  : "if you trust what is in it, 'chmod go-w' it";
         break;
     case FP_DISTRUST_NAMES:
         remedy = "copy it, and name the copy";

@@ -40,7 +40,9 @@ struct fp_error {
     bool no_header;            /* the file was shorter than its header when it was read; it may grow yet */
     bool no_remedy;            /* `what` is enough: fp_error_text() puts no remedy of the status behind it */
     enum fp_distrust distrust; /* FP_ERR_UNTRUSTED */
-    char owner[36];            /* likewise: the user's name, else the number; cut where it is longer */
+    bool
+        is_common; /* likewise: a directory that others use too, as /tmp, or another user's: its mode stays as it is */
+    char owner[36]; /* likewise: the user's name, else the number; cut where it is longer */
 };
 
 /* fp_error_make - an error without versions. */

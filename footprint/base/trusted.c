@@ -104,6 +104,8 @@ static struct fp_error error_of_distrust(enum fp_distrust distrust, const struct
     };
     struct fp_error error = fp_error_make(FP_ERR_UNTRUSTED, 0, 0, words[distrust]);
     error.distrust = distrust;
+    error.is_common = S_ISDIR(facts->st_mode) &&
+                      ((facts->st_mode & S_ISVTX) != 0 || facts->st_uid != geteuid());
     (void)fp_trusted_user(facts->st_uid, error.owner, sizeof error.owner);
     return error;
 }

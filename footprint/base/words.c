@@ -77,6 +77,12 @@ static size_t decode(const unsigned char *bytes, uint32_t *ret_character)
     return length;
 }
 
+size_t fp_text_character(const char *text)
+{
+    uint32_t character;
+    return decode((const unsigned char *)text, &character);
+}
+
 size_t fp_text_plain(const char *text, char *ret_text, size_t size)
 {
     size_t at = 0;

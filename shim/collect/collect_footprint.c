@@ -12,6 +12,7 @@
 
 #include "footprint/base/label.h"
 #include "footprint/base/part_name.h"
+#include "footprint/base/words.h"
 #include "footprint/fp/site_sample.h"
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_lists.h"
@@ -76,10 +77,7 @@ static const struct collect_image *parent_of(const struct collector *collector,
 /* Meta data must be UTF-8 without newline: a program's path may be neither. */
 static const char *printable(const char *text, char *ret_copy, size_t size)
 {
-    size_t i = 0;
-    for (; text[i] != '\0' && i + 1 < size; i++)
-        ret_copy[i] = (unsigned char)text[i] < ' ' || (unsigned char)text[i] >= 127 ? '?' : text[i];
-    ret_copy[i] = '\0';
+    (void)fp_text_plain(text, ret_copy, size);
     return ret_copy;
 }
 

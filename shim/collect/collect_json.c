@@ -13,6 +13,7 @@
 
 #include "footprint/base/label.h"
 #include "footprint/base/process.h"
+#include "footprint/base/words.h"
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_reserve.h"
@@ -33,12 +34,9 @@ static json_t *text(const char *value)
 {
     char copy[WHY_BYTES];
     json_t *string = json_string(value);
-    size_t i = 0;
     if (string != NULL)
         return string;
-    for (; value[i] != '\0' && i + 1 < sizeof copy; i++)
-        copy[i] = (unsigned char)value[i] < 128 ? value[i] : '?';
-    copy[i] = '\0';
+    (void)fp_text_plain(value, copy, sizeof copy);
     return json_string(copy);
 }
 

@@ -337,11 +337,9 @@ static int refuse_place(struct collector *collector, const struct fp_error *erro
         return fail(collector, "output directory '%s' belongs to user %s; name one of your own", out,
                     error->owner);
     case FP_DISTRUST_WRITABLE:
-        return fail(
-            collector,
-            "output directory '%s' can be written to by its group or by others; 'chmod go-w' it, or name "
-            "another",
-            out);
+        return fail(collector,
+                    "output directory '%s' can be written to by its group or by others; %sname another", out,
+                    error->is_common ? "" : "'chmod go-w' it, or ");
     default:
         return fail(collector, "output directory '%s' %s; name another", out, error->what);
     }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "footprint/base/label.h"
+#include "footprint/base/words.h"
 #include "shim/collect/collect_reserve.h"
 
 #define ROOM_BYTES    262144u
@@ -122,22 +123,14 @@ void notes_open(struct collector *collector)
         (void)close(fd); /* nothing came by it */
 }
 
-static void copy_plain(char *ret, size_t size, const char *bytes)
-{
-    size_t i = 0;
-    for (; bytes[i] != '\0' && i + 1 < size; i++)
-        ret[i] = (unsigned char)bytes[i] < ' ' || bytes[i] == 127 ? '?' : bytes[i];
-    ret[i] = '\0';
-}
-
 /* "NAME\0REASON" of the sender, "NAME\0REASON\0" of a child that it is about to have, "NAME\0REASON\0PID" of another
  * process, with a '?' behind it where that is guessed from outside. */
 static struct collect_unrecorded parse(const char *bytes, size_t length, uint32_t sender)
 {
     struct collect_unrecorded note = {.pid = sender};
     const size_t why = strlen(bytes) + 1;
-    copy_plain(note.name, sizeof note.name, bytes);
-    copy_plain(note.why, sizeof note.why, why <= length ? bytes + why : "did not say why");
+    (void)fp_text_plain(bytes, note.name, sizeof note.name);
+    (void)fp_text_plain(why <= length ? bytes + why : "did not say why", note.why, sizeof note.why);
     const size_t third = why <= length ? why + strlen(bytes + why) + 1 : SIZE_MAX;
     if (third <= length) {
         note.pid = (uint32_t)strtoul(bytes + third, NULL, 10);
@@ -221,7 +214,7 @@ static bool has_come(const struct collector *collector, const struct collect_unr
     for (size_t i = 0; i < collector->image_count; i++) {
         const struct collect_image *image = collector->images[i];
         const char *slash = strrchr(image->executable, '/');
-        copy_plain(name, sizeof name, slash != NULL ? slash + 1 : image->executable);
+        (void)fp_text_plain(slash != NULL ? slash + 1 : image->executable, name, sizeof name);
         name[strlen(name) < strlen(guess->name) ? 0 : strlen(guess->name)] = '\0'; /* " (deleted)" */
         if ((image->pid == guess->pid || image->foreign) && strcmp(name, guess->name) == 0)
             return true;
@@ -266,8 +259,8 @@ void notes_take_last(struct collector *collector)
 void notes_add(struct collector *collector, const char *name, uint32_t pid, const char *why)
 {
     struct collect_unrecorded note = {.pid = pid};
-    copy_plain(note.name, sizeof note.name, name);
-    copy_plain(note.why, sizeof note.why, why);
+    (void)fp_text_plain(name, note.name, sizeof note.name);
+    (void)fp_text_plain(why, note.why, sizeof note.why);
     add(collector, &note);
 }
 
@@ -287,8 +280,8 @@ void notes_take_former(struct collector *collector)
         struct collect_unrecorded note = {.pid = pid > 0 && pid <= INT32_MAX ? (uint32_t)pid : 0};
         if (name == NULL || why == NULL)
             continue;
-        copy_plain(note.name, sizeof note.name, name);
-        copy_plain(note.why, sizeof note.why, why);
+        (void)fp_text_plain(name, note.name, sizeof note.name);
+        (void)fp_text_plain(why, note.why, sizeof note.why);
         add(collector, &note);
     }
     json_decref(recording);

@@ -311,7 +311,7 @@ TEST(other_kinds_are_told_apart)
     CHECK_U64(convert(wl, scratch_path("x.wl"), &odd, &report), FP_ERR_ARGUMENT);
     CHECK(mkdir(empty, 0700) == 0);
     CHECK_U64(convert(empty, scratch_path("x.wl"), NULL, &report), FP_ERR_READ);
-    CHECK(strstr(error.what, "without a footprint") != NULL);
+    CHECK(strstr(error.what, "is no recording") != NULL);
     CHECK(access(scratch_path("x.wl"), F_OK) != 0);
 }
 

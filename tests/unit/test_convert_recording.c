@@ -420,6 +420,7 @@ TEST(a_name_is_a_files_whatever_it_is)
         {"a/b", "a_b"},         {"-rf", "_rf"},
         {".hidden", "_hidden"}, {"line\nbreak\177", "line_break_"},
         {"", "process"},        {"\303\251", "\303\251"},
+        {"caf\351", "caf_"},    {"\303/\200", "___"},
     };
     char stem[16], unterminated[4] = {'a', '/', 'b', 'c'};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""What is named wrongly, and what is called oddly: a directory that is no recording, a name that has another ending, programs whose
+names are of UTF-8 and of no UTF-8. What is temporary: there is room for it, or that is said, and SIGKILL leaves none of it behind."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import lab
+
+NOT_UTF8 = b"caf\xe9"
+
+
+class Messages(lab.Lab):
+    def setUp(self):
+        super().setUp()
+        self.scratch = self.place / "scratch"
+        self.scratch.mkdir()
+
+    def refusal(self, *arguments, status=lab.BAD_INPUT, **settings):
+        return self.mallab(*arguments, status=status, **settings).stderr.decode()
+
+    # ---- names
+
+    def test_a_directory_of_others(self):
+        """What it holds is said before whose it is, and nobody is told to change the mode of /tmp."""
+        common = self.place / "common"
+        common.mkdir()
+        common.chmod(0o1777)
+        for verb in "ab", "info", "convert":
+            said = self.refusal(verb, common)
+            self.assertIn("is no recording", said)
+            self.assertNotIn("chmod", said)
+        self.assertNotIn("chmod", self.refusal("record", "-o", common, "--", "true", status=None))
+        self.record("true", name="common/run")
+        (common / "run").chmod(0o777)
+        self.assertIn("'chmod go-w' it", self.refusal("info", common / "run"))
+        for path in (common / "run").iterdir():
+            path.rename(common / path.name)
+        said = self.refusal("info", common)
+        self.assertIn("copy what you trust of it", said)
+        self.assertNotIn("chmod", said)
+
+    def test_another_ending(self):
+        self.record("true", name="nightly")
+        for verb in ["ab"], ["info"], ["convert"], ["replay", "-a", "glibc"]:
+            self.assertIn("there is 'nightly': name that", self.refusal(*verb, "nightly.wl", cwd=self.place))
+        self.convert(self.place / "nightly").rename(self.place / "weekly.wl")
+        self.assertIn("there is 'weekly.wl': name that", self.refusal("info", "weekly", cwd=self.place))
+        self.assertNotIn("there is", self.refusal("info", "yearly.wl", cwd=self.place))
+
+    def test_programs_of_any_name(self):
+        """A name of UTF-8 stays as it is; of another encoding the bytes are shown, and nothing of the recording is lost."""
+        folder = os.fsencode(self.place)
+        for name in NOT_UTF8, "café".encode():
+            shutil.copy("/bin/ls", os.path.join(folder, name))
+        recording = self.record("sh", "-c", "for one in ./caf*; do $one; done; :", cwd=self.place)
+        info = self.info(recording)
+        self.assert_whole(info)
+        self.assertEqual({one["name"] for one in info["process_list"]}, {"sh", "caf\\xe9", "café"})
+        for locale in "C", "C.UTF-8":
+            text = self.mallab("info", recording, env={"LC_ALL": locale}).stdout.decode()
+            self.assertRegex(text, r"(?m)^ +1 +\d+ .* caf\\xe9$")
+            self.assertRegex(text, r"(?m)^ +1 +\d+ .* café$")
+        for path in recording.glob("*.fp"):
+            path.name.encode()
+            workload = self.place / "one.wl"
+            self.mallab("convert", "-f", "-o", workload, path)
+            self.assertIn(self.info(workload)["program"], {"sh", "caf\\xe9", "café"})
+        alone = self.record(os.fsdecode(os.path.join(folder, NOT_UTF8)), name="alone")
+        self.assertEqual(self.info(self.convert(alone))["program"], "caf\\xe9")
+
+    # ---- what is said of promises
+
+    def test_promises(self):
+        workload = self.convert(self.record("ls"))
+        arguments = ["ab", "-n", "1", "-a", "glibc", "--promises", workload]
+        self.assertIn("promises kept by glibc\n", self.refusal(*arguments, status=lab.DONE))
+        self.assertNotIn("promises", self.refusal(*arguments, "-q", status=lab.DONE))
+        self.assertNotIn("promises", self.refusal(*[one for one in arguments if one != "--promises"], status=lab.DONE))
+
+    # ---- temporary files
+
+    def started(self):
+        """One that measures in a scratch directory of its own until it is ended."""
+        recording = self.record("ls", name=f"run{len(list(self.place.glob('run*')))}")
+        environment = {**os.environ, "TMPDIR": str(self.scratch)}
+        before = set(self.scratch.iterdir())
+        process = subprocess.Popen([str(lab.BUILD / "mallab"), "ab", "-a", "glibc", "-n", "1000", str(recording)], env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        lab.wait_for(lambda: [one for one in set(self.scratch.iterdir()) - before if list(one.glob("*.wl"))], "a workload")
+        (made,) = set(self.scratch.iterdir()) - before
+        return process, made
+
+    def test_killed(self):
+        """What SIGKILL leaves is removed by the next start; what somebody works in, and what others called nearly so, is not."""
+        process, left = self.started()
+        process.kill()
+        process.wait()
+        self.assertTrue(list(left.iterdir()))
+        others = [self.scratch / name for name in ("mallab-scratch.notours", "mallab-backup", "mallab-scratch.")]
+        for other in others:
+            other.mkdir()
+        working, made = self.started()
+        self.assertFalse(left.exists())
+        again, made_again = self.started()
+        self.assertTrue(list(made.glob("*.wl")))
+        for one in working, again:
+            one.send_signal(signal.SIGINT)
+            one.wait()
+        self.assertEqual(set(self.scratch.iterdir()), set(others))
+        self.assertFalse(made_again.exists())
+
+    def test_room(self):
+        """It is looked for before the conversion."""
+        if os.geteuid() != 0:
+            self.skipTest("mounting needs root")
+        small = pathlib.Path(tempfile.mkdtemp(prefix="mallab-room-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, small, ignore_errors=True)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True).returncode != 0:
+            self.skipTest("nothing can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", small], check=True)
+        recording = self.record(lab.BUILD / "tests/shim/shim_churn", 100_000)
+        said = self.refusal("ab", "-n", "1", "-a", "glibc", recording, status=lab.FAILED, env={"TMPDIR": str(small)})
+        self.assertRegex(said, rf"takes about [\d.]+ kB, and '{small}/[^']+' has [\d.]+ kB left: free some space, or choose another directory")
+        self.assertEqual(list(small.iterdir()), [])
+        self.mallab("ab", "-q", "-n", "1", "-a", "glibc", "--keep", "kept", recording, cwd=self.place, env={"TMPDIR": str(small)})
+
+
+if __name__ == "__main__":
+    lab.main()
