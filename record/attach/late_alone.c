@@ -1,4 +1,4 @@
-/* late_alone.c - first looks at a few threads at a time, then the stop of all.
+/* late_alone.c - first looks without a stop, then the stop of all.
  *
  * Laws of this file: those of late_thread.h. */
 #include "record/attach/late_call.h"
@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "footprint/base/clock.h"
 #include "record/attach/late_stack.h"
 #include "record/attach/late_wait.h"
 
 #define ROUND_REST_NS 5000000
+#define LOOKS_MOST    20u
 #define LOOK_REST_NS  20000
 #define CALL_REST_NS  200000 /* often enough; each look takes a processor that the call may be on */
 #define CALL_MOST_NS  UINT64_C(1000000000) /* for the call to come to its end */
@@ -30,6 +32,16 @@ static struct late_thread *find(struct all *all, pid_t id)
         if (all->threads[i].id == id)
             return &all->threads[i];
     return NULL;
+}
+
+/* Whether a thread waits where a stop would be seen, and outside of our library: it is looked at without one. As long as it waits its
+ * stack stays; when it goes on it does not enter us, since no slot leads to us any more. */
+static bool is_partway(struct late_process *process, pid_t id, uint64_t restorer)
+{
+    struct user_regs_struct before, after;
+    return late_wait_look(process, id, &before) && late_wait_is_partway(&before) &&
+           late_stack_is_clean(process, &before, restorer) && late_wait_look(process, id, &after) &&
+           memcmp(&before, &after, sizeof before) == 0;
 }
 
 /* In turn, so that of each it is known since when it stands still. */
@@ -55,7 +67,7 @@ static bool wait_for_all(struct all *all, size_t first)
 }
 
 /* Until no thread is there that was not stopped: one that runs may make others. */
-static bool stop_all(const struct late_process *process, struct all *all)
+static bool stop_all(struct late_process *process, struct all *all, uint64_t restorer)
 {
     static pid_t ids[LATE_THREADS_MOST];
     for (bool more = true; more;) {
@@ -64,7 +76,7 @@ static bool stop_all(const struct late_process *process, struct all *all)
         if (count == LATE_THREADS_MOST)
             return false;
         for (size_t i = 0; i < count && all->count < LATE_THREADS_MOST; i++) {
-            if (find(all, ids[i]) != NULL)
+            if (find(all, ids[i]) != NULL || is_partway(process, ids[i], restorer))
                 continue;
             struct late_thread *thread = &all->threads[all->count];
             *thread = (struct late_thread){.id = ids[i]};
@@ -149,58 +161,17 @@ static void note_stop(struct late_cost *cost, uint64_t since_ns)
     cost->stopped_ns = ns > cost->stopped_ns ? ns : cost->stopped_ns;
 }
 
-/* Look at a thread that was seized, and let it go. Returns LATE_STOP_LATE where it has not stopped yet.
- * clean  set to false where it may be in our library. */
-static enum late_stop glance(struct late_process *process, struct late_thread *thread, uint64_t restorer,
-                             struct late_cost *cost, bool *clean)
-{
-    const enum late_stop stop = late_thread_look(thread);
-    if (stop == LATE_STOP_LATE)
-        return stop;
-    *clean = stop == LATE_STOP_DONE && late_stack_is_clean(process, &thread->registers, restorer);
-    if (stop == LATE_STOP_DONE)
-        late_wait_mend(process, thread->id, &thread->registers);
-    late_thread_let_go(thread);
-    if (stop == LATE_STOP_DONE)
-        note_stop(cost, thread->since_ns);
-    return stop;
-}
-
-/* Each by itself, so that all are stopped at once seldom more than one time: those that are found outside of our library are not
- * looked at again, as nobody enters it by a slot any more. */
-static bool glance_at_all(struct late_process *process, struct all *some, struct all *seen, uint64_t restorer,
-                          struct late_cost *cost)
+/* Whether a thread may wait within our library, seen without a stop: all are stopped at once seldom more than one time. One that runs
+ * leaves it soon, and nobody enters it by a slot any more. */
+static bool some_wait_within(struct late_process *process, uint64_t restorer)
 {
     static pid_t ids[LATE_THREADS_MOST];
-    const size_t count = late_threads_list(process, ids, LATE_THREADS_MOST);
-    const uint64_t begin = fp_now_ns();
-    bool all_clean = count > 0 && count < LATE_THREADS_MOST;
-    some->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        some->threads[some->count] = (struct late_thread){.id = ids[i]};
-        /* One that has ended, or is another tracer's, is seen when all are stopped. */
-        some->count += find(seen, ids[i]) == NULL && late_thread_seize(&some->threads[some->count]);
-    }
-    for (bool waits = true; waits && fp_now_ns() - begin < LATE_STOP_MOST_NS;) {
-        waits = false;
-        for (size_t i = 0; i < some->count; i++) {
-            bool clean = true;
-            struct late_thread *thread = &some->threads[i];
-            if (!thread->seized)
-                continue;
-            if (glance(process, thread, restorer, cost, &clean) == LATE_STOP_LATE)
-                waits = true;
-            else if (clean && seen->count < LATE_THREADS_MOST)
-                seen->threads[seen->count++] = *thread;
-            all_clean = all_clean && clean;
-        }
-        if (waits)
-            late_rest(LOOK_REST_NS);
-    }
-    for (size_t i = 0; i < some->count; i++)
-        all_clean = all_clean && !some->threads[i].seized;
-    let_all_go(process, some);
-    return all_clean;
+    struct user_regs_struct registers;
+    for (size_t i = late_threads_list(process, ids, LATE_THREADS_MOST); i-- > 0;)
+        if (late_wait_look(process, ids[i], &registers) &&
+            !late_stack_is_clean(process, &registers, restorer))
+            return true;
+    return false;
 }
 
 bool late_call_alone(struct late_process *process, const struct late_call *call, bool (*is_done)(void *data),
@@ -208,20 +179,22 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
 {
     const uint64_t begin = fp_now_ns(), restorer = late_call_restorer(process);
     struct all all = {.threads = res_calloc(LATE_THREADS_MOST, sizeof *all.threads)};
-    struct all seen = {.threads = res_calloc(LATE_THREADS_MOST, sizeof *seen.threads)};
     bool done = false;
+    unsigned rounds = 0;
     *ret_cost = (struct late_cost){0};
     *ret_problem = NULL;
     late_frames_prepare(process);
     do {
         if (late_process_ended(process) || !late_process_refresh(process))
             break;
-        if (!glance_at_all(process, &all, &seen, restorer, ret_cost)) {
+        /* Without all registers it may seem so of one that does not. */
+        if (++rounds % LOOKS_MOST != 0 && some_wait_within(process, restorer)) {
             late_rest(ROUND_REST_NS);
             continue;
         }
         uint64_t since_ns = fp_now_ns();
-        if (stop_all(process, &all) && late_process_refresh(process) && are_clean(process, &all, restorer))
+        if (stop_all(process, &all, restorer) && late_process_refresh(process) &&
+            are_clean(process, &all, restorer))
             done = call_one(process, &all, call, restorer, is_done, data);
         for (size_t i = 0; i < all.count; i++)
             since_ns = all.threads[i].since_ns < since_ns ? all.threads[i].since_ns : since_ns;
@@ -232,7 +205,6 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
             late_rest(ROUND_REST_NS);
     } while (!done && fp_now_ns() - begin < within_ns);
     free(all.threads);
-    free(seen.threads);
     if (!done)
         *ret_problem = res_printf(
             late_process_ended(process)

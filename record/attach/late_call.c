@@ -8,8 +8,6 @@
 #if defined(__x86_64__)
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/clock.h"
@@ -31,25 +29,10 @@ enum prospect { GOOD, FAIR, BAD };
 
 static enum prospect prospect_of(const struct late_process *process, pid_t thread)
 {
-    char name[64];
-    struct user_regs_struct registers = {0};
-    unsigned long long words[8];
+    struct user_regs_struct registers;
     unsigned frames;
-    long number;
-    snprintf(name, sizeof name, "task/%d/syscall", (int)thread);
-    char *text = late_proc_read(process->pid, name, NULL);
-    const bool waits = text != NULL && sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number,
-                                              &words[0], &words[1], &words[2], &words[3], &words[4],
-                                              &words[5], &words[6], &words[7]) == 9;
-    free(text);
-    if (!waits)
+    if (!late_wait_look(process, thread, &registers))
         return FAIR; /* it runs */
-    registers.orig_rax = (unsigned long)number;
-    registers.rip = words[7];
-    registers.rsi = words[1];
-    registers.r10 = words[3];
-    registers.r8 = words[4];
-    registers.r9 = words[5];
     return late_wait_may_call(process, &registers, &frames) ? GOOD : BAD;
 }
 

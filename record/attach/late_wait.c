@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "footprint/base/support.h"
@@ -34,49 +35,92 @@ static long call_of(const struct late_process *process, const struct user_regs_s
                : -1;
 }
 
+/* Calls that wait, which nobody sees begin anew: of some the kernel begins none anew that a stop has interrupted (signal(7)), or not
+ * where its socket has a timeout. frames: so many of libc's may lie on the stack where a call is made from there; 0: none is, since
+ * a lock of libc's or of the program's may be held. partway: a stop may end it with less than it was to do, which is seen. */
+/* clang-format off */
+static const struct {
+    short number, frames;
+    bool partway;
+} WAITS[] = {
+    {SYS_pause, 1, false}, {SYS_rt_sigsuspend, 1, false}, {SYS_read, 1, false}, {SYS_recvfrom, 1, false},
+    {SYS_recvmsg, 1, false}, {SYS_wait4, 2, false}, {SYS_poll, 3, false}, {SYS_select, 3, false},
+    {SYS_epoll_wait, 3, false}, {SYS_accept, 3, false}, {SYS_accept4, 3, false}, {SYS_nanosleep, 3, false},
+    {SYS_clock_nanosleep, 3, false}, {SYS_ppoll, 3, false}, {SYS_epoll_pwait, 3, false}, {SYS_futex, 3, false},
+    {SYS_pselect6, 3, false}, {SYS_epoll_pwait2, 0, false}, {SYS_readv, 0, false}, {SYS_connect, 0, false},
+    {SYS_semop, 0, false}, {SYS_semtimedop, 0, false}, {SYS_io_getevents, 0, false}, {SYS_io_pgetevents, 0, false},
+    {SYS_rt_sigtimedwait, 0, false}, {SYS_write, 0, true}, {SYS_writev, 0, true}, {SYS_sendto, 0, true},
+    {SYS_sendmsg, 0, true}, {SYS_sendmmsg, 0, true}, {SYS_sendfile, 0, true}, {SYS_splice, 0, true},
+    {SYS_recvmmsg, 0, true}, {SYS_io_uring_enter, 0, true},
+};
+/* clang-format on */
+
+static int row_of(long number)
+{
+    int row = (int)(sizeof WAITS / sizeof WAITS[0]);
+    while (--row >= 0 && WAITS[row].number != number)
+        ;
+    return row;
+}
+
+bool late_wait_is_partway(const struct user_regs_struct *registers)
+{
+    const int row = row_of((long)registers->orig_rax);
+    if ((long)registers->orig_rax == SYS_recvfrom)
+        return (registers->r10 & MSG_WAITALL) != 0;
+    if ((long)registers->orig_rax == SYS_recvmsg)
+        return (registers->rdx & MSG_WAITALL) != 0;
+    return row >= 0 && WAITS[row].partway;
+}
+
 bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
                         unsigned *ret_frames)
 {
-    *ret_frames = 1;
-    switch (call_of(process, registers)) {
-    case SYS_pause:
-    case SYS_rt_sigsuspend: /* late_wait_hears_all */
-    case SYS_read:          /* stdio's, which hold a file's lock, lie deeper */
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-        return true;
-    case SYS_wait4:
-        *ret_frames = 2;
-        return true;
-    case SYS_poll:
-    case SYS_select:
-    case SYS_epoll_wait:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep:
-        *ret_frames = 3;
-        return true;
+    const int row = row_of(call_of(process, registers));
+    uint64_t mask = 0;
+    *ret_frames = row >= 0 ? (unsigned)WAITS[row].frames : 1;
+    if (*ret_frames == 0 || row < 0 || late_wait_is_partway(registers))
+        return false;
+    switch (WAITS[row].number) {
     /* With a mask of signals a repeated call could miss what the first one let through. */
     case SYS_ppoll:
-        *ret_frames = 3;
         return registers->r10 == 0;
     case SYS_epoll_pwait:
-        *ret_frames = 3;
         return registers->r8 == 0;
-    /* For a condition, a semaphore, a thread's end, until a moment; malloc and the loader wait for their locks in another way. */
-    case SYS_futex:
-        *ret_frames = 3;
-        return (registers->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    case SYS_pselect6: {
-        uint64_t mask = 0;
-        *ret_frames = 3;
+    case SYS_pselect6:
         return registers->r9 == 0 ||
                (late_process_read(process, registers->r9, &mask, sizeof mask) && mask == 0);
-    }
+    /* For a condition, a semaphore, a thread's end, until a moment; malloc and the loader wait for their locks in another way. */
+    case SYS_futex:
+        return (registers->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
     default:
-        return false;
+        return true;
     }
+}
+
+bool late_wait_look(const struct late_process *process, pid_t thread, struct user_regs_struct *ret)
+{
+    unsigned long long words[8];
+    char name[64];
+    long number;
+    snprintf(name, sizeof name, "task/%d/syscall", (int)thread);
+    char *text = late_proc_read(process->pid, name, NULL);
+    const bool waits = text != NULL && sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number,
+                                              &words[0], &words[1], &words[2], &words[3], &words[4],
+                                              &words[5], &words[6], &words[7]) == 9;
+    free(text);
+    *ret = (struct user_regs_struct){0};
+    if (!waits)
+        return false;
+    ret->orig_rax = (unsigned long)number;
+    ret->rsi = words[1];
+    ret->rdx = words[2];
+    ret->r10 = words[3];
+    ret->r8 = words[4];
+    ret->r9 = words[5];
+    ret->rsp = words[6];
+    ret->rip = words[7];
+    return true;
 }
 
 bool late_wait_is_lost(const struct late_process *process, const struct user_regs_struct *registers)
@@ -129,23 +173,6 @@ bool late_wait_hears_all(const struct late_process *process, pid_t thread,
     return missed == 0;
 }
 
-/* Calls that end as interrupted when a thread was only stopped (signal(7)): nobody sees that if they begin anew. */
-static bool ends_by_stop(const struct late_process *process, const struct user_regs_struct *registers)
-{
-    unsigned frames;
-    switch ((long)registers->orig_rax) {
-    case SYS_sendto:
-    case SYS_sendmsg:
-    case SYS_semop:
-    case SYS_semtimedop:
-    case SYS_io_getevents:
-    case SYS_rt_sigtimedwait:
-        return true;
-    default:
-        return late_wait_may_call(process, registers, &frames);
-    }
-}
-
 bool late_wait_renew(const struct late_process *process, pid_t thread, struct user_regs_struct *registers)
 {
     enum { RESTARTS = 512, RESTARTS_NOT = 513, RESTARTS_WITHOUT = 514, RESTARTS_BY_BLOCK = 516 };
@@ -155,7 +182,7 @@ bool late_wait_renew(const struct late_process *process, pid_t thread, struct us
         return false;
     const bool restarts = result == -RESTARTS || result == -RESTARTS_NOT || result == -RESTARTS_WITHOUT ||
                           result == -RESTARTS_BY_BLOCK;
-    if (!restarts && !(result == -EINTR && ends_by_stop(process, registers) && !has_signal(process, thread)))
+    if (!restarts && !(result == -EINTR && row_of(number) >= 0 && !has_signal(process, thread)))
         return false;
     registers->rax = (unsigned long)number;
     registers->rip -= 2;

@@ -18,6 +18,13 @@
 bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
                         unsigned *ret_frames);
 
+/* late_wait_is_partway - whether a stop could end the call with less done than was asked for, and its caller see that. */
+bool late_wait_is_partway(const struct user_regs_struct *registers);
+
+/* late_wait_look - the call that a thread waits in, without stopping it: its number, arguments but the first, rsp and rip. Returns
+ * false where it runs. */
+bool late_wait_look(const struct late_process *process, pid_t thread, struct user_regs_struct *ret);
+
 /* late_wait_hears_all - of a thread that stands still: false where it waits for a signal (pause, sigsuspend) that a handler could
  * take before the call begins anew, which then would wait for ever. */
 bool late_wait_hears_all(const struct late_process *process, pid_t thread,

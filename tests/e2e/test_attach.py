@@ -20,6 +20,7 @@ import unittest
 import lab
 
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "6"))
+BLOCKED = int(os.environ.get("ATTACH_BLOCKED", "5"))
 KILLS = int(os.environ.get("ATTACH_KILLS", "6"))
 
 NOBODY = 65534
@@ -143,6 +144,21 @@ class Attach(Attached):
             self.assertIn("as it was", self.attach(program, "--duration", "20ms", name=f"rec.{i}"))
             self.waiting_calls(program)
         self.end(program)
+
+    def test_blocking_calls(self):
+        """A thread in each call that waits, also in such that have done a part, and in such that a stop ends and the kernel begins none
+        anew (signal(7)): they return what they do where nobody attaches."""
+        answers = []
+        for attached in (0, BLOCKED):
+            program = self.begin(lab.PROGRAMS / "blocking", stdin=subprocess.PIPE)
+            self.waiting_calls(program)
+            for i in range(attached):
+                self.assertIn("as it was", self.attach(program, "--duration", "5ms", name=f"rec.{i}"))
+                shutil.rmtree(self.place / f"rec.{i}")
+            answers.append(program.communicate(b"\n", timeout=lab.PATIENCE_S)[0].decode())
+            self.assertEqual(program.returncode, 0)
+        self.assertEqual(answers[0], answers[1])
+        self.assertNotIn(" -1 ", answers[0])
 
     def test_killed(self):
         """mallab is killed at random moments; the next one finds the program as it needs it, or says what to end first."""
