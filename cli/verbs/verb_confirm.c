@@ -390,6 +390,20 @@ static int run_program(const struct settings *settings, const struct cli_choice 
     return code != CLI_DONE ? code : given;
 }
 
+/* As `ab` does by what was recorded: an allocator that the command is linked with is the baseline. */
+static void settle(const struct settings *settings, struct cli_choice *choice)
+{
+    const char *word = settings->command != NULL ? settings->command[0] : "/";
+    char *path = strchr(word, '/') != NULL ? res_strdup(word) : res_find_in_path(word, NULL);
+    const struct res_candidate *linked = path != NULL ? res_registry_linked(&choice->registry, path) : NULL;
+    struct res_workload program = {0};
+    if (linked != NULL && settings->measure.baseline == NULL) {
+        snprintf(program.runs_on.name, sizeof program.runs_on.name, "%s", linked->name);
+        cli_choice_settle(&CLI_CONFIRM, &program, 1, choice);
+    }
+    free(path);
+}
+
 static int run_confirm(int argc, char **argv)
 {
     struct settings settings;
@@ -400,6 +414,8 @@ static int run_confirm(int argc, char **argv)
     code = cli_result_check(&CLI_CONFIRM, &settings.answer);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_CONFIRM, settings.measure.allocators, settings.measure.baseline, &choice);
+    if (code == CLI_DONE)
+        settle(&settings, &choice);
     if (code == CLI_DONE && choice.candidate_count < 2) {
         cli_say(&CLI_CONFIRM, "nothing to compare '%s' with: name another allocator (-a)",
                 choice.candidates[0]->name);

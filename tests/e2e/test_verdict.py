@@ -38,6 +38,23 @@ class Verdict(lab.Lab):
         self.assertTrue(details.startswith(screen[:screen.index("VERDICT")]))
         self.assertIn("95 % range", details)
 
+    def test_ab_and_confirm_have_one_baseline(self):
+        """A program that is linked with an allocator: that is its baseline, recorded or not, and its start is in all candidates."""
+        known = {one["name"]: one for one in json.loads(self.mallab("allocators", "--json").stdout)["allocators"]}
+        if not known["tcmalloc-minimal"]["found"]:
+            self.skipTest("no tcmalloc-minimal")
+        (self.place / "linked.c").write_text("#include <stdlib.h>\nint main(void) { for (int i = 1; i < 3000; i++) if (i % 3) free(malloc(i));"
+                                             " else if (!malloc(i)) return 1; return 0; }\n")
+        subprocess.run(["cc", "-O0", "-o", "linked", "linked.c", "-Wl,--no-as-needed", known["tcmalloc-minimal"]["library"]], cwd=self.place, check=True)
+        recorded = json.loads(self.mallab("ab", "--json", "-n", 3, "-a", "glibc", "--", "./linked").stdout)
+        confirmed = json.loads(self.mallab("confirm", "--json", "-n", 1, "-a", "glibc", "--", "./linked").stdout)
+        self.assertEqual((recorded["baseline"], confirmed["baseline"]), ("tcmalloc-minimal", "tcmalloc-minimal"))
+        (workload,) = recorded["workloads"]
+        self.assertEqual(workload["runs_on"]["how"], "linked")
+        starts = [one["resident"]["own_start_bytes"] for one in workload["candidates"]]
+        self.assertGreaterEqual(starts[1], starts[0])
+        self.assertEqual(json.loads(self.mallab("confirm", "--json", "-n", 1, "-a", "glibc,jemalloc", "--", "/usr/bin/true").stdout)["baseline"], "glibc")
+
     def test_what_a_start_takes_is_not_advised(self):
         """A program of a few ms: whatever tcmalloc saves in its calls, its start takes more."""
         candidates = {one["name"]: one["found"] for one in json.loads(self.mallab("allocators", "--json").stdout)["allocators"]}

@@ -92,6 +92,9 @@ bool res_registry_parse(struct res_registry *registry, const char *origin, const
 /* res_registry_find - by name; NULL when unknown. Valid until res_registry_release, as are those below. */
 struct res_candidate *res_registry_find(const struct res_registry *registry, const char *name);
 
+/* res_registry_linked - the candidate without settings that a program is linked with; NULL: it is the C library's, or none that is known. */
+struct res_candidate *res_registry_linked(const struct res_registry *registry, const char *program);
+
 /* res_registry_add_path - make a candidate of a library given by its path; its name is the file's, cut at ".so".
  * Returns  the candidate, the one made before for the same path; NULL with ret_problem set when its name is taken. */
 struct res_candidate *res_registry_add_path(struct res_registry *registry, const char *path,

@@ -25,6 +25,10 @@ bool res_library_probe(const char *name, struct res_library *ret_library);
 /* res_is_c_library - whether the path is of the C library, libc.so.6 wherever that lies: a candidate with its malloc preloads nothing. */
 bool res_is_c_library(const char *path);
 
+/* res_program_needs - whether a program is linked with a library: its own headers name that; what libraries need in turn is not looked at.
+ * library  a name or path, of which the last part counts. */
+bool res_program_needs(const char *path, const char *library);
+
 /* The hidden first word of a program's command line by which res_library_probe starts the program again; its main
  * then returns res_library_answer(second word). A program without it only finds libraries that dlopen can load. */
 #define RES_LIBRARY_PROBE "--probe-library"

@@ -463,7 +463,7 @@ static struct res_difference time_with_starts(const struct res_result_workload *
     time.ratio += more;
     time.interval.low += more;
     time.interval.high += more;
-    if (time.interval.low > 1)
+    if (time.interval.low > 1 + RES_TIME_LEAST)
         time.verdict = RES_MORE;
     else if ((time.verdict == RES_LESS && !(time.interval.high < 1)) || time.verdict == RES_MORE)
         time.verdict = RES_UNDECIDED;
