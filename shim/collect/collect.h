@@ -22,14 +22,7 @@
 
 #define COLLECT_UNATTACHED_MOST  (UINT64_C(1) << 22) /* process ids that Linux has; more is no count */
 #define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 4088 marks fit FP_BLOCK_MARKS_MAX */
-#define COLLECT_CHUNKS_MOST      32u /* with stacks, which take half of the words of a chunk */
-
-/* A chunk of the segment, by its index. */
-struct taken_chunk {
-    uint64_t sequence;
-    uint32_t next; /* 1 + index of the one behind it in its stream's queue, 0: none */
-    bool taken;    /* it is in a queue */
-};
+#define COLLECT_SEGMENTS_MOST    16u
 
 /* One thread's blocks in the footprint. */
 struct collect_lane {
@@ -46,7 +39,7 @@ struct collect_stream {
     struct collect_lane *lane;        /* whose records are being read */
     uint32_t queue_first, queue_last; /* 1 + index, ascending sequence; 0: none */
     uint32_t queue_length;
-    uint32_t rank;                          /* 1 + which of collector->waiting it is in; 0: none */
+    uint32_t rank;                          /* 1 + which of its segment's `waiting` it is in; 0: none */
     struct collect_stream *before, *behind; /* there */
     bool is_left;                           /* the last chunk in the queue is of a thread that is gone */
     uint64_t waiting_ns;                    /* CLOCK_MONOTONIC at which the queue was empty or written last */
@@ -55,12 +48,7 @@ struct collect_stream {
     uint32_t missing_scans;        /* for so many scans */
     uint64_t epoch;                /* of the records being read */
     uint64_t time_ns;              /* newest stamp: times never decrease within a lane */
-    struct fp_site_decoder *sites; /* collect_sites.h; NULL: none yet */
-};
-
-/* Streams, the one that came first in front. */
-struct stream_list {
-    struct collect_stream *first, *last;
+    struct fp_site_decoder *sites; /* collect_footprint.h; NULL: none yet */
 };
 
 /* A table by number: the lanes, or the streams, of an image that sent something (collect_lists.c). */
@@ -86,7 +74,8 @@ struct collect_part {
 };
 
 struct collect_image {
-    uint32_t slot;
+    struct collect_segment *segment;
+    uint32_t slot; /* in it */
     uint32_t pid;
     uint64_t serial, parent_serial;
     uint64_t map_address;
@@ -117,10 +106,10 @@ struct collect_image {
     bool counts_spoiled;              /* there stood one that cannot be */
     uint64_t told[FP_LOSS_COUNT];     /* of all losses, those that stand in a trailer */
     uint64_t stalls, stall_ns;
-    struct fp_usage *usage;      /* collect_usage.h; NULL: there was no memory for it */
+    struct fp_usage *usage;      /* collect_image.h; NULL: there was no memory for it */
     struct collect_looks *looks; /* while it runs */
-    bool has_malloc, front_told; /* collect_front.h */
-    struct collect_sites *sites; /* collect_sites.h; NULL: none told */
+    bool has_malloc, front_told; /* collect_complete.h */
+    struct collect_sites *sites; /* collect_footprint.h; NULL: none told */
 };
 
 /* A stretch of time in which nothing was recorded, as asked. ns since recording began. */
@@ -171,29 +160,16 @@ struct collect_notes {
 
 struct collector {
     struct collect_options options;
-    struct collect_segment segment;
+    struct collect_segment segments[COLLECT_SEGMENTS_MOST]; /* our user's, and one for each other user */
+    uint32_t segment_count;
     struct collect_clock clock;
     int directory_fd;
     bool made_directory; /* by us, not the user */
     char directory[4096];
     struct collect_image **images; /* all, in order of discovery; freed at the end */
     size_t image_count, image_capacity;
-    uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into images */
-    uint64_t claimed_ns[SEG_SLOT_COUNT];    /* since when an unknown process' claim stands; 0: none does */
-    uint64_t claims[SEG_SLOT_COUNT];        /* its word */
-    size_t running;
     uint64_t spoiled; /* chunks whose state no process of ours would write, and calls in those of nobody */
     uint64_t refused; /* processes beyond what a recording lists */
-    uint64_t serials_seen;
-    bool attaching;                                  /* a slot was seen claimed and not yet attached */
-    struct taken_chunk *chunks;                      /* of the segment, by index */
-    struct stream_list waiting[COLLECT_CHUNKS_MOST]; /* they can be written; by queue length less 1 */
-    uint32_t free_chunks;                            /* below ready, at the last scan */
-    uint32_t taken_chunks;
-    uint32_t freed;      /* chunks freed since waiters were last told */
-    uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or taken; 0: one is */
-    uint64_t threads_ns; /* likewise of the last look for dead threads */
-    uint64_t stuck_ns;   /* likewise since when all chunks wait for others that are missing; 0: they do not */
     uint64_t bytes_finished;    /* of finished footprints that are kept */
     uint32_t window;            /* the present one's number, from 1; 0: not cut into windows */
     uint64_t window_begin_ns;   /* CLOCK_MONOTONIC */
@@ -219,34 +195,55 @@ struct collector {
     struct collect_notes notes;
 };
 
-/* collect_image_in - the image in a slot, NULL when there is none that we know. */
-static inline struct collect_image *collect_image_in(const struct collector *collector, uint32_t slot)
+#define FOR_EACH_SEGMENT(segment, collector)                                                                 \
+    for (struct collect_segment *segment = (collector)->segments;                                            \
+         segment < (collector)->segments + (collector)->segment_count; segment++)
+
+/* collect_image_in - the image in a segment's slot, NULL when there is none that we know. */
+static inline struct collect_image *collect_image_in(const struct collector *collector,
+                                                     const struct collect_segment *segment, uint32_t slot)
 {
-    if (slot >= SEG_SLOT_COUNT || collector->image_of_slot[slot] == 0 || collector->images == NULL)
+    if (slot >= SEG_SLOT_COUNT || segment->image_of_slot[slot] == 0 || collector->images == NULL)
         return NULL;
-    return collector->images[collector->image_of_slot[slot] - 1];
+    return collector->images[segment->image_of_slot[slot] - 1];
 }
 
-/* collect_next_image - the image in the first slot from *slot on that has one, with *slot behind it; NULL: there is none. */
+/* collect_next_image - the image in the first slot of all segments from *slot on that has one, with *slot behind it; NULL: none. */
 static inline struct collect_image *collect_next_image(const struct collector *collector, uint32_t *slot)
 {
     struct collect_image *image = NULL;
-    while (image == NULL && *slot < SEG_SLOT_COUNT)
-        image = collect_image_in(collector, (*slot)++);
+    for (; image == NULL && *slot < collector->segment_count * SEG_SLOT_COUNT; ++*slot)
+        image = collect_image_in(collector, &collector->segments[*slot / SEG_SLOT_COUNT],
+                                 *slot % SEG_SLOT_COUNT);
     return image;
+}
+
+/* collect_slot, collect_note - what an image's process tells in its slot, and what we tell there. */
+static inline struct seg_slot *collect_slot(const struct collect_image *image)
+{
+    return &image->segment->view.slots[image->slot];
+}
+
+static inline struct seg_slot_note *collect_note(const struct collect_image *image)
+{
+    return &image->segment->view.slot_notes[image->slot];
 }
 
 /* collect_unattached - processes that found no slot, or none that they could keep. */
 static inline uint64_t collect_unattached(const struct collector *collector)
 {
-    const uint64_t told = get_relaxed(&collector->segment.view.shared->unattached);
-    return collector->refused + (told < COLLECT_UNATTACHED_MOST ? told : 0); /* whatever stands there */
+    uint64_t all = collector->refused, told;
+    for (uint32_t i = 0; i < collector->segment_count; i++) {
+        told = get_relaxed(&collector->segments[i].view.shared->unattached);
+        all += told < COLLECT_UNATTACHED_MOST ? told : 0; /* whatever stands there */
+    }
+    return all;
 }
 
 /* collect_elapsed_ns - nanoseconds since recording began; of a recovered one, at its collector's last word. */
 static inline uint64_t collect_elapsed_ns(const struct collector *collector)
 {
-    const struct seg_header *segment = collector->segment.view.header;
+    const struct seg_header *segment = collector->segments[0].view.header;
     const uint64_t now = collector->options.recover && segment != NULL ? get_relaxed(&segment->heartbeat_ns)
                                                                        : clock_monotonic_ns();
     return now > collector->clock.first_ns ? now - collector->clock.first_ns : 0;
@@ -256,8 +253,9 @@ static inline uint64_t collect_elapsed_ns(const struct collector *collector)
  * those rounds that may be long. A recovered segment's programs are told nothing: nobody works for them. */
 static inline void collect_beat(struct collector *collector)
 {
-    if (!collector->options.recover)
-        put_relaxed(&collector->segment.view.header->heartbeat_ns, clock_monotonic_ns());
+    const uint64_t now = clock_monotonic_ns();
+    for (uint32_t i = 0; i < collector->segment_count && !collector->options.recover; i++)
+        put_relaxed(&collector->segments[i].view.header->heartbeat_ns, now);
 }
 
 /* collect_block_chunks - how many chunks of a stream are waited for, to be one block. */

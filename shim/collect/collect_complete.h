@@ -19,4 +19,15 @@ bool complete_image(const struct collect_image *image);
  * ret_why  every cause, in words, with semicolons between; "" where it is complete. */
 bool complete_judge(const struct collector *collector, bool final, char *ret_why, size_t size);
 
+/* front_check - note such a process, once, when it has ended or run for a while.
+ * front_look - likewise all that run. */
+void front_check(struct collector *collector, struct collect_image *image);
+void front_look(struct collector *collector);
+
+/* ---- recording.json: what was recorded, for people and for the other programs.
+ * It is written beside its place and renamed into it, so that a reader finds the old text or the new, never half. */
+
+/* json_write - write recording.json anew and put it in place of the old one. Returns false with errno set. */
+bool json_write(struct collector *collector, bool final);
+
 #endif

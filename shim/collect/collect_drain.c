@@ -1,12 +1,9 @@
 /* collect_drain.c - blocks written from the queues, and more memory asked for in time. */
-#include "shim/collect/collect_drain.h"
 
 #include "shim/collect/collect_decode.h"
 #include "shim/collect/collect_footprint.h"
-#include "shim/collect/collect_lists.h"
-#include "shim/collect/collect_reserve.h"
-#include "shim/collect/collect_sites.h"
 #include "shim/collect/collect_take.h"
+#include "shim/collect/collect_tell.h"
 #include "shim/shared/raw.h"
 
 #define GROW_LEAST     64u
@@ -110,7 +107,8 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
                             bool all)
 {
     const uint32_t room = reserve_block_chunks(collector);
-    const struct taken_chunk *chunks = collector->chunks;
+    struct collect_segment *segment = stream->image->segment;
+    const struct taken_chunk *chunks = segment->chunks;
     struct fp_columns *block = block_for_use();
     uint32_t indexes[COLLECT_CHUNKS_MOST];
     uint64_t damaged = 0;
@@ -118,16 +116,18 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
     if (block == NULL && !all)
         return 0; /* no memory for it at the moment: the chunks keep it */
     for (uint32_t at = stream->queue_first; at != 0 && done < room && done < most; at = chunks[at - 1].next) {
-        struct seg_chunk_note *note = &collector->segment.view.chunk_notes[at - 1];
+        struct seg_chunk_note *note = &segment->view.chunk_notes[at - 1];
         if (chunks[at - 1].sequence != stream->next_chunk && !all)
             break;
         if (block != NULL && block->mark_count > FP_BLOCK_MARKS_MAX - SEG_CHUNK_WORDS)
             break; /* it might not fit as a whole */
         indexes[done++] = at - 1;
-        if (block != NULL)
-            (void)read_chunk(collector, stream, block, note, take_copy(collector, at - 1), &damaged);
-        else
-            stream->image->lost[FP_LOSS_COLLECTOR] += decode_calls(take_copy(collector, at - 1), note->split);
+        const struct seg_chunk_header *copy = take_copy(segment, at - 1);
+        if (block != NULL &&
+            read_chunk(collector, stream, block, note, copy, &damaged) < chunks[at - 1].words)
+            damaged++; /* something took the rest out of it */
+        if (block == NULL)
+            stream->image->lost[FP_LOSS_COLLECTOR] += decode_calls(copy, note->split);
         stream->next_chunk = chunks[at - 1].sequence + 1;
     }
     if (block != NULL)
@@ -135,61 +135,60 @@ static uint32_t write_block(struct collector *collector, struct collect_stream *
     /* The chunks are freed only now: one that is freed and not written would be lost with us. */
     queue_drop(collector, stream, done);
     for (uint32_t i = 0; i < done; i++)
-        take_free(collector, indexes[i]);
+        take_free(segment, indexes[i]);
     stream->waiting_ns = clock_monotonic_ns();
     collect_beat(collector);
     stream->image->lost[FP_LOSS_SPOILED] += damaged;
     return done;
 }
 
-static void wake_waiters(struct collector *collector)
+static void wake_waiters(struct collect_segment *segment)
 {
-    struct seg_header *segment = collector->segment.view.header;
-    const uint32_t freed = collector->freed;
+    struct seg_header *header = segment->view.header;
+    const uint32_t freed = segment->freed;
     if (freed == 0)
         return;
-    collector->freed = 0;
-    atomic_fetch_add_explicit(&segment->space, 1, memory_order_release);
-    if (get_relaxed(&collector->segment.view.shared->space_waiters) == 0)
+    segment->freed = 0;
+    atomic_fetch_add_explicit(&header->space, 1, memory_order_release);
+    if (get_relaxed(&segment->view.shared->space_waiters) == 0)
         return; /* one that we just miss wakes up by itself after 2 ms */
     /* Wake only as many as there is room for: if thousands wait, all would look and most sleep
      * again. */
-    raw_futex_wake(&segment->space, (int)freed);
+    raw_futex_wake(&header->space, (int)freed);
 }
 
 /* More memory is put behind the pool when half of it is in use; blocks are cut short at three quarters. */
-static bool is_below(const struct collector *collector, uint32_t part)
+static bool is_below(const struct collect_segment *segment, uint32_t part)
 {
-    const uint32_t ready = collector->segment.ready;
-    return collector->free_chunks < ready / part;
+    return segment->free_chunks < seg_held(&segment->view) / part;
 }
 
-static void grow_pool(struct collector *collector)
+static void grow_pool(struct collect_segment *segment)
 {
-    while (is_below(collector, 2)) {
-        const uint32_t ready = collector->segment.ready;
-        const uint32_t count = ready / 4 > GROW_LEAST ? ready / 4 : GROW_LEAST;
-        if (!segment_grow(&collector->segment, count))
+    while (is_below(segment, 2)) {
+        const uint32_t held = seg_held(&segment->view);
+        const uint32_t count = held / 4 > GROW_LEAST ? held / 4 : GROW_LEAST;
+        if (!segment_grow(segment, count))
             break;
-        collector->free_chunks += collector->segment.ready - ready;
-        collector->freed += collector->segment.ready - ready; /* new room is told like freed room */
+        segment->free_chunks += seg_held(&segment->view) - held;
+        segment->freed += seg_held(&segment->view) - held; /* new room is told like freed room */
     }
 }
 
 /* If all chunks are open, each with a little in it, there is nothing to free here. The chunks of
  * threads that ended without a word are taken. If all threads live, and none has filled or left its
  * chunk for STARVED_NS, those that wait for one need not go on waiting. */
-static void look_for_starvation(struct collector *collector)
+static void look_for_starvation(struct collector *collector, struct collect_segment *segment)
 {
     const uint64_t now = clock_monotonic_ns();
-    const bool none = collector->free_chunks == 0 && collector->taken_chunks == 0;
+    const bool none = segment->free_chunks == 0 && segment->taken_chunks == 0;
     if (!none)
-        collector->starved_ns = 0;
-    else if (collector->starved_ns == 0)
-        collector->starved_ns = now;
-    if (none && now - collector->threads_ns >= HUNGRY_LOOK_NS)
-        take_dead_threads(collector);
-    put_relaxed(&collector->segment.view.header->starved, none && now - collector->starved_ns >= STARVED_NS);
+        segment->starved_ns = 0;
+    else if (segment->starved_ns == 0)
+        segment->starved_ns = now;
+    if (none && now - segment->threads_ns >= HUNGRY_LOOK_NS)
+        take_dead_threads(collector, segment);
+    put_relaxed(&segment->view.header->starved, none && now - segment->starved_ns >= STARVED_NS);
 }
 
 /* A scan may pass by a chunk, and find the one that was filled after it: the next scan finds both, however long one takes. */
@@ -204,20 +203,20 @@ static bool is_missing_for_long(struct collect_stream *stream)
 
 /* A chunk that somebody wrote over never comes, and those behind it in its stream wait. When all of the pool waits so, which
  * would stop every program, what is there is written; what is missing counts as one call, as nobody knows how many it was. */
-static void skip_missing(struct collector *collector)
+static void skip_missing(struct collector *collector, struct collect_segment *segment)
 {
     struct collect_image *image;
     const uint64_t now = clock_monotonic_ns();
-    if (collector->free_chunks > 0 || collector->taken_chunks == 0 || queue_longest(collector, 1) != NULL) {
-        collector->stuck_ns = 0;
+    if (segment->free_chunks > 0 || segment->taken_chunks == 0 || queue_longest(segment, 1) != NULL) {
+        segment->stuck_ns = 0;
         return;
     }
-    if (collector->stuck_ns == 0)
-        collector->stuck_ns = now;
-    if (now - collector->stuck_ns < STUCK_NS)
+    if (segment->stuck_ns == 0)
+        segment->stuck_ns = now;
+    if (now - segment->stuck_ns < STUCK_NS)
         return;
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
-        for (uint32_t i = 0; i < image->streams.count; i++) {
+        for (uint32_t i = 0; image->segment == segment && i < image->streams.count; i++) {
             struct collect_stream *stream = image->streams.items[i];
             if (stream->queue_length > 0 && is_missing_for_long(stream)) {
                 image->lost[FP_LOSS_SPOILED]++;
@@ -226,32 +225,42 @@ static void skip_missing(struct collector *collector)
         }
 }
 
-uint32_t drain_blocks(struct collector *collector)
+static uint32_t drain_segment(struct collector *collector, struct collect_segment *segment)
 {
     uint32_t freed = 0;
     struct collect_stream *stream;
 
-    grow_pool(collector);
-    wake_waiters(collector);
-    look_for_starvation(collector);
-    skip_missing(collector);
-    while ((stream = queue_longest(collector,
-                                   is_below(collector, 4) ? 1 : collect_block_chunks(collector))) != NULL) {
+    grow_pool(segment);
+    wake_waiters(segment);
+    look_for_starvation(collector, segment);
+    skip_missing(collector, segment);
+    while ((stream = queue_longest(segment, is_below(segment, 4) ? 1 : collect_block_chunks(collector))) !=
+           NULL) {
         const uint32_t written = write_block(collector, stream, COLLECT_CHUNKS_MOST, false);
         freed += written;
-        wake_waiters(collector);
+        wake_waiters(segment);
         if (written == 0 || freed >= 4 * COLLECT_CHUNKS_MOST)
             break; /* look around: new chunks, ends, the heartbeat */
     }
     return freed;
 }
 
+uint32_t drain_blocks(struct collector *collector)
+{
+    uint32_t freed = 0;
+    FOR_EACH_SEGMENT (segment, collector)
+        freed += drain_segment(collector, segment);
+    return freed;
+}
+
 void drain_waiting(struct collector *collector)
 {
     const uint64_t now = clock_monotonic_ns();
-    for (uint32_t i = 0; i < COLLECT_CHUNKS_MOST; i++) {
+    for (uint32_t i = 0; i < COLLECT_CHUNKS_MOST * collector->segment_count; i++) {
         struct collect_stream *next;
-        for (struct collect_stream *stream = collector->waiting[i].first; stream != NULL; stream = next) {
+        struct collect_segment *segment = &collector->segments[i / COLLECT_CHUNKS_MOST];
+        for (struct collect_stream *stream = segment->waiting[i % COLLECT_CHUNKS_MOST].first; stream != NULL;
+             stream = next) {
             next = stream->behind;
             if (now - stream->waiting_ns >= WAITING_NS) /* the waiters are told in drain_blocks */
                 (void)write_block(collector, stream, COLLECT_CHUNKS_MOST, false);
@@ -265,8 +274,8 @@ void drain_waiting(struct collector *collector)
 static void read_open_chunk(struct collector *collector, struct collect_image *image, uint32_t index,
                             uint32_t stream_number)
 {
-    const struct seg_chunk_header *copy = take_copy(collector, index);
-    struct seg_chunk_note *note = &collector->segment.view.chunk_notes[index];
+    const struct seg_chunk_header *copy = take_copy(image->segment, index);
+    struct seg_chunk_note *note = &image->segment->view.chunk_notes[index];
     struct fp_columns *block = block_for_use();
     struct collect_stream *stream = image_stream(image, stream_number);
     uint64_t damaged = 0;
@@ -279,22 +288,23 @@ static void read_open_chunk(struct collector *collector, struct collect_image *i
     image->lost[FP_LOSS_SPOILED] += damaged;
 }
 
-static uint64_t newest_cut(const struct collector *collector, const struct collect_image *image)
+static uint64_t newest_cut(const struct collect_image *image)
 {
-    return get_relaxed(&collector->segment.view.slot_notes[image->slot].cut);
+    return get_relaxed(&collect_note(image)->cut);
 }
 
 /* Open chunks, all or those begun before the newest cut. */
 static void read_open_chunks(struct collector *collector, struct collect_image *image, bool all)
 {
-    _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = segment_ready(&collector->segment);
-    const uint64_t cut = newest_cut(collector, image);
-    for (uint32_t index = 0; index < ready; index++) {
+    struct collect_segment *segment = image->segment;
+    _Atomic uint64_t *states = segment->view.states;
+    const uint32_t held = seg_held(&segment->view);
+    const uint64_t cut = newest_cut(image);
+    for (uint32_t index = 0; index < held; index++) {
         const uint64_t word = get_acquire(&states[index]);
-        struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
+        struct seg_chunk_header *chunk = seg_chunk(&segment->view, index);
         if ((seg_chunk_state_of(word) != SEG_CHUNK_OPEN && seg_chunk_state_of(word) != SEG_CHUNK_LEFT) ||
-            collector->chunks[index].taken || seg_chunk_slot_of(word) != image->slot ||
+            segment->chunks[index].taken || seg_chunk_slot_of(word) != image->slot ||
             get_acquire(&chunk->magic) != SEG_CHUNK_MAGIC)
             continue;
         if (all || chunk->cut < cut)
@@ -303,12 +313,13 @@ static void read_open_chunks(struct collector *collector, struct collect_image *
 }
 
 /* Chunks at the head of a queue that were begun before the newest cut. */
-static uint32_t chunks_before(const struct collector *collector, const struct collect_stream *stream)
+static uint32_t chunks_before(const struct collect_stream *stream)
 {
-    const uint64_t cut = newest_cut(collector, stream->image);
+    const struct collect_segment *segment = stream->image->segment;
+    const uint64_t cut = newest_cut(stream->image);
     uint32_t count = 0;
-    for (uint32_t at = stream->queue_first; at != 0 && seg_chunk(&collector->segment.view, at - 1)->cut < cut;
-         at = collector->chunks[at - 1].next)
+    for (uint32_t at = stream->queue_first; at != 0 && seg_chunk(&segment->view, at - 1)->cut < cut;
+         at = segment->chunks[at - 1].next)
         count++;
     return count;
 }
@@ -317,14 +328,14 @@ static void write_queues(struct collector *collector, struct collect_image *imag
 {
     for (uint32_t i = 0; i < image->streams.count; i++) {
         struct collect_stream *stream = image->streams.items[i];
-        uint32_t left = all ? stream->queue_length : chunks_before(collector, stream);
+        uint32_t left = all ? stream->queue_length : chunks_before(stream);
         uint32_t written = 1;
         while (left > 0 && written > 0) {
             written = write_block(collector, stream, left, false);
             left -= written;
         }
     }
-    wake_waiters(collector);
+    wake_waiters(image->segment);
 }
 
 void drain_open(struct collector *collector, struct collect_image *image, bool all)
@@ -341,5 +352,5 @@ void drain_image(struct collector *collector, struct collect_image *image)
         while (stream->queue_length > 0)
             (void)write_block(collector, stream, COLLECT_CHUNKS_MOST, true); /* wakes are told below */
     }
-    wake_waiters(collector);
+    wake_waiters(image->segment);
 }

@@ -15,11 +15,8 @@
 #include "footprint/base/words.h"
 #include "footprint/fp/site_sample.h"
 #include "shim/collect/collect_complete.h"
-#include "shim/collect/collect_lists.h"
-#include "shim/collect/collect_reserve.h"
-#include "shim/collect/collect_sites.h"
+#include "shim/collect/collect_image.h"
 #include "shim/collect/collect_tell.h"
-#include "shim/collect/collect_usage.h"
 
 #define NAMES_PER_PID      1000u
 #define RESERVE_WHEN_BELOW 65536u /* bytes free on the disk */
@@ -189,7 +186,7 @@ void image_forget_marks(struct collect_image *image)
 
 void image_open_part(struct collector *collector, struct collect_image *image)
 {
-    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
+    struct seg_slot_note *note = collect_note(image);
     struct collect_part *part = list_part(image);
     image->between = false;
     image->stopped_by = FP_LOSS_DISK_FULL;
@@ -231,7 +228,7 @@ static void grown_to(struct collect_image *image, struct collect_part *part, uin
 static void write_block(struct collector *collector, struct collect_image *image, struct collect_lane *lane,
                         struct fp_columns *block)
 {
-    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
+    struct seg_slot_note *note = collect_note(image);
     struct collect_part *part = &image->parts[image->part_count - 1];
     enum fp_status status = stacks_write(collector, image);
     if (status == FP_OK)

@@ -8,18 +8,13 @@
 
 #include "footprint/base/process.h"
 #include "shim/collect/collect_complete.h"
-#include "shim/collect/collect_drain.h"
 #include "shim/collect/collect_footprint.h"
-#include "shim/collect/collect_front.h"
-#include "shim/collect/collect_lists.h"
+#include "shim/collect/collect_loop.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_recover.h"
-#include "shim/collect/collect_reserve.h"
-#include "shim/collect/collect_sites.h"
-#include "shim/collect/collect_usage.h"
+#include "shim/collect/collect_take.h"
+#include "shim/collect/collect_tell.h"
 
 #define CLAIM_LONGEST_NS UINT64_C(10000000000)
-#define CLAIM_LONG_NS    UINT64_C(100000000) /* a thousand times what it takes: then it is looked who that is */
 #define MADE_UP_NS       UINT64_C(2000000000) /* a process may seem to be none for so long */
 #define ADOPT_AT_ONCE    64u /* then chunks are drained again: each takes a file and some system calls */
 #define FOREIGN_WEIGHT   16u /* of one that all of /proc is looked through for */
@@ -42,20 +37,20 @@ static void cut_epochs(struct seg_slot *slot, struct seg_slot_note *note, bool p
     add_acq_rel(&slot->epoch, SEG_CUT_DISTANCE);
 }
 
-void image_cut(const struct collector *collector, uint32_t slot)
+void image_cut(const struct collector *collector, const struct collect_image *image)
 {
-    struct seg_slot_note *note = &collector->segment.view.slot_notes[slot];
+    struct seg_slot_note *note = collect_note(image);
     const uint64_t before = get_relaxed(&note->cut);
     put_relaxed(&note->cut_before, before);
-    cut_epochs(&collector->segment.view.slots[slot], note, collector->paused);
+    cut_epochs(collect_slot(image), note, collector->paused);
 }
 
 /* Let a slot that was just found heed a pause or its end, if it missed that. */
-static void cut_adopt(const struct collector *collector, uint32_t slot)
+static void cut_adopt(const struct collector *collector, const struct collect_image *image)
 {
-    const uint64_t cut = collector->segment.view.slots[slot].first_cut;
+    const uint64_t cut = collect_slot(image)->first_cut;
     if (((cut & SEG_CUT_PAUSED) != 0) != collector->paused)
-        image_cut(collector, slot);
+        image_cut(collector, image);
 }
 
 /* ---- discovery -------------------------------------------------------------------------------------------- */
@@ -69,14 +64,13 @@ static bool has_ended(const struct collect_image *image)
 /* Returns which of two images of one pid the process is now. The kernel's view decides; only where
  * it shows nothing, the images' own words do: a process may claim to be another. NULL where it
  * cannot be told: both stay until the process ends. */
-static struct collect_image *later_of(const struct collector *collector, struct collect_image *image,
-                                      struct collect_image *fresh)
+static struct collect_image *later_of(struct collect_image *image, struct collect_image *fresh)
 {
     struct collect_image *later = image->serial < fresh->serial ? fresh : image;
-    if (!collector->segment.can_look || has_ended(image))
+    if (!image->segment->can_look || has_ended(image))
         return later;
-    enum mapped has = mapped_look(&collector->segment, image->pid, image->map_address);
-    enum mapped has_fresh = mapped_look(&collector->segment, fresh->pid, fresh->map_address);
+    enum mapped has = mapped_look(image->segment, image->pid, image->map_address);
+    enum mapped has_fresh = mapped_look(fresh->segment, fresh->pid, fresh->map_address);
     if (has == MAPPED_NO && has_fresh == MAPPED_NO)
         return later;
     if (has == MAPPED_UNKNOWN || has_fresh == MAPPED_UNKNOWN)
@@ -95,27 +89,30 @@ static void end_former_image(struct collector *collector, struct collect_image *
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
         if (image == fresh || image->pid != fresh->pid)
             continue;
-        const struct collect_image *later = later_of(collector, image, fresh);
+        const struct collect_image *later = later_of(image, fresh);
         if (later != NULL)
             image_finish(collector, later == fresh ? image : fresh,
                          later->parent_serial != SEG_NOBODY ? IMAGE_EXIT : IMAGE_EXEC);
     }
 }
 
-static void adopt(struct collector *collector, uint32_t slot_index, const struct seg_slot *slot, uint32_t pid)
+static void adopt(struct collector *collector, struct collect_segment *segment, uint32_t slot_index,
+                  uint32_t pid)
 {
+    const struct seg_slot *slot = &segment->view.slots[slot_index];
     struct collect_image *image;
     const bool foreign = pid == 0;
     uint32_t parent_pid = slot->parent_pid;
     if (foreign)
-        pid = process_find_foreign(&collector->segment, slot, &parent_pid);
+        pid = process_find_foreign(segment, slot, &parent_pid);
     image = calloc(1, sizeof *image);
     if (image == NULL || !list_image(collector, image)) {
         free(image);
-        collector->attaching = true; /* in the next round again; its chunks wait for it (collect_drain.c) */
+        segment->attaching = true; /* in the next round again; its chunks wait for it (collect_drain.c) */
         return;
     }
     reserve_for_images(collector);
+    image->segment = segment;
     image->slot = slot_index;
     image->found_ns = clock_monotonic_ns();
     image->foreign = foreign;
@@ -131,11 +128,11 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
     memcpy(image->program, slot->program, sizeof image->program);
     image->program[sizeof image->program - 1] = '\0';
     image->pidfd = pid != 0 ? fp_pidfd_open((pid_t)pid) : -1;
-    image->confirmed = pid != 0 && mapped_look(&collector->segment, pid, image->map_address) == MAPPED_YES;
+    image->confirmed = pid != 0 && mapped_look(segment, pid, image->map_address) == MAPPED_YES;
     collect_beat(collector);
-    collector->image_of_slot[slot_index] = (uint32_t)collector->image_count;
-    collector->running++;
-    cut_adopt(collector, slot_index);
+    segment->image_of_slot[slot_index] = (uint32_t)collector->image_count;
+    segment->running++;
+    cut_adopt(collector, image);
     usage_adopt(collector, image, pid != 0);
     if (!collector->options.recover || !recover_footprint(collector, image))
         image_open_part(collector, image);
@@ -146,27 +143,24 @@ static void adopt(struct collector *collector, uint32_t slot_index, const struct
 }
 
 /* A claim from another pid namespace does not say whose it is, and one that was forged says what it likes: one that stands for so
- * long is nobody's, and sooner one of a process without the segment. */
-static bool claimer_lives(struct collector *collector, uint32_t slot, uint64_t word)
+ * long is nobody's. */
+static bool claimer_lives(struct collect_segment *segment, uint32_t slot, uint64_t word)
 {
     const uint32_t pid = (uint32_t)(word >> 32);
     const uint64_t now = clock_monotonic_ns();
     if (pid != 0 && !process_exists(pid))
         return false;
-    if (collector->claimed_ns[slot] == 0 || collector->claims[slot] != word) {
-        collector->claimed_ns[slot] = now;
-        collector->claims[slot] = word;
+    if (segment->claimed_ns[slot] == 0 || segment->claims[slot] != word) {
+        segment->claimed_ns[slot] = now;
+        segment->claims[slot] = word;
     }
-    if (pid != 0 && now - collector->claimed_ns[slot] >= CLAIM_LONG_NS &&
-        !mapped_anywhere(&collector->segment, pid))
-        return false;
-    return now - collector->claimed_ns[slot] < CLAIM_LONGEST_NS;
+    return now - segment->claimed_ns[slot] < CLAIM_LONGEST_NS;
 }
 
 /* Returns how much of a round's work it took. */
-static uint32_t adopt_or_refuse(struct collector *collector, uint32_t index)
+static uint32_t adopt_or_refuse(struct collector *collector, struct collect_segment *segment, uint32_t index)
 {
-    struct seg_slot *slot = &collector->segment.view.slots[index];
+    struct seg_slot *slot = &segment->view.slots[index];
     uint64_t word = get_relaxed(&slot->state);
     if ((word & 0xffffffff) != SEG_SLOT_ATTACHED)
         return 0;
@@ -175,7 +169,7 @@ static uint32_t adopt_or_refuse(struct collector *collector, uint32_t index)
         collector->refused++;
         return 0;
     }
-    adopt(collector, index, slot, (uint32_t)(word >> 32));
+    adopt(collector, segment, index, (uint32_t)(word >> 32));
     return word >> 32 == 0 ? FOREIGN_WEIGHT : 1;
 }
 
@@ -194,38 +188,45 @@ static void sort_by_serial(const struct seg_slot *slots, uint32_t *indexes, uint
 
 /* A serial is taken between the claim of a slot and its last store: so while the count stands still and no claim
  * was seen half done, there is nothing new. */
-bool image_discover(struct collector *collector)
+static bool discover(struct collector *collector, struct collect_segment *segment)
 {
-    struct seg_slot *slots = collector->segment.view.slots;
-    const uint64_t serials = atomic_load_explicit(&collector->segment.view.shared->serials,
-                                                  memory_order_seq_cst);
-    if (serials == collector->serials_seen && !collector->attaching)
+    struct seg_slot *slots = segment->view.slots;
+    const uint64_t serials = atomic_load_explicit(&segment->view.shared->serials, memory_order_seq_cst);
+    if (serials == segment->serials_seen && !segment->attaching)
         return true;
     uint32_t found[SEG_SLOT_COUNT], count = 0, weight = 0;
-    collector->serials_seen = serials;
-    collector->attaching = false;
+    segment->serials_seen = serials;
+    segment->attaching = false;
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {
         uint64_t word = atomic_load_explicit(&slots[index].state, memory_order_seq_cst);
         if ((word & 0xffffffff) != SEG_SLOT_ATTACHING)
-            collector->claimed_ns[index] = 0; /* the next claim is another */
-        if (collector->image_of_slot[index] != 0 || word == SEG_SLOT_FREE)
+            segment->claimed_ns[index] = 0; /* the next claim is another */
+        if (segment->image_of_slot[index] != 0 || word == SEG_SLOT_FREE)
             continue;
         if ((word & 0xffffffff) == SEG_SLOT_ATTACHED) {
             found[count++] = index;
-        } else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && claimer_lives(collector, index, word)) {
-            collector->attaching = true;
+        } else if ((word & 0xffffffff) == SEG_SLOT_ATTACHING && claimer_lives(segment, index, word)) {
+            segment->attaching = true;
         } else if (!atomic_compare_exchange_strong(&slots[index].state, &word, SEG_SLOT_FREE)) {
-            collector->attaching = true; /* it got to the end of its claim before it died */
+            segment->attaching = true; /* it got to the end of its claim before it died */
         } else {
-            collector->claimed_ns[index] = 0; /* nobody's, or nothing that a process of ours writes */
+            segment->claimed_ns[index] = 0; /* nobody's, or nothing that a process of ours writes */
         }
     }
     sort_by_serial(slots, found, count);
     for (uint32_t i = 0; i < count && weight < ADOPT_AT_ONCE; i++)
-        weight += adopt_or_refuse(collector, found[i]);
+        weight += adopt_or_refuse(collector, segment, found[i]);
     if (weight >= ADOPT_AT_ONCE)
-        collector->attaching = true; /* there may be more */
+        segment->attaching = true; /* there may be more */
     return weight < ADOPT_AT_ONCE;
+}
+
+bool image_discover(struct collector *collector)
+{
+    bool all = true;
+    FOR_EACH_SEGMENT (segment, collector)
+        all = discover(collector, segment) && all;
+    return all;
 }
 
 void image_discover_all(struct collector *collector)
@@ -238,9 +239,9 @@ void image_discover_all(struct collector *collector)
 }
 
 /* One whose leading thread has ended shows no mappings any more. */
-static bool is_made_up(const struct collector *collector, const struct collect_image *image)
+static bool is_made_up(const struct collect_image *image)
 {
-    return !image->confirmed && collector->segment.can_look &&
+    return !image->confirmed && image->segment->can_look &&
            clock_monotonic_ns() - image->found_ns >= MADE_UP_NS && !process_is_zombie(image->pid);
 }
 
@@ -248,7 +249,7 @@ bool image_some_remain(const struct collector *collector)
 {
     const struct collect_image *image;
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
-        if (!is_made_up(collector, image))
+        if (!is_made_up(image))
             return true;
     return false;
 }
@@ -257,8 +258,8 @@ bool image_some_remain(const struct collector *collector)
 
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end)
 {
-    struct seg_slot *slot = &collector->segment.view.slots[image->slot];
-    struct seg_slot_note *note = &collector->segment.view.slot_notes[image->slot];
+    struct seg_slot *slot = collect_slot(image);
+    struct seg_slot_note *note = collect_note(image);
     if (image->ended)
         return;
     image->ended = true;
@@ -278,8 +279,8 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     image_release_lanes(image);
     stacks_release(image);
     usage_release_looks(image);
-    collector->image_of_slot[image->slot] = 0;
-    collector->running--;
+    image->segment->image_of_slot[image->slot] = 0;
+    image->segment->running--;
     if (end == IMAGE_EXEC) {
         collector->execed_pid = image->pid;
         collector->execed_ns = clock_monotonic_ns();
@@ -296,15 +297,14 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
 
 /* The kernel does not tell an exec that another recording follows, and old kernels have no pidfd:
  * then we look. */
-static bool has_gone(const struct collector *collector, struct collect_image *image, bool thorough,
-                     enum image_end *ret_end)
+static bool has_gone(struct collect_image *image, bool thorough, enum image_end *ret_end)
 {
     *ret_end = IMAGE_EXIT;
     if (image->pidfd < 0 && !process_exists(image->pid))
         return true;
     if (!thorough && image->confirmed)
         return false;
-    switch (mapped_look(&collector->segment, image->pid, image->map_address)) {
+    switch (mapped_look(image->segment, image->pid, image->map_address)) {
     case MAPPED_YES:
         image->confirmed = true;
         image->looks_unmapped = 0;
@@ -323,9 +323,9 @@ static bool has_gone(const struct collector *collector, struct collect_image *im
 
 void image_check_ends(struct collector *collector, bool thorough)
 {
-    static struct pollfd watched[SEG_SLOT_COUNT];
-    static struct collect_image *images[SEG_SLOT_COUNT + 1];
-    static enum image_end ends[SEG_SLOT_COUNT];
+    static struct pollfd watched[COLLECT_SEGMENTS_MOST * SEG_SLOT_COUNT];
+    static struct collect_image *images[COLLECT_SEGMENTS_MOST * SEG_SLOT_COUNT + 1];
+    static enum image_end ends[COLLECT_SEGMENTS_MOST * SEG_SLOT_COUNT];
     nfds_t count = 0, gone = 0;
     for (uint32_t slot = 0; (images[count] = collect_next_image(collector, &slot)) != NULL; count++)
         watched[count] = (struct pollfd){images[count]->pidfd, POLLIN, 0}; /* poll passes over -1 */
@@ -333,7 +333,7 @@ void image_check_ends(struct collector *collector, bool thorough)
         count = 0; /* no memory for it just now */
     for (nfds_t i = 0; i < count; i++) {
         enum image_end end = IMAGE_EXIT;
-        if (watched[i].revents == 0 && !has_gone(collector, images[i], thorough, &end))
+        if (watched[i].revents == 0 && !has_gone(images[i], thorough, &end))
             continue;
         images[gone] = images[i];
         ends[gone++] = end;
@@ -347,17 +347,17 @@ void image_check_ends(struct collector *collector, bool thorough)
             end_former_image(collector, images[i]);
         image_finish(collector, images[i], ends[i]); /* nothing, where that was done already */
     }
-    put_relaxed(&collector->segment.view.header->crowded, collector->running == SEG_SLOT_COUNT);
+    FOR_EACH_SEGMENT (segment, collector)
+        put_relaxed(&segment->view.header->crowded, segment->running == SEG_SLOT_COUNT);
 }
 
 bool image_bump_epochs(struct collector *collector)
 {
-    struct seg_slot *slots = collector->segment.view.slots;
+    const struct collect_image *image;
     bool any = false;
-    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
-        if (collector->image_of_slot[slot] != 0) {
-            add_acq_rel(&slots[slot].epoch, 1);
-            any = any || get_relaxed(&slots[slot].lane_count) > 1;
-        }
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;) {
+        add_acq_rel(&collect_slot(image)->epoch, 1);
+        any = any || get_relaxed(&collect_slot(image)->lane_count) > 1;
+    }
     return any;
 }

@@ -1,5 +1,4 @@
 /* collect_json.c - recording.json made and written. */
-#include "shim/collect/collect_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +14,9 @@
 #include "footprint/base/process.h"
 #include "footprint/base/words.h"
 #include "shim/collect/collect_complete.h"
+#include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_tell.h"
-#include "shim/collect/collect_usage.h"
 
 #define TEMPORARY  "recording.json.new"
 #define OVER_BYTES 4096
@@ -122,12 +120,14 @@ static json_t *collector_object(const struct collector *collector)
     json_t *object = json_object();
     char boot[64];
     struct stat directory;
+    struct look_times own = {0};
+    (void)look_at_times((uint32_t)getpid(), &own);                         /* stays zero */
     (void)proc_read("/proc/sys/kernel/random/boot_id", boot, sizeof boot); /* stays empty */
     boot[strcspn(boot, "\n")] = '\0';
     json_object_set_new(object, "pid", number((uint64_t)getpid()));
-    json_object_set_new(object, "start_ticks", number(process_start_ticks((uint32_t)getpid())));
+    json_object_set_new(object, "start_ticks", number(own.start_ticks));
     json_object_set_new(object, "boot_id", text(boot));
-    json_object_set_new(object, "pid_namespace", number(collector->segment.view.fixed.pid_namespace));
+    json_object_set_new(object, "pid_namespace", number(collector->segments[0].view.fixed.pid_namespace));
     if (fstat(collector->directory_fd, &directory) == 0)
         json_object_set_new(object, "directory_inode", number(directory.st_ino));
     return object;
@@ -135,11 +135,9 @@ static json_t *collector_object(const struct collector *collector)
 
 /* Tell what recording took outside the program, for whoever decides whether to leave it on
  * (docs/cost.md). */
-static void put_cost(json_t *object, const struct collect_segment *segment)
+static void put_cost(json_t *object, const struct collector *collector)
 {
-    const struct seg_view *view = &segment->view;
-    const uint64_t held = seg_held(view);
-    const uint64_t used = segment->ready;
+    uint64_t held = 0, used = 0;
     unsigned long long pages = 0, shared = 0;
     char text[128];
     struct rusage usage;
@@ -154,16 +152,19 @@ static void put_cost(json_t *object, const struct collect_segment *segment)
     if (pages > shared)
         json_object_set_new(object, "collector_bytes",
                             number((uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE)));
-    json_object_set_new(object, "segment_bytes",
-                        number(view->chunks_offset + held * (uint64_t)SEG_CHUNK_BYTES));
-    json_object_set_new(object, "segment_used_bytes",
-                        number(view->chunks_offset + used * (uint64_t)SEG_CHUNK_BYTES));
+    FOR_EACH_SEGMENT (segment, (struct collector *)(uintptr_t)collector) {
+        held += segment->view.chunks_offset + seg_held(&segment->view) * (uint64_t)SEG_CHUNK_BYTES;
+        used += segment->view.chunks_offset + seg_held(&segment->view) * (uint64_t)SEG_CHUNK_BYTES;
+    }
+    json_object_set_new(object, "segments", number(collector->segment_count));
+    json_object_set_new(object, "segment_bytes", number(held));
+    json_object_set_new(object, "segment_used_bytes", number(used));
 }
 
 /* Tell the options and pauses that left something out, as asked. */
 static void put_choices(json_t *object, const struct collector *collector)
 {
-    const struct seg_shared *shared = collector->segment.view.shared;
+    const struct seg_shared *shared = collector->segments[0].view.shared;
     const uint64_t others = get_relaxed(&shared->others);
     json_t *pauses = json_array(), *names = json_array();
     for (size_t i = 0; i < collector->pause_count; i++) {
@@ -247,17 +248,18 @@ static void put_stop(json_t *object, const struct collector *collector)
 /* The state of a recording that goes on, for whoever asked for something. */
 static void put_state(json_t *object, const struct collector *collector)
 {
-    const uint64_t chunks = collector->segment.ready;
+    const struct collect_segment *segment = &collector->segments[0];
+    const uint64_t chunks = seg_held(&segment->view);
     json_t *ring = json_object();
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
     put_answers(object, collector);
     json_object_set_new(ring, "chunks", number(chunks));
     json_object_set_new(ring, "chunks_used",
-                        number(chunks > collector->free_chunks ? chunks - collector->free_chunks : 0));
-    json_object_set_new(ring, "chunks_most", number(collector->segment.view.fixed.chunk_count));
-    json_object_set_new(ring, "chunks_held", number(seg_held(&collector->segment.view)));
+                        number(chunks > segment->free_chunks ? chunks - segment->free_chunks : 0));
+    json_object_set_new(ring, "chunks_most", number(segment->view.fixed.chunk_count));
+    json_object_set_new(ring, "chunks_held", number(seg_held(&segment->view)));
     json_object_set_new(object, "ring", ring);
-    json_object_set_new(object, "segment_path", text(collector->segment.path));
+    json_object_set_new(object, "segment_path", text(segment->path));
     json_object_set_new(object, "collector", collector_object(collector));
 }
 
@@ -311,7 +313,7 @@ static json_t *whole(struct collector *collector, bool final)
         json_object_set_new(object, "recovered", json_true());
     put_stop(object, collector);
     put_choices(object, collector);
-    put_cost(object, &collector->segment);
+    put_cost(object, collector);
     if (!final)
         put_state(object, collector);
     json_object_set_new(object, "processes", processes);

@@ -9,16 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_drain.h"
+#include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_footprint.h"
-#include "shim/collect/collect_front.h"
 #include "shim/collect/collect_image.h"
-#include "shim/collect/collect_json.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_take.h"
 #include "shim/collect/collect_tell.h"
-#include "shim/collect/collect_usage.h"
 #include "shim/shared/raw.h"
 
 #define NAP_NS         4000000u  /* while there is work: a round takes some 25 us, whatever it finds */
@@ -95,14 +91,14 @@ static bool take_request(struct collector *collector, enum collect_request reque
 /* After it, what was recorded before it is written. */
 static void cut_all(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
     const struct timespec heeded = {0, CUT_HEED_NS};
     struct collect_image *image;
-    put_relaxed(&segment->paused, collector->paused);
+    FOR_EACH_SEGMENT (segment, collector)
+        put_relaxed(&segment->view.header->paused, collector->paused);
     clock_anchor(&collector->clock);
     image_discover_all(collector); /* one that has come since this round began is cut like the others */
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
-        image_cut(collector, image->slot);
+        image_cut(collector, image);
     (void)nanosleep(&heeded, NULL); /* shorter only leaves more chunks to be read while they are open */
     image_discover_all(collector);
     /* Several passes, because a lane may close the chunk that we are about to read, and come to the
@@ -187,7 +183,7 @@ static void forget_gone(struct collector *collector)
         }
         collector->images[kept++] = image;
         if (!image->ended)
-            collector->image_of_slot[image->slot] = (uint32_t)kept;
+            image->segment->image_of_slot[image->slot] = (uint32_t)kept;
     }
     collector->image_count = kept;
 }
@@ -218,7 +214,8 @@ static void begin_window(struct collector *collector)
     collector->window++;
     collector->window_begin_ns = clock_monotonic_ns();
     collector->window_elapsed_ns = collect_elapsed_ns(collector);
-    put_relaxed(&collector->segment.view.header->window, collector->window);
+    FOR_EACH_SEGMENT (segment, collector)
+        put_relaxed(&segment->view.header->window, collector->window);
     remove_old_windows(collector);
 }
 
@@ -238,7 +235,7 @@ static bool heed_window(struct collector *collector)
 
 void loop_begin(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
+    struct seg_header *segment = collector->segments[0].view.header;
     collector->window = collector->options.window_ns != 0 ? 1 : 0;
     collector->window_begin_ns = clock_monotonic_ns();
     put_relaxed(&segment->window, collector->window);
@@ -317,10 +314,19 @@ static bool nobody_is_left(struct collector *collector)
     return true;
 }
 
-static void set_closing(struct seg_header *segment, enum seg_closing closing)
+static void set_closing(struct collector *collector, enum seg_closing closing)
 {
-    atomic_store_explicit(&segment->closing, closing, memory_order_seq_cst);
-    raw_futex_wake(&segment->closing, INT_MAX);
+    FOR_EACH_SEGMENT (segment, collector) {
+        atomic_store_explicit(&segment->view.header->closing, closing, memory_order_seq_cst);
+        raw_futex_wake(&segment->view.header->closing, INT_MAX);
+    }
+}
+
+/* Look at every slot: a claim may stand there without a serial yet, or have been taken since the round began. */
+static void look_at_all_slots(struct collector *collector)
+{
+    FOR_EACH_SEGMENT (segment, collector)
+        segment->attaching = true;
 }
 
 static void finish_all(struct collector *collector)
@@ -334,18 +340,20 @@ static void finish_all(struct collector *collector)
  * found by this last look. */
 static bool may_close(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
     image_discover_all(collector); /* whose children are looked for next */
     if (image_some_remain(collector) || mapped_unattached_remain(collector))
         return false;
-    set_closing(segment, SEG_CLOSING);
-    collector->attaching = true; /* look at every slot: a claim may stand there without a serial yet */
+    set_closing(collector, SEG_CLOSING);
+    look_at_all_slots(collector);
     image_discover_all(collector);
-    if (image_some_remain(collector) || collector->attaching || mapped_unattached_remain(collector)) {
-        set_closing(segment, SEG_OPEN);
+    bool attaching = false;
+    FOR_EACH_SEGMENT (segment, collector)
+        attaching = attaching || segment->attaching;
+    if (image_some_remain(collector) || attaching || mapped_unattached_remain(collector)) {
+        set_closing(collector, SEG_OPEN);
         return false;
     }
-    set_closing(segment, SEG_CLOSED);
+    set_closing(collector, SEG_CLOSED);
     finish_all(collector);
     return true;
 }
@@ -354,8 +362,11 @@ static bool may_close(struct collector *collector)
 static void rest(struct collector *collector, uint32_t idle_rounds, bool deaf)
 {
     const struct timespec step = {0, STEP_NS};
-    struct seg_shared *shared = collector->segment.view.shared;
-    const bool wanted = collector->free_chunks == 0 && get_relaxed(&shared->space_waiters) > 0;
+    struct seg_shared *shared = collector->segments[0].view.shared;
+    bool wanted = false;
+    FOR_EACH_SEGMENT (segment, collector)
+        wanted = wanted ||
+                 (segment->free_chunks == 0 && get_relaxed(&segment->view.shared->space_waiters) > 0);
     const bool sleep = idle_rounds > IDLE_ROUNDS && !wanted;
     uint64_t duration = wanted                       ? WANTED_NS
                         : !sleep                     ? NAP_NS
@@ -382,10 +393,11 @@ static void stop_recording(struct collector *collector, enum collect_stop why)
 {
     const struct timespec last_calls = {0, LAST_CALLS_NS};
     stop_note(collector, why);
-    atomic_store_explicit(&collector->segment.view.header->stopped, 1, memory_order_seq_cst);
-    set_closing(collector->segment.view.header, SEG_CLOSED);
+    FOR_EACH_SEGMENT (segment, collector)
+        atomic_store_explicit(&segment->view.header->stopped, 1, memory_order_seq_cst);
+    set_closing(collector, SEG_CLOSED);
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores of other threads under way */
-    collector->attaching = true;        /* look at every slot: one that was taken since this round began */
+    look_at_all_slots(collector);
     image_discover(collector);
     (void)take_scan(collector);
     finish_all(collector);
@@ -402,18 +414,18 @@ struct pace {
 static uint32_t work(struct collector *collector, uint64_t now, struct pace *pace)
 {
     const bool look = now - pace->looked_ns >= LOOK_NS, command_ended = !collector->control_open;
-    put_relaxed(&collector->segment.view.header->heartbeat_ns, now);
     clock_anchor(&collector->clock);
-    clock_share(&collector->clock, collector->segment.view.header);
-    if (look) { /* the counts of serials and of ready chunks may have been written over */
-        pace->looked_ns = now;
-        collector->attaching = true;
-        (void)segment_ready_all(&collector->segment);
+    FOR_EACH_SEGMENT (segment, collector) {
+        put_relaxed(&segment->view.header->heartbeat_ns, now);
+        clock_share(&collector->clock, segment->view.header);
+        segment->attaching = segment->attaching || look; /* the count of serials may have been written over */
     }
+    if (look)
+        pace->looked_ns = now;
     (void)image_discover(collector); /* the others in the next round */
     (void)image_bump_epochs(collector);
     const uint32_t taken = take_scan(collector), freed = drain_blocks(collector);
-    segment_hold_more(&collector->segment);
+    user_give_up_spoiled(collector);
     image_check_ends(collector, look);
     usage_look(collector, now);
     if (look)
@@ -423,7 +435,8 @@ static uint32_t work(struct collector *collector, uint64_t now, struct pace *pac
     watch_control(collector);
     if (now - pace->seldom_ns >= SELDOM_NS) {
         pace->seldom_ns = now;
-        take_dead_threads(collector);
+        FOR_EACH_SEGMENT (segment, collector)
+            take_dead_threads(collector, segment);
         drain_waiting(collector);
         reserve_renew(collector);
     }
@@ -457,7 +470,7 @@ void loop_run(struct collector *collector)
     struct pace pace = {0};
     for (;;) {
         const uint64_t now = clock_monotonic_ns();
-        const uint32_t rung = get_acquire(&collector->segment.view.shared->doorbell);
+        const uint32_t rung = get_acquire(&collector->segments[0].view.shared->doorbell);
         const bool rings = rung != pace.doorbell;
         const uint32_t done = work(collector, now, &pace);
         if (is_over(collector, now, &pace))

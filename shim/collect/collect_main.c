@@ -21,13 +21,11 @@
 #include <unistd.h>
 
 #include "footprint/base/process.h"
-#include "shim/collect/collect_json.h"
+#include "shim/collect/collect_complete.h"
+#include "shim/collect/collect_image.h"
 #include "shim/collect/collect_loop.h"
 #include "shim/collect/collect_proc.h"
-#include "shim/collect/collect_recover.h"
-#include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_tell.h"
-#include "shim/collect/collect_usage.h"
 
 #define LAST_PAUSE_NS     100000000
 #define LAST_TRIES        50u
@@ -105,8 +103,8 @@ static enum place try_directory(struct collector *collector, const char *path, s
         fp_trusted_is_empty(collector->directory_fd))
         return PLACE_OURS;
     if (collector->options.join &&
-        segment_of_live_collector(collector->directory_fd, collector->directory, collector->segment.path,
-                                  sizeof collector->segment.path))
+        segment_of_live_collector(collector->directory_fd, collector->directory, collector->segments[0].path,
+                                  sizeof collector->segments[0].path))
         return PLACE_JOINED;
     (void)close(collector->directory_fd);
     collector->directory_fd = -1;
@@ -284,8 +282,8 @@ static uint32_t filters_passed(void)
 
 static void fill_header(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
-    struct seg_fixed *fixed = &collector->segment.view.fixed; /* published from there */
+    struct seg_header *segment = collector->segments[0].view.header;
+    struct seg_fixed *fixed = &collector->segments[0].view.fixed; /* published from there */
     const struct collect_options *options = &collector->options;
     struct stat status;
     fixed->version = SEG_VERSION;
@@ -299,15 +297,14 @@ static void fill_header(struct collector *collector)
         memcpy(segment->directory, collector->directory, directory_size);
     clock_share(&collector->clock, segment);
     fixed->flags = (options->drop ? SEG_FLAG_DROP : 0) | (options->no_follow ? SEG_FLAG_NO_FOLLOW : 0) |
-                   (options->no_residency ? 0 : SEG_FLAG_RESIDENT) | (options->sites ? SEG_FLAG_SITES : 0) |
-                   (collector->segment.by_need ? SEG_FLAG_BY_NEED : 0);
+                   (options->no_residency ? 0 : SEG_FLAG_RESIDENT) | (options->sites ? SEG_FLAG_SITES : 0);
     fixed->sites_bytes = options->sites_bytes;
     fixed->filters = filters_passed();
     fixed->bump_ticks = (uint64_t)(BUMP_NS / collector->clock.ns_per_tick);
     fixed->seldom_ticks = (uint64_t)(SELDOM_NS / collector->clock.ns_per_tick);
     fixed->pid_namespace = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
     loop_begin(collector);
-    put_relaxed(&collector->segment.view.shared->leader_pid, options->leader_pid);
+    put_relaxed(&collector->segments[0].view.shared->leader_pid, options->leader_pid);
     put_relaxed(&segment->heartbeat_ns, clock_monotonic_ns());
 }
 
@@ -322,7 +319,7 @@ static void tell_unwritable(struct collector *collector)
 /* No recording has begun: there is to be none to stumble over. */
 static int give_up(struct collector *collector)
 {
-    segment_remove(&collector->segment);
+    segment_remove(&collector->segments[0]);
     (void)unlinkat(collector->directory_fd, "recording.json", 0); /* it may not be there */
     place_forget(collector);
     return EXIT_FAILED;
@@ -361,7 +358,7 @@ static int take_place(struct collector *collector, uint32_t *ret_number, bool *r
         return fail(collector, "output directory '%s' holds something already; name another",
                     collector->options.out);
     case PLACE_JOINED:
-        answer(collector, "ok", collector->segment.path);
+        answer(collector, "ok", collector->segments[0].path);
         *ret_joined = true;
         break;
     case PLACE_OURS:
@@ -373,8 +370,9 @@ static int take_place(struct collector *collector, uint32_t *ret_number, bool *r
 /* Returns EXIT_DONE with the segment published, or another's joined; or another code after answering. */
 static int prepare(struct collector *collector, bool *ret_joined)
 {
+    struct collect_segment *segment = &collector->segments[0];
     const char *reason = NULL;
-    char place[sizeof collector->segment.path + sizeof collector->directory];
+    char place[sizeof segment->path + sizeof collector->directory];
     uint32_t number;
     const int code = take_place(collector, &number, ret_joined);
     if (code != EXIT_DONE || *ret_joined)
@@ -382,16 +380,17 @@ static int prepare(struct collector *collector, bool *ret_joined)
     segment_remove_stale();
     clock_start(&collector->clock, collector->options.no_tsc);
     collector->options.out = collector->directory;
-    if (!segment_create(&collector->segment, &collector->options, collector->directory_fd, &reason)) {
+    segment->user = (uint32_t)geteuid();
+    if (!segment_create(segment, &collector->options, collector->directory_fd, &reason)) {
         (void)fail(collector, "%s", reason);
         place_forget(collector);
         return EXIT_FAILED;
     }
     notes_open(collector);
-    mapped_test(&collector->segment);
+    mapped_test(segment);
     fill_header(collector);
-    collector->chunks = calloc(collector->segment.view.fixed.chunk_count, sizeof *collector->chunks);
-    if (collector->chunks == NULL) {
+    segment->chunks = calloc(segment->view.fixed.chunk_count, sizeof *segment->chunks);
+    if (segment->chunks == NULL) {
         (void)fail(collector, "no memory for the table of chunks");
         return give_up(collector);
     }
@@ -400,9 +399,9 @@ static int prepare(struct collector *collector, bool *ret_joined)
         return give_up(collector);
     }
     (void)!chdir("/"); /* a recorded program's directory may be removed or unmounted under it */
-    segment_publish(&collector->segment);
+    segment_publish(segment);
     place_share(collector);
-    (void)snprintf(place, sizeof place, "%s%s%s", collector->segment.path, number > 1 ? "\n" : "",
+    (void)snprintf(place, sizeof place, "%s%s%s", segment->path, number > 1 ? "\n" : "",
                    number > 1 ? collector->directory : ""); /* fits */
     answer(collector, "ok", place);
     return EXIT_DONE;
@@ -426,7 +425,7 @@ static int recover(struct collector *collector)
                 strerror(errno));
         return EXIT_FAILED;
     }
-    segment_remove(&collector->segment);
+    segment_remove(&collector->segments[0]);
     return EXIT_DONE;
 }
 
@@ -439,7 +438,8 @@ static void release(struct collector *collector)
     }
     free(collector->images);
     free(collector->pauses);
-    free(collector->chunks);
+    FOR_EACH_SEGMENT (segment, collector)
+        free(segment->chunks);
 }
 
 /* Without blocks that are held (not every file system has files without names) a full disk may refuse even this: it is
@@ -460,7 +460,8 @@ int main(int argc, char **argv)
     static struct collector collector = {.directory_fd = -1,
                                          .reserve_fd = -1,
                                          .list_fd = -1,
-                                         .segment = {.file = {.folder_fd = -1, .fd = -1}},
+                                         .segments = {{.file = {.folder_fd = -1, .fd = -1}}},
+                                         .segment_count = 1,
                                          .notes = {.fd = -1}};
     bool joined;
     int code = collect_parse_options(argc, argv, &collector.options);
@@ -470,6 +471,7 @@ int main(int argc, char **argv)
         (void)fputs("mallab-collect: bad options; see mallab-collect --help\n", stderr);
         return EXIT_MISUSE;
     }
+    segment_guard(collector.segments, COLLECT_SEGMENTS_MOST);
     if (collector.options.recover) {
         (void)umask(077);
         code = recover(&collector);
@@ -485,7 +487,8 @@ int main(int argc, char **argv)
         return code;
     loop_run(&collector);
     notes_take_last(&collector); /* the JSON is written next */
-    segment_remove(&collector.segment);
+    FOR_EACH_SEGMENT (segment, &collector)
+        segment_remove(segment);
     reserve_release(&collector);
     code = write_last(&collector) ? EXIT_DONE : EXIT_FAILED;
     release(&collector);

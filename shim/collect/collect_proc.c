@@ -1,4 +1,4 @@
-/* collect_proc.c - files of /proc/PID read and understood. */
+/* collect_proc.c - files of /proc/PID, and pidfds, read and understood. */
 #include "shim/collect/collect_proc.h"
 
 #include <dirent.h>
@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 bool proc_read(const char *path, char *ret_text, size_t size)
@@ -37,31 +39,10 @@ bool process_exists(uint32_t pid)
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Returns /proc/PID/stat from the state on, behind the name, which may hold anything. NULL where it
- * cannot be read. */
-static const char *read_stat(uint32_t pid, char *text, size_t size)
-{
-    (void)read_of(pid, "stat", text, size); /* an empty text has no ')' */
-    const char *end = strrchr(text, ')');
-    return end != NULL && end[1] == ' ' ? end + 2 : NULL;
-}
-
-uint64_t process_start_ticks(uint32_t pid)
-{
-    char text[1024];
-    const char *at = read_stat(pid, text, sizeof text);
-    for (unsigned field = 3; at != NULL && field < 22; field++) {
-        at = strchr(at, ' ');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
-}
-
 bool process_is_zombie(uint32_t pid)
 {
-    char text[256];
-    const char *state = read_stat(pid, text, sizeof text);
-    return state != NULL && (state[0] == 'Z' || state[0] == 'X');
+    struct look_times times;
+    return look_at_times(pid, &times) && times.zombie;
 }
 
 bool process_has_fixed_addresses(uint32_t pid)
@@ -147,7 +128,10 @@ static enum mapped look(const struct collect_segment *segment, uint32_t pid, uin
         return errno == ENOENT ? MAPPED_NO : MAPPED_UNKNOWN;
     target[length] = '\0';
     const char *last = strrchr(target, '/');
-    return name != NULL && last != NULL && strncmp(last, name, strlen(name)) == 0 ? MAPPED_YES : MAPPED_NO;
+    if (name == NULL || last == NULL || strncmp(last, name, strlen(name)) != 0)
+        return MAPPED_NO;
+    return last[strlen(name)] == '\0' || last[strlen(name)] == ' ' ? MAPPED_YES
+                                                                   : MAPPED_NO; /* " (deleted)" */
 }
 
 /* A process has what it may write apart from what it is told. */
@@ -165,27 +149,13 @@ void mapped_test(struct collect_segment *segment)
                         MAPPED_YES;
 }
 
-bool mapped_anywhere(const struct collect_segment *segment, uint32_t pid)
-{
-    const char *name = strrchr(segment->path, '/'); /* its folder may have another path there */
-    char path[32], line[512];
-    (void)snprintf(path, sizeof path, "/proc/%u/maps", pid); /* fits */
-    FILE *maps = fopen(path, "re");
-    bool found = maps == NULL || name == NULL; /* it cannot be told */
-    while (!found && fgets(line, sizeof line, maps) != NULL)
-        found = strstr(line, name) != NULL;
-    if (maps != NULL)
-        (void)fclose(maps); /* only read */
-    return found;
-}
-
 /* A forked child has the segment where its parent has it, and attaches at its first call. */
 static bool maps_some_image(const struct collector *collector, uint32_t pid)
 {
     uint64_t looked = 0;
     for (size_t i = 0; i < collector->image_count; i++) {
         const uint64_t address = collector->images[i]->map_address;
-        if (address != looked && mapped_look(&collector->segment, pid, address) == MAPPED_YES)
+        if (address != looked && mapped_look(collector->images[i]->segment, pid, address) == MAPPED_YES)
             return true;
         looked = address;
     }
@@ -194,14 +164,19 @@ static bool maps_some_image(const struct collector *collector, uint32_t pid)
 
 /* A lease for writing is given only on a file that nobody else has open, and what is mapped is open (fcntl(2)). It is given
  * back at once: whoever opens the file meanwhile waits that long. */
-static bool nobody_maps(int fd)
+static bool nobody_maps(const struct collector *collector)
 {
-    return fcntl(fd, F_SETLEASE, F_WRLCK) == 0 && fcntl(fd, F_SETLEASE, F_UNLCK) == 0;
+    bool nobody = true;
+    for (uint32_t i = 0; nobody && i < collector->segment_count; i++) {
+        const int fd = collector->segments[i].file.fd;
+        nobody = fcntl(fd, F_SETLEASE, F_WRLCK) == 0 && fcntl(fd, F_SETLEASE, F_UNLCK) == 0;
+    }
+    return nobody;
 }
 
 bool mapped_unattached_remain(const struct collector *collector)
 {
-    DIR *processes = nobody_maps(collector->segment.file.fd) ? NULL : opendir("/proc");
+    DIR *processes = nobody_maps(collector) ? NULL : opendir("/proc");
     uint32_t pid = 0;
     bool found = false;
     if (processes == NULL)
@@ -210,4 +185,127 @@ bool mapped_unattached_remain(const struct collector *collector)
         found = pid != (uint32_t)getpid() && maps_some_image(collector, pid);
     (void)closedir(processes); /* only read */
     return found;
+}
+
+/* ---- what it uses ------------------------------------------------------------------------------------- */
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static uint64_t tick_ns(void)
+{
+    static uint64_t known;
+    if (known == 0) {
+        const long ticks = sysconf(_SC_CLK_TCK);
+        known = SECOND_NS / (ticks > 0 ? (uint64_t)ticks : 100);
+    }
+    return known;
+}
+
+/* ---- times ------------------------------------------------------------------------------------------- */
+
+/* Numbers of fields of /proc/PID/stat (proc(5)). */
+enum field {
+    STATE = 3,
+    PARENT = 4,
+    MINOR = 10,
+    MAJOR = 12,
+    USER = 14,
+    SYSTEM = 15,
+    START = 22,
+    EXIT_CODE = 52
+};
+
+static bool read_fields(uint32_t pid, char *ret_state, uint64_t ret_fields[EXIT_CODE + 1])
+{
+    char path[32], text[1024];
+    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid); /* fits */
+    (void)proc_read(path, text, sizeof text);                /* an empty text has no ')' */
+    const char *at = strrchr(text, ')');                     /* behind the name, which may hold anything */
+    if (at == NULL || at[1] != ' ')
+        return false;
+    at += 2;
+    *ret_state = *at;
+    for (unsigned field = STATE; field <= EXIT_CODE; field++) {
+        ret_fields[field] = strtoull(at, NULL, 10);
+        at = strchr(at, ' ');
+        if (at == NULL)
+            return field == EXIT_CODE;
+        at++;
+    }
+    return true;
+}
+
+bool look_at_times(uint32_t pid, struct look_times *ret_times)
+{
+    uint64_t fields[EXIT_CODE + 1];
+    char state;
+    if (!read_fields(pid, &state, fields))
+        return false;
+    *ret_times = (struct look_times){.parent = (uint32_t)fields[PARENT],
+                                     .start_ticks = fields[START],
+                                     .user_ns = fields[USER] * tick_ns(),
+                                     .system_ns = fields[SYSTEM] * tick_ns(),
+                                     .faults_minor = fields[MINOR],
+                                     .faults_major = fields[MAJOR],
+                                     .zombie = state == 'Z' || state == 'X',
+                                     .wait_status = (int)fields[EXIT_CODE]};
+    return true;
+}
+
+/* Both clocks go on while the machine sleeps. */
+uint64_t look_age_ns(uint64_t start_ticks)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_BOOTTIME, &now); /* cannot fail: Linux has it */
+    const uint64_t now_ns = (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+    const uint64_t began_ns = start_ticks < UINT64_MAX / tick_ns() ? start_ticks * tick_ns() : UINT64_MAX;
+    return now_ns > began_ns ? now_ns - began_ns : 0;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+static bool bytes_of(const char *status, const char *line, uint64_t *ret_bytes)
+{
+    const char *at = strstr(status, line);
+    if (at != NULL)
+        *ret_bytes = strtoull(at + strlen(line), NULL, 10) * 1024;
+    return at != NULL;
+}
+
+bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
+{
+    char path[32], text[4096];
+    struct look_memory memory = {0};
+    (void)snprintf(path, sizeof path, "/proc/%u/status", pid); /* fits */
+    if (!proc_read(path, text, sizeof text) || !bytes_of(text, "\nVmHWM:", &memory.peak) ||
+        !bytes_of(text, "\nVmRSS:", &memory.rss))
+        return false;
+    (void)bytes_of(text, "\nRssAnon:", &memory.anon); /* Linux 4.5 */
+    (void)bytes_of(text, "\nRssFile:", &memory.file);
+    (void)bytes_of(text, "\nRssShmem:", &memory.shared);
+    *ret_memory = memory;
+    return true;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------- */
+
+/* PIDFD_GET_INFO of Linux 6.13, with the member that tells the end from 6.15 on: older headers have neither. */
+struct pidfd_facts {
+    uint64_t mask, control_group;
+    uint32_t ids[11];
+    int32_t wait_status;
+};
+
+_Static_assert(sizeof(struct pidfd_facts) == 64, "the first version of the kernel's struct");
+
+#define PIDFD_FACTS     _IOWR(0xff, 11, struct pidfd_facts)
+#define PIDFD_FACTS_END (UINT64_C(1) << 3)
+
+bool look_at_end(int pidfd, int *ret_wait_status)
+{
+    struct pidfd_facts facts = {.mask = PIDFD_FACTS_END};
+    if (pidfd < 0 || ioctl(pidfd, PIDFD_FACTS, &facts) != 0 || (facts.mask & PIDFD_FACTS_END) == 0)
+        return false;
+    *ret_wait_status = facts.wait_status;
+    return true;
 }

@@ -1,5 +1,5 @@
 /* collect_recover.c - the segment of a killed collector emptied, its footprints gone on with. */
-#include "shim/collect/collect_recover.h"
+#include "shim/collect/collect_loop.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,10 +16,8 @@
 #include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_image.h"
-#include "shim/collect/collect_lists.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_take.h"
-#include "shim/collect/collect_usage.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 
@@ -166,7 +164,7 @@ static void go_on_with(struct collector *collector, struct collect_image *image,
 bool recover_footprint(struct collector *collector, struct collect_image *image)
 {
     uint32_t window;
-    const char *file = collector->segment.view.slot_notes[image->slot].file;
+    const char *file = collect_note(image)->file;
     if (!fp_part_name(file, SEG_FILE, image->stem, &window)) {
         image->stem[0] = '\0';
         return false;
@@ -320,7 +318,8 @@ static enum recover_result map_segment(struct collect_segment *segment, const st
 enum recover_result recover_open(struct collector *collector, const char **ret_reason)
 {
     struct seg_header seen;
-    struct fp_segment_file *file = &collector->segment.file;
+    struct collect_segment *segment = &collector->segments[0];
+    struct fp_segment_file *file = &segment->file;
     collector->directory_fd = fp_trusted_open(AT_FDCWD, collector->options.out, S_IFDIR, FP_TRUSTED_OWN,
                                               NULL);
     if (collector->directory_fd < 0 || realpath(collector->options.out, collector->directory) == NULL) {
@@ -331,16 +330,15 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
         *ret_reason = "there is nothing to recover";
         return RECOVER_NOTHING;
     }
-    if (!segment_tell_path(file, collector->directory, collector->segment.path,
-                           sizeof collector->segment.path)) {
+    if (!segment_tell_path(file, collector->directory, segment->path, sizeof segment->path)) {
         *ret_reason = "the path of its shared memory is too long";
         return RECOVER_FAILED;
     }
-    enum recover_result result = map_segment(&collector->segment, &seen, ret_reason);
+    enum recover_result result = map_segment(segment, &seen, ret_reason);
     if (result != RECOVER_DONE)
         return result;
-    collector->chunks = calloc(seen.fixed.chunk_count, sizeof *collector->chunks);
-    if (collector->chunks == NULL) {
+    segment->chunks = calloc(seen.fixed.chunk_count, sizeof *segment->chunks);
+    if (segment->chunks == NULL) {
         *ret_reason = "no memory for the table of chunks";
         return RECOVER_FAILED;
     }
@@ -350,7 +348,7 @@ enum recover_result recover_open(struct collector *collector, const char **ret_r
     collector->options.sites_bytes = seen.fixed.sites_bytes;
     /* The present one may have its footprints' trailers already. */
     collector->window = seen.window != 0 && seen.window < UINT32_MAX ? seen.window + 1 : 0;
-    mapped_test(&collector->segment);
+    mapped_test(segment);
     return RECOVER_DONE;
 }
 
@@ -366,19 +364,18 @@ static void reopen_slots(struct seg_slot *slots)
 
 void recover_run(struct collector *collector)
 {
-    struct seg_header *segment = collector->segment.view.header;
     struct collect_image *image;
     const struct timespec last_calls = {0, LAST_CALLS_NS};
-    atomic_store_explicit(&segment->stopped, 1, memory_order_seq_cst);
-    atomic_store_explicit(&segment->closing, SEG_CLOSED, memory_order_seq_cst);
+    FOR_EACH_SEGMENT (segment, collector) {
+        atomic_store_explicit(&segment->view.header->stopped, 1, memory_order_seq_cst);
+        atomic_store_explicit(&segment->view.header->closing, SEG_CLOSED, memory_order_seq_cst);
+    }
     (void)nanosleep(&last_calls, NULL); /* cut short only costs stores under way */
-    collector->segment.by_need = (collector->segment.view.fixed.flags & SEG_FLAG_BY_NEED) != 0;
-    if (collector->segment.by_need)
-        segment_take_beyond(&collector->segment);
-    collector->segment.ready = seg_held(&collector->segment.view); /* whatever was written over `ready` */
-    reopen_slots(collector->segment.view.slots);
+    FOR_EACH_SEGMENT (segment, collector) {
+        reopen_slots(segment->view.slots);
+        segment->attaching = true; /* look at every slot */
+    }
     remove_begun(collector);
-    collector->attaching = true; /* look at every slot */
     image_discover_all(collector);
     (void)take_scan(collector);
     for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)

@@ -4,102 +4,23 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "footprint/base/json_read.h"
-#include "shim/collect/collect_proc.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older kernels refuse it */
 #endif
 
-#define READY_AT_START 64u
-#define HELD_AT_ONCE   256u
-#define NAME_TRIES     100
-
-#define AMPLE_TIMES      8u /* the segment's size is to be free so many times over */
-#define AMPLE_TIMES_FILE 4u /* in its file system, of which few others take much */
-
-/* ---- whether there is so much memory that all of the segment can be had at once, for nobody to miss it ------
- *
- * What limits shared memory: the file system that it lies in, the machine, and the control groups that we are in, of which
- * a container sees its own as the topmost (cgroups(7)). */
-
-static bool read_number(const char *path, uint64_t *ret_number)
-{
-    char text[32];
-    const bool read = proc_read(path, text, sizeof text) && text[0] >= '0' &&
-                      text[0] <= '9'; /* "max" is none */
-    if (read)
-        *ret_number = strtoull(text, NULL, 10);
-    return read;
-}
-
-static uint64_t machine_free_bytes(void)
-{
-    char text[4096];
-    (void)proc_read("/proc/meminfo", text, sizeof text); /* stays empty */
-    const char *at = strstr(text, "\nMemAvailable:");
-    return at != NULL ? strtoull(at + strlen("\nMemAvailable:"), NULL, 10) * 1024 : 0;
-}
-
-/* Look from our group up to the topmost one that is seen. */
-static bool groups_have(const char *root, char *group, const char *limit_name, const char *used_name,
-                        uint64_t bytes)
-{
-    for (;;) {
-        char path[1024];
-        uint64_t limit, used = 0;
-        char *slash = strrchr(group, '/');
-        (void)snprintf(path, sizeof path, "%s%s/%s", root, group, limit_name); /* cut, it is not there */
-        if (read_number(path, &limit)) {
-            (void)snprintf(path, sizeof path, "%s%s/%s", root, group, used_name);
-            (void)read_number(path, &used); /* none of it, where it cannot be told */
-            if (limit < used || limit - used < bytes)
-                return false;
-        }
-        if (slash == NULL)
-            return true;
-        *slash = '\0';
-    }
-}
-
-static bool control_groups_have(uint64_t bytes)
-{
-    char line[512];
-    bool have = true;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    while (file != NULL && have && fgets(line, sizeof line, file) != NULL) {
-        char *names = strchr(line, ':'), *group = names != NULL ? strchr(names + 1, ':') : NULL;
-        line[strcspn(line, "\n")] = '\0';
-        if (group == NULL)
-            continue;
-        *group++ = '\0';
-        if (names[1] == '\0')
-            have = groups_have("/sys/fs/cgroup", group, "memory.max", "memory.current", bytes);
-        else if (strcmp(names + 1, "memory") == 0)
-            have = groups_have("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes",
-                               "memory.usage_in_bytes", bytes);
-    }
-    if (file != NULL)
-        (void)fclose(file); /* only read */
-    return have;
-}
-
-static bool room_is_ample(int fd, uint64_t bytes)
-{
-    struct statvfs space;
-    return bytes <= UINT64_MAX / AMPLE_TIMES && fstatvfs(fd, &space) == 0 &&
-           (uint64_t)space.f_bavail * space.f_frsize >= AMPLE_TIMES_FILE * bytes &&
-           machine_free_bytes() >= AMPLE_TIMES * bytes && control_groups_have(AMPLE_TIMES * bytes);
-}
+#define HELD_AT_START 320u /* 10 MiB, a million calls: so many are kept while we do not work */
+#define NAME_TRIES    100
 
 /* ---- the segment ----------------------------------------------------------------------------------- */
 
@@ -150,11 +71,8 @@ static bool lay_out(struct collect_segment *segment, const struct collect_option
     if (area == MAP_FAILED)
         return false;
     segment->view = seg_view_at(area, (uint32_t)chunks);
-    if (!segment_grow(segment, READY_AT_START))
+    if (!segment_grow(segment, HELD_AT_START))
         return false;
-    segment->hold_all = room_is_ample(segment->file.fd, layout.bytes);
-    segment->by_need = segment->hold_all &&
-                       madvise(seg_chunk(&segment->view, 0), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE) == 0;
     return true;
 }
 
@@ -211,57 +129,50 @@ static bool hold(struct collect_segment *segment, uint32_t until)
         segment->grown_out = true;
         return false;
     }
-    /* release: pairs with the acquire in seg_grow_ready; the memory is there before the index is allowed */
+    /* release: pairs with the acquire in seg_held; the memory is there before the index is allowed */
     put_release(&view->header->held, until);
     return true;
 }
 
-/* Little by little: 128 MiB take 25 ms, which neither the start nor a program that is waiting for us is to pay. Where the
- * processes help themselves, only some ahead, for those that may not: what is put behind chunks stays there when we and
- * all of them are killed, until somebody recovers the recording. */
-void segment_hold_more(struct collect_segment *segment)
+/* ---- pages that vanish ------------------------------------------------------------------------------- */
+
+static struct collect_segment *guarded;
+static size_t guarded_count;
+
+static void on_vanished(int number, siginfo_t *facts, void *context)
 {
-    const uint32_t held = seg_held(&segment->view), all = segment->view.fixed.chunk_count;
-    if (!segment->hold_all || held == all ||
-        (segment->by_need && held >= segment_ready(segment) + HELD_AT_ONCE))
-        return;
-    if (!hold(segment, held + HELD_AT_ONCE < all ? held + HELD_AT_ONCE : all))
-        segment->hold_all = false; /* somebody was faster */
+    const uintptr_t at = (uintptr_t)facts->si_addr & ~(uintptr_t)(SEG_PAGE_BYTES - 1);
+    (void)context;
+    for (size_t i = 0; i < guarded_count; i++) {
+        const struct seg_view *view = &guarded[i].view;
+        if (view->header != NULL && at - (uintptr_t)view->header < view->bytes &&
+            mmap((void *)at, SEG_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                 -1, 0) != MAP_FAILED) {
+            guarded[i].spoiled = true;
+            return;
+        }
+    }
+    (void)signal(number, SIG_DFL); /* no page of theirs: it comes again, and ends us */
 }
 
-void segment_take_beyond(struct collect_segment *segment)
+void segment_guard(struct collect_segment *segments, size_t count)
 {
-    const uint32_t all = segment->view.fixed.chunk_count;
-    uint32_t beyond = get_acquire(&segment->view.shared->beyond);
-    if (beyond > all)
-        beyond = all; /* whoever wrote that */
-    uint32_t held = seg_held(&segment->view);
-    if (beyond <= held)
-        return;
-    /* Try even where nothing more was to be had: the chunks that the processes have filled are
-     * there. Behind the last of those there may be none. */
-    segment->grown_out = false;
-    while (!hold(segment, beyond) && beyond > held + 1) {
-        segment->grown_out = false;
-        beyond = held + (beyond - held) / 2;
-    }
-    (void)seg_grow_ready(&segment->view, get_relaxed(&segment->view.shared->ready), seg_held(&segment->view));
+    struct sigaction action = {.sa_sigaction = on_vanished, .sa_flags = SA_SIGINFO};
+    guarded = segments;
+    guarded_count = count;
+    (void)sigaction(SIGBUS, &action, NULL); /* cannot fail */
 }
 
 bool segment_grow(struct collect_segment *segment, uint32_t count)
 {
     const struct seg_view *view = &segment->view;
-    const uint32_t ready = segment_ready(segment), all = view->fixed.chunk_count;
-    if (ready == all)
-        return false;
-    uint32_t until = count < all - ready ? ready + count : all;
-    if (!hold(segment, until))
-        until = seg_held(view);
-    if (until <= ready)
+    const uint32_t held = seg_held(view), all = view->fixed.chunk_count;
+    if (held == all || !hold(segment, count < all - held ? held + count : all))
         return false;
     /* Zeroed here and not in the program's first touch; without it the kernel does the same, later. */
-    (void)madvise(seg_chunk(view, ready), (size_t)(until - ready) * SEG_CHUNK_BYTES, MADV_POPULATE_WRITE);
-    return seg_grow_ready(view, ready, until) && segment_ready(segment) > ready;
+    (void)madvise(seg_chunk(view, held), (size_t)(seg_held(view) - held) * SEG_CHUNK_BYTES,
+                  MADV_POPULATE_WRITE);
+    return true;
 }
 
 void segment_remove(struct collect_segment *segment)

@@ -1,7 +1,6 @@
 /* collect_segment.h - the file behind the shared memory: made privately, filled ahead, removed at the end.
  *
- *   held    chunks that have memory behind them: all of them soon, where there is plenty, else as ready grows
- *   ready   chunks in use, of those; more as need be
+ *   held    chunks that have memory behind them, and may be used; more as need be
  *
  * Memory is put behind a chunk (fallocate) before a process may claim it: on a full tmpfs a store into a hole is a
  * SIGBUS in the recorded program. */
@@ -15,15 +14,43 @@
 #include "shim/collect/collect_options.h"
 #include "shim/shared/segment.h"
 
+#define COLLECT_CHUNKS_MOST 32u /* of a block: with stacks, which take half of the words of a chunk */
+
+/* A chunk of the segment, by its index. */
+struct taken_chunk {
+    uint64_t sequence;
+    uint32_t next;  /* 1 + index of the one behind it in its stream's queue, 0: none */
+    uint32_t words; /* as its thread closed it; 0: not known */
+    bool taken;     /* it is in a queue */
+};
+
+/* Streams, the one that came first in front. */
+struct stream_list {
+    struct collect_stream *first, *last;
+};
+
 struct collect_segment {
     struct seg_view view;
-    uint32_t ready; /* chunks below it are looked at: the highest that was seen, see segment_ready */
+    uint32_t user; /* whose processes have it */
     struct fp_segment_file file;
-    char path[512]; /* of it, for others; as much as the shim takes */
-    bool grown_out; /* no more memory to be had */
-    bool hold_all;  /* memory is to be behind all chunks, so that they can be filled while we do not work */
-    bool by_need;   /* or the processes do it for those that they need then: SEG_FLAG_BY_NEED */
-    bool can_look;  /* /proc/PID/map_files tells whether a process has the segment mapped */
+    char path[512];   /* of it, for others; as much as the shim takes */
+    bool grown_out;   /* no more memory to be had */
+    bool spoiled;     /* a page of it was gone: segment_guard */
+    bool can_look;    /* /proc/PID/map_files tells whether a process has the segment mapped */
+    bool attaching;   /* a slot was seen claimed and not yet attached */
+    uint32_t running; /* images in it */
+    uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into the collector's images */
+    uint64_t claimed_ns[SEG_SLOT_COUNT];    /* since when an unknown process' claim stands; 0: none does */
+    uint64_t claims[SEG_SLOT_COUNT];        /* its word */
+    uint64_t serials_seen;
+    struct taken_chunk *chunks;                      /* by index */
+    struct stream_list waiting[COLLECT_CHUNKS_MOST]; /* they can be written; by queue length less 1 */
+    uint32_t free_chunks;                            /* below ready, at the last scan */
+    uint32_t taken_chunks;
+    uint32_t freed;      /* chunks freed since waiters were last told */
+    uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or taken; 0: one is */
+    uint64_t threads_ns; /* likewise of the last look for dead threads */
+    uint64_t stuck_ns;   /* likewise since when all chunks wait for others that are missing; 0: they do not */
 };
 
 /* segment_create - make, map and lay out a segment.
@@ -34,43 +61,17 @@ struct collect_segment {
 bool segment_create(struct collect_segment *segment, const struct collect_options *options, int directory_fd,
                     const char **ret_reason);
 void segment_publish(struct collect_segment *segment);
+
+/* segment_guard - survive pages that vanish: whoever has a segment for writing can take them out of it (MADV_REMOVE), and a full file
+ * system or group has none to put there. Zeros are read there from then on, and the segment is `spoiled`.
+ * segments  so many as there will be; to the end. */
+void segment_guard(struct collect_segment *segments, size_t count);
+
 void segment_remove(struct collect_segment *segment);
 
 /* segment_grow - let the processes use `count` more chunks, with memory put behind them. Returns false when there is no more
- * memory, or they may use all chunks already.
- * segment_hold_more - a step towards memory behind all chunks, once a round.
- * segment_take_beyond - what the processes have put memory behind is held from here on. */
+ * memory, or they may use all chunks already. */
 bool segment_grow(struct collect_segment *segment, uint32_t count);
-void segment_hold_more(struct collect_segment *segment);
-void segment_take_beyond(struct collect_segment *segment);
-
-/* segment_ready - chunks below this index may be in use. It never falls: where somebody wrote less into shared memory, that is
- * set right. */
-static inline uint32_t segment_ready(struct collect_segment *segment)
-{
-    uint32_t seen = get_acquire(&segment->view.shared->ready);
-    if (seen < segment->ready)
-        (void)swap_relaxed(&segment->view.shared->ready, &seen, segment->ready);
-    if (segment->by_need)
-        segment_take_beyond(segment);
-    seen = seg_ready(&segment->view);
-    if (seen > segment->ready)
-        segment->ready = seen;
-    return segment->ready;
-}
-
-/* segment_ready_all - likewise, and every chunk that is in use is below it: a process may have let one be used, and another
- * have written over the word before we saw it. Looks at the states of all chunks that have memory. */
-static inline uint32_t segment_ready_all(struct collect_segment *segment)
-{
-    const uint32_t ready = segment_ready(segment);
-    for (uint32_t index = seg_held(&segment->view); index > ready; index--)
-        if (get_acquire(&segment->view.states[index - 1]) != SEG_CHUNK_FREE) {
-            segment->ready = index;
-            break;
-        }
-    return segment->ready;
-}
 
 /* segment_of_live_collector - the segment of a recording that still goes on.
  * directory_fd  of the recording, opened by fp_trusted_open; directory: its absolute path.

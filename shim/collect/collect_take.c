@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "shim/collect/collect_decode.h"
-#include "shim/collect/collect_lists.h"
+#include "shim/collect/collect_footprint.h"
 
 /* ---- queues of chunks, and their ranks ---------------------------------------------------------- */
 
-static void leave_list(struct collector *collector, struct collect_stream *stream)
+static void leave_list(struct collect_stream *stream)
 {
-    struct stream_list *list = &collector->waiting[stream->rank - 1];
+    struct stream_list *list = &stream->image->segment->waiting[stream->rank - 1];
     if (stream->before != NULL)
         stream->before->behind = stream->behind;
     else
@@ -26,9 +26,9 @@ static void leave_list(struct collector *collector, struct collect_stream *strea
     stream->rank = 0;
 }
 
-static void join_list(struct collector *collector, struct collect_stream *stream, uint32_t rank)
+static void join_list(struct collect_stream *stream, uint32_t rank)
 {
-    struct stream_list *list = &collector->waiting[rank - 1];
+    struct stream_list *list = &stream->image->segment->waiting[rank - 1];
     stream->rank = rank;
     stream->before = list->last;
     if (list->last != NULL)
@@ -42,7 +42,7 @@ static void join_list(struct collector *collector, struct collect_stream *stream
 static uint32_t rank_of(const struct collector *collector, const struct collect_stream *stream)
 {
     if (stream->queue_length == 0 ||
-        collector->chunks[stream->queue_first - 1].sequence != stream->next_chunk)
+        stream->image->segment->chunks[stream->queue_first - 1].sequence != stream->next_chunk)
         return 0;
     const uint32_t most = collect_block_chunks(collector);
     return stream->is_left || stream->queue_length > most ? most : stream->queue_length;
@@ -54,16 +54,16 @@ static void rank_anew(struct collector *collector, struct collect_stream *stream
     if (rank == stream->rank)
         return;
     if (stream->rank != 0)
-        leave_list(collector, stream);
+        leave_list(stream);
     if (rank != 0)
-        join_list(collector, stream, rank);
+        join_list(stream, rank);
 }
 
 /* Put a chunk where its sequence says. left: it is of a thread that is gone. */
 static void queue_insert(struct collector *collector, struct collect_stream *stream, uint32_t index,
                          uint64_t sequence, bool left)
 {
-    struct taken_chunk *chunks = collector->chunks;
+    struct taken_chunk *chunks = stream->image->segment->chunks;
     uint32_t before = stream->queue_last; /* nearly always: chunks come in their order */
     if (before != 0 && chunks[before - 1].sequence > sequence) {
         before = 0;
@@ -82,35 +82,36 @@ static void queue_insert(struct collector *collector, struct collect_stream *str
         stream->is_left = left;
     }
     stream->queue_length++;
-    collector->taken_chunks++;
+    stream->image->segment->taken_chunks++;
     rank_anew(collector, stream);
 }
 
 void queue_drop(struct collector *collector, struct collect_stream *stream, uint32_t count)
 {
+    struct collect_segment *segment = stream->image->segment;
     for (uint32_t i = 0; i < count; i++) {
-        struct taken_chunk *chunk = &collector->chunks[stream->queue_first - 1];
+        struct taken_chunk *chunk = &segment->chunks[stream->queue_first - 1];
         stream->queue_first = chunk->next;
         *chunk = (struct taken_chunk){0};
     }
     if (stream->queue_first == 0)
         stream->queue_last = 0;
     stream->queue_length -= count;
-    collector->taken_chunks -= count;
+    segment->taken_chunks -= count;
     rank_anew(collector, stream);
 }
 
-struct collect_stream *queue_longest(const struct collector *collector, uint32_t least)
+struct collect_stream *queue_longest(const struct collect_segment *segment, uint32_t least)
 {
     for (uint32_t rank = COLLECT_CHUNKS_MOST; rank >= least; rank--)
-        if (collector->waiting[rank - 1].first != NULL)
-            return collector->waiting[rank - 1].first;
+        if (segment->waiting[rank - 1].first != NULL)
+            return segment->waiting[rank - 1].first;
     return NULL;
 }
 
 void queue_skip(struct collector *collector, struct collect_stream *stream)
 {
-    stream->next_chunk = collector->chunks[stream->queue_first - 1].sequence;
+    stream->next_chunk = stream->image->segment->chunks[stream->queue_first - 1].sequence;
     rank_anew(collector, stream);
 }
 
@@ -118,10 +119,10 @@ void queue_skip(struct collector *collector, struct collect_stream *stream)
 
 /* A chunk as it is now, of ours alone: its writer may store in it, and so may any other process that should not. A record's
  * first word is stored last (release) and copied first (acquire): it is whole in the copy or not there. */
-const struct seg_chunk_header *take_copy(const struct collector *collector, uint32_t index)
+const struct seg_chunk_header *take_copy(const struct collect_segment *segment, uint32_t index)
 {
     static uint64_t copy[SEG_CHUNK_WORDS];
-    const uint64_t *words = (const uint64_t *)seg_chunk(&collector->segment.view, index);
+    const uint64_t *words = (const uint64_t *)seg_chunk(&segment->view, index);
     for (uint32_t i = 0; i < SEG_CHUNK_WORDS; i++)
         copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
     return (const struct seg_chunk_header *)copy;
@@ -129,22 +130,23 @@ const struct seg_chunk_header *take_copy(const struct collector *collector, uint
 
 /* Zero the whole chunk: behind its records a process that writes where it should not may have left
  * something for the next. */
-void take_free(struct collector *collector, uint32_t index)
+void take_free(struct collect_segment *segment, uint32_t index)
 {
-    memset(seg_chunk(&collector->segment.view, index), 0, SEG_CHUNK_BYTES);
-    collector->segment.view.chunk_notes[index] = (struct seg_chunk_note){0};
-    collector->freed++;
-    collector->free_chunks++;
+    memset(seg_chunk(&segment->view, index), 0, SEG_CHUNK_BYTES);
+    segment->view.chunk_notes[index] = (struct seg_chunk_note){0};
+    segment->freed++;
+    segment->free_chunks++;
     /* release: the zeroes are in place before somebody claims it; pairs with claim_chunk's acquire */
-    put_release(&collector->segment.view.states[index], SEG_CHUNK_FREE);
+    put_release(&segment->view.states[index], SEG_CHUNK_FREE);
 }
 
 /* Whether a slot is a process's of which there is no image yet, it came after
  * the last look at the slots, or there was no memory for it. Its chunks wait for the next round. */
-static bool waits_for_image(struct collector *collector, uint32_t slot)
+static bool waits_for_image(const struct collector *collector, const struct collect_segment *segment,
+                            uint32_t slot)
 {
-    return slot < SEG_SLOT_COUNT && collect_image_in(collector, slot) == NULL &&
-           (get_acquire(&collector->segment.view.slots[slot].state) & 0xffffffff) == SEG_SLOT_ATTACHED;
+    return slot < SEG_SLOT_COUNT && collect_image_in(collector, segment, slot) == NULL &&
+           (get_acquire(&segment->view.slots[slot].state) & 0xffffffff) == SEG_SLOT_ATTACHED;
 }
 
 /* Returns whether a chunk of a recovered segment was written already, when its collector died
@@ -169,87 +171,100 @@ static bool is_next(const struct collector *collector, const struct collect_stre
     /* A stream has no more chunks than there are; of a recovered one it is not known where it stood. */
     return sequence >= stream->next_chunk &&
            (collector->options.recover ||
-            sequence - stream->next_chunk < collector->segment.view.fixed.chunk_count);
+            sequence - stream->next_chunk < stream->image->segment->view.fixed.chunk_count);
 }
 
 /* Free a chunk that nobody can use, and count its calls as lost. */
-static void give_up_chunk(struct collector *collector, struct collect_image *image, uint32_t index,
-                          enum fp_loss cause)
+static void give_up_chunk(struct collect_image *image, uint32_t index, enum fp_loss cause)
 {
-    const struct seg_chunk_header *copy = take_copy(collector, index);
-    image->lost[cause] += decode_calls(copy, collector->segment.view.chunk_notes[index].split);
-    take_free(collector, index);
+    const struct seg_chunk_header *copy = take_copy(image->segment, index);
+    image->lost[cause] += decode_calls(copy, image->segment->view.chunk_notes[index].split);
+    take_free(image->segment, index);
 }
 
 /* A chunk whose claimer died before its header was whole holds nothing. One that there is no memory for stays where it is,
  * so that the stream goes on behind it once there is some; `last`: nobody comes back, it is counted as lost.
  * Returns whether it was taken or freed. */
-static bool take_chunk(struct collector *collector, uint32_t index, uint64_t word, bool last)
+static bool take_chunk(struct collector *collector, struct collect_segment *segment, uint32_t index,
+                       uint64_t word, bool last)
 {
-    const struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
-    struct seg_chunk_note *note = &collector->segment.view.chunk_notes[index];
-    struct collect_image *image = collect_image_in(collector, seg_chunk_slot_of(word));
+    const struct seg_chunk_header *chunk = seg_chunk(&segment->view, index);
+    struct seg_chunk_note *note = &segment->view.chunk_notes[index];
+    struct collect_image *image = collect_image_in(collector, segment, seg_chunk_slot_of(word));
     struct seg_chunk_header header;
 
-    if (!last && waits_for_image(collector, seg_chunk_slot_of(word)))
+    if (!last && waits_for_image(collector, segment, seg_chunk_slot_of(word)))
         return false;
     if (image == NULL && !collector->options.recover)
-        collector->spoiled += decode_calls(take_copy(collector, index), note->split); /* nobody's slot */
+        collector->spoiled += decode_calls(take_copy(segment, index), note->split); /* nobody's slot */
     if (image == NULL || get_acquire(&chunk->magic) != SEG_CHUNK_MAGIC ||
-        (collector->options.recover && was_written(image, take_copy(collector, index), note))) {
-        take_free(collector, index);
+        (collector->options.recover && was_written(image, take_copy(segment, index), note))) {
+        if (image != NULL && !collector->options.recover && seg_chunk_state_of(word) == SEG_CHUNK_FULL)
+            image->lost[FP_LOSS_SPOILED]++; /* it had a header when it was closed: nobody knows what else */
+        take_free(segment, index);
         return true;
     }
     memcpy(&header, chunk, sizeof header); /* once: it may change at any moment */
     if (header.serial != image->serial || seg_chunk_stream_of(word) >= FP_LANES_MAX) {
-        give_up_chunk(collector, image, index, FP_LOSS_SPOILED);
+        give_up_chunk(image, index, FP_LOSS_SPOILED);
         return true;
     }
     struct collect_stream *stream = image_stream(image, seg_chunk_stream_of(word));
     if (stream == NULL && !last)
         return false;
     if (stream == NULL || !is_next(collector, stream, header.sequence)) {
-        give_up_chunk(collector, image, index, stream == NULL ? FP_LOSS_COLLECTOR : FP_LOSS_SPOILED);
+        give_up_chunk(image, index, stream == NULL ? FP_LOSS_COLLECTOR : FP_LOSS_SPOILED);
         return true;
     }
     if (stream->queue_length == 0)
         stream->waiting_ns = clock_monotonic_ns();
     queue_insert(collector, stream, index, header.sequence, seg_chunk_state_of(word) != SEG_CHUNK_FULL);
+    if (seg_chunk_state_of(word) == SEG_CHUNK_FULL)
+        segment->chunks[index].words = seg_chunk_thread_of(word);
     return true;
 }
 
 /* Whether a chunk's state word is one that no process of ours writes, or whose process is gone without an image. */
-static bool is_nobodys(struct collector *collector, uint64_t word)
+static bool is_nobodys(const struct collector *collector, const struct collect_segment *segment,
+                       uint64_t word)
 {
     const uint32_t slot = seg_chunk_slot_of(word);
     if (seg_chunk_state_of(word) > SEG_CHUNK_LEFT || seg_chunk_state_of(word) == SEG_CHUNK_FREE ||
         slot >= SEG_SLOT_COUNT)
         return true;
     /* Who claims a chunk has attached before. */
-    uint64_t state = get_acquire(&collector->segment.view.slots[slot].state) & 0xffffffff;
-    return collect_image_in(collector, slot) == NULL && state != SEG_SLOT_ATTACHED &&
+    uint64_t state = get_acquire(&segment->view.slots[slot].state) & 0xffffffff;
+    return collect_image_in(collector, segment, slot) == NULL && state != SEG_SLOT_ATTACHED &&
            state != SEG_SLOT_ATTACHING;
+}
+
+static uint32_t scan(struct collector *collector, struct collect_segment *segment)
+{
+    _Atomic uint64_t *states = segment->view.states;
+    const uint32_t held = seg_held(&segment->view);
+    uint32_t taken = 0;
+    segment->free_chunks = 0;
+    for (uint32_t index = 0; index < held; index++) {
+        if (segment->chunks[index].taken)
+            continue;
+        uint64_t word = get_acquire(&states[index]);
+        if (word == SEG_CHUNK_FREE) {
+            segment->free_chunks++;
+        } else if (seg_chunk_state_of(word) == SEG_CHUNK_FULL) {
+            taken += take_chunk(collector, segment, index, word, false);
+        } else if (is_nobodys(collector, segment, word)) {
+            take_free(segment, index);
+            collector->spoiled++;
+        }
+    }
+    return taken;
 }
 
 uint32_t take_scan(struct collector *collector)
 {
-    _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = segment_ready(&collector->segment);
     uint32_t taken = 0;
-    collector->free_chunks = 0;
-    for (uint32_t index = 0; index < ready; index++) {
-        if (collector->chunks[index].taken)
-            continue;
-        uint64_t word = get_acquire(&states[index]);
-        if (word == SEG_CHUNK_FREE) {
-            collector->free_chunks++;
-        } else if (seg_chunk_state_of(word) == SEG_CHUNK_FULL) {
-            taken += take_chunk(collector, index, word, false);
-        } else if (is_nobodys(collector, word)) {
-            take_free(collector, index);
-            collector->spoiled++;
-        }
-    }
+    FOR_EACH_SEGMENT (segment, collector)
+        taken += scan(collector, segment);
     return taken;
 }
 
@@ -262,38 +277,40 @@ static bool thread_is_gone(const struct collect_image *image, uint32_t thread_id
 }
 
 /* A chunk that was left may be inherited just now: whoever changes its word, which has the thread's id, has the chunk. */
-static bool take_abandoned(struct collector *collector, uint32_t index, uint64_t word)
+static bool take_abandoned(const struct collector *collector, struct collect_segment *segment, uint32_t index,
+                           uint64_t word)
 {
     const uint32_t slot = seg_chunk_slot_of(word);
-    const struct seg_chunk_header *chunk = seg_chunk(&collector->segment.view, index);
-    const struct collect_image *image = collect_image_in(collector, slot);
+    const struct seg_chunk_header *chunk = seg_chunk(&segment->view, index);
+    const struct collect_image *image = collect_image_in(collector, segment, slot);
     return image != NULL && thread_is_gone(image, seg_chunk_thread_of(word)) &&
            get_acquire(&chunk->magic) == SEG_CHUNK_MAGIC &&
-           swap_acquire(&collector->segment.view.states[index], &word,
+           swap_acquire(&segment->view.states[index], &word,
                         seg_chunk_word(SEG_CHUNK_FULL, slot, seg_chunk_stream_of(word), 0));
 }
 
-void take_dead_threads(struct collector *collector)
+void take_dead_threads(struct collector *collector, struct collect_segment *segment)
 {
-    _Atomic uint64_t *states = collector->segment.view.states;
-    const uint32_t ready = segment_ready(&collector->segment);
-    collector->threads_ns = clock_monotonic_ns();
-    for (uint32_t index = 0; index < ready; index++) {
+    _Atomic uint64_t *states = segment->view.states;
+    const uint32_t held = seg_held(&segment->view);
+    segment->threads_ns = clock_monotonic_ns();
+    for (uint32_t index = 0; index < held; index++) {
         const uint64_t word = get_acquire(&states[index]);
         const enum seg_chunk_state state = seg_chunk_state_of(word);
-        if (!collector->chunks[index].taken && (state == SEG_CHUNK_OPEN || state == SEG_CHUNK_LEFT) &&
-            take_abandoned(collector, index, word))
-            (void)take_chunk(collector, index, word, false); /* else in the next round: it is full now */
+        if (!segment->chunks[index].taken && (state == SEG_CHUNK_OPEN || state == SEG_CHUNK_LEFT) &&
+            take_abandoned(collector, segment, index, word))
+            (void)take_chunk(collector, segment, index, word,
+                             false); /* else in the next round: it is full now */
     }
 }
 
 void take_image(struct collector *collector, const struct collect_image *image)
 {
-    const uint32_t ready = segment_ready_all(&collector->segment);
-    for (uint32_t index = 0; index < ready; index++) {
-        const uint64_t word = get_acquire(&collector->segment.view.states[index]);
-        if (word != SEG_CHUNK_FREE && !collector->chunks[index].taken &&
-            seg_chunk_slot_of(word) == image->slot)
-            (void)take_chunk(collector, index, word, true); /* taken or counted */
+    struct collect_segment *segment = image->segment;
+    const uint32_t held = seg_held(&segment->view);
+    for (uint32_t index = 0; index < held; index++) {
+        const uint64_t word = get_acquire(&segment->view.states[index]);
+        if (word != SEG_CHUNK_FREE && !segment->chunks[index].taken && seg_chunk_slot_of(word) == image->slot)
+            (void)take_chunk(collector, segment, index, word, true); /* taken or counted */
     }
 }

@@ -19,12 +19,12 @@ uint32_t take_scan(struct collector *collector);
 void take_image(struct collector *collector, const struct collect_image *image);
 
 /* take_dead_threads - take the open chunks of threads that are gone although their process lives. */
-void take_dead_threads(struct collector *collector);
+void take_dead_threads(struct collector *collector, struct collect_segment *segment);
 
 /* take_copy - a chunk as it is now, of ours alone until the next call: any process may store in the chunk itself.
  * take_free - zero a chunk, and let it be used again. */
-const struct seg_chunk_header *take_copy(const struct collector *collector, uint32_t index);
-void take_free(struct collector *collector, uint32_t index);
+const struct seg_chunk_header *take_copy(const struct collect_segment *segment, uint32_t index);
+void take_free(struct collect_segment *segment, uint32_t index);
 
 /* queue_drop - forget the first `count` chunks, which were written; next_chunk says what may follow.
  * queue_skip - go on with the first chunk of a queue, although one before it is missing.
@@ -32,6 +32,24 @@ void take_free(struct collector *collector, uint32_t index);
  *                 that waits longest. One that was left counts as one with a block's worth: more may never come. NULL: none. */
 void queue_drop(struct collector *collector, struct collect_stream *stream, uint32_t count);
 void queue_skip(struct collector *collector, struct collect_stream *stream);
-struct collect_stream *queue_longest(const struct collector *collector, uint32_t least);
+struct collect_stream *queue_longest(const struct collect_segment *segment, uint32_t least);
+
+/* ---- taken chunks, in each lane's order, into blocks.
+ * A lane's chunks wait in the segment itself until there are enough for a block of good compression, or some
+ * seconds have passed; when free chunks run short, the longest queues go first. */
+
+/* drain_blocks - write the lanes that have a block's worth, and more under pressure. Returns chunks freed. */
+uint32_t drain_blocks(struct collector *collector);
+
+/* drain_waiting - write the lanes whose chunks have waited for a block's worth for some seconds: what a slow program
+ * has done is not to depend for hours on our being alive. */
+void drain_waiting(struct collector *collector);
+
+/* drain_open - write what was recorded before the newest cut, or with `all` by now: whole chunks, and what stands so far in those
+ * that their lanes still have. */
+void drain_open(struct collector *collector, struct collect_image *image, bool all);
+
+/* drain_image - take and write everything of an image whose threads are all dead, or that is given up. */
+void drain_image(struct collector *collector, struct collect_image *image);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include "footprint/base/label.h"
 #include "footprint/base/words.h"
-#include "shim/collect/collect_reserve.h"
 
 #define ROOM_BYTES    262144u
 #define NOTES_A_ROUND 256
@@ -106,8 +105,8 @@ void tell_seen(struct collector *collector)
 void notes_open(struct collector *collector)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *slash = strrchr(collector->segment.path, '/');
-    const char *name = slash != NULL ? slash + 1 : collector->segment.path;
+    const char *slash = strrchr(collector->segments[0].path, '/');
+    const char *name = slash != NULL ? slash + 1 : collector->segments[0].path;
     const int on = 1;
     const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     collector->notes.fd = -1;
@@ -139,7 +138,8 @@ static struct collect_unrecorded parse(const char *bytes, size_t length, uint32_
     return note;
 }
 
-static bool receive(int fd, struct collect_unrecorded *ret_note)
+/* Take a datagram. Returns whether there was one; what strangers send is no note. */
+static bool receive(struct collector *collector, struct collect_unrecorded *ret_note, bool *ret_is_note)
 {
     char bytes[512];
     union {
@@ -152,7 +152,7 @@ static bool receive(int fd, struct collect_unrecorded *ret_note)
     struct ucred sender = {0};
     ssize_t length;
     do {
-        length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+        length = recvmsg(collector->notes.fd, &message, MSG_CMSG_CLOEXEC);
     } while (length < 0 && errno == EINTR);
     if (length < 0)
         return false;
@@ -161,6 +161,7 @@ static bool receive(int fd, struct collect_unrecorded *ret_note)
     if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS &&
         head->cmsg_len >= CMSG_LEN(sizeof sender))
         memcpy(&sender, CMSG_DATA(head), sizeof sender);
+    *ret_is_note = user_is_believed(collector, &sender);
     *ret_note = parse(bytes, (size_t)length, sender.pid > 0 ? (uint32_t)sender.pid : 0);
     return true;
 }
@@ -170,7 +171,7 @@ static bool receive(int fd, struct collect_unrecorded *ret_note)
 /* A program that --only or --no-follow leaves out, as asked, is no surprise. */
 static bool is_asked_for(const struct collector *collector, const struct collect_unrecorded *note)
 {
-    const uint32_t leader = get_relaxed(&collector->segment.view.shared->leader_pid);
+    const uint32_t leader = get_relaxed(&collector->segments[0].view.shared->leader_pid);
     const char *only = collector->options.only;
     char pattern[256];
     if (collector->options.no_follow && (note->pid == 0 || (leader != 0 && note->pid != leader)))
@@ -236,7 +237,10 @@ void notes_take(struct collector *collector)
 {
     struct collect_notes *notes = &collector->notes;
     struct collect_unrecorded note;
-    for (int i = 0; i < NOTES_A_ROUND && notes->fd >= 0 && receive(notes->fd, &note); i++) {
+    bool is_note;
+    for (int i = 0; i < NOTES_A_ROUND && notes->fd >= 0 && receive(collector, &note, &is_note); i++) {
+        if (!is_note)
+            continue;
         if (note.guessed && notes->guessed_count == COLLECT_UNRECORDED_MAX)
             drop_guesses(collector);
         if (!is_asked_for(collector, &note) || (note.guessed && has_come(collector, &note)))

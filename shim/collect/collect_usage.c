@@ -1,12 +1,12 @@
 /* collect_usage.c - looks at processes gathered, and put together at their end. */
-#include "shim/collect/collect_usage.h"
+#include "shim/collect/collect_image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "shim/collect/collect_look.h"
+#include "shim/collect/collect_proc.h"
 
 #define FIRST_LOOK_NS 10000000u /* after a process was found, and twice as long each time */
 #define LOOK_NS       50000000u /* until there are so many between two looks */
@@ -63,10 +63,10 @@ static void raise_to(uint64_t *known, uint64_t value)
 }
 
 /* Of the recorder's shared memory a process has mapped what it touched, and no more than is in use. */
-static uint64_t recorder_part(const struct collector *collector, uint64_t shared)
+static uint64_t recorder_part(const struct collect_segment *segment, uint64_t shared)
 {
-    const struct seg_view *view = &collector->segment.view;
-    return at_most(shared, view->chunks_offset + (uint64_t)collector->segment.ready * SEG_CHUNK_BYTES);
+    return at_most(shared,
+                   segment->view.chunks_offset + (uint64_t)seg_held(&segment->view) * SEG_CHUNK_BYTES);
 }
 
 static void take_times(struct fp_usage *usage, struct collect_looks *looks, const struct look_times *times,
@@ -79,10 +79,10 @@ static void take_times(struct fp_usage *usage, struct collect_looks *looks, cons
     looks->cpu_looked_ns = elapsed_ns;
 }
 
-static void take_memory(const struct collector *collector, struct fp_usage *usage,
+static void take_memory(const struct collect_segment *segment, struct fp_usage *usage,
                         struct collect_looks *looks, const struct look_memory *memory, uint64_t elapsed_ns)
 {
-    const uint64_t ours = recorder_part(collector, memory->shared);
+    const uint64_t ours = recorder_part(segment, memory->shared);
     looks->file_most = memory->file > looks->file_most ? memory->file : looks->file_most;
     looks->shared_most = memory->shared > looks->shared_most ? memory->shared : looks->shared_most;
     usage->recorder_bytes = ours;
@@ -146,7 +146,7 @@ static void find_base(struct collector *collector, struct collect_image *image, 
     struct collect_looks *looks = image->looks;
     const uint64_t most_us = INT64_MAX / 1000; /* any part of it may be from before recording began */
     const struct collect_image *former = former_of(collector, image);
-    const struct seg_slot *slot = former != NULL ? &collector->segment.view.slots[former->slot] : NULL;
+    const struct seg_slot *slot = former != NULL ? collect_slot(former) : NULL;
     if (image->parent_serial != SEG_NOBODY)
         return;
     if (slot != NULL && get_acquire(&slot->usage_end) == SEG_USAGE_EXEC)
@@ -181,7 +181,7 @@ static uint64_t begin_of(const struct collector *collector, const struct collect
 
 void usage_adopt(struct collector *collector, struct collect_image *image, bool is_here)
 {
-    struct seg_usage begin = collector->segment.view.slots[image->slot].begin;
+    struct seg_usage begin = collect_slot(image)->begin;
     struct look_times times;
     image->usage = calloc(1, sizeof *image->usage);
     image->looks = calloc(1, sizeof *image->looks);
@@ -205,7 +205,7 @@ void usage_adopt(struct collector *collector, struct collect_image *image, bool 
 
 static enum seg_usage_end told_end(const struct collector *collector, const struct collect_image *image)
 {
-    return (enum seg_usage_end)get_acquire(&collector->segment.view.slots[image->slot].usage_end);
+    return (enum seg_usage_end)get_acquire(&collect_slot(image)->usage_end);
 }
 
 /* Returns whether the process of that id is still the one that was adopted, and no other program by what is known. */
@@ -221,7 +221,7 @@ static bool look_at(struct collector *collector, struct collect_image *image, st
         return false;
     take_times(image->usage, image->looks, ret_times, elapsed_ns);
     if (has_memory) {
-        take_memory(collector, image->usage, image->looks, &memory, elapsed_ns);
+        take_memory(image->segment, image->usage, image->looks, &memory, elapsed_ns);
         add_point(image->usage, image->looks, elapsed_ns);
     }
     return true;
@@ -230,10 +230,12 @@ static bool look_at(struct collector *collector, struct collect_image *image, st
 void usage_look(struct collector *collector, uint64_t now_ns)
 {
     static uint32_t first; /* slot at which the next round goes on */
+    const uint32_t slots = collector->segment_count * SEG_SLOT_COUNT;
     uint32_t looked = 0;
-    for (uint32_t i = 0; i < SEG_SLOT_COUNT && looked < LOOKS_AT_ONCE; i++) {
-        const uint32_t slot = (first + i) % SEG_SLOT_COUNT;
-        struct collect_image *image = collect_image_in(collector, slot);
+    for (uint32_t i = 0; i < slots && looked < LOOKS_AT_ONCE; i++) {
+        const uint32_t slot = (first + i) % slots;
+        struct collect_image *image = collect_image_in(collector, &collector->segments[slot / SEG_SLOT_COUNT],
+                                                       slot % SEG_SLOT_COUNT);
         struct look_times times;
         if (image == NULL || image->looks == NULL || image->looks->next_ns > now_ns)
             continue;
@@ -251,7 +253,7 @@ void usage_look(struct collector *collector, uint64_t now_ns)
 /* What the process told before it ended. Torn, where two threads told it at once: figures all the same. */
 static bool take_told(struct collector *collector, struct collect_image *image, enum seg_usage_end end)
 {
-    const struct seg_slot *slot = &collector->segment.view.slots[image->slot];
+    const struct seg_slot *slot = collect_slot(image);
     if (told_end(collector, image) != end)
         return false;
     const struct seg_usage told = slot->end;
@@ -274,7 +276,7 @@ static bool take_told(struct collector *collector, struct collect_image *image, 
     image->usage->cpu_age_ns = 0;
     if (memory.peak == 0)
         return true;
-    take_memory(collector, image->usage, image->looks, &memory, elapsed_ns);
+    take_memory(image->segment, image->usage, image->looks, &memory, elapsed_ns);
     add_point(image->usage, image->looks, elapsed_ns);
     image->usage->memory_age_ns = 0;
     return true;
@@ -361,7 +363,7 @@ static void copy_text(char *ret, size_t size, const char *text, size_t text_size
 
 static void take_allocator(const struct collector *collector, const struct collect_image *image)
 {
-    const struct seg_allocator *allocator = &collector->segment.view.slots[image->slot].allocator;
+    const struct seg_allocator *allocator = &collect_slot(image)->allocator;
     struct fp_usage *usage = image->usage;
     const uint32_t how = get_acquire(&allocator->how);
     if (how == FP_RUNS_ON_UNKNOWN || how >= FP_RUNS_ON_COUNT)

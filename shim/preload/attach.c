@@ -7,20 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "shim/preload/attach_segment.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/confine_calls.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/lane_pool.h"
 #include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
 #include "shim/preload/late.h"
 #include "shim/preload/note.h"
-#include "shim/preload/patience.h"
-#include "shim/preload/runs_on.h"
 #include "shim/preload/shim_text.h"
-#include "shim/preload/usage_note.h"
 #include "shim/shared/raw.h"
 
 #define ATTACH_WAIT_NS 10000000u /* for another thread or the collector; then we look again */
@@ -258,6 +252,13 @@ static void heed_filters(void)
         confine_begin(CONFINE_CALLS);
 }
 
+static void hold_slot(uint32_t index)
+{
+    shim_process->slot = parent_slot = &shim_segment.slots[index];
+    shim_process->slot_index = index;
+    shim_process->note = &shim_segment.slot_notes[index];
+}
+
 /* A slot of shim_segment for this process, in shim_process. */
 static enum taking take_slot(void)
 {
@@ -294,9 +295,7 @@ static enum taking take_slot(void)
     shim_process->first_cut = seg_cut(0, get_relaxed(&segment->paused) != 0);
     fill_slot(slot, shim_process->serial);
     my_serial = shim_process->serial;
-    shim_process->slot = parent_slot = slot;
-    shim_process->slot_index = (uint32_t)(slot - shim_segment.slots);
-    shim_process->note = &shim_segment.slot_notes[shim_process->slot_index];
+    hold_slot((uint32_t)(slot - shim_segment.slots));
     shim_process->lost_contact = 0;
     lane_forget_inherited();
     heed_filters();

@@ -34,4 +34,16 @@ void attach_allow(void);
 /* attach_make_ready - learn what the forked children of a process that is about to be confined cannot ask. */
 void attach_make_ready(void);
 
+/* attach_find_segment - set shim_segment: the one that our starter named, or one of a collector of our own.
+ * name     the program's, for the output directory.
+ * Returns  NULL, else the reason why there is none. No descriptor stays open. */
+const char *attach_find_segment(const char *name);
+
+/* The reason that may be a passing one: the segment was there when its directory was looked into. */
+extern const char ATTACH_OUT_OF_REACH[];
+
+/* attach_count_other - a process that is not asked for is counted, with some names for whoever mistyped one; and keeps nothing
+ * mapped, so that its recording does not wait for it. */
+void attach_count_other(const char *program);
+
 #endif

@@ -4,7 +4,7 @@
  * child, a SIGCHLD or a descriptor that it did not make. So the collector is the child of a child: the first is cloned with exit
  * signal 0 and waited for with __WCLONE, which no ordinary wait() answers to; the second is adopted by init when the first ends.
  * Both share our memory until the exec, so they run on stacks of their own, with signals blocked, by raw system calls only. */
-#include "shim/preload/attach_segment.h"
+#include "shim/preload/attach.h"
 
 #include <dlfcn.h>
 #include <errno.h>

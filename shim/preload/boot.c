@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/preload/elf_symbol.h"
 #include "shim/preload/shim.h"
 
 struct shim_next shim_next;

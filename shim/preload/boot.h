@@ -4,6 +4,8 @@
 #ifndef MALLAB_SHIM_PRELOAD_BOOT_H
 #define MALLAB_SHIM_PRELOAD_BOOT_H
 
+#include "shim/preload/shim.h"
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,6 +88,30 @@ static inline bool boot_owns(const void *address)
 {
     return (uintptr_t)address - (uintptr_t)boot_buffer < BOOT_BUFFER_BYTES;
 }
+
+/* ---- which allocator is under the program: the definition of malloc behind ours, or one that stands in front. */
+
+/* runs_on_put - what was found before main, into a slot: of a forked child all of it, of a fresh image nothing yet. */
+void runs_on_put(struct seg_slot *slot);
+
+/* runs_on_ask - find it, for a process that is on; where no call of the allocator is under way. */
+void runs_on_ask(void);
+
+/* ---- look for a symbol in one loaded object, and nowhere else; without dlsym, which allocates where there is none. */
+
+/* elf_object_of - the loaded object that an address lies in; NULL: in none. */
+const struct link_map *elf_object_of(const void *address);
+
+/* elf_symbol - the address of a function that the object defines under that name; NULL: it has none. */
+void *elf_symbol(const struct link_map *object, const char *name);
+
+/* elf_symbol_behind - its entry for a function of that name, the next one behind `former`, which is one of another version; NULL: there
+ * is none. */
+const ElfW(Sym) *
+    elf_symbol_behind(const struct link_map *object, const char *name, const ElfW(Sym) * former);
+
+/* elf_first_symbol - likewise of the first object in the loader's order that has one, but for our own library. */
+void *elf_first_symbol(const char *name);
 
 #pragma GCC visibility pop
 

@@ -2,7 +2,6 @@
  *
  * Laws of this file: those of shim.h; every call goes on exactly as it came in. prctl is made here, as libc makes it. syscall
  * is a jump to libc's, with the stack as it was: what it may be asked for, a clone with a stack of its own, needs that. */
-#include "shim/preload/confine_calls.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,8 +12,7 @@
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_pool.h"
-#include "shim/preload/lane_record.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/preload/large.h"
 #include "shim/shared/raw.h"
 

@@ -1,7 +1,7 @@
 /* elf_symbol.c - an object's own table of symbols, searched by its hash table (DT_GNU_HASH, else DT_HASH).
  *
  * Laws of this file: those of shim.h; it reads what the loader has mapped, and calls only dladdr1, which allocates nothing. */
-#include "shim/preload/elf_symbol.h"
+#include "shim/preload/boot.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -21,11 +21,10 @@
 
 #include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
+#include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/elf_symbol.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim_text.h"
-#include "shim/preload/usage_note.h"
 #include "shim/shared/raw.h"
 
 #define PATH_BYTES     1024u

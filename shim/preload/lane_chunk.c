@@ -4,21 +4,16 @@
 #include "shim/preload/lane_chunk.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_sites.h"
-#include "shim/preload/patience.h"
 #include "shim/shared/raw.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
-#define GROW_CHUNKS 64u
-#define WAIT_NS     2000000u /* one futex wait for room; short, so that a dead collector is noticed */
-#define WAITS_MOST  25u      /* of WAIT_NS, in one wait of many threads */
-#define TURN_NS     5000u    /* about, of one turn of a confined process */
+#define WAIT_NS    2000000u /* one futex wait for room; short, so that a dead collector is noticed */
+#define WAITS_MOST 25u      /* of WAIT_NS, in one wait of many threads */
+#define TURN_NS    5000u    /* about, of one turn of a confined process */
+#define LOOK_GROUPS                                                                                          \
+    8u /* of seldom_ticks, which are 250 us: between two looks of a lane that found no chunk */
 
 void lane_ring(void)
 {
@@ -49,10 +44,11 @@ void lane_close_chunk(struct lane *lane)
 {
     if (lane->cursor == NULL)
         return;
+    const uint64_t words = (uint64_t)(lane->cursor - (uint64_t *)seg_chunk(&shim_segment, lane->chunk));
     lane->limit = 0;
     lane->cursor = NULL;
     /* release: the records are in place before the collector may look; pairs with its acquire load */
-    put_release(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_FULL));
+    put_release(&shim_segment.states[lane->chunk], word_of(lane, SEG_CHUNK_FULL) | words << SEG_THREAD_SHIFT);
     /* A missed ring costs the collector's time-out, no record. */
     lane_wake(SEG_SLEEP);
 }
@@ -93,70 +89,25 @@ void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
 }
 
 /* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
-static bool claim_below(const struct lane *lane, uint32_t first, uint32_t ready, uint32_t *ret_index)
+static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
 {
     _Atomic uint64_t *states = shim_segment.states;
     const bool ends = get_relaxed(&lane->state) != LANE_LIVE;
     const uint64_t mine = word_of(lane, ends ? SEG_CHUNK_LEFT : SEG_CHUNK_OPEN);
-    for (uint32_t index = first; index < ready; index++) {
+    const uint32_t held = seg_held(&shim_segment);
+    for (uint32_t index = 0; index < held; index++) {
         uint64_t word = get_relaxed(&states[index]);
         if (word != SEG_CHUNK_FREE)
             continue;
         /* acquire: pairs with the collector's release of FREE after zeroing */
         if (!swap_acquire(&states[index], &word, mine))
             continue;
-        if (index >= ready / 2)
+        if (index >= held / 2)
             lane_wake(SEG_NAP);
         *ret_index = index;
         return true;
     }
     return false;
-}
-
-/* The collector lets more chunks be used when half of those are in use. When none is free it is late, or does not work at
- * all: then whoever needs one lets more be used, of those that have memory behind them. */
-static bool claim_held(const struct lane *lane, uint32_t *ret_index)
-{
-    const struct seg_view *view = &shim_segment;
-    uint32_t ready = seg_ready(view), first = 0;
-    bool found = claim_below(lane, 0, ready, ret_index);
-    while (!found && ready > first && seg_grow_ready(view, ready, ready + GROW_CHUNKS)) {
-        first = ready;
-        ready = seg_ready(view); /* lower than before where somebody wrote there who should not */
-        found = claim_below(lane, first, ready, ret_index);
-    }
-    return found;
-}
-
-/* When all that has memory behind it is in use, and still nobody works: there is memory, says the collector, and whoever takes a chunk
- * puts it there, which fails where there is none after all and a store would be a SIGBUS. */
-static bool claim_beyond(const struct lane *lane, uint32_t *ret_index)
-{
-    const struct seg_view *view = &shim_segment;
-    _Atomic uint32_t *beyond = &view->shared->beyond;
-    uint32_t index, seen = get_relaxed(beyond);
-    if (!(view->fixed.flags & SEG_FLAG_BY_NEED) || !confine_may_call())
-        return false;
-    bool found = claim_below(lane, seg_held(view), view->fixed.chunk_count, &index);
-    if (found && raw_call(SYS_madvise, (long)seg_chunk(view, index), SEG_CHUNK_BYTES, MADV_POPULATE_WRITE, 0,
-                          0, 0) != 0) {
-        put_release(&view->states[index], SEG_CHUNK_FREE);
-        found = false;
-    }
-    confine_called();
-    if (!found)
-        return false;
-    /* release: pairs with the acquire in segment_take_beyond */
-    while (seen <= index && !atomic_compare_exchange_weak_explicit(
-                                beyond, &seen, index + 1, memory_order_release, memory_order_relaxed))
-        ;
-    *ret_index = index;
-    return true;
-}
-
-static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
-{
-    return claim_held(lane, ret_index) || claim_beyond(lane, ret_index);
 }
 
 /* Wait for a free chunk without a system call, as long as the collector's heartbeat steps. A silence is measured in turns. */
@@ -219,7 +170,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
         (void)raw_futex_wait(&segment->space, space, waits * WAIT_NS);    /* whatever woke us, look again */
         confine_called();
     }
-    lane->gave_up = !found;
+    lane->gave_up = found ? 0 : lane_clock();
     sub_relaxed(&shared->space_waiters, 1);
     lane->waiting = false;
     uint64_t end = about_now_ns();
@@ -279,8 +230,12 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
         }
         shim_process->lost_contact = false;
     }
-    if (!claim_chunk(lane, &index)) {
-        const bool hopeless = lane->gave_up && get_relaxed(&segment->starved);
+    const bool hopeless = lane->gave_up != 0 && get_relaxed(&segment->starved);
+    /* A look passes over all chunks, which a thread that finds none does not do at each call. */
+    const bool looks = !hopeless ||
+                       lane_clock() - lane->gave_up >= LOOK_GROUPS * shim_segment.fixed.seldom_ticks;
+    if (!looks || !claim_chunk(lane, &index)) {
+        lane->gave_up = hopeless && looks ? lane_clock() : lane->gave_up;
         if (hopeless || shim_segment.fixed.flags & SEG_FLAG_DROP) {
             lane_lose(lane, call, FP_LOSS_RING_FULL);
             return false;
@@ -291,7 +246,7 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
             return false;
         }
     }
-    lane->gave_up = false;
+    lane->gave_up = 0;
     lane->chunk = index; /* before it says whose it is: lane_repair goes by it */
     atomic_signal_fence(memory_order_seq_cst);
     struct seg_chunk_header *chunk = seg_chunk(&shim_segment, index);

@@ -1,8 +1,10 @@
-/* lane_chunk.h - the chunks that lanes fill: taken from the segment, waited for, handed to the collector. */
+/* lane_chunk.h - the chunks that lanes fill: taken from the segment, waited for, handed to the collector; their records; and lanes. */
 #ifndef MALLAB_SHIM_PRELOAD_LANE_CHUNK_H
 #define MALLAB_SHIM_PRELOAD_LANE_CHUNK_H
 
 #include "shim/preload/lane.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #define RECORD_WORDS_MOST 3u
 
@@ -34,4 +36,66 @@ void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause);
 void lane_ring(void);
 void lane_wake(enum seg_sleep least);
 
+/* ---- records that the fast path (lane.h) leaves over: stamps, wide numbers, gaps, cuts, the first one of a chunk ---- */
+
+/* lane_clock - the clock that stamps are read from: ticks or nanoseconds, rising. */
+uint64_t lane_clock(void);
+
+/* lane_put - store a record of any kind, of a live lane with its gate at GATE_RECORD. What cannot be stored is counted. */
+void lane_put(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra);
+
+/* lane_put_short - the same where it takes one word, its group goes on, and nothing else is due; false: it does not. */
+static inline bool lane_put_short(struct lane *lane, unsigned call, uintptr_t address, uint64_t size,
+                                  uint64_t extra)
+{
+    const unsigned code = extra == fp_record_extra(call) ? fp_record_code(call) : 0;
+    if (code == 0 || lane->cursor == NULL || ((uintptr_t)lane->cursor & lane->group_mask) == 0 ||
+        get_acquire(lane->epoch_word) != lane->epoch || !fp_record_is_short(address, size))
+        return false;
+    __atomic_store_n(lane->cursor++, fp_record_short(code, address, size), __ATOMIC_RELEASE);
+    lane_prefetch(lane->cursor);
+    return true;
+}
+
+/* lane_put_sited - an allocation with its site where that is not the one that is guessed; of a sample always. */
+void lane_put_sited(struct lane *lane, unsigned call, uintptr_t address, uint64_t size, uint64_t extra,
+                    uint32_t site);
+
+/* lane_begin_thread - say in the chunk at the cursor, which is not NULL, that what follows is the present thread's. */
+void lane_begin_thread(struct lane *lane);
+
+/* ---- where lanes come from, and go to when their threads have ended ---- */
+
+/* The id of the calling thread, as it was when it got its lane; a forked child reads its parent's until it has one. */
+extern __thread uint32_t lane_thread __attribute__((tls_model("initial-exec")));
+
+/* lane_take - a lane for the calling thread, live; of a thread that is gone, or one that nobody had. NULL: no memory. */
+struct lane *lane_take(void);
+
+/* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
+void lane_forget_inherited(void);
+
+/* lane_wipe_all - make all lanes what a forked child finds: for a moment at which no thread is in a hook. */
+void lane_wipe_all(void);
+
+/* lane_make_ready - memory for the lanes of threads that begin when none can be mapped any more (confine.h). */
+void lane_make_ready(void);
+
+/* ---- how long a program waits for a collector that does not work.
+ *   heartbeat  the collector's clock in the segment, stepped in every round and after every block: some 10 ms apart
+ *   silence    the time since the last heartbeat: the collector is stopped, blocked by its disk, starved, or dead
+ * Waiting for a collector that works is the user's choice (--on-full); a silent one would delay the program for nothing
+ * that can be foreseen. So a silence is waited for once, PATIENCE_NS from its begin; then calls are lost and counted,
+ * without any wait, until the heartbeat steps. Each further silence that a process gave up on halves its patience: a
+ * disk that hangs again and again costs a program 2 s of its life and LATE_NS each time, not PATIENCE_NS each time. */
+
+/* patience_collector_is_gone - whether the collector is dead, or silent for longer than this process waits for it. Steps
+ * the process's count of silences: for slow paths that can do without an answer only. */
+bool patience_collector_is_gone(void);
+
+/* patience_is_given_up - whether the present silence was given up on already. patience_give_up - give up on the silence that
+ * began with this heartbeat. patience_ns - how long this process waits in the next one. Without a system call. */
+bool patience_is_given_up(void);
+void patience_give_up(uint64_t heartbeat);
+uint64_t patience_ns(void);
 #endif

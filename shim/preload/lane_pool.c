@@ -1,5 +1,5 @@
 /* lane_pool.c - lanes in blocks, in memory that a fork wipes (MADV_WIPEONFORK). Laws: those of turn.c. */
-#include "shim/preload/lane_pool.h"
+#include "shim/preload/lane_chunk.h"
 
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_sites.h"

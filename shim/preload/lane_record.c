@@ -1,7 +1,6 @@
 /* lane_record.c - room made for a record, with the stamp, epoch, gap or chunk that it needs before it.
  *
  * Laws of this file: those of turn.c. */
-#include "shim/preload/lane_record.h"
 
 #include <errno.h>
 #if defined(__x86_64__)

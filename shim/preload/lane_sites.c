@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_record.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/preload/turn.h"
 #include "shim/shared/raw.h"
 #include "shim/sites/stack_bounds.h"

@@ -5,7 +5,7 @@
 
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_record.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/preload/pages.h"
 
 #define WAYS           16u

@@ -8,7 +8,6 @@
 
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
-#include "shim/preload/runs_on.h"
 #include "shim/preload/shim.h"
 #include "shim/preload/shim_text.h"
 #include "shim/preload/slots.h"

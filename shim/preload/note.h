@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "shim/preload/shim.h"
+
 /* note_take_name - the segment's path, by which the recording's socket is named: of a process that found it without $MALLAB_SEGMENT.
  * note_wanted - whether somebody records this tree, and is to be told. */
 void note_take_name(const char *segment_path);
@@ -20,5 +22,16 @@ bool note_send(const char *program, const char *reason, bool of_child);
 
 /* note_say - one line on stderr, unless MALLAB_QUIET forbids it; for a process that no recording has started. */
 void note_say(const char *what, const char *more);
+
+/* ---- what a process tells of its processor time, page faults and memory, where it begins and where it ends ----
+ *
+ * Nothing there calls malloc or changes errno; system calls only, none in a confined process. */
+
+/* usage_begin - an image, or a forked child, begins to be recorded: fill its slot's figures, and forget those of the slot's last use. */
+void usage_begin(struct seg_slot *slot);
+
+/* usage_note - the process is about to end, or to execute another program, or goes on because that failed (SEG_USAGE_NONE); in a
+ * child that shares its parent's memory it does nothing. */
+void usage_note(enum seg_usage_end end);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Laws of this file: it runs only in slow paths, with all shared memory full. No lock; system calls through raw.h, and where
  * the process is confined none: then whoever waits measures the silence by its own turns (lane_chunk.c). */
-#include "shim/preload/patience.h"
+#include "shim/preload/lane_chunk.h"
 
 #include "shim/preload/confine.h"
 #include "shim/preload/shim_text.h"

@@ -4,7 +4,6 @@
  * library that stands in LD_PRELOAD before us, serves all calls, and we see those only that it passes on.
  *
  * Laws of this file: those of shim.h, although it runs in a constructor: what it allocated would be recorded as the program's. */
-#include "shim/preload/runs_on.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/elf_symbol.h"
 #include "shim/preload/shim_text.h"
 #include "shim/preload/turn.h"
 #include "shim/shared/raw.h"

@@ -10,7 +10,6 @@
 #include <sys/auxv.h>
 
 #include "shim/preload/boot.h"
-#include "shim/preload/elf_symbol.h"
 #include "shim/preload/shim.h"
 #include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"

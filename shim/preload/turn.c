@@ -16,8 +16,6 @@
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/lane_pool.h"
-#include "shim/preload/lane_record.h"
 #include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
 #include "shim/shared/raw.h"
@@ -139,7 +137,8 @@ static void lane_start(struct lane *lane)
     lane->lost_pending = 0;
     lane->gap_pending = false;
     lane->gap_lost = false;
-    lane->waiting = lane->gave_up = false;
+    lane->waiting = false;
+    lane->gave_up = 0;
     lane->armed = false;
     lane->exit_rounds = 0;
     lane->as_call = lane->nested = 0;

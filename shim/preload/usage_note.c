@@ -3,8 +3,8 @@
  * A process that a signal ends, or that calls the kernel past libc, tells nothing: of that the collector has its own looks
  * (collect_usage.c), and they are older.
  *
- * Laws of this file: usage_note.h has them. _exit runs in signal handlers and in children that share their parent's memory. */
-#include "shim/preload/usage_note.h"
+ * Laws of this file: note.h has them. _exit runs in signal handlers and in children that share their parent's memory. */
+#include "shim/preload/note.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -54,7 +54,7 @@
     atomic_compare_exchange_weak_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      13u                          /* bump with any change of this file's layouts */
+#define SEG_VERSION      14u                          /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -67,12 +67,13 @@
 #else
 #define SEG_PAGE_BYTES 4096u
 #endif
-#define SEG_EXECUTABLE 256u
-#define SEG_PROGRAM    64u
-#define SEG_FILE       160u
-#define SEG_DIRECTORY  2048u
-#define SEG_NOBODY     UINT64_C(0) /* serial of no process */
-#define SEG_OTHERS     8u          /* names of programs that --only leaves out, as examples */
+#define SEG_EXECUTABLE   256u
+#define SEG_PROGRAM      64u
+#define SEG_FILE         160u
+#define SEG_DIRECTORY    2048u
+#define SEG_THREAD_SHIFT 42u
+#define SEG_NOBODY       UINT64_C(0) /* serial of no process */
+#define SEG_OTHERS       8u          /* names of programs that --only leaves out, as examples */
 
 enum seg_clock {
     SEG_CLOCK_TSC = 1,       /* rdtsc ticks */
@@ -82,9 +83,8 @@ enum seg_clock {
 enum seg_flag {
     SEG_FLAG_DROP = 1u << 0,      /* with no chunk free, lose the call instead of waiting */
     SEG_FLAG_NO_FOLLOW = 1u << 1, /* only leader_pid is recorded */
-    SEG_FLAG_BY_NEED = 1u << 4,  /* who finds no chunk with memory behind it puts some there (lane_chunk.c) */
-    SEG_FLAG_RESIDENT = 1u << 3, /* how much of large objects is in memory is noted (large.h) */
-    SEG_FLAG_SITES = 1u << 5,    /* the call stack of each allocation is recorded (lane_sites.h) */
+    SEG_FLAG_RESIDENT = 1u << 3,  /* how much of large objects is in memory is noted (large.h) */
+    SEG_FLAG_SITES = 1u << 5,     /* the call stack of each allocation is recorded (lane_sites.h) */
 };
 
 /* A cut: the epoch from which on all lanes of a process begin other chunks, and whether they record from there on or
@@ -145,13 +145,8 @@ struct seg_chunk_note {
 
 /* The shared part's first page. */
 struct seg_shared {
-    /* Chunks below this index are in use; at most `held`. A process writes it seldom: when it finds no chunk free while the
-     * collector does not work. */
-    _Atomic uint32_t ready;
-    /* With SEG_FLAG_BY_NEED, chunks below this index may be in use although not `held`: who took one put memory behind it. */
-    _Atomic uint32_t beyond;
-    _Alignas(64) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
-    _Atomic uint32_t asleep;                /* enum seg_sleep */
+    _Alignas(128) _Atomic uint32_t doorbell; /* futex the collector sleeps on */
+    _Atomic uint32_t asleep;                 /* enum seg_sleep */
     _Atomic uint32_t space_waiters;
     _Atomic uint32_t leader_pid; /* the first process that attached; 0 none yet */
     _Atomic uint64_t serials;    /* processes attached so far */
@@ -260,11 +255,12 @@ static inline uint64_t seg_cut_epoch(uint64_t cut)
 }
 
 /* seg_chunk_word - a chunk's state word: state in bits 0-3, slot in 4-19, stream in 20-41; and in 42-63 the id of the thread that has
- * it, which is below 2^22 (proc(5), pid_max): 0 where none has. */
+ * it, which is below 2^22 (proc(5), pid_max): 0 where none has. Of a full one, whose thread closed it, how many words it has. */
 static inline uint64_t seg_chunk_word(enum seg_chunk_state state, uint32_t slot, uint32_t stream,
                                       uint32_t thread_id)
 {
-    return (uint64_t)state | (uint64_t)slot << 4 | (uint64_t)stream << 20 | (uint64_t)thread_id << 42;
+    return (uint64_t)state | (uint64_t)slot << 4 | (uint64_t)stream << 20 |
+           (uint64_t)thread_id << SEG_THREAD_SHIFT;
 }
 
 static inline enum seg_chunk_state seg_chunk_state_of(uint64_t word)
@@ -284,7 +280,7 @@ static inline uint32_t seg_chunk_stream_of(uint64_t word)
 
 static inline uint32_t seg_chunk_thread_of(uint64_t word)
 {
-    return (uint32_t)(word >> 42);
+    return (uint32_t)(word >> SEG_THREAD_SHIFT);
 }
 
 static inline uint64_t seg_slot_word(enum seg_slot_state state, uint32_t pid)
@@ -347,32 +343,11 @@ static inline struct seg_chunk_header *seg_chunk(const struct seg_view *view, ui
     return (struct seg_chunk_header *)(view->chunks + (uint64_t)index * SEG_CHUNK_BYTES);
 }
 
-/* seg_held, seg_ready - the words of these names, no more than there are chunks. The collector has a `ready` that nobody else
- * makes smaller: segment_ready. */
+/* seg_held - chunks below this index may be used. */
 static inline uint32_t seg_held(const struct seg_view *view)
 {
     const uint32_t held = get_acquire(&view->header->held);
     return held < view->fixed.chunk_count ? held : view->fixed.chunk_count;
-}
-
-static inline uint32_t seg_ready(const struct seg_view *view)
-{
-    const uint32_t ready = get_acquire(&view->shared->ready);
-    const uint32_t held = seg_held(view);
-    return ready < held ? ready : held;
-}
-
-/* seg_grow_ready - let chunks up to an index be used that have memory behind them; by whoever needs them.
- * seen      `ready`, as the caller saw it.
- * Returns   whether there are more than that now. */
-static inline bool seg_grow_ready(const struct seg_view *view, uint32_t seen, uint32_t until)
-{
-    const uint32_t held = seg_held(view);
-    uint32_t expected = seen;
-    if (until > held)
-        until = held;
-    /* release: what the holder knew of held, whoever sees the new index knows too */
-    return until > seen && (swap_acq_rel(&view->shared->ready, &expected, until) || expected > seen);
 }
 
 #endif

@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -250,6 +251,21 @@ class Programs(Users):
                 self.skipTest("setuid has no effect here")
             self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, b"", b""))
             self.assertEqual(list(self.theirs.iterdir()), [])
+
+
+class Notes(Users):
+    SENDS = "import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode() + b'\\0is not there', b'\\0' + sys.argv[1].encode())"
+
+    def test_a_strangers_note_is_none(self):
+        """Who is of no recorded process' descent cannot make a recording say that programs are missing; who is, and root, can."""
+        recording = self.going_on(self.place / "made")
+        name = pathlib.Path(recording["segment_path"]).name
+        lab.run(["/usr/bin/python3", "-c", self.SENDS, name, "stranger"], **AS_NOBODY).check_returncode()
+        lab.run([sys.executable, "-c", self.SENDS, name, "own"]).check_returncode()
+        self.recorder.stdin.close()
+        self.recorder.wait()
+        told = self.told(self.place / "made")
+        self.assertEqual([note["name"] for note in told["not_recorded"]], ["own"])
 
 
 class Signals(Users):

@@ -63,7 +63,7 @@ static void attack(void)
         slot->map_address = (uint64_t)(uintptr_t)view.header;
         (void)snprintf(slot->program, sizeof slot->program, "../escaped%u", i);
         atomic_store(&slot->state, seg_slot_word(SEG_SLOT_ATTACHED, (uint32_t)getpid()));
-        for (uint32_t index = 0; index < seg_ready(&view); index++) {
+        for (uint32_t index = 0; index < seg_held(&view); index++) {
             uint64_t word = SEG_CHUNK_FREE;
             if (!atomic_compare_exchange_strong(
                     &view.states[index], &word,

@@ -295,7 +295,25 @@ def test_unrecordable():
             check([line[:23] for line in lines], [] if quiet or 'MALLAB_SEGMENT' in extra else ['mallab: not recording: '], 'lines for %s' % extra)
 
 
-recorded.main([test_small_memory, test_drop, test_more_threads_than_chunks, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
+def test_shared_memory_that_vanishes():
+    """The file is cut while its collector works: it goes on to its end, and says that it does not know what is missing."""
+    collector = recorded.Collector('--memory', '4000000')
+    process = subprocess.Popen([CHURN, str(COUNT), 'pause'], env=collector.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check(process.stdout.readline(), b'half\n', 'the program runs')
+    os.truncate(collector.segment, 400000) # what is told, and the first slots
+    while not collector.listing()['lost'].get('spoiled') and collector.process.poll() is None:
+        collector.process.send_signal(signal.SIGRTMIN + 3) # it is asked how it stands, and looks
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    process.stdin.close()
+    told = collector.end_json()
+    check(told['complete'], False, 'complete')
+    check(told['lost'].get('spoiled', 0) > 0, True, 'spoiled')
+    check('spoiled' in told['incomplete_why'] or 'written over' in told['incomplete_why'], True, told['incomplete_why'])
+
+
+recorded.main([test_shared_memory_that_vanishes, test_small_memory, test_drop, test_more_threads_than_chunks, test_max_size, test_file_size_limit, test_disk_full, test_no_shared_memory,
                test_collector_killed,
                test_a_dead_collectors_number_may_be_another_process, test_slow_program, test_who_collects, test_duration, test_no_follow, test_directories, test_taken_under_preload,
                test_two_at_once, test_unrecordable])

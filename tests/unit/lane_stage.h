@@ -10,7 +10,6 @@
 #include "shim/preload/attach.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/lane_pool.h"
 #include "shim/preload/turn.h"
 #include "unit/columns_view.h"
 #include "unit/harness.h"
@@ -62,7 +61,7 @@ static inline void set_up(uint32_t flags)
     shim_segment = seg_view_at(shim_segment.header, CHUNKS);
     shim_segment.fixed.clock = SEG_CLOCK_MONOTONIC;
     shim_segment.fixed.flags = flags;
-    shim_segment.header->held = shim_segment.shared->ready = CHUNKS;
+    shim_segment.header->held = CHUNKS;
     shim_segment.fixed.bump_ticks = UINT64_MAX;
     shim_segment.header->heartbeat_ns = UINT64_MAX / 2; /* never late */
     if (shim_process == NULL)
@@ -94,9 +93,12 @@ static inline void release(uintptr_t address)
     turn_done(turn_record(lane, FP_CALL_FREE, (void *)address, 0, 0));
 }
 
+/* Of a full one without how many words it has. */
 static inline uint64_t state_of(uint32_t index)
 {
-    return shim_segment.states[index];
+    const uint64_t word = shim_segment.states[index];
+    const bool full = seg_chunk_state_of(word) == SEG_CHUNK_FULL;
+    return full ? word & ((UINT64_C(1) << SEG_THREAD_SHIFT) - 1) : word;
 }
 
 /* The word of a chunk that is full, or that the calling thread has. */

@@ -87,7 +87,7 @@ static inline uint64_t user_attach(const struct seg_view *view, uint32_t index, 
 static inline uint32_t user_claim_chunk(const struct seg_view *view, uint32_t slot, uint32_t lane)
 {
     for (;; user_rest()) {
-        const uint32_t ready = seg_ready(view);
+        const uint32_t ready = seg_held(view);
         for (uint32_t index = 0; index < ready; index++) {
             uint64_t word = SEG_CHUNK_FREE;
             if (atomic_compare_exchange_strong(
@@ -95,7 +95,6 @@ static inline uint32_t user_claim_chunk(const struct seg_view *view, uint32_t sl
                     seg_chunk_word(SEG_CHUNK_OPEN, slot, lane, (uint32_t)getpid())))
                 return index;
         }
-        (void)seg_grow_ready(view, ready, ready + 64);
     }
 }
 

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/collect/collect_drain.h"
 #include "shim/collect/collect_footprint.h"
-#include "shim/collect/collect_lists.h"
-#include "shim/collect/collect_reserve.h"
 #include "shim/collect/collect_take.h"
+#include "shim/collect/collect_tell.h"
 #include "unit/harness.h"
 
 #define FIRST_WORD (SEG_CHUNK_HEADER / sizeof(uint64_t))
@@ -53,11 +51,6 @@ uint32_t reserve_block_chunks(const struct collector *of)
     return COLLECT_CHUNKS_PER_BLOCK;
 }
 
-void segment_take_beyond(struct collect_segment *segment)
-{
-    (void)segment;
-}
-
 bool segment_grow(struct collect_segment *segment, uint32_t count)
 {
     (void)segment;
@@ -70,23 +63,25 @@ bool segment_grow(struct collect_segment *segment, uint32_t count)
 static void set_up(void)
 {
     const uint64_t bytes = seg_view_at(NULL, CHUNKS).bytes; /* a multiple of a chunk's */
-    free(collector.segment.view.header);
-    free(collector.chunks);
+    free(collector.segments[0].view.header);
+    free(collector.segments[0].chunks);
     free(collector.images);
     memset(&collector, 0, sizeof collector);
     memset(&image, 0, sizeof image);
     memset(lanes, 0, sizeof lanes);
     memset(&stream, 0, sizeof stream);
-    collector.segment.view = seg_view_at(aligned_alloc(SEG_CHUNK_BYTES, bytes), CHUNKS);
-    memset(collector.segment.view.header, 0, bytes);
-    collector.segment.view.header->held = collector.segment.view.shared->ready = CHUNKS;
-    collector.chunks = calloc(CHUNKS, sizeof *collector.chunks);
+    collector.segments[0].view = seg_view_at(aligned_alloc(SEG_CHUNK_BYTES, bytes), CHUNKS);
+    memset(collector.segments[0].view.header, 0, bytes);
+    collector.segments[0].view.header->held = CHUNKS;
+    collector.segments[0].chunks = calloc(CHUNKS, sizeof *collector.segments[0].chunks);
     collector.images = calloc(1, sizeof *collector.images);
     collector.images[0] = &image;
     collector.image_count = 1;
-    collector.image_of_slot[SLOT] = 1;
-    collector.segment.view.slots[SLOT].state = seg_slot_word(SEG_SLOT_ATTACHED, 1);
+    collector.segments[0].image_of_slot[SLOT] = 1;
+    collector.segments[0].view.slots[SLOT].state = seg_slot_word(SEG_SLOT_ATTACHED, 1);
     image.slot = SLOT;
+    image.segment = &collector.segments[0];
+    collector.segment_count = 1;
     lane_fails = stream_fails = false;
     memset(stored, 0, sizeof stored);
 }
@@ -94,7 +89,7 @@ static void set_up(void)
 /* Three calls in three forms, a mark that is none, an epoch and a stamp. */
 static void fill(uint32_t index, uint64_t sequence)
 {
-    struct seg_chunk_header *chunk = seg_chunk(&collector.segment.view, index);
+    struct seg_chunk_header *chunk = seg_chunk(&collector.segments[0].view, index);
     uint64_t *words = (uint64_t *)chunk + FIRST_WORD;
     const uint64_t records[] = {
         fp_record_epoch(FP_RECORD_STAMP, 1),
@@ -113,14 +108,14 @@ static void fill(uint32_t index, uint64_t sequence)
     memcpy(words, records, sizeof records);
     chunk->sequence = sequence;
     chunk->magic = SEG_CHUNK_MAGIC;
-    collector.segment.view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
+    collector.segments[0].view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
 }
 
 static uint64_t count_free(void)
 {
     uint64_t count = 0;
     for (uint32_t index = 0; index < CHUNKS; index++)
-        count += collector.segment.view.states[index] == SEG_CHUNK_FREE;
+        count += collector.segments[0].view.states[index] == SEG_CHUNK_FREE;
     return count;
 }
 
@@ -145,7 +140,7 @@ TEST(chunks_wait_for_a_stream)
     CHECK_U64(count_free(), 0);
     stream_fails = false;
     CHECK_U64(take_scan(&collector), CHUNKS);
-    CHECK_U64(collector.taken_chunks, CHUNKS);
+    CHECK_U64(collector.segments[0].taken_chunks, CHUNKS);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 0);
 }
 
@@ -155,7 +150,7 @@ TEST(chunks_are_written_in_their_order)
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
         fill(i, i * 37 % CHUNKS); /* 37 and 80 have no common divisor */
-    collector.segment.view.states[CHUNKS - 1] = SEG_CHUNK_FREE;
+    collector.segments[0].view.states[CHUNKS - 1] = SEG_CHUNK_FREE;
     CHECK_U64(take_scan(&collector), CHUNKS - 1);
     while (drain_blocks(&collector) > 0)
         ;
@@ -166,7 +161,26 @@ TEST(chunks_are_written_in_their_order)
     write_all();
     CHECK_U64(stored[0], 3 * CHUNKS);
     CHECK_U64(count_free(), CHUNKS);
-    CHECK(queue_longest(&collector, 1) == NULL);
+    CHECK(queue_longest(&collector.segments[0], 1) == NULL);
+}
+
+/* Whoever maps a page for writing can take it out of the file; what comes back has zeros. */
+TEST(what_was_taken_out_of_full_chunks_is_told)
+{
+    const uint64_t words = (uint64_t)(FIRST_WORD + 12) << SEG_THREAD_SHIFT;
+    set_up();
+    for (uint32_t i = 0; i < 4; i++) {
+        fill(i, i);
+        collector.segments[0].view.states[i] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0) | words;
+    }
+    memset((uint64_t *)seg_chunk(&collector.segments[0].view, 1) + FIRST_WORD + 3, 0,
+           9 * 8);                                        /* the end of it */
+    seg_chunk(&collector.segments[0].view, 3)->magic = 0; /* its first page */
+    CHECK_U64(take_scan(&collector), 4);
+    write_all();
+    CHECK_U64(image.lost[FP_LOSS_SPOILED], 2);
+    CHECK_U64(stored[0], 7);
+    CHECK_U64(count_free(), CHUNKS);
 }
 
 /* ---- chunks of several threads --------------------------------------------------------------------- */
@@ -190,13 +204,13 @@ static void fill_shared(uint32_t index, uint64_t sequence)
         call,
         call,
     };
-    struct seg_chunk_header *chunk = seg_chunk(&collector.segment.view, index);
+    struct seg_chunk_header *chunk = seg_chunk(&collector.segments[0].view, index);
     memcpy((uint64_t *)chunk + FIRST_WORD, records, sizeof records);
     chunk->sequence = sequence;
     chunk->lane = 1;
     chunk->thread_id = 501;
     chunk->magic = SEG_CHUNK_MAGIC;
-    collector.segment.view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
+    collector.segments[0].view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
 }
 
 TEST(each_thread_of_a_chunk_has_blocks_of_its_own)
@@ -239,7 +253,7 @@ TEST(a_shared_chunk_is_recovered_where_it_was_left)
         set_up();
         collector.options.recover = true;
         fill_shared(0, 0);
-        collector.segment.view.chunk_notes[0] = cases[i].note;
+        collector.segments[0].view.chunk_notes[0] = cases[i].note;
         for (unsigned k = 0; k < 4; k++)
             lanes[k].next_block = cases[i].blocks[k];
         (void)take_scan(&collector);
@@ -257,7 +271,7 @@ TEST(a_lane_without_memory_is_counted)
     set_up();
     fill_shared(0, 0);
     fill(1, 1);
-    seg_chunk(&collector.segment.view, 0)->lane = 0;
+    seg_chunk(&collector.segments[0].view, 0)->lane = 0;
     CHECK_U64(take_scan(&collector), 2);
     lane_fails = true;
     write_all();
@@ -270,8 +284,8 @@ TEST(numbers_that_no_lane_has_are_counted)
 {
     set_up();
     fill_shared(0, 0);
-    seg_chunk(&collector.segment.view, 0)->lane = 0;
-    ((uint64_t *)seg_chunk(&collector.segment.view, 0))[FIRST_WORD + 5] = UINT32_MAX;
+    seg_chunk(&collector.segments[0].view, 0)->lane = 0;
+    ((uint64_t *)seg_chunk(&collector.segments[0].view, 0))[FIRST_WORD + 5] = UINT32_MAX;
     CHECK_U64(take_scan(&collector), 1);
     lane_fails = true;
     write_all();
@@ -284,7 +298,7 @@ TEST(what_ended_is_counted)
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
         fill(i, i);
-    collector.segment.view.chunk_notes[5].split = FIRST_WORD + 3; /* its malloc is written */
+    collector.segments[0].view.chunk_notes[5].split = FIRST_WORD + 3; /* its malloc is written */
     stream_fails = true;
     drain_image(&collector, &image);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 3 * CHUNKS - 1);
@@ -295,15 +309,15 @@ TEST(chunks_wait_for_their_image)
 {
     set_up();
     fill(0, 0);
-    collector.image_of_slot[SLOT] = 0;
+    collector.segments[0].image_of_slot[SLOT] = 0;
     CHECK_U64(take_scan(&collector), 0);
     CHECK_U64(count_free(), CHUNKS - 1);
-    collector.image_of_slot[SLOT] = 1;
+    collector.segments[0].image_of_slot[SLOT] = 1;
     CHECK_U64(take_scan(&collector), 1);
     /* Of a process that is gone and written nobody waits for anything. */
     fill(1, 1);
-    collector.image_of_slot[SLOT] = 0;
-    collector.segment.view.slots[SLOT].state = seg_slot_word(SEG_SLOT_FREE, 0);
+    collector.segments[0].image_of_slot[SLOT] = 0;
+    collector.segments[0].view.slots[SLOT].state = seg_slot_word(SEG_SLOT_FREE, 0);
     CHECK_U64(take_scan(&collector), 1);
     CHECK_U64(count_free(), CHUNKS - 1);
 }
@@ -314,14 +328,14 @@ TEST(a_missing_chunk_does_not_stop_all)
     set_up();
     for (uint32_t i = 0; i + 1 < CHUNKS; i++)
         fill(i, i + 1);
-    collector.segment.view.states[CHUNKS - 1] = seg_chunk_word(SEG_CHUNK_OPEN, SLOT, 0, 1);
+    collector.segments[0].view.states[CHUNKS - 1] = seg_chunk_word(SEG_CHUNK_OPEN, SLOT, 0, 1);
     CHECK_U64(take_scan(&collector), CHUNKS - 1);
     collector.images[0]->streams.items = (void *[]){&stream};
     collector.images[0]->streams.count = 1;
     CHECK_U64(drain_blocks(&collector), 0);
-    CHECK(collector.stuck_ns != 0);
+    CHECK(collector.segments[0].stuck_ns != 0);
     for (unsigned scan = 0; scan < 2; scan++) { /* it may have been passed by */
-        collector.stuck_ns = 1;                 /* long ago */
+        collector.segments[0].stuck_ns = 1;     /* long ago */
         CHECK_U64(drain_blocks(&collector), 0);
     }
     CHECK(drain_blocks(&collector) > 0);
@@ -331,6 +345,7 @@ TEST(a_missing_chunk_does_not_stop_all)
 }
 
 RUN_TESTS(T(a_missing_chunk_does_not_stop_all), T(chunks_wait_for_a_stream),
-          T(chunks_are_written_in_their_order), T(each_thread_of_a_chunk_has_blocks_of_its_own),
-          T(a_shared_chunk_is_recovered_where_it_was_left), T(a_lane_without_memory_is_counted),
-          T(numbers_that_no_lane_has_are_counted), T(what_ended_is_counted), T(chunks_wait_for_their_image))
+          T(chunks_are_written_in_their_order), T(what_was_taken_out_of_full_chunks_is_told),
+          T(each_thread_of_a_chunk_has_blocks_of_its_own), T(a_shared_chunk_is_recovered_where_it_was_left),
+          T(a_lane_without_memory_is_counted), T(numbers_that_no_lane_has_are_counted),
+          T(what_ended_is_counted), T(chunks_wait_for_their_image))

@@ -153,7 +153,7 @@ static void forge_chunk(const struct seg_view *view, uint32_t slot, uint64_t ser
     static uint32_t chunks[OWN_CHUNKS];
     uint32_t *held = &chunks[random_word() % OWN_CHUNKS];
     if (*held == 0) {
-        const uint32_t ready = seg_ready(view);
+        const uint32_t ready = seg_held(view);
         const uint32_t index = ready > 0 ? (uint32_t)(random_word() % ready) : 0;
         uint64_t word = SEG_CHUNK_FREE;
         if (random_word() % 2 == 0) {
@@ -252,7 +252,6 @@ static void scribble_all(const struct seg_view *view)
     for (uint64_t i = 0; i < scribbles; i++)
         put(words + random_word() % (random_word() % 2 == 0 ? all : tables), nasty_word(view, slot));
     /* So that all end: who waits for a chunk gets one. One is seen to be told as spoiled. */
-    atomic_store(&view->shared->ready, view->fixed.chunk_count);
     for (uint32_t index = 0; index < view->fixed.chunk_count; index++)
         atomic_store(&view->states[index], SEG_CHUNK_FREE);
     for (uint32_t index = 0; index < SEG_SLOT_COUNT; index++) {

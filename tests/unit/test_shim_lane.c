@@ -7,7 +7,7 @@
 
 #include "footprint/fp/fp_sites.h"
 #include "footprint/fp/records.h"
-#include "shim/preload/patience.h"
+#include "shim/preload/lane_chunk.h"
 #include "unit/lane_stage.h"
 
 TEST(calls_become_records)
@@ -325,22 +325,41 @@ TEST(handlers_calls_are_counted)
     CHECK(!"no gap was noted");
 }
 
-/* Of chunks that have memory behind them, whoever finds none free takes more into use, and never one without. */
-TEST(a_lane_in_need_takes_more_chunks_into_use)
+/* Never one without memory behind it. */
+TEST(a_lane_takes_the_chunks_that_are_held)
 {
     const uint32_t held = CHUNKS - 1;
     uint32_t calls = 0;
     set_up(SEG_FLAG_DROP);
-    shim_segment.shared->ready = 1;
     shim_segment.header->held = held;
     while (slot->lost[FP_LOSS_RING_FULL] == 0) {
         release(16);
         calls++;
     }
-    CHECK_U64(shim_segment.shared->ready, held);
     CHECK_U64(state_of(held - 1), own_word(SEG_CHUNK_FULL));
     CHECK_U64(state_of(held), SEG_CHUNK_FREE);
     CHECK(calls > held * 3000);
+}
+
+/* A look passes over all chunks: a thread that finds none looks every few milliseconds. */
+TEST(a_lane_without_a_chunk_does_not_look_at_each_call)
+{
+    set_up(0);
+    for (uint32_t index = 0; index < CHUNKS; index++)
+        shim_segment.states[index] = seg_chunk_word(SEG_CHUNK_OPEN, 5, index, 1); /* another's */
+    shim_segment.header->starved = 1;
+    shim_segment.fixed.seldom_ticks = UINT64_MAX / 16;
+    release(16);
+    CHECK_U64(slot->lost[FP_LOSS_RING_FULL], 1);
+    CHECK_U64(slot->stalls, 1);
+    shim_segment.states[3] = SEG_CHUNK_FREE;
+    release(32);
+    CHECK_U64(slot->lost[FP_LOSS_RING_FULL], 2);
+    CHECK_U64(state_of(3), SEG_CHUNK_FREE);
+    shim_segment.fixed.seldom_ticks = 0; /* the time has come */
+    release(48);
+    CHECK_U64(slot->lost[FP_LOSS_RING_FULL], 2);
+    CHECK_U64(state_of(3), own_word(SEG_CHUNK_OPEN));
 }
 
 TEST(dropped_calls_leave_a_gap)
@@ -631,10 +650,10 @@ RUN_TESTS(T(calls_become_records), T(long_records_at_boundaries), T(chunks_follo
           T(stamps_stand_where_they_should), T(a_lane_that_calls_seldom_stamps_each_call),
           T(a_lane_that_calls_seldom_loses_nothing), T(epochs_step_with_several_lanes_only),
           T(nested_calls_are_the_allocators_own), T(a_call_that_is_left_leaves_no_trace),
-          T(handlers_calls_are_counted), T(a_lane_in_need_takes_more_chunks_into_use),
-          T(dropped_calls_leave_a_gap), T(operators_name_the_call_that_serves_them),
-          T(an_operator_left_by_an_exception_has_failed), T(a_wiped_lane_attaches_again),
-          T(calls_without_memory_for_a_lane_are_counted),
+          T(handlers_calls_are_counted), T(a_lane_takes_the_chunks_that_are_held),
+          T(a_lane_without_a_chunk_does_not_look_at_each_call), T(dropped_calls_leave_a_gap),
+          T(operators_name_the_call_that_serves_them), T(an_operator_left_by_an_exception_has_failed),
+          T(a_wiped_lane_attaches_again), T(calls_without_memory_for_a_lane_are_counted),
           T(a_lane_goes_on_in_the_chunk_that_its_last_thread_left), T(a_chunk_may_be_left_anywhere),
           T(a_lane_is_not_taken_from_a_thread_that_came_between),
           T(a_chunk_that_the_collector_took_is_not_gone_on_in), T(a_sample_has_its_share),

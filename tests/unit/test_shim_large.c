@@ -9,7 +9,7 @@
 
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
-#include "shim/preload/lane_record.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/preload/large.h"
 #include "unit/harness.h"
 

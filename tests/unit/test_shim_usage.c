@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/collect/collect_look.h"
-#include "shim/collect/collect_usage.h"
+#include "shim/collect/collect_image.h"
+#include "shim/collect/collect_proc.h"
 #include "unit/harness.h"
 
 #define SECOND_US UINT64_C(1000000)
@@ -52,11 +52,14 @@ uint64_t look_age_ns(uint64_t start_ticks)
 static void found(void)
 {
     static struct collect_image *images[] = {&image};
-    collector = (struct collector){.images = images, .image_count = 1};
-    collector.segment.view.slots = slots;
+    static struct seg_header told;
+    collector = (struct collector){.images = images, .image_count = 1, .segment_count = 1};
+    collector.segments[0].view.slots = slots;
+    collector.segments[0].view.header = &told;
     collector.clock.first_ns = clock_monotonic_ns() - 1000000;
-    collector.image_of_slot[3] = 1;
-    image = (struct collect_image){.pid = 4711, .slot = 3, .pidfd = -1, .parent_serial = SEG_NOBODY};
+    collector.segments[0].image_of_slot[3] = 1;
+    image = (struct collect_image){
+        .segment = &collector.segments[0], .pid = 4711, .slot = 3, .pidfd = -1, .parent_serial = SEG_NOBODY};
     times = (struct look_times){.start_ticks = 7};
     memory = (struct look_memory){.peak = 8 * MIB, .rss = 6 * MIB, .anon = 4 * MIB, .file = 2 * MIB};
     memset(slots, 0, sizeof slots);
