@@ -155,12 +155,6 @@ static bool call_one(const struct late_process *process, struct all *all, const 
     return true;
 }
 
-static void note_stop(struct late_cost *cost, uint64_t since_ns)
-{
-    const uint64_t ns = fp_now_ns() - since_ns;
-    cost->stopped_ns = ns > cost->stopped_ns ? ns : cost->stopped_ns;
-}
-
 /* Whether a thread may wait within our library, seen without a stop: all are stopped at once seldom more than one time. One that runs
  * leaves it soon, and nobody enters it by a slot any more. */
 static bool some_wait_within(struct late_process *process, uint64_t restorer)
@@ -199,8 +193,8 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
         for (size_t i = 0; i < all.count; i++)
             since_ns = all.threads[i].since_ns < since_ns ? all.threads[i].since_ns : since_ns;
         let_all_go(process, &all);
-        note_stop(ret_cost, since_ns);
-        ret_cost->looks++;
+        since_ns = fp_now_ns() - since_ns;
+        ret_cost->stopped_ns = since_ns > ret_cost->stopped_ns ? since_ns : ret_cost->stopped_ns;
         if (!done)
             late_rest(ROUND_REST_NS);
     } while (!done && fp_now_ns() - begin < within_ns);

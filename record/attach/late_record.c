@@ -39,7 +39,6 @@ char *late_default_directory(pid_t pid)
 
 #define DONE_MOST_NS   UINT64_C(10000000000) /* for a call that a thread has begun */
 #define LEAVE_MOST_NS  UINT64_C(30000000000) /* for a safe place at the end */
-#define LOOKS          20u
 #define FIND_MOST_NS   UINT64_C(2000000000)
 #define FORGET_MOST_NS UINT64_C(20000000000)
 #define COLLECTOR_NS   UINT64_C(120000000000) /* to drain a full segment to a slow disk */
@@ -347,19 +346,38 @@ static void finish_collector(struct rec_collector *collector, struct rec_recorde
     recorded->watch.messages.fd = -1;
 }
 
-/* It has ended, or executed another program: our library is gone with it. One look is not enough: a list of mappings that was read
- * while they changed may lack it. */
+/* It has ended, or executed another program: our library is gone with it. */
 static bool has_left(struct late *late)
 {
-    for (unsigned looks = 0; looks < LOOKS; looks++) {
-        if (late_process_ended(&late->process))
-            return true;
-        if (!late_process_refresh(&late->process) ||
-            late_module_of_kind(&late->process, LATE_RECORDER) != NULL)
-            return false;
-        late_rest(10 * GLANCE_NS);
+    (void)late_process_refresh(&late->process); /* else it has ended */
+    return function_of(late, LATE_END_NAME) == 0;
+}
+
+/* Those that were forked meanwhile have slots of ours, too. */
+static void leave_children(const struct late *late)
+{
+    pid_t *threads = res_calloc(LATE_THREADS_MOST, sizeof *threads);
+    char name[64], *children;
+    for (size_t i = late_threads_list(&late->process, threads, LATE_THREADS_MOST); i-- > 0; free(children)) {
+        snprintf(name, sizeof name, "task/%d/children", (int)threads[i]);
+        char *next = children = late_proc_read(late->process.pid, name, NULL);
+        for (long pid; next != NULL && (pid = strtol(next, &next, 10)) > 0;) {
+            struct late child = *late;
+            char *problem = NULL;
+            if (late_process_open((pid_t)pid, late->library, &child.process, &problem) && is_loaded(&child)) {
+                if (make_idle(&child, &problem))
+                    leave_children(&child);
+                else
+                    res_say(
+                        "record",
+                        "%s: it was forked meanwhile, and stays in the recorder, which passes its calls on",
+                        problem);
+            }
+            free(problem);
+            late_process_close(&child.process);
+        }
     }
-    return true;
+    free(threads);
 }
 
 /* Slots first, so that nothing is made any more that nobody hears; then the recording's end; then the memory. */
@@ -371,6 +389,7 @@ static void leave(struct late *late, struct rec_collector *collector, struct rec
     told->ended = told->ended || has_left(late);
     finish_collector(collector, recorded, !told->ended);
     told->idle = told->ended || (left && forget(late, &told->problem));
+    leave_children(late);
     told->ended = told->ended || has_left(late);
     if (!told->ended)
         return;

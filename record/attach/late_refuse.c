@@ -18,6 +18,7 @@
 #include "record/attach/late_user.h"
 #include "record/target.h"
 
+#define HEAD_BYTES  4096u
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
 
 /* The number behind a word at the begin of a line; -1: it is not there. */
@@ -48,18 +49,22 @@ static char *refuse_executable(const struct late_process *process)
 {
     char path[64];
     bool sure;
-    Elf64_Ehdr head;
+    char head[4096] = "";
     snprintf(path, sizeof path, "/proc/%d/exe", (int)process->pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return res_printf("'%s' cannot be looked at: %s", path, strerror(errno));
     const char *obstacle = rec_target_obstacle(fd, &sure);
-    const bool is_elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
+    const bool is_elf = pread(fd, head, sizeof head, 0) >= (ssize_t)sizeof(Elf64_Ehdr);
     close(fd);
     if (obstacle != NULL)
         return res_printf("'%s' %s", process->name, obstacle);
     if (!is_elf)
         return res_printf("'%s' is no ELF program", process->name);
+    if (memmem(head, sizeof head, "\4\0\0\0Go\0", 8) != NULL) /* a note near its begin */
+        return res_printf("'%s' is written in Go, on whose stacks no C function can be called: start it "
+                          "under 'mallab record'",
+                          process->name);
     char *sanitizer = rec_target_sanitizer(path), *problem = NULL;
     if (sanitizer != NULL)
         problem = res_printf("'%s' %s", process->name, sanitizer);

@@ -217,8 +217,6 @@ const char *late_place_words(enum late_place place)
     switch (place) {
     case LATE_PLACE_LIBC:
         return "were all within libc, the loader or the allocator, or waited for a lock there";
-    case LATE_PLACE_RECORDER:
-        return "were all within the recorder";
     case LATE_PLACE_UNKNOWN:
         return "were all in code of which it is not known what called it, such as what a program makes while "
                "it "
@@ -226,6 +224,6 @@ const char *late_place_words(enum late_place place)
     case LATE_PLACE_NARROW:
         return "had all too little room on their stacks";
     default:
-        return "were all safe";
+        return "were all within the recorder";
     }
 }

@@ -175,13 +175,12 @@ bool late_wait_hears_all(const struct late_process *process, pid_t thread,
 
 bool late_wait_renew(const struct late_process *process, pid_t thread, struct user_regs_struct *registers)
 {
-    enum { RESTARTS = 512, RESTARTS_NOT = 513, RESTARTS_WITHOUT = 514, RESTARTS_BY_BLOCK = 516 };
+    enum { RESTARTS = 512, RESTARTS_LAST = 516 };
     const long result = (long)registers->rax;
     const long number = call_of(process, registers);
     if (number < 0)
         return false;
-    const bool restarts = result == -RESTARTS || result == -RESTARTS_NOT || result == -RESTARTS_WITHOUT ||
-                          result == -RESTARTS_BY_BLOCK;
+    const bool restarts = result <= -RESTARTS && result >= -RESTARTS_LAST;
     if (!restarts && !(result == -EINTR && row_of(number) >= 0 && !has_signal(process, thread)))
         return false;
     registers->rax = (unsigned long)number;

@@ -160,6 +160,35 @@ class Attach(Attached):
         self.assertEqual(answers[0], answers[1])
         self.assertNotIn(" -1 ", answers[0])
 
+    def test_children(self):
+        """What the program forks meanwhile is recorded, and left as it is itself, its children's children too."""
+        code = ("import os, sys, time\n"
+                "print('ready', flush=True)\n"
+                "sys.stdin.readline()\n"
+                "if os.fork() == 0:\n"
+                "    os.fork()\n"
+                "    os.write(1, f'{os.getpid()}\\n'.encode())\n"
+                "    while os.getppid() != 1:\n"
+                "        [bytes(i) for i in range(600, 2000, 7)]\n"
+                "        time.sleep(0.001)\n"
+                "    os._exit(0)\n"
+                "sys.stdin.readline()\n")
+        program = self.begin("/usr/bin/python3", "-S", "-c", code, stdin=subprocess.PIPE)
+        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"], stderr=subprocess.PIPE)
+        self.assertIn(b"recording process", recorder.stderr.readline())
+        program.stdin.write(b"\n")
+        program.stdin.flush()
+        children = [int(program.stdout.readline()) for _ in range(2)]
+        for child in children:
+            self.addCleanup(lambda child=child: os.kill(child, signal.SIGKILL))
+        holds = lambda pid: "/dev/shm/mallab" in pathlib.Path(f"/proc/{pid}/maps").read_text()
+        lab.wait_for(lambda: all(map(holds, children)), "their calls")
+        recorder.send_signal(signal.SIGINT)
+        self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
+        self.assertEqual([holds(child) for child in children], [False, False])
+        program.stdin.close()
+        self.assertEqual(len(self.recording()["processes"]), 3)
+
     def test_killed(self):
         """mallab is killed at random moments; the next one finds the program as it needs it, or says what to end first."""
         seed = random.randrange(1 << 32)
@@ -406,6 +435,12 @@ class Attach(Attached):
             static = self.begin(lab.PROGRAMS / "late-static", "-n", 1)
             self.assertIn("statically linked", self.attach(static, status=125))
             self.end(static)
+        go = self.place / "go"
+        go.write_bytes((lab.PROGRAMS / "late").read_bytes().replace(b"\3\0\0\0GNU\0", b"\4\0\0\0Go\0\0"))  # the note of a build by go
+        go.chmod(0o755)
+        program = self.begin(go, "-n", 1)
+        self.assertIn("is written in Go", self.attach(program, status=125))
+        self.end(program)
         program = self.begin(lab.PROGRAMS / "late", "-n", 1)
         program.send_signal(signal.SIGSTOP)
         state = pathlib.Path(f"/proc/{program.pid}/stat")
