@@ -178,6 +178,65 @@ TEST(the_change_is_of_the_figures_beside_it)
     }
 }
 
+/* `base` by the same bytes without a version, on a day on which all took half as long again; beside it another build of `other`. */
+static json_t *day_of(int slower, bool has_other)
+{
+    json_t *result = result_with(8, slower);
+    json_t *workload = json_array_get(json_object_get(result, "workloads"), 0);
+    json_t *entries = json_object_get(workload, "candidates"), *base = json_array_get(entries, 0);
+    json_object_set_new(base, "build", json_pack("{s:s, s:s}", "id", "12ab", "digest", "feed"));
+    if (has_other) {
+        json_t *other = json_deep_copy(base);
+        json_object_set_new(other, "name", json_string("other"));
+        json_object_set_new(other, "build", json_pack("{s:s}", "digest", slower > 0 ? "new" : "old"));
+        json_array_append_new(entries, other);
+    }
+    return result;
+}
+
+TEST(equal_bytes_are_the_same_allocator_and_bridge_a_busy_day)
+{
+    for (int has_other = 0; has_other < 2; has_other++) {
+        json_t *then = day_of(0, has_other), *now = day_of(1000, has_other);
+        struct res_beside comparison;
+        char *text;
+        compare(then, now, &comparison, &text);
+        CHECK(comparison.findings[0].is_yardstick);
+        CHECK(strstr(text, "slower") == NULL && strstr(text, "no other allocator") == NULL);
+        CHECK(strstr(text, "base is the same in both") != NULL);
+        for (size_t i = 0; i < comparison.finding_count && has_other; i++) {
+            const struct res_finding *finding = &comparison.findings[i];
+            if (strcmp(finding->candidate, "other") != 0 || finding->rule.metric != RES_METRIC_TIME)
+                continue;
+            CHECK_STR(finding->bridged_by, "base");
+            CHECK(fabs(finding->estimate.value - 1) < 1e-9 && fabs(finding->bridge_ratio - 1.5) < 1e-9);
+        }
+        free(text);
+        res_described_release(&RES_BESIDE, &comparison);
+        json_decref(then);
+        json_decref(now);
+    }
+}
+
+/* The baseline is another build: the other, which is the same, is the bridge. */
+TEST(what_is_the_same_in_both_bridges_a_baseline_that_is_not)
+{
+    json_t *days[] = {day_of(0, true), day_of(1000, true)};
+    struct res_beside comparison;
+    char *text;
+    for (size_t i = 0; i < 2; i++) {
+        json_object_set_new(days[i], "baseline", json_string("other"));
+        compare(days[0], days[i], &comparison, &text);
+        const struct res_finding *finding = &comparison.findings[0];
+        CHECK(finding->is_yardstick == (i == 1)); /* day 0 beside itself: the baseline is the bridge */
+        CHECK_STR(finding->candidate, "base");
+        free(text);
+        res_described_release(&RES_BESIDE, &comparison);
+    }
+    json_decref(days[0]);
+    json_decref(days[1]);
+}
+
 TEST(ratios_to_nothing_are_no_figures)
 {
     double zeros[8] = {0}, ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, negative[8] = {-1, 1, 1, 1, 1, 1, 1, 1};
@@ -269,4 +328,6 @@ RUN_TESTS(T(many_findings_are_asked_for_more), T(chance_at_the_limit_is_inconclu
           T(pairing_takes_out_what_both_sides_share), T(few_passes_have_students_interval),
           T(intervals_across_hold_the_truth), T(time_is_compared_by_its_steady_batches),
           T(what_an_older_result_lacks_is_no_zero), T(the_change_is_of_the_figures_beside_it),
-          T(ratios_to_nothing_are_no_figures), T(noise_counts_in_both_directions))
+          T(equal_bytes_are_the_same_allocator_and_bridge_a_busy_day),
+          T(what_is_the_same_in_both_bridges_a_baseline_that_is_not), T(ratios_to_nothing_are_no_figures),
+          T(noise_counts_in_both_directions))

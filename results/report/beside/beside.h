@@ -11,7 +11,7 @@
  *              limit is inside the noise says nothing
  *
  * Which candidates a rule for all fits: in one result all but the baseline, or the baseline when it is alone and the limit absolute; against an
- * earlier result all that both have, but times of a baseline that did not change: what it moved by is the machine's (bridge.h). A rule that
+ * earlier result all that both have, but times of the one that is the bridge: what it moved by is the machine's (bridge.h). A rule that
  * names the baseline fits it. */
 #ifndef MALLAB_RESULTS_REPORT_BESIDE_BESIDE_H
 #define MALLAB_RESULTS_REPORT_BESIDE_BESIDE_H
@@ -53,6 +53,7 @@ struct res_finding {
     double round_ns;        /* that one takes; NAN: not known */
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
     double bridge_ratio;    /* that shift; NAN: none was taken out */
+    const char *bridged_by; /* the allocator that it was read off; NULL: none */
     bool machine_moved, untold, is_yardstick; /* as in struct res_across */
     char *reason; /* in words, plain text; NULL: the figures are to give the outcome */
 };

@@ -60,16 +60,16 @@ static char *bridge_words(const struct res_beside *check, size_t first)
             finding->is_yardstick)
             continue;
         const char *percent = RES_PERCENT(finding->bridge_ratio);
-        char *baseline = res_text_plain(check->baseline);
+        char *bridge = res_text_plain(finding->bridged_by != NULL ? finding->bridged_by : "");
         char *words =
             finding->bridge == RES_BRIDGE_BASELINE
                 ? res_printf(
                       "times are less what the machine moved by since then: %s, as the unchanged %s did",
-                      percent, baseline)
+                      percent, bridge)
                 : res_printf("times are less what the machine moved by since then: %s, as the harness did; "
                              "allocators need not follow it, so that counts as noise, too",
                              percent);
-        free(baseline);
+        free(bridge);
         return words;
     }
     return NULL;
@@ -224,20 +224,24 @@ static void add_details(struct res_document *document, const struct res_beside *
 /* What was taken out of the change of times, and what could have been seen. */
 static void add_explanation(struct res_document *document, const struct res_beside *comparison)
 {
-    enum res_bridge bridge = RES_BRIDGE_NONE;
-    for (size_t i = 0; i < comparison->finding_count && bridge != RES_BRIDGE_BASELINE; i++)
-        bridge = comparison->findings[i].bridge != RES_BRIDGE_NONE ? comparison->findings[i].bridge : bridge;
+    const char *unchanged = NULL;
+    bool by_harness = false;
+    for (size_t i = 0; i < comparison->finding_count && unchanged == NULL; i++) {
+        const struct res_finding *finding = &comparison->findings[i];
+        unchanged = finding->is_yardstick ? finding->candidate : finding->bridged_by;
+        by_harness |= finding->bridge == RES_BRIDGE_HARNESS;
+    }
     if (res_result_is_fleet(comparison->now))
         res_document_line(document,
                           "Ratios are to the baseline of the same result; the change is over pairs of one "
                           "host, by its spread between them.");
-    else if (bridge == RES_BRIDGE_BASELINE)
+    else if (unchanged != NULL)
         res_document_line(
             document,
             "Times: %s is the same in both, so what it moved by is the machine's (yardstick), and is "
             "taken out of the others' change.",
-            comparison->baseline);
-    else if (bridge == RES_BRIDGE_HARNESS)
+            unchanged);
+    else if (by_harness)
         res_document_line(
             document, "Times: what the harness moved by is the machine's, and is taken out of the change; no "
                       "other allocator is the same in both.");

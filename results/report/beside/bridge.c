@@ -204,23 +204,42 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
 
 /* ---- two results ----------------------------------------------------------------------------- */
 
-/* Whether the baseline is the bridge of times: in both with the same version, build and settings, and not failed. A version
- * that is not known is no sign that nothing changed; a build is not known of older results. */
-static bool is_bridged(const struct res_partners *partners)
+static bool same_digest(const struct res_result_entry *now, const struct res_result_entry *then)
 {
-    const struct res_result_entry *now = res_result_entry_named(partners->now, partners->baseline);
-    const struct res_result_entry *then = res_result_entry_named(partners->then, partners->baseline);
-    return now != NULL && then != NULL && now->version != NULL && then->version != NULL &&
-           strcmp(now->version, then->version) == 0 && !res_builds_differ(&now->build, &then->build) &&
-           now->failed == NULL && then->failed == NULL &&
-           res_described_same(&RES_RESULT_ENTRY, now, then, "environment");
+    return now->build.digest != NULL && then->build.digest != NULL &&
+           strcmp(now->build.digest, then->build.digest) == 0;
 }
 
-static bool others_in_both(const struct res_partners *partners)
+/* Whether it is one allocator with the same settings in both, and did not fail. Equal bytes are enough; without them its version has to
+ * be known and its build not known to differ: a version that is not known is no sign that nothing changed. */
+static bool is_same(const struct res_partners *partners, const char *name)
+{
+    const struct res_result_entry *now = res_result_entry_named(partners->now, name);
+    const struct res_result_entry *then = res_result_entry_named(partners->then, name);
+    if (now == NULL || then == NULL || now->failed != NULL || then->failed != NULL ||
+        !res_described_same(&RES_RESULT_ENTRY, now, then, "environment"))
+        return false;
+    return same_digest(now, then) ||
+           (now->version != NULL && then->version != NULL && strcmp(now->version, then->version) == 0 &&
+            !res_builds_differ(&now->build, &then->build));
+}
+
+/* The allocator that bridges times: the baseline where it is the same in both, else the first that is. NULL: none. */
+static const char *bridge_of(const struct res_partners *partners)
+{
+    if (is_same(partners, partners->baseline))
+        return partners->baseline;
+    for (size_t i = 0; i < partners->now->candidate_count; i++)
+        if (is_same(partners, partners->now->candidates[i].name))
+            return partners->now->candidates[i].name;
+    return NULL;
+}
+
+static bool others_in_both(const struct res_partners *partners, const char *bridge)
 {
     for (size_t i = 0; i < partners->now->candidate_count; i++) {
         const char *name = partners->now->candidates[i].name;
-        if (strcmp(name, partners->baseline) != 0 && res_result_entry_named(partners->then, name) != NULL)
+        if (strcmp(name, bridge) != 0 && res_result_entry_named(partners->then, name) != NULL)
             return true;
     }
     return false;
@@ -229,8 +248,9 @@ static bool others_in_both(const struct res_partners *partners)
 bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
                             enum res_metric metric)
 {
-    return res_metric_unit(metric) == RES_UNIT_NS && strcmp(candidate, partners->baseline) == 0 &&
-           others_in_both(partners) && is_bridged(partners);
+    const char *bridge = bridge_of(partners);
+    return res_metric_unit(metric) == RES_UNIT_NS && bridge != NULL && strcmp(candidate, bridge) == 0 &&
+           others_in_both(partners, bridge);
 }
 
 static struct res_session session_of(const struct res_result_workload *workload, const char *candidate,
@@ -260,12 +280,17 @@ static void session_release(struct res_session *session)
 struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
                                       enum res_metric metric, double limit)
 {
-    const bool is_bridge = strcmp(candidate, partners->baseline) == 0;
-    const char *bridge = !is_bridge && is_bridged(partners) ? partners->baseline : NULL;
+    const char *found = bridge_of(partners);
+    const bool is_bridge = found != NULL && strcmp(candidate, found) == 0;
+    const char *bridge = is_bridge ? NULL : found;
     struct res_session now = session_of(partners->now, candidate, bridge, partners->baseline, metric);
     struct res_session then = session_of(partners->then, candidate, bridge, partners->baseline_then, metric);
     struct res_across across = res_across_sessions(&now, &then, metric, limit);
+    across.bridged_by = across.bridge == RES_BRIDGE_BASELINE ? bridge : NULL;
     across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
+    across.is_unchanged = is_bridge && res_metric_unit(metric) == RES_UNIT_NS &&
+                          same_digest(res_result_entry_named(partners->now, candidate),
+                                      res_result_entry_named(partners->then, candidate));
     session_release(&now);
     session_release(&then);
     return across;

@@ -1,8 +1,8 @@
 /* bridge.h - one candidate in two experiments (sessions) of the same workload: what changed, less what the machine did in between.
  *
  *   bridge    what both sessions measured and what is the same in both: what it moved by is the machine's, and is taken out of times (ns) as a ratio.
- *             The baseline, where its version and settings are the same; else the harness (the floor: it calls no allocator, so it knows the
- *             processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
+ *             The baseline, where it has the same bytes, or version and build, and settings; else the first allocator that has; else the
+ *             harness (the floor: it calls no allocator, so it knows the processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
  *   figure    with a bridge (own / bridge now) / (own / bridge then); else own now / own then
  *   error     each session's own (metric.h); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
  *             to no pairs and are not alike: one may have been on a busy machine
@@ -10,7 +10,7 @@
  *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;
  *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
  *             may slow two allocators differently. Of memory and faults the wider control, and what an unchanged baseline moved by
- *   yardstick the unchanged baseline, where there are others: what it moved by is the machine's by definition, so its own times have no verdict
+ *   yardstick the allocator that is the bridge, where there are others: what it moved by is the machine's by definition, so its own times have no verdict
  *   untold    times without any bridge: the machine may be slower, and nothing tells. No verdict
  *
  * Pure: the same samples, the same answer. */
@@ -36,9 +36,12 @@ struct res_across {
     struct res_tails tails;       /* at the limit */
     struct res_interval noise;    /* around 1 */
     enum res_bridge bridge;
-    double bridge_ratio; /* the bridge now over then, where one is taken out; NAN: none */
-    double plain_ratio;  /* own now over own then, nothing taken out; NAN: none */
+    double bridge_ratio;    /* the bridge now over then, where one is taken out; NAN: none */
+    double plain_ratio;     /* own now over own then, nothing taken out; NAN: none */
+    const char *bridged_by; /* the allocator that is the bridge; NULL: none is. Borrowed from the result */
     bool untold, is_yardstick;
+    bool
+        is_unchanged; /* a time of the same bytes in both, which nothing else bridges: it moved as the machine did */
     bool moved;    /* noise is mostly what the machine moved by, unevenly or unknown how */
     size_t rounds; /* of the side that has fewer; 0: not measured */
     size_t rounds_needed;

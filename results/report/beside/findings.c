@@ -36,6 +36,7 @@ static const struct res_field FINDING_FIELDS[] = {
     RES_ROW_AS(NUMBER, OMITTED, "resolves", resolves, NULL),
     RES_WORD("bridge", bridge, RES_BRIDGE_WORDS, NULL),
     RES_ROW(NUMBER, "bridge_ratio", bridge_ratio, NULL),
+    RES_ROW_AS(LENT, OMITTED, "bridged_by", bridged_by, NULL),
     RES_ROW_AS(TRUTH, OMITTED, "is_yardstick", is_yardstick, NULL),
     RES_ROW(NUMBER, "p_above", tails.above, NULL),
     RES_ROW(NUMBER, "p_above_corrected", above_corrected, NULL),
@@ -133,9 +134,11 @@ static size_t estimate_across(const struct res_partners *partners, struct res_fi
     finding->rounds = across.rounds;
     finding->bridge = across.bridge;
     finding->bridge_ratio = across.bridge_ratio;
+    finding->bridged_by = across.bridged_by;
     finding->machine_moved = across.moved;
     finding->untold = across.untold;
-    finding->is_yardstick = across.is_yardstick;
+    finding->is_yardstick = across.is_yardstick ||
+                            (across.is_unchanged && finding->rule.text == NULL); /* a comparison's */
     finding->then = res_metric_value(partners->then, then, finding->rule.metric);
     return across.rounds_needed;
 }
@@ -218,10 +221,9 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
         finding.reason = res_strdup(
             "its memory on the recorded clock is no prediction ('mallab report' says why)");
     } else if (finding.is_yardstick) {
-        finding.reason = res_strdup(
-            "it is the same in both results, and the baseline: what its time moved by "
-            "is taken for the machine's; for a verdict on it measure with another "
-            "baseline (-b)");
+        finding.reason = res_strdup("it is the same in both results, so what its time moved by "
+                                    "is taken for the machine's; for a verdict on it measure with another "
+                                    "baseline (-b)");
     } else if (finding.untold) {
         finding.reason = res_strdup(
             "nothing that is the same in both results tells whether the machine is slower: measure "

@@ -1,6 +1,6 @@
 // charts.js - charts as SVG. Their colours come from the style sheet, so no theme draws anew, and they scale to any paper.
 
-const DASHES = ["", "8 4", "2 3", "10 3 2 3", "5 2", "1 2", "12 6", "6 2 1 2"];
+const DASHES = ["", "8 4", "2 3", "10 3 2 3", "5 2", "1 2", "12 6", "6 2 1 2", "4 4", "14 2 2 2", "3 6", "7 1"];
 
 // ---- scales: from values to places, with the ticks that people count by.
 
@@ -56,7 +56,7 @@ const ratioReach = (values, room = 0.06) => {
 // ---- drawings are made for a width: anew when that changes, when what hides them opens, and for paper.
 
 const sheets = new Map(); // by their holder
-const PAPER = 1240; // of its width, in pixels of the style sheet
+const PAPER = 900; // of its width, in pixels of the style sheet
 let onPaper = false;
 
 function redraw(holder) {
@@ -124,8 +124,8 @@ function drawLine(settings, one, at, place) {
   if (path) made.push(drawn("path", {class: `line ${colourClass(one, at)}`, d: path, "stroke-dasharray": dashOf(one, at)}));
   return made;
 }
-const colourClass = (one, at) => (one.is_live ? "text" : `c${(one.colour ?? at) % 8}`);
-const dashOf = (one, at) => (one.is_live ? "" : DASHES[(one.colour ?? at) % 8]);
+const colourClass = (one, at) => (one.is_live ? "text" : `c${(one.colour ?? at) % DASHES.length}`);
+const dashOf = (one, at) => (one.is_live ? "" : DASHES[(one.colour ?? at) % DASHES.length]);
 
 function drawPoints(settings, made, place) {
   const nodes = [];

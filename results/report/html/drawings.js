@@ -73,7 +73,7 @@ function rowOf({name, words, ratios, ratio, low, high, colour, is_control: isCon
   const range = isNumber(low) && isNumber(high) ? [drawn("rect", {class: "range", x: inside(low), y: y - 3, width: Math.max(2, inside(high) - inside(low)), height: 6})] : [];
   const middle = isNumber(ratio) ? [drawn("rect", {class: "middle", x: inside(ratio) - 1.5, y: y - 9, width: 3, height: 18})] : [];
   const room = Math.max(8, Math.floor((right - left) / 9) - words.length);
-  return drawn("g", {class: `row c${colour % 8}${isControl ? " control" : ""}`}, line("grid", left, top, right, top), ...ridgeOf(ratios, place, y), ...dots, ...range, ...middle,
+  return drawn("g", {class: `row c${colour}${isControl ? " control" : ""}`}, line("grid", left, top, right, top), ...ridgeOf(ratios, place, y), ...dots, ...range, ...middle,
     drawn("text", {class: "name", x: left, y: top + 13}, name.length > room ? `${name.slice(0, room)}…` : name, drawn("tspan", {class: "open", dx: 8}, words)));
 }
 

@@ -196,24 +196,12 @@ static char *page_title(const struct res_html_source *sources, size_t workloads)
     return title;
 }
 
-/* In the order of the tables, the baseline first. */
-static void name_colours(struct res_page *page, const struct res_html_source *sources, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < sources[i].result->workload_count; k++) {
-            const struct res_result_workload *workload = &sources[i].result->workloads[k];
-            for (size_t at = 0; at < workload->candidate_count; at++)
-                (void)res_page_colour(page, workload->candidates[at].name);
-        }
-}
-
 char *res_html(const struct res_html_source *sources, size_t count)
 {
     struct res_page page = {.charts = json_array()};
     size_t workloads = 0, number = 0;
     for (size_t i = 0; i < count; i++)
         workloads += sources[i].result->workload_count;
-    name_colours(&page, sources, count);
     if (workloads > 1)
         add_contents(&page, sources, count);
     for (size_t i = 0; i < count; i++)

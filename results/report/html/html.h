@@ -42,10 +42,14 @@ char *res_html_escaped(const json_t *data);
  * Words may be anybody's: they are made plain and escaped here. A chart is an empty element and an object for the scripts, which draw it and
  * nothing else: all words of it are made in C. */
 
+/* Colours of report.css: of allocators that mallab knows, and of others. */
+#define RES_PAGE_KNOWN  4u
+#define RES_PAGE_OTHERS 8u
+
 struct res_page {
     struct res_text body;
-    json_t *charts;         /* those so far */
-    struct res_texts names; /* of allocators that have a colour, which is theirs on every chart */
+    json_t *charts;                /* those so far */
+    char *owners[RES_PAGE_OTHERS]; /* names of others that have a colour; NULL: none has it */
 };
 
 /* res_page_mark - marks as they are. res_page_words - an element of a class, NULL: none, with words; nothing for NULL words. */
@@ -64,7 +68,7 @@ void res_page_grid(struct res_page *page, const char *caption, struct res_grid *
 /* res_page_chart - a chart; its object is taken over: "kind", and what charts.js says of that. */
 void res_page_chart(struct res_page *page, const char *title, json_t *chart);
 
-/* res_page_colour - of an allocator, by its name. */
+/* res_page_colour - of an allocator, by its name: the same on every page. */
 size_t res_page_colour(struct res_page *page, const char *name);
 
 /* res_page_notes - the notes of a result or workload: first the warnings that stand above everything, then the verdict with what is to be

@@ -66,15 +66,24 @@ void res_page_chart(struct res_page *page, const char *title, json_t *chart)
     json_array_append_new(page->charts, chart);
 }
 
+/* Others begin to look at a place that their name gives, so that one has the same colour on pages that have other allocators beside it. */
 size_t res_page_colour(struct res_page *page, const char *name)
 {
-    struct res_texts *names = &page->names;
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0)
+    static const char *const KNOWN[RES_PAGE_KNOWN] = {"glibc", "jemalloc", "tcmalloc", "mimalloc"};
+    size_t place = 0;
+    for (size_t i = 0; i < RES_PAGE_KNOWN; i++)
+        if (strcmp(KNOWN[i], name) == 0)
             return i;
-    names->items = res_realloc(names->items, names->count + 1, sizeof *names->items);
-    names->items[names->count] = res_strdup(name);
-    return names->count++;
+    for (const char *at = name; *at != '\0'; at++)
+        place = place * 31 + (unsigned char)*at;
+    for (size_t i = 0; i < RES_PAGE_OTHERS; i++, place++) {
+        char **owner = &page->owners[place % RES_PAGE_OTHERS];
+        if (*owner == NULL)
+            *owner = res_strdup(name);
+        if (strcmp(*owner, name) == 0)
+            break;
+    }
+    return RES_PAGE_KNOWN + place % RES_PAGE_OTHERS;
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -194,9 +203,8 @@ char *res_page_whole(struct res_page *page, const char *title)
     res_text_add(&text, res_html_page + gaps[2], res_html_page_length - gaps[2]);
     free(charts);
     free(page->body.text);
-    for (size_t i = 0; i < page->names.count; i++)
-        free(page->names.items[i]);
-    free(page->names.items);
+    for (size_t i = 0; i < RES_PAGE_OTHERS; i++)
+        free(page->owners[i]);
     json_decref(page->charts);
     return text.text;
 }
