@@ -27,9 +27,8 @@
 #include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
-#define PATH_BYTES     1024u
-#define VARIABLES_MOST 32u
-#define PRELOAD        "LD_PRELOAD="
+#define PATH_BYTES 1024u
+#define PRELOAD    "LD_PRELOAD="
 
 typedef int (*exec_type)(const char *, char *const[], char *const[]);
 typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_t *,
@@ -38,14 +37,16 @@ typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_
 static struct {
     exec_type execve, execvpe;
     spawn_type posix_spawn, posix_spawnp;
+    void *(*dlopen)(const char *, int);
+    void *(*dlmopen)(Lmid_t, const char *, int);
 } next;
 
 /* What a program's environment needs for us to be in it, kept before ours may be cleared. */
 static struct {
-    const char *library; /* our path */
-    const char *mark;    /* whoever has this one has inherited the others */
-    bool follows;        /* also into an environment that was cleared */
-    char bytes[8192], *variables[VARIABLES_MOST];
+    const char *library;  /* our path */
+    const char *mark;     /* whoever has this one has inherited the others */
+    bool follows;         /* also into an environment that was cleared */
+    char variables[8192]; /* one behind the other */
     size_t used, count;
 } kept = {.library = ""};
 
@@ -60,11 +61,11 @@ static void keep(void)
     kept.follows = text_given("MALLAB_FOLLOW_CLEARED") != NULL;
     for (char **entry = text_environment(); *entry != NULL; entry++) {
         const size_t bytes = strlen(*entry) + 1;
-        if (strncmp(*entry, "MALLAB_", 7) != 0 || bytes > sizeof kept.bytes - kept.used ||
-            kept.count == VARIABLES_MOST)
+        if (strncmp(*entry, "MALLAB_", 7) != 0 || bytes > sizeof kept.variables - kept.used)
             continue;
-        kept.variables[kept.count++] = memcpy(kept.bytes + kept.used, *entry, bytes);
+        memcpy(kept.variables + kept.used, *entry, bytes);
         kept.used += bytes;
+        kept.count++;
     }
 }
 
@@ -77,6 +78,8 @@ __attribute__((constructor)) static void resolve(void)
     *(void **)&next.execvpe = dlsym(RTLD_NEXT, "execvpe");
     *(void **)&next.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
     *(void **)&next.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
+    *(void **)&next.dlopen = dlsym(RTLD_NEXT, "dlopen");
+    *(void **)&next.dlmopen = dlsym(RTLD_NEXT, "dlmopen");
     (void)note_wanted(); /* while the environment still has it */
     keep();
 }
@@ -119,20 +122,6 @@ static const char *obstacle_in_file(int fd)
     return NULL;
 }
 
-/* The next name of a list of libraries; NULL: there is none. ret_base: where its last part begins. */
-static const char *next_library(const char **list, size_t *ret_length, const char **ret_base)
-{
-    const char *first = *list + strspn(*list, ": ");
-    const size_t length = strcspn(first, ": ");
-    const char *base = first + length;
-    while (base > first && base[-1] != '/')
-        base--;
-    *list = first + length;
-    *ret_length = length;
-    *ret_base = base;
-    return length > 0 ? first : NULL;
-}
-
 static bool is_us(const char *base)
 {
     return strncmp(base, "libmallab.so", 12) == 0;
@@ -156,7 +145,7 @@ static struct preloaded look_at_preload(char *const *environment)
     struct preloaded found = {0};
     const char *list = value_in(environment, PRELOAD), *base;
     size_t length;
-    for (bool first = true; list != NULL && next_library(&list, &length, &base) != NULL; first = false) {
+    for (bool first = true; list != NULL && text_next_library(&list, &length, &base) != NULL; first = false) {
         found.us = found.us || is_us(base);
         found.us_first = found.us_first || (first && is_us(base));
         found.sanitizer = found.sanitizer || sanitizer_by_name(base) != NULL;
@@ -240,7 +229,7 @@ static char *preload_of(const char *list, bool with_us, char *ret_entry)
     size_t length;
     char *const value = stpcpy(ret_entry, PRELOAD);
     char *end = with_us ? stpcpy(value, kept.library) : value;
-    while ((library = next_library(&list, &length, &base)) != NULL) {
+    while ((library = text_next_library(&list, &length, &base)) != NULL) {
         if (is_us(base))
             continue;
         if (end > value)
@@ -263,8 +252,8 @@ static void fill(enum company company, char *const *environment, char **ret_entr
         if (entry != NULL)
             *ret_entries++ = entry;
     }
-    for (size_t i = 0; is_cleared && i < kept.count; i++)
-        *ret_entries++ = kept.variables[i];
+    for (size_t at = 0; is_cleared && at < kept.used; at += strlen(kept.variables + at) + 1)
+        *ret_entries++ = kept.variables + at;
     if (added != NULL)
         *ret_entries++ = added;
     *ret_entries = NULL;
@@ -387,4 +376,32 @@ SHIM_EXPORT int execle(const char *path, const char *word, ...)
     environment = va_arg(list, char *const *); /* behind the NULL */
     va_end(list);
     return execve(path, words, environment);
+}
+
+/* ---- libraries whose calls do not come to us ----------------------------------------------------------- */
+
+static cold_path void tell_passing(const char *path, const char *why)
+{
+    static _Atomic uint32_t told;
+    if (note_wanted() && add_relaxed(&told, 1) < 64) /* a full queue is waited for */
+        tell(text_base_name(path), why, false);
+}
+
+/* Both look at who calls them, so they are left by a jump. */
+SHIM_EXPORT void *dlopen(const char *path, int flags)
+{
+    resolve();
+    if (unlikely((flags & (RTLD_DEEPBIND | RTLD_NOLOAD)) == RTLD_DEEPBIND && path != NULL))
+        tell_passing(path,
+                     "was opened with RTLD_DEEPBIND: calls of it and of what it brings pass the recorder by");
+    return next.dlopen(path, flags);
+}
+
+SHIM_EXPORT void *dlmopen(Lmid_t space, const char *path, int flags)
+{
+    resolve();
+    if (unlikely(space != LM_ID_BASE && path != NULL))
+        tell_passing(path,
+                     "was opened by dlmopen, with a C library of its own: calls there pass the recorder by");
+    return next.dlmopen(space, path, flags);
 }

@@ -12,10 +12,11 @@
 
 typedef void (*jump_type)(void *, int);
 
-enum jump { JUMP_LONG, JUMP_LONG_PLAIN, JUMP_SIGNAL, JUMP_CHECKED, JUMP_COUNT };
-
-static const char *const NAMES[JUMP_COUNT] = {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"};
-
+#define JUMPS(X)     X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk)
+#define NUMBER(name) JUMP_##name,
+#define NAME(name)   #name,
+enum jump { JUMPS(NUMBER) JUMP_COUNT };
+static const char *const NAMES[JUMP_COUNT] = {JUMPS(NAME)};
 static jump_type next[JUMP_COUNT];
 
 /* Before main: dlsym is nothing for a signal handler. */
@@ -39,14 +40,11 @@ static __attribute__((noreturn)) void jump(enum jump which, void *environment, i
 }
 
 /* Under other names for the compiler, which knows what these do. */
-#define DEFINE_JUMP(name, which)                                                                             \
+#define DEFINE_JUMP(name)                                                                                    \
     SHIM_EXPORT __attribute__((noreturn)) void shim_##name(void *environment, int value) __asm__(#name);     \
     void shim_##name(void *environment, int value)                                                           \
     {                                                                                                        \
-        jump(which, environment, value);                                                                     \
+        jump(JUMP_##name, environment, value);                                                               \
     }
 
-DEFINE_JUMP(longjmp, JUMP_LONG)
-DEFINE_JUMP(_longjmp, JUMP_LONG_PLAIN)
-DEFINE_JUMP(siglongjmp, JUMP_SIGNAL)
-DEFINE_JUMP(__longjmp_chk, JUMP_CHECKED)
+JUMPS(DEFINE_JUMP)

@@ -33,6 +33,19 @@ const char *text_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+const char *text_next_library(const char **list, size_t *ret_length, const char **ret_base)
+{
+    const char *first = *list + strspn(*list, ": \t\n");
+    const size_t length = strcspn(first, ": \t\n");
+    const char *base = first + length;
+    while (base > first && base[-1] != '/')
+        base--;
+    *list = first + length;
+    *ret_length = length;
+    *ret_base = base;
+    return length > 0 ? first : NULL;
+}
+
 /* A file name may hold these unquoted: an argv[0] with anything else is a title, not a name. */
 static bool is_name_byte(char byte)
 {

@@ -29,6 +29,9 @@ const char *text_given(const char *name);
 /* text_base_name - what follows the last slash. */
 const char *text_base_name(const char *path);
 
+/* text_next_library - the next name of a list as LD_PRELOAD has it; NULL: there is none. list: is moved behind it. ret_base: its last part. */
+const char *text_next_library(const char **list, size_t *ret_length, const char **ret_base);
+
 /* text_called_name - what to call a program: the last part of argv[0] (a link's name, an applet's), or of the
  * executable's path where argv[0] is no plain name of less than `size` bytes (a title, empty, cut). */
 void text_called_name(char *ret_name, size_t size, const char *called, const char *executable);

@@ -225,6 +225,41 @@ class Unrecorded(lab.Lab):
             self.assertNotIn("not recorded", said)
             self.assert_whole(self.info(self.place / f"recording-{number}"))
 
+    PLUGIN = b"#include <stdlib.h>\nvoid work(void) { for (int i = 0; i < 30000; i++) free(malloc(64)); }\n"
+    OPENS = b"""
+        #include <dlfcn.h>
+        #include <string.h>
+        int main(int count, char **words)
+        {
+            void *plugin = count < 2 ? dlopen("libplugin.so", RTLD_NOW)
+                           : strcmp(words[1], "deep") == 0 ? dlopen("libplugin.so", RTLD_NOW | RTLD_DEEPBIND)
+                                                           : dlmopen(LM_ID_NEWLM, "libplugin.so", RTLD_NOW);
+            void (*work)(void);
+            if (plugin == NULL)
+                return 1;
+            *(void **)&work = dlsym(plugin, "work");
+            work();
+            return 0;
+        }
+    """
+
+    def test_libraries_that_pass_the_recorder_by(self):
+        """Their calls come to no hook: told, with the library's name. They are found from the program's own RUNPATH as ever."""
+        (self.place / "lib").mkdir()
+        self.waiting(self.PLUGIN, "lib/libplugin.so", "-shared", "-fPIC", "-O0")
+        program = self.waiting(self.OPENS, "opens", "-D_GNU_SOURCE", "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN/lib", "-ldl")
+        for how, reason in ((None, None), ("deep", "was opened with RTLD_DEEPBIND"), ("space", "was opened by dlmopen")):
+            with self.subTest(how=how):
+                recording = self.record(program, *([how] if how else []), name=f"opened-{how}")
+                info = self.info(recording)
+                if how is None:
+                    self.assert_whole(info)
+                    self.assertGreaterEqual(info["events"], 60_000)
+                else:
+                    self.assertLess(info["events"], 1000)
+                    self.assertIs(info["complete"], False)
+                    self.assertRegex(info["incomplete_why"], rf"'libplugin.so' \(process \d+\) {reason}")
+
     def test_nothing_is_said_of_a_whole_tree(self):
         said = self.said("sh", "-c", "sleep 1; cat /dev/null; env true; (exit 0)")
         self.assertNotIn("not recorded", said)
