@@ -58,10 +58,13 @@ int cli_sites_read(const struct cli_verb *verb, const struct cli_sites *settings
                    struct conv_sites *ret_sites, struct site_stacks *ret_stacks)
 {
     char *program = res_own_program("mallab-names");
+    struct stat facts = {.st_uid = geteuid()};
+    (void)stat(settings->path, &facts); /* where it is not there that is told below */
     const struct names_options names = {.program = program,
                                         .directories = settings->symbols,
                                         .directory_count = settings->symbol_count,
-                                        .may_fetch = settings->may_fetch};
+                                        .may_fetch = settings->may_fetch,
+                                        .owner = facts.st_uid};
     struct conv_options options = settings->convert;
     struct conv_error *error = res_calloc(1, sizeof *error);
     struct cli_progress line;

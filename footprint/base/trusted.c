@@ -122,25 +122,32 @@ static enum fp_distrust judge(int fd, const struct stat *facts, mode_t kind, enu
     return distrust;
 }
 
-static struct fp_error error_of_open(int directory_fd, const char *path, int sys_errno)
-{
-    struct stat facts;
-    if (sys_errno == ELOOP && fstatat(directory_fd, path, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISLNK(facts.st_mode))
-        return error_of_distrust(FP_DISTRUST_LINK, &facts);
-    return fp_error_make(FP_ERR_OPEN, sys_errno, 0, "cannot open");
-}
-
-/* While a collector looks whether anybody has its segment (shim/collect/collect_proc.c: a lease, for a moment), the file cannot be opened
- * without waiting. */
-static int open_soon(int directory_fd, const char *path, int flags)
+/* By its descriptor: nobody can put another in the place of that. While a collector looks whether anybody has its segment
+ * (shim/collect/collect_proc.c: a lease, for a moment), the file cannot be opened without waiting. */
+static int open_held(int held, int flags)
 {
     const struct timespec moment = {0, OPEN_WAIT_NS};
-    int fd = openat(directory_fd, path, flags);
-    for (unsigned tries = 0; fd < 0 && errno == EWOULDBLOCK && tries < OPEN_TRIES; tries++) {
+    char name[32];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", held);
+    int fd;
+    for (unsigned tries = 0; (fd = open(name, flags)) < 0 && errno == EWOULDBLOCK && tries < OPEN_TRIES;
+         tries++)
         (void)nanosleep(&moment, NULL); /* a signal only shortens it */
-        fd = openat(directory_fd, path, flags);
+    return fd;
+}
+
+int fp_trusted_look(int directory_fd, const char *path, mode_t kind, int flags, struct stat *ret_facts)
+{
+    int fd = -1, held = openat(directory_fd, path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+    if (held < 0)
+        return -1;
+    int error = fstat(held, ret_facts) != 0 ? errno : (ret_facts->st_mode & S_IFMT) != kind ? EINVAL : 0;
+    if (error == 0) {
+        fd = open_held(held, (flags & ~O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        error = errno;
     }
+    (void)close(held); /* only looked at */
+    errno = error;
     return fd;
 }
 
@@ -148,23 +155,21 @@ int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_tru
                     struct fp_error *ret_error)
 {
     const int access = use == FP_TRUSTED_SHARE ? O_RDWR : O_RDONLY;
-    const int fd = open_soon(directory_fd, path, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat facts = {0};
+    const int fd = fp_trusted_look(directory_fd, path, kind, access | O_NOFOLLOW, &facts);
     struct fp_error error;
-    struct stat facts;
-    enum fp_distrust distrust;
-    if (fd < 0) {
-        error = error_of_open(directory_fd, path, errno);
-    } else if (fstat(fd, &facts) != 0) {
-        error = fp_error_make(FP_ERR_READ, errno, 0, "cannot read");
-    } else {
-        distrust = judge(fd, &facts, kind, use);
+    if (fd >= 0) {
+        const enum fp_distrust distrust = judge(fd, &facts, kind, use);
         if (distrust == FP_TRUSTED)
             return fd;
-        error = distrust == FP_DISTRUST_KIND ? error_of_kind(&facts, kind)
-                                             : error_of_distrust(distrust, &facts);
-    }
-    if (fd >= 0)
+        error = error_of_distrust(distrust, &facts);
         (void)close(fd); /* nothing was done with it */
+    } else if (errno != EINVAL) {
+        error = fp_error_make(FP_ERR_OPEN, errno, 0, "cannot open");
+    } else {
+        error = S_ISLNK(facts.st_mode) ? error_of_distrust(FP_DISTRUST_LINK, &facts)
+                                       : error_of_kind(&facts, kind);
+    }
     if (ret_error != NULL)
         *ret_error = error;
     return -1;

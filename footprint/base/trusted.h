@@ -1,7 +1,8 @@
 /* trusted.h - the one door: opens what another process may have made, a recording's directory and the files in it.
  *
- * Opened without following a link in the last place and without waiting for anybody; judged by trust_rule.h from the
- * descriptor that is handed out, so what was checked is what is read. Nothing is opened a second time by its path. */
+ * Looked at before it is opened (O_PATH), so that nothing happens to a pipe or a device; opened without following a link in the last
+ * place and without waiting for anybody; judged by trust_rule.h from the descriptor that is handed out, so what was checked is what is
+ * read. */
 #ifndef MALLAB_FOOTPRINT_BASE_TRUSTED_H
 #define MALLAB_FOOTPRINT_BASE_TRUSTED_H
 
@@ -26,6 +27,12 @@ enum fp_trusted_use {
  * Returns       a descriptor, the caller's to close; -1. */
 int fp_trusted_open(int directory_fd, const char *path, mode_t kind, enum fp_trusted_use use,
                     struct fp_error *ret_error);
+
+/* fp_trusted_look - open what is of this kind, whoever's it is, and nothing else; what is judged is the caller's.
+ * flags      as open(2) has them: access and O_NOFOLLOW.
+ * ret_facts  of what was looked at.
+ * Returns    a descriptor, the caller's to close; -1 with errno set, EINVAL: it is of another kind. */
+int fp_trusted_look(int directory_fd, const char *path, mode_t kind, int flags, struct stat *ret_facts);
 
 /* fp_trusted_also_read - from now on what this user owns may be read too, by FP_TRUSTED_READ. Before any thread is started. */
 void fp_trusted_also_read(uid_t user);

@@ -30,16 +30,6 @@ enum fp_cut fp_site_cut(const struct fp_sites *sites, uint32_t site)
     return site < FP_CUT_COUNT ? (enum fp_cut)site : FP_CUT_LOST;
 }
 
-const struct fp_module *fp_site_module(const struct fp_sites *sites, const struct fp_site_node *node)
-{
-    for (uint32_t i = sites->module_count; i-- > 0;) {
-        const struct fp_module *module = &sites->modules[i];
-        if (module->epoch == node->epoch && node->address > module->start && node->address <= module->end)
-            return module;
-    }
-    return NULL;
-}
-
 /* ---- many nodes -------------------------------------------------------------------------------- */
 
 /* From one begin or end of a module up to the next. */

@@ -78,11 +78,7 @@ struct fp_site_node fp_site_node_at(const struct fp_sites *sites, uint32_t site)
 /* fp_site_cut - how the stack of a site ends. Takes as many steps as it has frames, less than there are nodes. */
 enum fp_cut fp_site_cut(const struct fp_sites *sites, uint32_t site);
 
-/* fp_site_module - the module that a node's address (the byte before it) lies in; NULL: none that was told.
- * Of several the last that was told counts. */
-const struct fp_module *fp_site_module(const struct fp_sites *sites, const struct fp_site_node *node);
-
-/* fp_module_map - the same for many nodes, without looking at each module for each of them.
+/* fp_module_map - the modules that nodes' addresses (the byte before each) lie in; of several the last one told; NULL: none.
  * sites       borrowed until the map is released.
  * Returns     false: no memory; the map is empty. */
 struct fp_module_map {

@@ -9,15 +9,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+
+#include "footprint/base/trusted.h"
 
 #define SYSTEM_DIRECTORY "/usr/lib/debug"
 
 struct search {
     const struct name_request *request;
     bool with_lines;
-    uint32_t checksum; /* of .gnu_debuglink */
-    bool by_checksum;  /* no build id is known: that counts */
     int fd;
     Elf *elf; /* found */
 };
@@ -28,27 +27,17 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Returns a descriptor of a regular file; -1. */
+/* Returns a descriptor of a regular file; -1. Links are followed: libraries have several names. */
 static int open_regular(const char *path)
 {
     struct stat facts;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0 && (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))) {
-        (void)close(fd); /* nothing was done with it */
-        fd = -1;
-    }
-    return fd;
+    return fp_trusted_look(AT_FDCWD, path, S_IFREG, O_RDONLY, &facts);
 }
 
 static bool is_same(const struct search *search, Elf *elf)
 {
     const struct names_module *module = &search->request->module;
     const void *id;
-    if (search->by_checksum) {
-        size_t size;
-        const void *bytes = elf_rawfile(elf, &size);
-        return bytes != NULL && size <= UINT32_MAX && crc32(0, bytes, (uInt)size) == search->checksum;
-    }
     const ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
     return module->build_id_bytes == 0 ||
            (bytes == (ssize_t)module->build_id_bytes && memcmp(id, module->build_id, (size_t)bytes) == 0);
@@ -108,44 +97,18 @@ static int fetch(const struct names_module *module, const char *function)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* The directory that shared libraries of this machine's kind lie in: that of one that is in use. */
-static bool try_libraries(struct search *search, const char *name)
-{
-    char directory[NAMES_PATH_MAX];
-    Dl_info info;
-    if (dladdr((void *)(uintptr_t)elf_begin, &info) == 0 || info.dli_fname == NULL)
-        return false;
-    const int length = (int)(last_part(info.dli_fname) - info.dli_fname);
-    return snprintf(directory, sizeof directory, "%.*s", length, info.dli_fname) < (int)sizeof directory &&
-           try_path(search, directory, name, "");
-}
-
-static bool try_programs(struct search *search, const char *name)
-{
-    const char *path = getenv("PATH");
-    bool is_found = false;
-    for (size_t length; !is_found && path != NULL && *path != '\0'; path += length + (path[length] == ':')) {
-        char directory[NAMES_PATH_MAX];
-        length = strcspn(path, ":");
-        if (length == 0 ||
-            snprintf(directory, sizeof directory, "%.*s/", (int)length, path) >= (int)sizeof directory)
-            continue;
-        is_found = try_path(search, directory, name, "");
-    }
-    return is_found;
-}
-
 /* A workload tells names without directories: then the usual places are tried, and the build id decides. */
 static bool try_usual_places(struct search *search)
 {
-    static const char *const places[] = {"./", "/usr/lib/", "/usr/lib64/", "/usr/local/lib/"};
+    static const char *const places[] = {"./",        "/usr/lib/",  "/usr/lib64/",     "/usr/local/lib/",
+                                         "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/"};
     const struct names_module *module = &search->request->module;
     bool is_found = false;
     if (module->build_id_bytes == 0 || module->path[0] == '\0')
         return false;
     for (size_t i = 0; !is_found && i < sizeof places / sizeof places[0]; i++)
         is_found = try_path(search, places[i], module->path, "");
-    return is_found || try_libraries(search, module->path) || try_programs(search, module->path);
+    return is_found;
 }
 
 static void find_file(struct search *search, struct debug_files *files)
@@ -216,10 +179,9 @@ static bool try_link(struct search *search, Elf *file)
     GElf_Word checksum;
     const char *name = file != NULL ? dwelf_elf_gnu_debuglink(file, &checksum) : NULL;
     const int length = (int)(last_part(path) - path); /* with the slash */
-    if (name == NULL || strchr(name, '/') != NULL || (size_t)length >= sizeof directory)
+    if (name == NULL || strchr(name, '/') != NULL || (size_t)length >= sizeof directory ||
+        search->request->module.build_id_bytes == 0) /* its checksum proves nothing */
         return false;
-    search->checksum = checksum;
-    search->by_checksum = search->request->module.build_id_bytes == 0;
     snprintf(directory, sizeof directory, "%.*s", length, path);
     snprintf(system, sizeof system, SYSTEM_DIRECTORY "%s", directory);
     return is_useful(search, try_path(search, directory, name, "")) ||
@@ -248,7 +210,6 @@ static void find_debug(struct search *search, struct debug_files *files)
     for (size_t i = 0; !is_found && i < places->directory_count; i++)
         is_found = try_directory(search, places->directories[i]);
     is_found = is_found || try_directory(search, SYSTEM_DIRECTORY) || try_link(search, files->file);
-    search->by_checksum = false;
     if (!is_found && places->may_fetch)
         (void)is_useful(search,
                         try_descriptor(search, fetch(&search->request->module, "debuginfod_find_debuginfo")));

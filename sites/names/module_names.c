@@ -41,11 +41,9 @@ static void tell(struct module *module, size_t question, enum name_reply_kind ki
     module->sink->take(module->sink->data, &reply, module->function, where->file);
 }
 
-static void tell_module(const struct module *module, enum name_reply_kind kind, enum names_state state,
-                        uint8_t flags)
+static void tell_module(const struct module *module, enum name_reply_kind kind, enum names_state state)
 {
-    const struct name_reply reply = {
-        .module = module->request->number, .line = state, .kind = (uint8_t)kind, .flags = flags};
+    const struct name_reply reply = {.module = module->request->number, .line = state, .kind = (uint8_t)kind};
     module->sink->take(module->sink->data, &reply, NULL, NULL);
 }
 
@@ -86,23 +84,21 @@ static void tell_lines(struct module *module, struct dwarf_frames *dwarf)
     }
 }
 
-static bool read_dwarf(struct module *module, const struct debug_files *files)
+static void read_dwarf(struct module *module, const struct debug_files *files)
 {
     Dwarf *alternative = NULL;
     Dwarf *dwarf = files->debug != NULL ? dwarf_begin_elf(files->debug, DWARF_C_READ, NULL) : NULL;
     if (dwarf == NULL)
-        return false;
+        return;
     const int fd = debug_files_set_alternative(module->request->places, dwarf, &alternative);
     struct dwarf_frames *frames = dwarf_frames_open(dwarf);
-    const bool is_read = frames != NULL;
-    if (is_read)
+    if (frames != NULL)
         tell_lines(module, frames);
     dwarf_frames_close(frames);
     (void)dwarf_end(dwarf);       /* read only */
     (void)dwarf_end(alternative); /* accepts NULL */
     if (fd >= 0)
         (void)close(fd); /* read only */
-    return is_read;
 }
 
 static bool wants_lines(const struct name_request *request)
@@ -133,9 +129,9 @@ static void answer_file(struct module *module)
     if (!has_all && files.file != NULL)
         (void)symbols_of_elf(files.file, SHT_DYNSYM, &module->symbols); /* as far as there are */
     tell_functions(module);
-    const bool has_lines = with_lines && read_dwarf(module, &files);
-    tell_module(module, NAME_REPLY_DONE, state_of(&files, has_all, module->request),
-                has_lines ? NAME_REPLY_LINES : 0);
+    if (with_lines)
+        read_dwarf(module, &files);
+    tell_module(module, NAME_REPLY_DONE, state_of(&files, has_all, module->request));
     intervals_release(&module->symbols); /* names are the files' */
     debug_files_release(&files);
 }
@@ -166,7 +162,8 @@ static char *read_map(const char *path, size_t *ret_size)
 static void answer_jit(struct module *module)
 {
     const char *path = module->request->module.path;
-    const bool is_there = path[0] != '\0' && access(path, F_OK) == 0;
+    struct stat facts;
+    const bool is_there = path[0] != '\0' && stat(path, &facts) == 0;
     size_t size;
     char *text = is_there ? read_map(path, &size) : NULL;
     enum names_state state = is_there ? NAMES_DAMAGED : NAMES_UNMAPPED;
@@ -174,7 +171,7 @@ static void answer_jit(struct module *module)
     if (text != NULL && symbols_of_perf_map(text, size, &module->symbols))
         state = NAMES_NAMED;
     tell_functions(module);
-    tell_module(module, NAME_REPLY_DONE, state, 0);
+    tell_module(module, NAME_REPLY_DONE, state);
     intervals_release(&module->symbols);
     free(text);
 }
@@ -183,7 +180,7 @@ void module_names(const struct name_request *request, const struct name_sink *si
 {
     struct module module = {.request = request, .sink = sink};
     (void)elf_version(EV_CURRENT); /* libelf wants to be asked; both are of one version */
-    tell_module(&module, NAME_REPLY_BEGINS, NAMES_UNASKED, 0);
+    tell_module(&module, NAME_REPLY_BEGINS, NAMES_UNASKED);
     if (request->module.kind == NAMES_JIT)
         answer_jit(&module);
     else

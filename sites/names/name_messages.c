@@ -28,7 +28,8 @@ static bool add_text(struct bytes *message, const char *text)
 
 bool name_places_put(struct bytes *message, const struct name_places *places)
 {
-    bool is_added = add_number(message, places->may_fetch) && add_number(message, places->directory_count);
+    bool is_added = add_number(message, places->may_fetch) && add_number(message, places->owner) &&
+                    add_number(message, places->directory_count);
     for (size_t i = 0; is_added && i < places->directory_count; i++)
         is_added = add_text(message, places->directories[i]);
     return is_added;
@@ -72,6 +73,7 @@ static const char *get_text(struct cursor *message)
 bool name_places_get(struct cursor *message, struct name_places *ret)
 {
     const bool may_fetch = get_varint(message) != 0;
+    const uid_t owner = (uid_t)get_varint(message);
     const uint64_t count = get_varint(message);
     const char **directories = count <= (uint64_t)(message->end - message->at)
                                    ? calloc(count + 1, sizeof *directories)
@@ -82,7 +84,8 @@ bool name_places_get(struct cursor *message, struct name_places *ret)
         free(directories);
         return false;
     }
-    *ret = (struct name_places){.directories = directories, .directory_count = count, .may_fetch = may_fetch};
+    *ret = (struct name_places){
+        .directories = directories, .directory_count = count, .may_fetch = may_fetch, .owner = owner};
     return true;
 }
 

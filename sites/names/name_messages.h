@@ -23,6 +23,7 @@ struct name_places {
     const char *const *directories;
     size_t directory_count;
     bool may_fetch;
+    uid_t owner;
 };
 
 struct name_request {
@@ -41,7 +42,6 @@ enum name_reply_kind {
 };
 
 #define NAME_REPLY_NAMED 1u /* flags of a frame */
-#define NAME_REPLY_LINES 1u /* flags of a module that is done: DWARF was found */
 
 /* Followed by the function's name and the file's, without zeroes. */
 struct name_reply {

@@ -21,7 +21,6 @@ struct module {
     struct names_module told; /* owned */
     char *name;
     enum names_state state;
-    bool has_lines;
     uint32_t pending_first, pending_count; /* of the questions that are being asked */
 };
 
@@ -195,11 +194,6 @@ enum names_state names_module_state(const struct names *names, uint32_t module)
     return names->modules[module].state;
 }
 
-bool names_module_has_lines(const struct names *names, uint32_t module)
-{
-    return names->modules[module].has_lines;
-}
-
 const char *names_state_words(enum names_state state)
 {
     static const char *const words[] = {
@@ -209,6 +203,7 @@ const char *names_state_words(enum names_state state)
         [NAMES_ABSENT] = "is not here",
         [NAMES_DAMAGED] = "cannot be read",
         [NAMES_LIMITED] = "takes more time or memory to read than the limits allow",
+        [NAMES_UNREAD] = "is not read: here root can give up neither its user nor its system calls for it",
         [NAMES_UNMAPPED] = NULL,
     };
     return (size_t)state < sizeof words / sizeof words[0] ? words[state] : NULL;
@@ -328,7 +323,6 @@ static bool take_reply(struct names *names, const struct name_reply *reply, cons
         return reply->module == names->begun && take_frame(names, reply, texts);
     case NAME_REPLY_DONE:
         module->state = reply->line <= NAMES_UNMAPPED ? (enum names_state)reply->line : NAMES_DAMAGED;
-        module->has_lines |= (reply->flags & NAME_REPLY_LINES) != 0;
         names->begun = NONE;
         return true;
     default:
@@ -374,7 +368,8 @@ static int write_requests(const struct names *names, size_t first)
 {
     const struct name_places places = {.directories = names->options.directories,
                                        .directory_count = names->options.directory_count,
-                                       .may_fetch = names->options.may_fetch};
+                                       .may_fetch = names->options.may_fetch,
+                                       .owner = names->options.owner};
     struct bytes message = {0};
     bool is_put = name_places_put(&message, &places);
     for (size_t i = first; is_put && i < names->module_count; i++) {

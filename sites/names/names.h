@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "footprint/base/status.h"
 
@@ -35,6 +36,7 @@ struct names_options {
         *directories; /* searched for files and debug files, before the system's; borrowed until names_free */
     size_t directory_count;
     bool may_fetch;    /* ask the servers of DEBUGINFOD_URLS (debuginfod) for what is not here. Else never */
+    uid_t owner;       /* whose recording it is: root reads what it names as that user */
     uint64_t limit_ns; /* of names_resolve as a whole; 0: NAMES_LIMIT_NS */
 };
 
@@ -63,6 +65,7 @@ enum names_state {
     NAMES_ABSENT,   /* no such file */
     NAMES_DAMAGED,  /* no ELF file, or its reader ended by a signal; a perf map that is not to be trusted */
     NAMES_LIMITED,  /* it took more time or memory than the limits allow */
+    NAMES_UNREAD,   /* we are root, and here root can give up neither its user nor its system calls first */
     NAMES_UNMAPPED, /* no file by its nature: the kernel's, or compiled at run time without a map */
 };
 
@@ -110,8 +113,5 @@ enum names_state names_module_state(const struct names *names, uint32_t module);
 
 /* names_state_words - of a module, for a sentence: "was replaced since it was recorded". NULL: there is nothing to say. */
 const char *names_state_words(enum names_state state);
-
-/* names_module_has_lines - whether DWARF was found for it; false before lines were asked for. */
-bool names_module_has_lines(const struct names *names, uint32_t module);
 
 #endif

@@ -8,25 +8,21 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include "sites/names/give_up.h"
 #include "sites/names/module_names.h"
 
-#define MEMORY_BYTES (UINT64_C(2) << 30) /* beside what the process begins with */
+#define MEMORY_BYTES (UINT64_C(2) << 30)
 
 static void limit(void)
 {
-    unsigned long long pages[6] = {0};
-    FILE *file = fopen("/proc/self/statm", "re");
-    for (size_t i = 0; file != NULL && i < 6; i++)
-        if (fscanf(file, "%llu", &pages[i]) != 1)
-            break; /* 0 then */
-    if (file != NULL)
-        (void)fclose(file); /* only read from */
-    const rlim_t bytes = pages[5] * (rlim_t)sysconf(_SC_PAGESIZE) + MEMORY_BYTES;
-    const struct rlimit data = {bytes, bytes}, core = {0, 0};
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* these map far more for themselves */
+    const struct rlimit data = {MEMORY_BYTES, MEMORY_BYTES}, core = {0, 0};
     if (setrlimit(RLIMIT_DATA, &data) != 0 || setrlimit(RLIMIT_CORE, &core) != 0)
         exit(1);
+#endif
 }
 
 static void take(void *data, const struct name_reply *reply, const char *function, const char *file)
@@ -45,9 +41,18 @@ static void take(void *data, const struct name_reply *reply, const char *functio
         (void)fflush(stdout);
 }
 
+/* Of a module that we may not look at. */
+static void tell_unread(uint32_t number)
+{
+    take(NULL, &(struct name_reply){.module = number, .kind = NAME_REPLY_BEGINS}, NULL, NULL);
+    take(NULL, &(struct name_reply){.module = number, .kind = NAME_REPLY_DONE, .line = NAMES_UNREAD}, NULL,
+         NULL);
+}
+
 int main(void)
 {
     const struct name_sink sink = {.take = take};
+    const struct itimerval most = {.it_value = {.tv_sec = NAMES_MODULE_LIMIT_NS / 1000000000}};
     struct name_places places;
     struct name_request request;
     struct stat facts;
@@ -62,13 +67,17 @@ int main(void)
         return 1;
     if (!places.may_fetch)
         (void)unsetenv("DEBUGINFOD_URLS"); /* of what libdw might ask */
+    const bool may_read = names_give_up(places.owner, places.may_fetch);
     while (message.at < message.end) {
         request = (struct name_request){0};
         if (!name_request_get(&message, &request))
             return 1;
         request.places = &places;
-        (void)alarm((unsigned)(NAMES_MODULE_LIMIT_NS / 1000000000)); /* its signal ends us */
-        module_names(&request, &sink);
+        (void)setitimer(ITIMER_REAL, &most, NULL); /* its signal ends us */
+        if (may_read)
+            module_names(&request, &sink);
+        else
+            tell_unread(request.number);
         free((void *)(uintptr_t)request.questions);
     }
     free((void *)(uintptr_t)places.directories);

@@ -118,6 +118,10 @@ char *demangle(const char *symbol)
 {
     const bool is_short = strlen(symbol) <= DEMANGLE_BYTES_MAX;
     char *name = is_short ? cplus_demangle(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO) : NULL;
+    if (name != NULL && name[0] == '\0') { /* a name of Rust's that is empty, as _RC0's */
+        free(name);
+        name = NULL;
+    }
     if (name != NULL)
         shorten_strings(name);
     else

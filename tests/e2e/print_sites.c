@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "convert/sites/sites.h"
+#include "tests/unit/site_module.h"
 
 static void print_frame(const struct conv_sites *sites, const struct fp_site_node *node)
 {

@@ -5,6 +5,7 @@
 #include "footprint/fp/footprint.h"
 #include "fuzz/target.h"
 #include "unit/append_block.h"
+#include "unit/site_module.h"
 
 static void check_block_rules(const struct fp_block *block, const struct fp_block_entry *entry)
 {

@@ -4,6 +4,7 @@
 
 #include "footprint/wl/workload.h"
 #include "fuzz/target.h"
+#include "unit/site_module.h"
 
 /* By id of the file that is read. */
 struct object {

@@ -6,6 +6,7 @@
 
 #include "footprint/fp/footprint.h"
 #include "footprint/wl/workload.h"
+#include "unit/site_module.h"
 
 __attribute__((format(printf, 2, 3))) static void put(FILE *out, const char *format, ...)
 {

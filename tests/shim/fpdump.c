@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "footprint/fp/footprint.h"
+#include "unit/site_module.h"
 
 struct totals {
     uint64_t by_call[64];

@@ -1,6 +1,6 @@
 /* names_of.c - names of addresses for sites_names.py, as JSON: one line for the module, then one for each address.
  *
- *   names_of PROGRAM [lines|fetch|jit|twice|id=HEX|symbols=DIR|limit=NS]... FILE ADDRESS... */
+ *   names_of PROGRAM [lines|fetch|jit|twice|id=HEX|symbols=DIR|owner=UID|limit=NS]... FILE ADDRESS... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +60,8 @@ int main(int argc, char **argv)
             module.build_id_bytes = read_id(value + 1, id);
         if (strncmp(argv[at], "symbols=", 8) == 0)
             directories[options.directory_count++] = value + 1;
+        if (strncmp(argv[at], "owner=", 6) == 0)
+            options.owner = (uid_t)atoi(value + 1);
         if (strncmp(argv[at], "limit=", 6) == 0)
             options.limit_ns = strtoull(value + 1, NULL, 10);
     }
@@ -78,8 +80,14 @@ int main(int argc, char **argv)
     if (twice && names_resolve(names) != FP_OK)
         return 1;
     const char *words = names_state_words(names_module_state(names, number));
+    bool has_lines = false;
+    for (int i = at; i < argc; i++) {
+        size_t count;
+        (void)names_ask(names, number, strtoull(argv[i], NULL, 16), lines, &question);
+        has_lines |= names_frames(names, question, &count)->line != 0;
+    }
     printf("{\"state\": %d, \"lines\": %s, \"name\": ", (int)names_module_state(names, number),
-           names_module_has_lines(names, number) ? "true" : "false");
+           has_lines ? "true" : "false");
     put(names_module_name(names, number));
     printf(", \"words\": ");
     put(words != NULL ? words : "");

@@ -7,13 +7,16 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 DRIVER, PROGRAM, FETCHED = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
-NAMED, STRIPPED, UNPROVEN, REPLACED, ABSENT, DAMAGED, LIMITED, UNMAPPED = range(1, 9)
+NAMED, STRIPPED, UNPROVEN, REPLACED, ABSENT, DAMAGED, LIMITED, UNREAD, UNMAPPED = range(1, 10)
+SANITIZED = "asan" in os.popen(f"ldd {PROGRAM}").read() or "tsan" in os.popen(f"ldd {PROGRAM}").read()
 STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 SOURCE = """
 #include <cstdlib>
@@ -179,11 +182,8 @@ class Names(unittest.TestCase):
         run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
         (stripped.parent / ".debug").mkdir()
         shutil.copy(debug, stripped.parent / ".debug" / "program")
-        for build_id in None, "":
-            module, answers = self.ask(stripped, self.parse, options=["lines"], build_id=build_id)
-            self.assertEqual((module["lines"], answers), (True, expected))
-        with open(stripped.parent / ".debug" / "program", "ab") as file:
-            file.write(b"x")
+        module, answers = self.ask(stripped, self.parse, options=["lines"])
+        self.assertEqual((module["lines"], answers), (True, expected))
         self.assertFalse(self.ask(stripped, self.parse, options=["lines"], build_id="")[0]["lines"])
 
     def test_shared_debug_information(self):
@@ -265,7 +265,8 @@ class Names(unittest.TestCase):
                  "_RNvXCs1_7mycrateNtB2_3FooNtNtCs2_4core3fmt5Write9write_str": "<mycrate::Foo as core::fmt::Write>::write_str",
                  "_ZN4core3fmt5Write17h0123456789abcdefE": "core::fmt::Write",
                  "_ZN4core3ptr30drop_in_place$LT$my..Thing$GT$17h0123456789abcdefE": "core::ptr::drop_in_place<my::Thing>",
-                 "_RXnonsense": "_RXnonsense", "_RNvNvNv": "_RNvNvNv", "_RB_": "_RB_"}
+                 "_RXnonsense": "_RXnonsense", "_RNvNvNv": "_RNvNvNv", "_RB_": "_RB_",
+                 "_RC0": "_RC0"}
         lines = "".join(f".globl \"{name}\"\n.type \"{name}\",@function\n\"{name}\": nop\n.size \"{name}\",1\n" for name in names)
         library = self.folder / "librust.so"
         run("gcc", "-shared", "-nostdlib", "-x", "assembler", "-", "-o", library, input=lines)
@@ -300,6 +301,52 @@ class Names(unittest.TestCase):
             module, answers = self.ask(path, "10", build_id="")
             self.assertIn(module["state"], (ABSENT, DAMAGED))
             self.assertFalse(answers[0][0]["named"])
+
+    def children(self, pid):
+        return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def until(self, found):
+        """Wait for what comes: for the test's own timeout at most."""
+        while not (value := found()):
+            time.sleep(0.005)
+        return value
+
+    @unittest.skipIf(SANITIZED, "sanitizers call what they like")
+    def test_who_parses_has_given_up_what_it_can(self):
+        """Held while its answers do not fit into the pipe: the user and his rights, if we are root; its system calls by a list."""
+        addresses = [f"{at:x}" for at in range(0x1000, 0x3000)]
+        for owner, user, rights in (0, 65534, 1 << 2), (12345, 12345, 0):  # CAP_DAC_READ_SEARCH
+            driver = subprocess.Popen([DRIVER, PROGRAM, f"owner={owner}", self.full, *addresses], stdout=subprocess.PIPE)
+            [parser] = self.until(lambda: self.children(driver.pid))
+            driver.send_signal(signal.SIGSTOP)
+            status = lambda: dict(re.findall(r"^(\w+):[ \t]*(.*)$", pathlib.Path(f"/proc/{parser}/status").read_text(), re.M))
+            self.until(lambda: status().get("State", "Z")[0] == "S" and status()["Seccomp"] == "2" or driver.poll() is not None)
+            told = status()
+            if os.geteuid() == 0:
+                self.assertEqual((told["Uid"].split(), told["Gid"].split(), told["Groups"]), ([str(user)] * 4, ["65534"] * 4, ""))
+            self.assertEqual(told["NoNewPrivs"], "1")
+            for held in "CapEff", "CapPrm":
+                self.assertEqual(int(told[held], 16) & ~rights, 0)
+            driver.send_signal(signal.SIGCONT)
+            lines = driver.communicate()[0].split(b"\n")
+            self.assertEqual((driver.returncode, len(lines)), (0, len(addresses) + 2))
+            # The file lies in a directory of mode 0700.
+            self.assertEqual(json.loads(lines[0])["state"], ABSENT if owner and os.geteuid() == 0 else UNPROVEN)
+
+    def test_nothing_happens_to_what_is_no_file(self):
+        """A pipe, and a link to it: who waits for a reader goes on waiting."""
+        pipe, link = self.folder / "pipe", self.folder / "link"
+        os.mkfifo(pipe)
+        link.symlink_to(pipe)
+        writer = subprocess.Popen(["sh", "-c", f"exec 3>{pipe}; echo opened"], stdout=subprocess.PIPE, text=True)
+        self.until(lambda: pathlib.Path(f"/proc/{writer.pid}/wchan").read_text() in ("fifo_open", "wait_for_partner", "0") and
+                   pathlib.Path(f"/proc/{writer.pid}/stat").read_text().rsplit(")")[1].split()[0] == "S")
+        for path, options in (pipe, []), (link, []), (pipe, ["jit"]):
+            module, answers = self.ask(path, "1010", options=options, build_id="")
+            self.assertIn(module["state"], (ABSENT, DAMAGED))
+            self.assertFalse(answers[0][0]["named"])
+        writer.kill()
+        self.assertEqual(writer.communicate()[0], "")
 
     def test_hostile_answers(self):
         """What the child says is checked like a file: a child gone bad costs names only. One that hangs, too."""

@@ -10,6 +10,7 @@
 #include "unit/harness.h"
 #include "unit/random.h"
 #include "unit/scratch.h"
+#include "unit/site_module.h"
 
 #define OPS        200000u
 #define THREADS    3u

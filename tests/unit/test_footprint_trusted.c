@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "footprint/base/segment_file.h"
@@ -63,6 +64,23 @@ TEST(what_others_may_write_to_is_refused)
     CHECK(mkdir(scratch_path("open"), 0700) == 0 && chmod(scratch_path("open"), 01777) == 0);
     CHECK(!opens(scratch_path("open"), S_IFDIR, FP_TRUSTED_READ));
     CHECK_U64(error.distrust, FP_DISTRUST_WRITABLE);
+}
+
+/* Who writes to a pipe is let go on by whoever opens it to read, and ended when that one leaves. */
+TEST(nothing_happens_to_a_pipe)
+{
+    const char *path = scratch_path("looked-at");
+    CHECK(mkfifo(path, 0600) == 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    char event[512];
+    CHECK(reader >= 0 && watch >= 0 && inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    CHECK(!opens(path, S_IFREG, FP_TRUSTED_READ) && error.status == FP_ERR_FOREIGN);
+    CHECK(!opens(path, S_IFDIR, FP_TRUSTED_READ) && !opens(path, S_IFREG, FP_TRUSTED_SHARE));
+    CHECK(read(watch, event, sizeof event) < 0 && errno == EAGAIN);
+    CHECK(close(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) == 0);
+    CHECK(read(watch, event, sizeof event) > 0); /* so the watch works */
+    CHECK(close(watch) == 0 && close(reader) == 0);
 }
 
 TEST(links_and_second_names_are_refused)
@@ -184,7 +202,7 @@ TEST(a_segment_is_looked_for_beside_its_recording)
     CHECK(close(fd) == 0 && close(directory) == 0);
 }
 
-RUN_TESTS(T(what_is_ours_is_opened), T(what_others_may_write_to_is_refused),
+RUN_TESTS(T(what_is_ours_is_opened), T(what_others_may_write_to_is_refused), T(nothing_happens_to_a_pipe),
           T(links_and_second_names_are_refused), T(other_kinds_are_refused_at_once),
           T(only_names_of_a_collector_of_ours_are_segments), T(a_segment_is_looked_for_beside_its_recording),
           T(another_users_is_only_read_and_only_when_asked))

@@ -8,6 +8,7 @@
 #include "sites/names/names.h"
 #include "unit/harness.h"
 #include "unit/random.h"
+#include "unit/site_module.h"
 
 enum { MODULES = FP_MODULES_MAX, NODES = 1000000, PARTS = 40, QUESTIONS = 300000, SECONDS = 20 };
 

@@ -86,8 +86,8 @@ const char *res_metric_words(enum res_metric metric, double value, char *room)
         return fp_text_bytes(value, room);
     if (METRICS[metric].unit == RES_UNIT_COUNT && fabs(value) < 1e15)
         return res_number_words(fmax(value, 0), room);
-    (void)res_ns_words(value, room);
-    return isfinite(value) ? strcat(room, " ns") : room;
+    (void)res_ns_words(value, room); /* a huge one fills it */
+    return isfinite(value) ? strncat(room, " ns", RES_WORDS - 1 - strlen(room)) : room;
 }
 
 /* ---- batches of runs --- */
