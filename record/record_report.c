@@ -146,8 +146,8 @@ void rec_say_why_nothing(const char *verb, const char *directory, const struct r
         res_say(verb, "nothing was recorded: the recording was paused, and no call made outside its "
                       "pauses");
     else if (totals->attached)
-        res_say(verb, "nothing was recorded: the program made no call of the malloc family while it was "
-                      "recorded");
+        res_say(verb, "nothing was recorded: no call of the malloc family was seen while the program was "
+                      "attached to");
     else
         res_say(verb,
                 "nothing was recorded: the program made no call, or brings an allocator of its own that "
