@@ -13,7 +13,7 @@
 #include "cli/options/complete.h"
 #include "cli/options/option_table.h"
 #include "cli/verbs/verbs.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
 
 /* Hidden first words: */
 #define CLI_ROFF     "--roff"     /* by which man pages are made */

@@ -7,8 +7,7 @@
 #include "cli/options/complete.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
-#include "results/measure/candidate/library.h"
-#include "results/measure/candidate/variables.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/measure/figures/metric.h"
 
 static const struct cli_verb *const VERBS[] = {

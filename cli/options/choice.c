@@ -10,7 +10,7 @@
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
 #include "footprint/base/support.h"
-#include "results/measure/candidate/variables.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/measure/run/run.h"
 
 int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry)

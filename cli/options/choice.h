@@ -4,7 +4,7 @@
 
 #include "cli/base/cli.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/experiment/result_making.h"
+#include "results/measure/experiment/experiment.h"
 
 /* Of these those take part that are here, where no list is given. */
 #define CLI_DEFAULT_LIST "glibc,jemalloc,tcmalloc,mimalloc"
@@ -14,7 +14,7 @@
 int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry);
 
 /* cli_candidate_named - a candidate by its name, or a library by its path (a word with '/'), or one of these with
- * settings (BASE+SETTING=VALUE, results/measure/candidate/variables.h); resolved.
+ * settings (BASE+SETTING=VALUE, results/measure/candidate/variables.c); resolved.
  * Returns   NULL when it is unknown or cannot be used: told on stderr, with the names that are known, and
  *           ret_code is CLI_MISUSE for a name, CLI_FAILED for a path. Valid until the registry is released. */
 struct res_candidate *cli_candidate_named(const struct cli_verb *verb, struct res_registry *registry,

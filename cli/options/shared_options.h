@@ -11,7 +11,7 @@
 #include "cli/base/cli.h"
 #include "cli/options/option_table.h"
 #include "convert/convert.h"
-#include "results/measure/run/control_group.h"
+#include "results/measure/run/run.h"
 
 /* ---- the answer: where it goes, in which form, and what is told beside it ---- */
 

@@ -3,7 +3,7 @@
 #define MALLAB_CLI_VERBS_SITE_READING_H
 
 #include "cli/options/shared_options.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
 #include "sites/stacks/stacks.h"
 
 #define CLI_SYMBOL_DIRECTORIES 16u

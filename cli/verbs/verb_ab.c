@@ -7,7 +7,7 @@
 #include "cli/options/shared_options.h"
 #include "cli/verbs/ab_run.h"
 #include "cli/verbs/verbs.h"
-#include "results/measure/experiment/until.h"
+#include "results/measure/experiment/experiment.h"
 #include "results/measure/statistics/statistics.h"
 
 #define DEFAULT_BUDGET_NS UINT64_C(60000000000)

@@ -7,8 +7,8 @@
 #include "cli/options/shared_options.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
-#include "results/measure/base/json_values.h"
-#include "results/measure/candidate/variables.h"
+#include "results/measure/base/fields.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/report/grid/grid.h"
 
 struct settings {

@@ -29,7 +29,7 @@ struct settings {
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-/* Returns the text, or NULL with ret_problem set. One byte more than allowed is read, so that budget.h refuses it. */
+/* Returns the text, or NULL with ret_problem set. One byte more than allowed is read, so that budget.c refuses it. */
 static char *read_budget(const char *path, size_t *ret_length, char **ret_problem)
 {
     FILE *file = fopen(path, "re");

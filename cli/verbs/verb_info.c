@@ -19,8 +19,8 @@
 #include "convert/open/input.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/json_values.h"
-#include "results/measure/experiment/result_making.h"
+#include "results/measure/base/fields.h"
+#include "results/measure/experiment/experiment.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 

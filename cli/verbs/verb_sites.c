@@ -13,8 +13,8 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/words.h"
+#include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/json_values.h"
 #include "sites/stacks/stacks.h"
 #include "sites/table/site_table.h"
 

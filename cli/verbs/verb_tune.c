@@ -10,9 +10,7 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/candidate/variables.h"
-#include "results/measure/experiment/halving.h"
-#include "results/measure/experiment/until.h"
+#include "results/measure/experiment/experiment.h"
 #include "results/measure/statistics/statistics.h"
 
 #define BUDGET_NS UINT64_C(300000000000)

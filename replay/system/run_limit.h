@@ -2,7 +2,7 @@
  *
  *   RLIMIT_DATA  counts the private writable memory that a process has mapped, resident or not. So it is
  *                stricter than a container's limit with allocators that map ahead of need: calls fail
- *   group        a control group that whoever started us made (results/measure/run/control_group.h): the
+ *   group        a control group that whoever started us made (results/measure/run/control_group.c): the
  *                kernel counts what is resident in it, and kills at the limit, as in a container
  *   base         what the group holds that is the harness': its usage, less what the kernel can take back
  *                (cache), less what the allocator had when it was loaded. Page tables and kernel stacks

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
+#include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/json_values.h"
 
 /* ---- figures --------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "results/report/beside/budget.h"
+#include "results/report/beside/beside.h"
 
 static void check_budget(const struct res_budget *budget, bool added, char *problem)
 {

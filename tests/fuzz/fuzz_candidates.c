@@ -5,7 +5,7 @@
 
 #include "footprint/base/support.h"
 #include "fuzz/target.h"
-#include "results/measure/candidate/variables.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/measure/run/run.h"
 
 static void check_environment(const struct res_candidate *candidate)

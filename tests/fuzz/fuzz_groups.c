@@ -5,7 +5,7 @@
 
 #include "fuzz/target.h"
 #include "replay/system/group_counts.h"
-#include "results/measure/run/control_group.h"
+#include "results/measure/run/run.h"
 
 static void check_directory(const char *directory, const char *mount)
 {

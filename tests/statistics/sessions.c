@@ -1,4 +1,4 @@
-/* sessions.c - how often the gate against an earlier result (results/report/beside/bridge.h, results/report/beside/beside.h) is right, as JSON on stdout: for scripts/bench
+/* sessions.c - how often the gate against an earlier result (results/report/beside/partners.c, results/report/beside/beside.h) is right, as JSON on stdout: for scripts/bench
  * verdict, and a small dose of it as a test.
  *
  *   sessions simulate EXPERIMENTS   pairs of experiments by models of noise (samples.h), machines and true changes
@@ -15,7 +15,6 @@
 
 #include "footprint/base/support.h"
 #include "results/report/beside/beside.h"
-#include "results/report/beside/bridge.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/experiment/until.h"
+#include "results/measure/experiment/experiment.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"
 

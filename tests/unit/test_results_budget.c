@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "results/measure/candidate/candidates.h"
-#include "results/report/beside/budget.h"
+#include "results/report/beside/beside.h"
 #include "unit/harness.h"
 
 static void check_limit(const char *text, bool relative, double limit)

@@ -4,7 +4,6 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/candidate/library.h"
 #include "results/measure/run/run.h"
 #include "unit/harness.h"
 

@@ -6,7 +6,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/confirm/confirm_service.h"
 #include "results/measure/experiment/timed.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
 #define RUNS_MAX 4096u

@@ -2,7 +2,7 @@
  * and the text, which fits its columns. */
 #include "footprint/base/support.h"
 #include "harness.h"
-#include "results/measure/machine/doctor_checks.h"
+#include "results/measure/machine/disturbances.h"
 #include "results/report/table/table.h"
 #include "unit/machine_files.h"
 

@@ -6,8 +6,6 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/experiment/experiment.h"
-#include "results/measure/experiment/result_making.h"
-#include "results/measure/experiment/trial_runs.h"
 #include "results/measure/result/result.h"
 #include "results/report/table/table.h"
 #include "unit/harness.h"

@@ -6,7 +6,7 @@
 #include "footprint/base/support.h"
 #include "harness.h"
 #include "replay/system/group_counts.h"
-#include "results/measure/run/control_group.h"
+#include "results/measure/run/run.h"
 #include "unit/machine_files.h"
 
 #define V1_MOUNT                                                                                             \

@@ -1,7 +1,7 @@
 /* test_results_halving.c - who goes on in a search: the best in time and the best in memory by turns, and nobody without figures. */
 #include <math.h>
 
-#include "results/measure/experiment/halving.h"
+#include "results/measure/experiment/experiment.h"
 #include "unit/harness.h"
 
 TEST(the_best_of_both_go_on)

@@ -4,7 +4,7 @@
 #include "results/measure/base/random.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/figures/metric.h"
-#include "results/measure/statistics/steady.h"
+#include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
 #define NEAR(actual, expected) (fabs((actual) - (expected)) < 1e-4)

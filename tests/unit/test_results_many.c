@@ -2,8 +2,7 @@
  * Python (statistics as a reader of the header would write them) where nobody published any. */
 #include <math.h>
 
-#include "results/measure/statistics/many.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
 /* Nine laboratories: R. Kacker, "Combining information from interlaboratory evaluations using a random effects model", Metrologia 41

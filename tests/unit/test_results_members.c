@@ -7,7 +7,7 @@
 #include "footprint/base/support.h"
 #include "harness.h"
 #include "results/measure/base/lives.h"
-#include "results/measure/run/member_runs.h"
+#include "results/measure/run/run.h"
 
 /* A run of `ops` calls in `ns` altogether, with three samples from begin_ns on. */
 static struct res_run run_of(uint64_t ops, uint64_t ns, uint64_t begin_ns, uint64_t resident)

@@ -3,10 +3,8 @@
 
 #include "footprint/base/support.h"
 #include "harness.h"
-#include "results/report/grid/cells.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
 #include "results/report/notes/notes.h"
-#include "results/report/notes/sentences.h"
 #include "unit/lines.h"
 #include "unit/typed.h"
 

@@ -6,8 +6,8 @@
 #include "footprint/base/support.h"
 #include "harness.h"
 #include "results/measure/base/random.h"
-#include "results/measure/experiment/passes.h"
-#include "results/measure/figures/latency.h"
+#include "results/measure/experiment/experiment.h"
+#include "results/measure/figures/figures.h"
 
 #define ENTRIES 4u /* base, other, control, floor */
 

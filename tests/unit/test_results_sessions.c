@@ -6,9 +6,8 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 #include "results/report/beside/beside.h"
-#include "results/report/beside/bridge.h"
 #include "unit/harness.h"
 
 #define ROUNDS  10u

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/experiment/start_costs.h"
+#include "results/measure/experiment/experiment.h"
 #include "unit/harness.h"
 
 TEST(more_is_told_by_pairs)

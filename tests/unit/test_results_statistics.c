@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "results/measure/base/random.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
 TEST(quantiles_are_those_of_definition_7)

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include "results/measure/base/random.h"
-#include "results/measure/experiment/until.h"
-#include "results/measure/statistics/significance.h"
-#include "results/measure/statistics/steady.h"
+#include "results/measure/experiment/experiment.h"
+#include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 
 #define NEAR(actual, expected) (fabs((actual) - (expected)) < 1e-9)

@@ -1,8 +1,8 @@
 /* test_results_support.c - words for people: units of time, and text from files that must not drive the
  * terminal. */
 #include "footprint/base/support.h"
-#include "results/measure/base/shell_line.h"
-#include "results/report/grid/cells.h"
+#include "results/measure/base/figure_words.h"
+#include "results/report/grid/grid.h"
 #include "unit/harness.h"
 
 static void plain(const char *text, const char *expected)

@@ -1,7 +1,7 @@
 /* test_results_variables.c - settings reach the environment that their allocator reads; inline candidates and the
  * ranges of a candidate's file are read, or refused with a reason. */
 #include "footprint/base/support.h"
-#include "results/measure/candidate/variables.h"
+#include "results/measure/candidate/candidates.h"
 #include "unit/harness.h"
 
 #define GLIBC    "[allocator]\nname = glibc\nreplay = glibc\nlibrary = libc.so.6\nproof = glibc\n"

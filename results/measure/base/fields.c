@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/base/json_values.h"
 
 #define KEY_MAX 64u /* bytes of a part of a key, with its end */
 

@@ -16,6 +16,7 @@
 #define MALLAB_RESULTS_MEASURE_BASE_FIELDS_H
 
 #include <jansson.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -201,5 +202,15 @@ void res_texts_release(struct res_texts *texts);
 
 /* res_described_release - free what a struct owns, and empty it. */
 void res_described_release(const struct res_described *described, void *owner);
+
+/* ---- lives.c: values of ours as JSON has them: what is not known is null. Each returns a new reference. */
+
+/* res_json_number / res_json_whole - a figure, as it is or rounded to a whole number, which must be within int64's range; null
+ * where it is not finite. */
+json_t *res_json_number(double value);
+json_t *res_json_whole(double value);
+
+/* res_json_text - words, made plain (res_text_plain); null for NULL. */
+json_t *res_json_text(const char *words);
 
 #endif

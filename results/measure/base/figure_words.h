@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "footprint/base/support.h"
+
 #define RES_WORDS 64u /* room for any of them */
 
 #define RES_WORDS_ROOM ((char[RES_WORDS]){0})
@@ -44,5 +46,26 @@ struct res_bytes_unit {
 #define RES_IN_UNIT(bytes, unit) res_bytes_words((bytes), (unit), RES_WORDS_ROOM)
 struct res_bytes_unit res_bytes_unit_of(double largest_bytes);
 const char *res_bytes_words(double bytes, struct res_bytes_unit unit, char *room);
+
+/* ---- figure_words.c: environment variables and commands as a line that a shell takes. */
+
+/* res_shell_variable - add one variable: "MALLOC_CONF=narenas:1", quoted where a shell needs it. */
+void res_shell_variable(struct res_text *text, const char *name, const char *value);
+
+/* res_shell_word - add a word, quoted where a shell needs it. */
+void res_shell_word(struct res_text *text, const char *word);
+
+/* res_shell_command - a command as it was typed: what of argv, which ends in NULL, fits into RES_COMMAND_BYTES, then "...". So it is
+ * with a word of several lines. The caller's to free. */
+#define RES_COMMAND_BYTES 240u
+char *res_shell_command(char *const *words);
+
+/* res_shell_is_name - whether a variable can have this name. A result is a file from anywhere: a name that is none would
+ * be a command when the line is pasted. */
+bool res_shell_is_name(const char *name);
+
+/* res_shell_is_line - whether a line is such variables between blanks, as res_shell_variable words them, and nothing that
+ * a shell would do besides. An empty one is. */
+bool res_shell_is_line(const char *line);
 
 #endif

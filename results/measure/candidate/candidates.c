@@ -11,8 +11,6 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/candidate/library.h"
-#include "results/measure/candidate/variables.h"
 
 /* ---- one candidate's file --------------------------------------------------------------------- */
 

@@ -19,17 +19,120 @@
  *   narenas = 1, 2, 4          values that a setting may be tried with
  *
  * The files may come from anybody: a wrong one is left out with a warning, the others stand.
- * Nothing here loads an allocator into the calling process (library.h does that in a child). */
+ * Nothing here loads an allocator into the calling process (candidates.h does that in a child). */
 #ifndef MALLAB_RESULTS_MEASURE_CANDIDATE_CANDIDATES_H
 #define MALLAB_RESULTS_MEASURE_CANDIDATE_CANDIDATES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/measure/candidate/library.h"
+/* ---- library.c: what a shared library is, without loading it into this process.
+ *
+ * The allocator is loaded by a child that is thrown away: an allocator's constructor may start threads, read the
+ * environment, or replace what this process uses. */
+
+/* Strings belong to the caller. */
+struct res_library {
+    char *path; /* the file, symbolic links resolved; NULL when it cannot be loaded, or has no malloc */
+    char *
+        version; /* what the library says of itself, else the digits behind ".so." of its file; may be NULL */
+    char *problem; /* why not, the loader's words where they are */
+};
+
+/* res_library_probe - find a library as the loader would.
+ * name         "libjemalloc.so.2" or a path.
+ * ret_library  all three fields are set, unused ones to NULL.
+ * Returns      true when it can be loaded and has a malloc of its own: another's would not be called before the C library's. Not for processes with threads: it forks and goes on in the child. */
+bool res_library_probe(const char *name, struct res_library *ret_library);
+
+/* res_is_c_library - whether the path is of the C library, libc.so.6 wherever that lies: a candidate with its malloc preloads nothing. */
+bool res_is_c_library(const char *path);
+
+/* res_program_needs - whether a program is linked with a library: its own headers name that; what libraries need in turn is not looked at.
+ * library  a name or path, of which the last part counts. */
+bool res_program_needs(const char *path, const char *library);
+
+/* The hidden first word of a program's command line by which res_library_probe starts the program again; its main
+ * then returns res_library_answer(second word). A program without it only finds libraries that dlopen can load. */
+#define RES_LIBRARY_PROBE "--probe-library"
+
+/* res_library_answer - tell on stdout what the library of this name is that was preloaded. Returns an exit code. */
+int res_library_answer(const char *name);
+
+/* ---- library_build.c: which build of a library it was: two files may have one name and version, and not be the same.
+ *
+ *   id      the build id that the linker wrote into the file (an ELF note), in hexadecimal
+ *   digest  XXH3, 128 bits, of the whole file, as xxh128sum(1) prints it
+ *
+ * The file may be anybody's: it is read once, within bounds, and no size in it is trusted. */
+
+/* Strings are its own; NULL: not known. */
+struct res_build {
+    char *id, *digest;
+};
+
+/* res_build_of - of a file. What it has no id, or cannot be read of, is NULL. Release with res_build_release.
+ * res_build_id - the id in an ELF file of this machine's class, length bytes; NULL: it has none. The caller's to free. */
+struct res_build res_build_of(const char *path);
+char *res_build_id(const unsigned char *file, size_t length);
+
+/* res_build_copy - both texts made plain. */
+struct res_build res_build_copy(const struct res_build *build);
+void res_build_release(struct res_build *build);
+
+/* res_builds_differ - whether both are known, and not the same. */
+bool res_builds_differ(const struct res_build *one, const struct res_build *other);
+
+/* res_build_change - "libfoo.so.2 1.2: another build (id 12ab -> 34cd)"; NULL where they are not known to differ. library: its
+ * path or name. version: NULL: not known. The caller's to free. */
+char *res_build_change(const char *library, const char *version, const struct res_build *then,
+                       const struct res_build *now);
+
+struct res_variable; /* these stand below */
+struct res_candidate;
+struct res_registry;
+
+/* ---- variables.c: a candidate's settings: as variables of its environment, or by the allocator's own names for them.
+ *
+ *   setting    `narenas`, `arena_max`, `release_rate`, `DECOMMIT_DELAY`: what the allocator calls it. Where it goes
+ *              depends on the candidate's `proof`: jemalloc MALLOC_CONF, glibc GLIBC_TUNABLES, mimalloc MIMALLOC_NAME,
+ *              tcmalloc TCMALLOC_NAME. A name of capitals is a variable itself, of any allocator
+ *   inline     BASE+SETTING=VALUE[+SETTING=VALUE...]: a candidate without a file, for one try. No value holds '+' or
+ *              ',', so that shells and lists bear it unquoted; BASE is a candidate or the path of a library */
+
+/* res_variable_problem - whether a candidate may set this variable: NULL, or why not (the caller's to free). LD_* could
+ * load another allocator than the one that is named, or hide from the proof. */
+char *res_variable_problem(const char *name);
+
+/* res_variables_add - append to a list. Returns NULL, or the problem: a name that is none, or there already; too many.
+ * res_variables_free, res_variables_copy - of a whole list. */
+char *res_variables_add(struct res_variable **list, size_t *count, const char *name, const char *value);
+void res_variables_free(struct res_variable *list, size_t count);
+struct res_variable *res_variables_copy(const struct res_variable *list, size_t count);
+
+/* res_setting_apply - put a setting into a candidate's environment; one that is there already comes to stand before
+ * it, and allocators take the last.
+ * Returns   NULL, or the problem in one line, the caller's to free. */
+char *res_setting_apply(struct res_candidate *candidate, const char *setting, const char *value);
+
+/* res_ranges_problem - whether a setting of the candidate's ranges cannot be put into its environment: why not, or
+ * NULL. */
+char *res_ranges_problem(const struct res_candidate *candidate);
+
+/* res_range_value - a value of a setting's list by its number, the caller's to free; NULL: it has fewer. */
+char *res_range_value(const struct res_variable *range, size_t number);
+
+/* res_setting_inline - where the first "+SETTING=" of an inline candidate begins; NULL when the text is none. */
+const char *res_setting_inline(const char *text);
+
+/* res_registry_add_inline - make the candidate that the text describes.
+ * base      what stands before the first setting, resolved or not; it is copied.
+ * Returns   the candidate, the one made before for the same text; NULL with ret_problem set. */
+struct res_candidate *res_registry_add_inline(struct res_registry *registry, const struct res_candidate *base,
+                                              const char *text, char **ret_problem);
 
 #define RES_NAME_MAX        32u /* bytes of a candidate's name: a column of the table */
-#define RES_INLINE_NAME_MAX 96u /* of one that is named by its settings (variables.h) */
+#define RES_INLINE_NAME_MAX 96u /* of one that is named by its settings (variables.c) */
 #define RES_INI_BYTES_MAX   (64u * 1024u)
 #define RES_INI_LINE_MAX    198u /* what inih as Debian builds it reads as one line (INI_MAX_LINE 200) */
 #define RES_CANDIDATES_MAX  256u

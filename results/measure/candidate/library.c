@@ -1,5 +1,5 @@
 /* library.c - load a library in a child and ask it who it is. */
-#include "results/measure/candidate/library.h"
+#include "results/measure/candidate/candidates.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

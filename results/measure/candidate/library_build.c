@@ -1,5 +1,5 @@
-/* library_build.c - see library.h. */
-#include "results/measure/candidate/library.h"
+/* library_build.c - see candidates.h. */
+#include "results/measure/candidate/candidates.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* variables.c - names of settings to variables. */
-#include "results/measure/candidate/variables.h"
+#include "results/measure/candidate/candidates.h"
 
 #include <ctype.h>
 #include <stdlib.h>

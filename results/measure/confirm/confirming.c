@@ -9,8 +9,8 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/candidate/library.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/candidate/candidates.h"
+#include "results/measure/statistics/statistics.h"
 
 /* One of the candidates beside the baseline, or the control. */
 struct entry {

@@ -13,12 +13,7 @@
 #include "footprint/base/helper.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/experiment/passes.h"
-#include "results/measure/experiment/start_costs.h"
-#include "results/measure/experiment/trial_runs.h"
-#include "results/measure/experiment/until.h"
-#include "results/measure/run/member_runs.h"
-#include "results/measure/run/trial.h"
+#include "results/measure/run/run.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
@@ -61,7 +56,7 @@ size_t res_experiment_more_runs(const struct res_options *options, const struct 
            (options->check ? options->candidate_count : 0) + pass_runs_of(options, workload);
 }
 
-/* How many rounds are to be expected: round_ns as of until.h, 1 where it is not known yet. */
+/* How many rounds are to be expected: round_ns as of trial_runs.c, 1 where it is not known yet. */
 static unsigned planned(const struct res_options *options, uint64_t share, double round_ns)
 {
     const struct res_until_plan plan = res_until_plan(options, share, round_ns);

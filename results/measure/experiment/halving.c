@@ -1,12 +1,11 @@
 /* halving.c - stages of a search, each with half of the candidates and twice the rounds. */
-#include "results/measure/experiment/halving.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/experiment/result_making.h"
+#include "results/measure/experiment/experiment.h"
 
 #define FIRST_ROUNDS 2u
 #define ROUNDS_MAX   64u

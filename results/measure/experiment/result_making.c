@@ -1,5 +1,5 @@
 /* result_making.c - an experiment's samples, and the figures of them, into a result. */
-#include "results/measure/experiment/result_making.h"
+#include "results/measure/experiment/experiment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,9 +8,7 @@
 #include <time.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/experiment/until.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/figures/latency.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/measure/result/result.h"
 

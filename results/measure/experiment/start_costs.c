@@ -1,5 +1,5 @@
 /* start_costs.c - start, wait, count; then medians. */
-#include "results/measure/experiment/start_costs.h"
+#include "results/measure/experiment/experiment.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/latency.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 
 /* Of a workload: the candidates, the control, the floor. */
 static size_t entry_count(const struct res_result_workload *workload)

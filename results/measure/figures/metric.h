@@ -18,9 +18,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/result/result.h"
 #include "results/measure/run/run.h"
-#include "results/measure/statistics/significance.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/measure/statistics/steady.h"
 
 #define RES_SERIES_MAX       10000u /* runs of an entry; more are no result of ours, and would take minutes */
 #define RES_ROUNDS_OF_PASSES 3u     /* least runs of a pass behind the rounds, for a verdict */
@@ -39,7 +37,7 @@ enum res_metric {
 
 enum res_unit { RES_UNIT_NS, RES_UNIT_BYTES, RES_UNIT_COUNT };
 
-/* The times of an entry's runs as steady.h takes them: batch by batch, or each run as a batch where none were timed or not the same ones in
+/* The times of an entry's runs as steady.c takes them: batch by batch, or each run as a batch where none were timed or not the same ones in
  * all runs. */
 struct res_run_batches {
     struct res_batches batches; /* times are the runs', which must stay */
@@ -103,14 +101,14 @@ double res_series_value(const struct res_series *series);
 double res_metric_value(const struct res_result_workload *workload, const struct res_result_entry *entry,
                         enum res_metric metric);
 
-/* res_series_has_time - whether it is one of times, whose ratios are of steady times (steady.h). */
+/* res_series_has_time - whether it is one of times, whose ratios are of steady times (steady.c). */
 bool res_series_has_time(const struct res_series *series);
 
 /* res_series_steady_ns - by itself: its steady time less the floor's, per op, NAN where it is not above that. What is shown is ns_per_op. */
 double res_series_steady_ns(const struct res_series *series);
 
-/* res_series_logarithm - of the ratio to `base`, another series of the same rounds, from which everything follows that is said of it (significance.h).
- *   time    of steady times (steady.h): to the baseline's and its control's together, unless it is the control that is compared
+/* res_series_logarithm - of the ratio to `base`, another series of the same rounds, from which everything follows that is said of it (statistics.h).
+ *   time    of steady times (steady.c): to the baseline's and its control's together, unless it is the control that is compared
  *   others  of the pairs of each round or pass (res_trimmed_logarithm, res_ratio_of)
  * base NULL: of the figure itself, in the metric's unit.
  * res_series_across - of the ratio of two such figures of two experiments, of which nothing belongs together: res_logarithms_difference.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 
 /* ---- blocks of a host ------------------------------------------------------------------------ */
 

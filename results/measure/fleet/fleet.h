@@ -7,7 +7,7 @@
  *   not trusted          figures that verdict.h calls no ground, or of which there is no interval: in no common figure, and named
  *   order                sums run by label, digest and block: the same results give the same bytes in whatever order they come
  *
- * Formulas stand in results/measure/statistics/many.h. */
+ * Formulas stand in results/measure/statistics/statistics.c. */
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
 
@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "results/measure/result/fleet_result.h"
 #include "results/measure/result/result.h"
 #include "results/measure/statistics/statistics.h"
 

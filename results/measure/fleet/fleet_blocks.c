@@ -8,7 +8,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 
 struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked)
 {

@@ -7,8 +7,7 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/verdict.h"
-#include "results/measure/statistics/many.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 
 /* ---- one candidate's figures of all hosts ----------------------------------------------------- */
 

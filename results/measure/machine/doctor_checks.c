@@ -1,5 +1,4 @@
 /* doctor_checks.c - the list of checks. */
-#include "results/measure/machine/doctor_checks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/machine/disturbances.h"
-#include "results/measure/run/control_group.h"
+#include "results/measure/run/run.h"
 
 static const char *const STATES[] = {"ok", "note", "bad"}; /* in the order of the enum */
 

@@ -12,7 +12,7 @@
 #include "footprint/base/json_read.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/support.h"
-#include "results/measure/base/names_apart.h"
+#include "results/measure/base/lives.h"
 
 #define SCHEMA_NAME  "mallab-experiment/"
 #define FLEET_NAME   "mallab-fleet/"

@@ -1,5 +1,5 @@
-/* control_group.c - see control_group.h. */
-#include "results/measure/run/control_group.h"
+/* control_group.c - see control_group.c. */
+#include "results/measure/run/run.h"
 
 #include <dirent.h>
 #include <errno.h>

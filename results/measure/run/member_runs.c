@@ -1,5 +1,5 @@
-/* member_runs.c - see member_runs.h. */
-#include "results/measure/run/member_runs.h"
+/* member_runs.c - see member_runs.c. */
+#include "results/measure/run/run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/base/json_values.h"
+#include "results/measure/base/fields.h"
 #include "results/measure/base/lives.h"
 
 #define COURSE_POINTS 512u /* of the samples of a merged run */

@@ -3,19 +3,18 @@
 #define MALLAB_RESULTS_MEASURE_RUN_RUN_H
 
 #include <jansson.h>
+
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/label.h"
 #include "results/measure/base/fields.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/run/control_group.h"
 
-#define RES_NO_ANSWER      "gave no answer" /* so begins the reason of a run that was stopped for its time */
-#define RES_RUN_OUTPUT_MAX (512u * 1024u * 1024u) /* bytes of JSON that a run may print */
-
-/* One process of a group (member_runs.h); strings borrowed. */
+/* One process of a group (member_runs.c); strings borrowed. */
 struct res_member {
     const char *path, *name; /* of its workload; the name is for people */
     uint64_t offset_ns;      /* from time 0 of the group to time 0 of this workload */
@@ -51,7 +50,7 @@ enum res_run_state {
     RES_RUN_STOPPED = 2, /* by request->stop */
 };
 
-/* What a start of a program costs under a candidate before it calls malloc (start_costs.h): medians over starts. */
+/* What a start of a program costs under a candidate before it calls malloc (start_costs.c): medians over starts. */
 struct res_start_cost {
     uint64_t starts; /* that these are of; 0: not known, and all else is NAN */
     double cpu_ns;
@@ -128,5 +127,239 @@ bool res_run_settings(const struct res_candidate *candidate, char **ret_names, c
  * Returns  true with ret_run filled, false with ret_reason set. */
 bool res_run_parse(const char *output, size_t length, struct res_run *ret_run, char **ret_reason);
 void res_run_release(struct res_run *run);
+
+/* ---- member_runs.c: a run of a group of processes: a replay of each, one after the other, made one run.
+ *
+ *   member   one process of the group, as a workload of its own
+ *
+ * What is counted or timed is added up, batches stand one behind the other, and time per call is all time over all calls.
+ * Memory is that of the members alive together: each one's samples stand at its recorded time, its peak at its highest
+ * sample, and they are summed. The end and the rest are of those members that were there at the end (lives.h), startup
+ * memory of those alive at the peak. The digest is of the members' digests. A limit holds for each process by itself.
+ * What belongs to one process alone (waste, latency) is not told. */
+
+#define RES_GROUP_WHY "a group of processes is replayed: --process PID chooses one of them"
+
+/* res_run_workload - res_run_once, of each of request->members where there are several.
+ * A member that fails fails the run, and is named. */
+enum res_run_state res_run_workload(const struct res_run_request *request, struct res_run *ret_run,
+                                    char **ret_reason);
+
+/* res_runs_merge - one run of the members' runs.
+ * members   the same number, in the same order.
+ * runs      count > 0; stay the caller's.
+ * Returns   false with ret_reason set, the caller's to free, when they are no runs of one kind. */
+bool res_runs_merge(const struct res_member *members, const struct res_run *runs, size_t count,
+                    struct res_run *ret_run, char **ret_reason);
+
+/* ---- control_group.c: a control group for one run (cgroups(7)): where it can be made, and how it is made, watched, removed.
+ *
+ *   own group  that this process is in, as /proc/self/cgroup and /proc/self/mountinfo tell
+ *   place      a directory below which groups that limit memory can be made
+ *   lock       on a group's directory, for as long as whoever made it lives: what nobody locks is left over from a mallab that was
+ *              killed, and the next one removes it
+ *   notes      a page in which the run tells how far it came (replay/system/run_limit.h)
+ *
+ * Looked at in this order: what the user named; the own group; of version 2 also the group above it, because there a group that
+ * switches a controller on for those below may hold no processes itself (the "no internal processes" rule). A group below the
+ * own one can never have more than it may; one beside it can, up to what the one above may have. Nothing
+ * that exists is changed: where the controller would have to be switched on, the reason says how.
+ * Version 1 is looked for first: where both are mounted, the memory controller is with one of them only.
+ *
+ * The run joins by itself, and sets the limit when it has mapped what the harness needs (replay/system/run_limit.h). */
+
+#define RES_GROUP_PATH_MAX 4096u
+
+struct res_group_place {
+    char *directory; /* owned; NULL: there is none */
+    int version;     /* of the cgroup file system: 1 or 2 */
+    char *why;       /* owned: why there is none, and the remedy; NULL where there is one */
+};
+
+/* res_group_place_find - look, and change nothing.
+ * root   before /proc and all that is found in it: "" is this machine; borrowed
+ * asked  the only directory to be considered; NULL: the order above
+ * Returns whether there is a place. Either way the caller ends it with res_group_place_release. */
+bool res_group_place_find(const char *root, const char *asked, struct res_group_place *ret_place);
+void res_group_place_release(struct res_group_place *place);
+
+/* res_group_own - the directory of the own group in the hierarchy that has the memory controller in version 1, or in
+ * that of version 2. Texts of the kernel, in which anything may stand; lines that are no such lines are passed over.
+ * cgroup, mounts  as /proc/self/cgroup and /proc/self/mountinfo
+ * ret_directory   RES_GROUP_PATH_MAX bytes: absolute, below ret_mount, without ".."
+ * ret_mount       likewise: where that file system is mounted
+ * Returns  false when it is not mounted, or the own group is not below what is mounted (as seen from some containers). */
+bool res_group_own(const char *cgroup, const char *mounts, int version, char *ret_directory, char *ret_mount);
+
+struct rep_limit_notes;
+
+struct res_group {
+    char *directory; /* NULL: none */
+    int version;
+    int lock_fd;
+    int notes_fd; /* not closed on exec: the run is to have it */
+    struct rep_limit_notes *notes;
+};
+
+/* res_group_make - a new group without members, without swap, that dies as a whole.
+ * ret_group  ended with res_group_remove.
+ * ret_why    set to one line, the caller's, when it cannot be made.
+ * Start nothing but the run before it is removed: what else is started would have the notes too. */
+bool res_group_make(const struct res_group_place *place, struct res_group *ret_group, char **ret_why);
+
+/* res_group_remove - when its members have ended. Where one lives on it stays, for the next mallab to remove. */
+void res_group_remove(struct res_group *group);
+
+/* res_group_killed - what is told of a run whose member was killed for want of memory, as `failure` (docs/notes/results.md).
+ * limit_bytes  as asked for.
+ * Returns      a new reference; NULL when none was killed. */
+json_t *res_group_killed(const struct res_group *group, uint64_t limit_bytes);
+
+/* res_group_try - whether it works here: remove what is left of mallabs that were killed, make a group, let a process join
+ * it and end, remove it.
+ * Returns NULL, or why it does not, with a remedy; the caller's. */
+char *res_group_try(const struct res_group_place *place);
+
+/* ---- a trial: one workload with all candidates, as it is being measured: what is asked for, and the samples so far.
+ *
+ * experiment.h has the words, and fills it; figures/ computes from it. */
+
+/* What the passes of one entry brought. All zero: there were none. */
+struct res_passes {
+    json_t *latency;      /* array of the runs' `latency` objects; NULL: no pass */
+    char *latency_failed; /* one line; NULL when all passes ran */
+};
+
+/* What is replayed; strings borrowed. */
+struct res_workload {
+    const char *name;  /* for people: the file's base name */
+    char program[128]; /* recorded; "" when unknown */
+    char label
+        [FP_LABEL_BYTES]; /* of the host where; "": none. With file_digest the key of what was recorded */
+    const char *path;
+    const struct res_member
+        *members;         /* of a group of processes, which is replayed one by one; each has its path */
+    size_t member_count;  /* 0: it is one process, at path */
+    uint64_t file_digest; /* wl_reader_digest */
+    uint64_t ops;
+    uint64_t duration_ns; /* recorded */
+    uint64_t live_peak_bytes;
+    uint32_t threads;
+    uint64_t processes;  /* of the recording that this was one of; 0: not known, or the only one */
+    double events_share; /* of all their events */
+    char selection[512]; /* what of the recording it is, in words; "": all */
+    bool complete;       /* whether the recording is */
+    bool lost_known;     /* or more may be missing than lost_calls */
+    uint64_t lost_calls;
+    uint64_t left_out_calls; /* on objects that were made while nothing was recorded */
+    uint64_t removed_calls;  /* in windows of the recording that --keep-windows has removed */
+    char live[16];           /* "known", "from_middle", "paused": whether what was live is; "": known */
+    char incomplete_why[256];
+    uint64_t unseen_frees;     /* objects over which others were made */
+    struct res_process_facts { /* of the recorded process; 0: not known */
+        uint64_t cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
+            ran_ns;
+        char ended[48];       /* as its recording says; "": not known */
+        uint64_t brief_calls; /* of threads that were over at once: how many of them overlap is chance */
+    } process;
+    struct {
+        char name[64], version[64], how[16]; /* "": not known */
+    } runs_on;                               /* the allocator that served it */
+};
+
+struct res_options {
+    const struct res_workload *workloads;
+    size_t workload_count;
+    const struct res_candidate *const *candidates; /* resolved and found; the first is the baseline */
+    size_t candidate_count;                        /* > 0 */
+    const struct res_candidate *floor; /* found; NULL: nothing is subtracted, and the results say so */
+    unsigned rounds;                   /* > 0; with until or time_budget_ns: at most */
+    unsigned rounds_least; /* where time_budget_ns ends them, and of passes what does not fit is left out; 0:
+                              RES_ROUNDS_FOR_VERDICT, and all of them are made */
+    double until;          /* go on until every interval of time is narrower (trial_runs.c); 0: not asked */
+    uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
+    uint64_t seed;
+    uint64_t timeout_ns;                       /* of one run; 0: none */
+    uint64_t limit_bytes;                      /* of memory, for all entries but the floor; 0: none */
+    const struct res_group_place *group_place; /* of control groups that limit; NULL: by RLIMIT_DATA */
+    const char *limit_by_why; /* why not in control groups; NULL: they are, or it was asked so */
+    bool check;               /* look whether each candidate keeps its promises before its warm-up */
+    bool one_thread;          /* the ops of all threads on one */
+    unsigned latency_passes;  /* behind the rounds; 0: none */
+    unsigned memory_rounds;   /* that have a memory pass; 0: none */
+    unsigned starts;          /* of true(1) under each candidate (start_costs.c); 0: none */
+    uint64_t idle_ms;         /* of rest in that pass, behind the last op */
+    volatile sig_atomic_t *stop;
+    void (*progress)(void *context, const struct res_workload *workload, const char *entry, unsigned round,
+                     size_t runs_done,
+                     size_t runs_all); /* before each run; round 0 is the warm-up, RES_ROUND_PASS a
+                                            run of a pass. May be NULL */
+    void *context;
+};
+
+#define RES_ROUND_PASS     UINT_MAX
+#define RES_STARTS         20u /* as many rounds of starts are made by default, within RES_STARTS_NS */
+#define RES_STARTS_NS      UINT64_C(400000000)
+#define RES_MEMORY_PASSES  3 /* that a memory pass takes by default: the fewest of which there is a verdict */
+#define RES_MEMORY_REST_MS 60000 /* recorded time at the end of each, for what is left in memory then */
+
+/* An entry of one workload. runs holds one run of each finished round, in the order of the rounds, or less when it
+ * failed on the way. */
+struct res_entry {
+    const struct res_candidate *candidate;
+    bool is_control, is_floor;
+    struct res_run *runs;
+    size_t run_count;
+    struct res_run *memory_runs; /* likewise, of the memory pass */
+    size_t memory_count;
+    char *failed;       /* one line; NULL when it did not */
+    json_t *failure;    /* the same in numbers, as the run told it; NULL when it did not */
+    json_t *check;      /* of its checking run; NULL: there was none */
+    json_t *waste;      /* of its warm-up, on the clock of the resident figures; NULL: not known */
+    char *said;         /* what the allocator said in its warm-up (run.h); NULL: nothing */
+    uint64_t warmup_ns; /* how long the warm-up took */
+    uint64_t check_ns;  /* and the checking run; 0: none */
+    struct res_start_cost start;
+    struct res_passes passes;
+};
+
+/* What ended the rounds of a workload. */
+enum res_ended {
+    RES_ENDED_INTERRUPT = 0, /* by options.stop */
+    RES_ENDED_ROUNDS,        /* as many as asked for */
+    RES_ENDED_UNTIL,         /* intervals narrow enough */
+    RES_ENDED_TIME_BUDGET,
+    RES_ENDED_MAXIMUM, /* neither of both came true within options.rounds */
+};
+
+struct res_trial {
+    const struct res_workload *workload;
+    char *digest; /* of the ops executed, on which the runs agree; NULL when none ran */
+    json_t *
+        samples; /* what the samples of all timed runs share: times and live bytes of the windows; NULL: nothing */
+    json_t *memory_samples;    /* likewise of memory passes, which sample over recorded time */
+    struct res_entry *entries; /* candidates in their order, then the control, then the floor */
+    size_t entry_count;
+    size_t candidate_count;
+    unsigned rounds;        /* finished */
+    enum res_ended ended;   /* what ended them */
+    uint64_t elapsed_ns;    /* of warm-up and rounds */
+    unsigned memory_rounds; /* of them, with a memory pass that is finished too */
+};
+
+/* res_trial_control / res_trial_floor - these entries; NULL without a floor. */
+static inline struct res_entry *res_trial_control(const struct res_trial *trial)
+{
+    return &trial->entries[trial->candidate_count];
+}
+
+static inline struct res_entry *res_trial_floor(const struct res_trial *trial)
+{
+    return trial->entry_count > trial->candidate_count + 1 ? &trial->entries[trial->candidate_count + 1]
+                                                           : NULL;
+}
+
+#define RES_NO_ANSWER      "gave no answer" /* so begins the reason of a run that was stopped for its time */
+#define RES_RUN_OUTPUT_MAX (512u * 1024u * 1024u) /* bytes of JSON that a run may print */
 
 #endif

@@ -2,7 +2,7 @@
  *
  *   sample    one run's figure; samples of one round belong together (same minutes, same machine state)
  *   ratio     candidate over baseline in the same round; 1.02 is 2 % more than the baseline
- *   interval  95 %, of a ratio: Student's, of its logarithm (significance.h)
+ *   interval  95 %, of a ratio: Student's, of its logarithm (statistics.h)
  *
  * All functions are pure: same samples, same figures. Nothing prints. Samples are finite doubles. */
 #ifndef MALLAB_RESULTS_MEASURE_STATISTICS_STATISTICS_H
@@ -118,5 +118,134 @@ static inline double res_resolve(double asked)
  *            taken in both directions (noise of +3 % in A/A would as well have been -3 %)
  * less, more  otherwise, ratio below or above 1 */
 enum res_verdict res_judge(const struct res_comparison *comparison);
+
+/* ---- statistics.c: what follows from a logarithm and its error: interval, p-values at a limit; and of many comparisons.
+ *
+ *   logarithm  of a ratio, made by one of four procedures: steady.c (time), res_trimmed_logarithm (pairs of passes or rounds),
+ *              res_logarithms_difference (two experiments), statistics.c (hosts). Everything else follows from it here
+ *   tails      one-sided, at a limit (struct res_tails): whether the ratio is above it, and whether it is not
+ *   many       of m comparisons with nothing to find one in 20 would show something: res_holm
+ *
+ * A logarithm without error leaves no doubt; -INFINITY is the ratio 0. Pure. */
+
+/* res_holm - p-values of `count` comparisons that are made at once, in place: each as large as it has to be so that those below a
+ * level are all chance in no more than that share of the families, whatever depends on what. NAN and what is above 1 are left out.
+ * Source  S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979). */
+void res_holm(double *p_values, size_t count);
+
+/* res_logarithms_difference - of two logarithms that were measured apart: freedom by Welch and Satterthwaite.
+ * Source  B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved", Biometrika 34 (1947) */
+struct res_logarithm res_logarithms_difference(struct res_logarithm one, struct res_logarithm two);
+
+/* res_logarithm_estimate - the ratio with Student's interval; p_value is of whether it is 1. The interval is NAN where there is no error.
+ * res_logarithm_tails - Student's one-sided p-values at a limit of the ratio, which is 0 or more; {1, 1} where there is no error. */
+struct res_estimate res_logarithm_estimate(struct res_logarithm logarithm);
+struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limit);
+
+/* ---- statistics.c: what many workloads say together: means over them, their spread, and which of them stand out.
+ *
+ *   y       the logarithm of a workload's ratio; v the square of its standard error
+ *   w       its share, not negative; shares need not add up to 1
+ *   n_eff   how many workloads of equal share say as much: (sum w)^2 / sum w^2
+ *   tau^2   variance of what is true of the workloads, without the noise of their figures
+ *
+ * The mean is weighted by share, not by precision: a host does not count more because its node was quiet. Its interval comes from the spread
+ * between workloads, which holds the noise of each already. Below some 30 workloads it does not cover a rare class of
+ * others: none may be among them (docs/notes/statistics.md has the coverage).
+ *
+ * All functions are pure: arrays are of `count` finite numbers, and the order of sums is that of the arrays.
+ * Sources  n_eff: L. Kish, "Survey sampling" (1965), section 11.7; tau^2: R. C. Paule, J. Mandel, "Consensus values and weighting factors",
+ *          Journal of Research of the National Bureau of Standards 87 (1982), that the equation has one root: R. DerSimonian, R. Kacker,
+ *          "Random-effects model for meta-analysis of clinical trials: an update", Contemporary Clinical Trials 28 (2007); another workload:
+ *          J. Higgins, S. Thompson, D. Spiegelhalter, "A re-evaluation of random-effects meta-analysis", Journal of the Royal Statistical
+ *          Society A 172 (2009); jackknife: J. Tukey, "Bias and confidence in not-quite large samples", Annals of
+ *          Mathematical Statistics 29 (1958); bound of a quantile: S. Wilks, "Determination of sample sizes for setting tolerance limits",
+ *          Annals of Mathematical Statistics 12 (1941); shrinking: B. Efron, C. Morris, "Stein's estimation rule and its competitors", JASA 68 (1973) */
+
+/* res_many_effective - n_eff; 0 where no share is above 0. */
+double res_many_effective(const double *shares, size_t count);
+
+/* res_many_mean - the share-weighted mean; its squared error is n_eff / (n_eff - 1) * sum w^2 (y - mean)^2, w adding up to 1, with n_eff - 1
+ * degrees of freedom. Of equal shares that is Student's. Error NAN with n_eff of 1, value NAN without shares. */
+struct res_logarithm res_many_mean(const double *values, const double *shares, size_t count);
+
+/* res_many_these - the same mean where these workloads are all that there are: nothing but the noise of each is uncertain, sum w^2 v. Its freedom
+ * stands for the normal distribution. */
+struct res_logarithm res_many_these(const double *values, const double *variances, const double *shares,
+                                    size_t count);
+
+/* What a random-effects model says. */
+struct res_many_spread {
+    double tau2;  /* Paule and Mandel; NAN under 2 workloads */
+    double mean;  /* weighted by 1 / (v + tau^2) */
+    double error; /* of it: 1 / sqrt(sum of these) */
+};
+
+/* res_many_spread - variances below rounding count as rounding, so that no workload weighs endlessly. */
+struct res_many_spread res_many_spread(const double *values, const double *variances, size_t count);
+
+/* res_many_new - the interval that another workload's y typically falls into: mean -+ t(count - 2) sqrt(tau^2 + error^2). NAN under 3 workloads. */
+struct res_interval res_many_new(struct res_logarithm mean, double tau2, size_t count);
+
+/* res_many_total - the logarithm of the ratio of two sums, sum a r / sum a, with the error of the jackknife that leaves out one
+ * workload at a time; the freedom is n_eff - 1 of `shares`. Error NAN under 2 workloads.
+ * amounts  a: what each workload takes under the baseline, positive
+ * ratios   r: positive */
+struct res_logarithm res_many_total(const double *amounts, const double *ratios, const double *shares,
+                                    size_t count);
+
+/* res_many_total_these - the same ratio where these workloads are all that there are: the noise of each alone, v being of ln r. */
+struct res_logarithm res_many_total_these(const double *amounts, const double *ratios,
+                                          const double *variances, size_t count);
+
+/* ---- steady.c: the time of a workload with what disturbs the machine left out, and how sure a ratio of two such times is.
+ *
+ *   batch    a fixed piece of the op sequence, some hundred microseconds long: the same ops in every run. A run without batches is one
+ *   part     of the rounds, the fastest: a quarter; of a ratio a half, quarter, eighth or sixteenth, the one whose interval is the
+ *            narrowest (parts of less than 4 rounds are not tried, but for the quarter). A machine that is fast now and then is met in its fast
+ *            state by few rounds; one that drifts wants many
+ *   steady   for each batch the mean of the fastest part of the rounds, added up over the batches
+ *   floor    what the harness takes itself, in the same sum: subtracted of all sides of a ratio
+ *   share    of a round in a steady time: over the batches the sum of q - (q - t)+ / part, t being the round's time and q the slowest of
+ *            the part. Their mean over the rounds is the steady time, so that each round gives one number
+ *
+ * A ratio is that of other to base, or to the geometric mean of base and control, which are the same allocator: half of the baseline's own
+ * error goes out. The logarithm's error is that of the mean of what the rounds say of it: (share of other - mean) / time, less the same of base
+ * and control. So what a round did to all of them goes out, and nothing inside a round is taken for independent. Degrees of freedom: one less
+ * than the rounds that the fastest parts really rest on (Kish's effective number); the variance is divided by the rounds less 1 / part, as that of a
+ * trimmed mean is (Yuen). One test: Student's, for verdicts and limits alike.
+ *
+ * Why parts: what disturbs a run (another process, a neighbour on the host) comes for milliseconds to seconds and makes it slower only. A robust
+ * mean of paired ratios has to be skewed then, and was: 1.4 % with control (docs/notes/statistics.md).
+ * Sources: expectation of a tail by its quantile: R. T. Rockafellar, S. Uryasev, "Optimization of conditional value-at-risk", Journal of Risk 2
+ * (2000); errors by each sample's influence: F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974); effective
+ * number: L. Kish, "Survey sampling" (1965), section 11.7; trimmed means: K. K. Yuen, Biometrika 61 (1974).
+ *
+ * All functions are pure. Times are in ns. */
+
+/* The batch times of one entry. rounds[r] points at batch_count times. */
+struct res_batches {
+    const uint64_t *const *rounds;
+    size_t round_count, batch_count;
+};
+
+/* What a ratio is made of. Base's rounds belong to other's, those of as many as all have; NULL or without rounds: there is none. */
+struct res_steady_sides {
+    const struct res_batches *other, *base;
+    const struct res_batches *control; /* the base once more; may be NULL */
+    const struct res_batches *floor;   /* its rounds are as many as it has; may be NULL */
+};
+
+/* res_steady_net_ns - the steady time of the whole less the floor's, where that has the same batches; NAN where nothing is left, or there are no rounds.
+ * floor may be NULL. */
+double res_steady_net_ns(const struct res_batches *batches, const struct res_batches *floor);
+
+/* res_steady_logarithm - of the net ratio, or of other's own net time where base is NULL; with its error. Value NAN where a side has no rounds, batches differ, or
+ * a time is not above its floor. Intervals, p-values and tests at a limit follow from it: statistics.h. */
+struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides);
+
+/* res_steady_rounds - the same.
+ * ret_says  of each round that all sides have, by how much the logarithm would be another if all were like it; NULL: not asked. */
+struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, double *ret_says);
 
 #endif

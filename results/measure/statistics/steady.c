@@ -1,5 +1,4 @@
 /* steady.c - fastest parts of batches, and what each round has in them. */
-#include "results/measure/statistics/steady.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -7,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/statistics/significance.h"
+#include "results/measure/statistics/statistics.h"
 
 /* Of the rounds, the fastest. */
 static const double PARTS[] = {0.5, 0.25, 0.125, 0.0625};

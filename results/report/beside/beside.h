@@ -7,20 +7,155 @@
  *              What is over has to be so for all findings together (Holm), or one of many would be over by chance. Within is asked without any
  *              correction, since the one that is over has to be missed (R. L. Berger, Technometrics 24 (1982))
  *   compare    a finding for each candidate and metric of both, and its verdict, as at a limit of 1 on both sides, uncorrected
- *   noise      A/A control of the same experiment, in both directions. Against an earlier result: bridge.h. A figure whose distance from the
+ *   noise      A/A control of the same experiment, in both directions. Against an earlier result: partners.c. A figure whose distance from the
  *              limit is inside the noise says nothing
  *
  * Which candidates a rule for all fits: in one result all but the baseline, or the baseline when it is alone and the limit absolute; against an
- * earlier result all that both have, but times of the one that is the bridge: what it moved by is the machine's (bridge.h). A rule that
+ * earlier result all that both have, but times of the one that is the bridge: what it moved by is the machine's (partners.c). A rule that
  * names the baseline fits it. */
 #ifndef MALLAB_RESULTS_REPORT_BESIDE_BESIDE_H
 #define MALLAB_RESULTS_REPORT_BESIDE_BESIDE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "results/measure/figures/metric.h"
 #include "results/measure/result/result.h"
-#include "results/report/beside/bridge.h"
-#include "results/report/beside/budget.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
+
+/* ---- partners.c: one candidate in two experiments (sessions) of the same workload: what changed, less what the machine did in between.
+ *
+ *   bridge    what both sessions measured and what is the same in both: what it moved by is the machine's, and is taken out of times (ns) as a ratio.
+ *             The baseline, where it has the same bytes, or version and build, and settings; else the first allocator that has; else the
+ *             harness (the floor: it calls no allocator, so it knows the processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
+ *   figure    with a bridge (own / bridge now) / (own / bridge then); else own now / own then
+ *   error     each session's own (metric.h); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
+ *             to no pairs and are not alike: one may have been on a busy machine
+ *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
+ *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;
+ *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
+ *             may slow two allocators differently. Of memory and faults the wider control, and what an unchanged baseline moved by
+ *   yardstick the allocator that is the bridge, where there are others: what it moved by is the machine's by definition, so its own times have no verdict
+ *   untold    times without any bridge: the machine may be slower, and nothing tells. No verdict
+ *
+ * Pure: the same samples, the same answer. */
+
+/* RES_BRIDGE_WORDS: their words in JSON, NULL behind the last. */
+enum res_bridge { RES_BRIDGE_NONE, RES_BRIDGE_BASELINE, RES_BRIDGE_HARNESS };
+extern const char *const RES_BRIDGE_WORDS[];
+
+/* What a session has of one metric; empty series where it has none. */
+struct res_session {
+    struct res_series own,
+        baseline; /* baseline: the bridge's; empty where there is none, or it is the candidate */
+    struct res_series control, controlled; /* controlled: the session's own baseline */
+    struct res_series harness;             /* time, nothing subtracted */
+};
+
+struct res_across {
+    struct res_estimate estimate; /* of the figure; NAN where there is none */
+    struct res_tails tails;       /* at the limit */
+    struct res_interval noise;    /* around 1 */
+    enum res_bridge bridge;
+    double bridge_ratio;    /* the bridge now over then, where one is taken out; NAN: none */
+    double plain_ratio;     /* own now over own then, nothing taken out; NAN: none */
+    const char *bridged_by; /* the allocator that is the bridge; NULL: none is. Borrowed from the result */
+    bool untold, is_yardstick;
+    bool
+        is_unchanged; /* a time of the same bytes in both, which nothing else bridges: it moved as the machine did */
+    bool moved;    /* noise is mostly what the machine moved by, unevenly or unknown how */
+    size_t rounds; /* of the side that has fewer; 0: not measured */
+    size_t rounds_needed;
+};
+
+/* res_across_sessions - now over then, tested at `limit`, a ratio >= 0. */
+struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
+                                      enum res_metric metric, double limit);
+
+/* Two results of one workload. Borrowed. */
+struct res_partners {
+    const struct res_result_workload *now, *then;
+    const char *baseline, *baseline_then; /* of each result */
+};
+
+/* res_partners_yardstick - whether this candidate's metric is what the others' are held against. */
+bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
+                            enum res_metric metric);
+
+/* res_across_partners - res_across_sessions of the candidate of this name in both. */
+struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
+                                      enum res_metric metric, double limit);
+
+/* res_control_noise - what the baseline and its control in the same experiment differ by, around 1. */
+struct res_interval res_control_noise(const struct res_result_workload *workload, const char *baseline,
+                                      enum res_metric metric);
+
+/* ---- budget.c: what figures may be at most: budgets, from a command line or a file.
+ *
+ *   budget      rules; a result is held against those that fit it (beside.h)
+ *   rule        METRIC<=LIMIT, for a candidate or all, for a workload or all
+ *   relative    LIMIT is a percentage: against the baseline, "+3%" or "-10%"
+ *   absolute    LIMIT is a figure: "512MiB", "25ns", "10000"
+ *   of a fleet  what many workloads say together (fleet_findings.c): time and peak as percentages, losers as a number or a share of the workloads
+ *
+ * Text: rules with commas between them, on a command line or in the lines of a file, where '#' begins a comment:
+ *   time<=+3%,rss-peak<=+5%          all candidates and workloads
+ *   jemalloc:rss-peak<=512MiB        a candidate
+ *   @web.wl:time<=+4%                a workload
+ *   jemalloc@web.wl:time<=+60%       both
+ *   fleet:time<=-2%,fleet:jemalloc:losers<=0
+ * Of the rules for the same metric, relative or absolute, the one for a workload and a candidate counts before the one for
+ * a candidate, that before the one for a workload, that before the one for all.
+ *
+ * Units: B, kB, MB, GB (powers of 1000), KiB, MiB, GiB, and K, M, G as everywhere in mallab (powers of 1024); ns, us, ms, s.
+ * Text may be anything: at most RES_BUDGET_BYTES_MAX bytes and RES_RULES_MAX rules are taken. */
+
+#define RES_BUDGET_BYTES_MAX (64u * 1024u) /* of a file */
+#define RES_RULES_MAX        1024u
+#define RES_RULE_NAME_MAX    128u /* bytes of a workload's or a candidate's name */
+#define RES_RULE_LIMIT_MAX   1e18 /* of a figure in base units */
+#define RES_RULE_PERCENT_MAX 1e6
+
+enum res_fleet_metric { RES_FLEET_NONE, RES_FLEET_TIME, RES_FLEET_PEAK, RES_FLEET_LOSERS };
+
+struct res_rule {
+    enum res_fleet_metric of_fleet; /* none: it is of each workload by itself */
+    enum res_metric metric;         /* of a fleet: the one whose unit it has */
+    bool relative;
+    double limit;    /* base units; relative: as a ratio, 1.03; of losers: as a share, 0.02 */
+    char *workload;  /* NULL: all */
+    char *candidate; /* NULL: all */
+    char *text;      /* "time<=+3%" */
+    char *place;     /* "line 4", "column 10": where it stands */
+};
+
+/* Zero-initialise before use. */
+struct res_budget {
+    struct res_rule *rules;
+    size_t rule_count;
+};
+
+/* res_budget_add_text - add the rules of a command line.
+ * res_budget_add_file - add those of a file: `length` bytes, not terminated.
+ * ret_problem  set to one line with the place in the text, the caller's to free, when false is returned. The rules
+ *              before the place may then have been added. */
+bool res_budget_add_text(struct res_budget *budget, const char *text, char **ret_problem);
+bool res_budget_add_file(struct res_budget *budget, const char *text, size_t length, char **ret_problem);
+
+/* res_rule_names - whether a rule is for a workload: for all, for one of this name, or of this name behind a host's label. */
+bool res_rule_names(const struct res_rule *rule, const char *workload);
+
+/* res_budget_find - the rule that counts for a candidate of a workload; NULL when there is none.
+ * res_budget_find_fleet - likewise for a candidate of a fleet. */
+const struct res_rule *res_budget_find(const struct res_budget *budget, enum res_metric metric, bool relative,
+                                       const char *workload, const char *candidate);
+const struct res_rule *res_budget_find_fleet(const struct res_budget *budget, enum res_fleet_metric metric,
+                                             bool relative, const char *candidate);
+
+/* res_rule_metric - its metric's name: "rss-peak"; of a fleet "time", "peak" or "losers". */
+const char *res_rule_metric(const struct res_rule *rule);
+
+void res_budget_release(struct res_budget *budget);
 
 #define RES_CHECK_SCHEMA   "mallab-check/1"
 #define RES_COMPARE_SCHEMA "mallab-compare/1"
@@ -155,7 +290,7 @@ void res_differences_add(struct res_beside *beside, const struct res_result *ear
 void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
                   const struct res_result *result);
 
-/* ---- fleet_findings.c: a fleet's common figures (fleet_result.h) held against budgets of a fleet (budget.h), or against an earlier fleet.
+/* ---- fleet_findings.c: a fleet's common figures (fleet_result.c) held against budgets of a fleet (budget.c), or against an earlier fleet.
  *
  *   time    the common change of time; peak: the sum of the peaks. Within and over as of one workload: by their intervals, from the spread
  *           between workloads

@@ -1,5 +1,5 @@
 /* budget.c - budgets read with suspicion. */
-#include "results/report/beside/budget.h"
+#include "results/report/beside/beside.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/fleet/fleet.h"
-#include "results/measure/statistics/many.h"
+#include "results/measure/statistics/statistics.h"
 
 #define NAMES_MOST 3u
 

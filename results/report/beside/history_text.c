@@ -6,8 +6,7 @@
 
 #include "footprint/base/support.h"
 #include "results/report/beside/result_history.h"
-#include "results/report/grid/cells.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
 
 /* A narrow terminal never does without the range: a change without it says nothing. */
 static const struct res_column COLUMNS[] = {

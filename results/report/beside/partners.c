@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/metric.h"
 #include "results/measure/figures/verdict.h"
+#include "results/measure/statistics/statistics.h"
 
 /* ---- partners ------------------------------------------------------------------------------- */
 
@@ -210,4 +212,304 @@ void res_lone_add(struct res_beside *beside, const struct res_result *earlier,
     for (size_t i = 0; i < result->workload_count; i++)
         if (res_partner(earlier, result, &result->workloads[i]) == NULL)
             res_told_add(beside, res_printf("workload only now: %s", result->workloads[i].name));
+}
+
+/* ---- ratios of two sessions, and what bridges them ---- */
+
+const char *const RES_BRIDGE_WORDS[] = {"none", "baseline", "harness", NULL};
+
+static const struct res_logarithm NO_LOGARITHM = {NAN, NAN, 0};
+
+static double median_of(const struct res_series *series)
+{
+    return series->count > 0 ? res_median(series->values, series->count) : NAN;
+}
+
+/* ---- one session ---------------------------------------------------------------------------- */
+
+static struct res_logarithm over_baseline(const struct res_session *session)
+{
+    return res_series_logarithm(&session->own, &session->baseline);
+}
+
+/* Of net time over the harness's: both are timed whole, x times the harness's, and of that x - 1 is net. */
+static struct res_logarithm over_harness(const struct res_series *own, const struct res_series *harness)
+{
+    const struct res_steady_sides sides = {.other = &own->time.batches, .base = &harness->time.batches};
+    struct res_logarithm logarithm = res_steady_logarithm(&sides);
+    const double times = exp(logarithm.value);
+    if (!(times > 1))
+        return NO_LOGARITHM;
+    logarithm.value = log(times - 1);
+    logarithm.error *= times / (times - 1);
+    return logarithm;
+}
+
+/* What the whole harness takes; NAN: not measured. */
+static double harness_ns(const struct res_session *session)
+{
+    return res_steady_net_ns(&session->harness.time.batches, NULL);
+}
+
+static double harness_shift(const struct res_session *now, const struct res_session *then)
+{
+    const double shift = harness_ns(now) / harness_ns(then);
+    return shift > 0 && isfinite(shift) ? shift : NAN;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+struct scene {
+    const struct res_session *now, *then;
+    enum res_metric metric;
+    double limit;
+};
+
+static void set_from_logarithms(const struct scene *scene, struct res_logarithm now,
+                                struct res_logarithm then, struct res_across *across)
+{
+    const struct res_logarithm difference = res_logarithms_difference(now, then);
+    across->estimate = res_logarithm_estimate(difference);
+    across->tails = res_logarithm_tails(difference, scene->limit);
+}
+
+static size_t fewer(const struct res_series *one, const struct res_series *other)
+{
+    return one->count < other->count ? one->count : other->count;
+}
+
+static void set_from_series(const struct scene *scene, const struct res_series *now,
+                            const struct res_series *then, struct res_across *across)
+{
+    const struct res_logarithm difference = res_series_across(now, then);
+    across->estimate = res_logarithm_estimate(difference);
+    across->tails = res_logarithm_tails(difference, scene->limit);
+    across->rounds = fewer(now, then);
+}
+
+static size_t rounds_of(const struct res_session *session)
+{
+    return fewer(&session->own, &session->baseline);
+}
+
+static void set_over_baseline(const struct scene *scene, struct res_across *across)
+{
+    set_from_logarithms(scene, over_baseline(scene->now), over_baseline(scene->then), across);
+    across->rounds = rounds_of(scene->now) < rounds_of(scene->then) ? rounds_of(scene->now)
+                                                                    : rounds_of(scene->then);
+    across->bridge = RES_BRIDGE_BASELINE;
+    across->bridge_ratio = across->plain_ratio / across->estimate.value;
+}
+
+static void set_over_harness(const struct scene *scene, double shift, struct res_across *across)
+{
+    set_from_logarithms(scene, over_harness(&scene->now->own, &scene->now->harness),
+                        over_harness(&scene->then->own, &scene->then->harness), across);
+    across->bridge = RES_BRIDGE_HARNESS;
+    across->bridge_ratio = shift;
+}
+
+static double plain_ratio(const struct scene *scene)
+{
+    const struct res_series *now = &scene->now->own, *then = &scene->then->own;
+    return scene->metric == RES_METRIC_TIME ? now->ns_per_op / then->ns_per_op
+                                            : res_ratio_of(median_of(now), median_of(then));
+}
+
+/* ---- noise ---------------------------------------------------------------------------------- */
+
+static struct res_logarithm controlled(const struct res_session *session)
+{
+    return res_series_logarithm(&session->control, &session->controlled);
+}
+
+/* Both controls' truth is 1, so they have a degree of freedom each. A ratio of two sessions has four entries in it as both have together. */
+static struct res_interval noise_of_times(const struct scene *scene)
+{
+    const double both[] = {controlled(scene->now).value, controlled(scene->then).value};
+    double squares = 0;
+    size_t freedom = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (isfinite(both[i])) {
+            squares += pow(both[i], 2);
+            freedom++;
+        }
+    }
+    if (freedom == 0)
+        return (struct res_interval){1, 1};
+    const double reach = res_student_quantile(freedom) * sqrt(squares * 2 / (double)freedom);
+    return (struct res_interval){exp(-reach), exp(reach)};
+}
+
+static struct res_interval around_one(double ratio)
+{
+    return (struct res_interval){fmin(ratio, 1 / ratio), fmax(ratio, 1 / ratio)};
+}
+
+/* The bound that is nearer to 1 of what baseline and harness moved apart by; 1 where the interval holds it. */
+static double unevenness(const struct scene *scene)
+{
+    const struct res_logarithm now = over_harness(&scene->now->baseline, &scene->now->harness);
+    const struct res_logarithm then = over_harness(&scene->then->baseline, &scene->then->harness);
+    if (!isfinite(now.value) || !isfinite(then.value))
+        return 1;
+    const struct res_interval apart = res_logarithm_estimate(res_logarithms_difference(now, then)).interval;
+    return apart.low > 1 ? apart.low : apart.high < 1 ? apart.high : 1;
+}
+
+static void add_noise(struct res_across *across, double ratio)
+{
+    const struct res_interval more = around_one(ratio);
+    if (more.high <= across->noise.high)
+        return;
+    across->noise = more;
+    across->moved = true;
+}
+
+static struct res_interval noise_of_counts(const struct scene *scene)
+{
+    const struct res_logarithm all[] = {controlled(scene->now), controlled(scene->then),
+                                        res_series_across(&scene->now->baseline, &scene->then->baseline)};
+    struct res_interval widest = {1, 1};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const struct res_interval interval = res_logarithm_estimate(all[i]).interval;
+        const struct res_interval noise = res_noise(&interval);
+        widest = (struct res_interval){fmin(widest.low, noise.low), fmax(widest.high, noise.high)};
+    }
+    return widest;
+}
+
+struct res_across res_across_sessions(const struct res_session *now, const struct res_session *then,
+                                      enum res_metric metric, double limit)
+{
+    const struct scene scene = {now, then, metric, limit};
+    struct res_across across = {
+        .bridge_ratio = NAN,
+        .rounds_needed = res_series_rounds_needed(then->own.of_passes ? &now->own : &then->own),
+        .plain_ratio = plain_ratio(&scene),
+    };
+    if (res_metric_unit(metric) != RES_UNIT_NS) {
+        set_from_series(&scene, &now->own, &then->own, &across);
+        across.noise = noise_of_counts(&scene);
+        return across;
+    }
+    const double shift = harness_shift(now, then);
+    across.noise = noise_of_times(&scene);
+    if (now->baseline.count > 0 && then->baseline.count > 0) {
+        set_over_baseline(&scene, &across);
+        add_noise(&across, unevenness(&scene));
+        return across;
+    }
+    set_from_series(&scene, &now->own, &then->own, &across);
+    if (metric == RES_METRIC_TIME && isfinite(shift) && across.rounds > 0)
+        set_over_harness(&scene, shift, &across);
+    across.untold = !isfinite(shift);
+    if (isfinite(shift))
+        add_noise(&across, shift);
+    return across;
+}
+
+/* ---- two results ----------------------------------------------------------------------------- */
+
+static bool same_digest(const struct res_result_entry *now, const struct res_result_entry *then)
+{
+    return now->build.digest != NULL && then->build.digest != NULL &&
+           strcmp(now->build.digest, then->build.digest) == 0;
+}
+
+/* Whether it is one allocator with the same settings in both, and did not fail. Equal bytes are enough; without them its version has to
+ * be known and its build not known to differ: a version that is not known is no sign that nothing changed. */
+static bool is_same(const struct res_partners *partners, const char *name)
+{
+    const struct res_result_entry *now = res_result_entry_named(partners->now, name);
+    const struct res_result_entry *then = res_result_entry_named(partners->then, name);
+    if (now == NULL || then == NULL || now->failed != NULL || then->failed != NULL ||
+        !res_described_same(&RES_RESULT_ENTRY, now, then, "environment"))
+        return false;
+    return same_digest(now, then) ||
+           (now->version != NULL && then->version != NULL && strcmp(now->version, then->version) == 0 &&
+            !res_builds_differ(&now->build, &then->build));
+}
+
+/* The allocator that bridges times: the baseline where it is the same in both, else the first that is. NULL: none. */
+static const char *bridge_of(const struct res_partners *partners)
+{
+    if (is_same(partners, partners->baseline))
+        return partners->baseline;
+    for (size_t i = 0; i < partners->now->candidate_count; i++)
+        if (is_same(partners, partners->now->candidates[i].name))
+            return partners->now->candidates[i].name;
+    return NULL;
+}
+
+static bool others_in_both(const struct res_partners *partners, const char *bridge)
+{
+    for (size_t i = 0; i < partners->now->candidate_count; i++) {
+        const char *name = partners->now->candidates[i].name;
+        if (strcmp(name, bridge) != 0 && res_result_entry_named(partners->then, name) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool res_partners_yardstick(const struct res_partners *partners, const char *candidate,
+                            enum res_metric metric)
+{
+    const char *bridge = bridge_of(partners);
+    return res_metric_unit(metric) == RES_UNIT_NS && bridge != NULL && strcmp(candidate, bridge) == 0 &&
+           others_in_both(partners, bridge);
+}
+
+static struct res_session session_of(const struct res_result_workload *workload, const char *candidate,
+                                     const char *bridge, const char *baseline, enum res_metric metric)
+{
+    struct res_session session = {
+        .own = res_series_of(workload, res_result_entry_named(workload, candidate), metric),
+        .control = res_series_of(workload, &workload->control, metric),
+        .controlled = res_series_of(workload, res_result_entry_named(workload, baseline), metric),
+        /* Of no workload: so nothing is subtracted. */
+        .harness = res_series_of(NULL, workload->floor, RES_METRIC_TIME),
+    };
+    if (bridge != NULL)
+        session.baseline = res_series_of(workload, res_result_entry_named(workload, bridge), metric);
+    return session;
+}
+
+static void session_release(struct res_session *session)
+{
+    res_series_release(&session->own);
+    res_series_release(&session->baseline);
+    res_series_release(&session->control);
+    res_series_release(&session->controlled);
+    res_series_release(&session->harness);
+}
+
+struct res_across res_across_partners(const struct res_partners *partners, const char *candidate,
+                                      enum res_metric metric, double limit)
+{
+    const char *found = bridge_of(partners);
+    const bool is_bridge = found != NULL && strcmp(candidate, found) == 0;
+    const char *bridge = is_bridge ? NULL : found;
+    struct res_session now = session_of(partners->now, candidate, bridge, partners->baseline, metric);
+    struct res_session then = session_of(partners->then, candidate, bridge, partners->baseline_then, metric);
+    struct res_across across = res_across_sessions(&now, &then, metric, limit);
+    across.bridged_by = across.bridge == RES_BRIDGE_BASELINE ? bridge : NULL;
+    across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
+    across.is_unchanged = is_bridge && res_metric_unit(metric) == RES_UNIT_NS &&
+                          same_digest(res_result_entry_named(partners->now, candidate),
+                                      res_result_entry_named(partners->then, candidate));
+    session_release(&now);
+    session_release(&then);
+    return across;
+}
+
+struct res_interval res_control_noise(const struct res_result_workload *workload, const char *baseline,
+                                      enum res_metric metric)
+{
+    struct res_series control = res_series_of(workload, &workload->control, metric);
+    struct res_series base = res_series_of(workload, res_result_entry_named(workload, baseline), metric);
+    const struct res_estimate aa = res_logarithm_estimate(res_series_logarithm(&control, &base));
+    res_series_release(&control);
+    res_series_release(&base);
+    return res_noise(&aa.interval);
 }

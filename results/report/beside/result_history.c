@@ -9,9 +9,9 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/names_apart.h"
+#include "results/measure/base/lives.h"
 #include "results/report/beside/beside.h"
-#include "results/report/grid/cells.h"
+#include "results/report/grid/grid.h"
 
 #define PART_MAX 64u /* bytes: three parts and the ending stay far below NAME_MAX */
 

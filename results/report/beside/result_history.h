@@ -1,6 +1,6 @@
 /* result_history.h - results of many days beside each other: how each candidate moved over time.
  *
- *   series     results of one workload (by its host's label and its digest, never by name: names_apart.h), one machine (by
+ *   series     results of one workload (by its host's label and its digest, never by name: lives.c), one machine (by
  *              name) and one baseline, in the order of their dates
  *   point      one candidate in one result
  *   level      consecutive points of a candidate of which none is distinguishable from the first
@@ -15,7 +15,7 @@
 #define MALLAB_RESULTS_REPORT_BESIDE_RESULT_HISTORY_H
 
 #include "results/measure/result/result.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
 
 #define RES_HISTORY_SCHEMA "mallab-history/1"
 #define RES_HISTORY_LEAST  0.01 /* part by which a figure must differ to be marked */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/report/grid/lines.h"
-
 struct cell {
     char *words; /* plain */
     enum res_role role;

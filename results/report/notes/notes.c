@@ -8,11 +8,9 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/shell_line.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/fleet/fleet.h"
-#include "results/report/grid/lines.h"
-#include "results/report/notes/sentences.h"
+#include "results/report/grid/grid.h"
 
 /* ---- from a row to words --------------------------------------------------------------------- */
 

@@ -5,12 +5,10 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/shell_line.h"
-#include "results/measure/candidate/library.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
-#include "results/report/notes/sentences.h"
 
 /* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */
 #define MAPPED       0.1

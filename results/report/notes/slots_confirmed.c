@@ -5,12 +5,10 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/shell_line.h"
 #include "results/measure/confirm/confirming.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
-#include "results/report/notes/sentences.h"
 
 #define OPEN_MAX 16u /* candidates that a command names */
 

@@ -6,7 +6,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/notes/sentences.h"
+#include "results/report/notes/notes.h"
 
 #define NAMED_MOST 4u /* hosts by name in a line */
 

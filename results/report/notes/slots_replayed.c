@@ -5,12 +5,10 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/shell_line.h"
-#include "results/measure/candidate/library.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
-#include "results/report/notes/sentences.h"
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */
 #define NOISY   0.2   /* what a run could show at least; more is told as noise */

@@ -6,9 +6,7 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/base/shell_line.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
 #include "results/report/grid/grid.h"
 
 /* ---- what ran -------------------------------------------------------------------------------- */

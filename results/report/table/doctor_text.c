@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/report/grid/cells.h"
-#include "results/report/grid/lines.h"
+#include "results/report/grid/grid.h"
 
 #define NAME_COLUMN  6  /* "bad   " */
 #define FOUND_COLUMN 28 /* where words begin */

@@ -8,7 +8,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/report/grid/cells.h"
+#include "results/report/grid/grid.h"
 #include "results/report/notes/notes.h"
 
 #define WORST 8u /* rows of many hosts */

@@ -11,9 +11,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/result/result.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
 #include "results/report/grid/grid.h"
-#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 #define SHOWN_MAX 64u

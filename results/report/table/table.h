@@ -12,10 +12,9 @@
 #ifndef MALLAB_RESULTS_REPORT_TABLE_TABLE_H
 #define MALLAB_RESULTS_REPORT_TABLE_TABLE_H
 
-#include "results/measure/machine/doctor_checks.h"
+#include "results/measure/machine/disturbances.h"
 #include "results/measure/result/result.h"
 #include "results/report/grid/grid.h"
-#include "results/report/grid/lines.h"
 
 /* ---- a result -------------------------------------------------------------------------------- */
 

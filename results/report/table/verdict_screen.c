@@ -10,9 +10,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/figures/verdict.h"
 #include "results/measure/statistics/statistics.h"
-#include "results/report/grid/cells.h"
 #include "results/report/grid/grid.h"
-#include "results/report/grid/lines.h"
 #include "results/report/notes/notes.h"
 
 #define NO_TRUST "not trustworthy"
