@@ -47,8 +47,8 @@ static inline void growing_begin(const char *path, const char *bytes, size_t siz
 int close(int fd)
 {
     struct stat facts;
-    if (growing.waits && fstat(fd, &facts) == 0 && facts.st_dev == growing.device &&
-        facts.st_ino == growing.inode) {
+    if (growing.waits && (fcntl(fd, F_GETFL) & O_PATH) == 0 && fstat(fd, &facts) == 0 &&
+        facts.st_dev == growing.device && facts.st_ino == growing.inode) {
         growing.waits = false;
         growing_write(O_APPEND, growing.rest, growing.rest_size);
     }

@@ -1,0 +1,1 @@
+/tmp/w/lead/scratch.11741/elsewhere.fp
