@@ -24,13 +24,13 @@ struct rec_settings {
     int phases_fd; /* of that: gets REC_PHASE_BEGUN, and REC_PHASE_OVER when no more is recorded; 0: none */
     bool follow_cleared; /* into programs whose environment was cleared */
     bool no_follow;
-    bool no_residency;     /* do not note how much of large objects is in memory */
-    bool sites;            /* record the call stack of each allocation */
-    uint64_t sites_bytes;  /* or of a sample of this mean (footprint/fp/site_sample.h); 0: all */
-    const char *on_full;   /* "wait" or "drop"; NULL: default */
-    bool stdout_to_stderr; /* for `ab`, whose own answer goes to stdout */
-    const char *verb;      /* in whose name it is said on stderr what happens while the command runs */
-    bool quiet;            /* say only where the recording is, if not where it was to be */
+    bool no_residency;    /* do not note how much of large objects is in memory */
+    bool sites;           /* record the call stack of each allocation */
+    uint64_t sites_bytes; /* or of a sample of this mean (footprint/fp/site_sample.h); 0: all */
+    const char *on_full;  /* "wait" or "drop"; NULL: default */
+    int stdout_to;        /* for `ab`, whose own answer goes to stdout: as of struct fp_process_plan */
+    const char *verb;     /* in whose name it is said on stderr what happens while the command runs */
+    bool quiet;           /* say only where the recording is, if not where it was to be */
 };
 
 #define REC_PHASE_BEGUN 'b'

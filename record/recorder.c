@@ -90,16 +90,12 @@ static int wait_at_gate(void *data)
 /* Returns 0 or an errno. */
 static int start_command(struct command *command, const char *path, char *const *arguments)
 {
-    const struct rec_settings *settings = command->settings;
-    /* Where the user has closed it, the command's output stays where it is. */
-    const bool has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
     const struct fp_process_plan plan = {
         .program = path,
         .arguments = arguments,
         .body = wait_at_gate,
         .data = command,
-        .streams = {FP_STREAM_OURS, settings->stdout_to_stderr && has_stderr ? STDERR_FILENO : FP_STREAM_OURS,
-                    FP_STREAM_OURS},
+        .streams = {FP_STREAM_OURS, command->settings->stdout_to, FP_STREAM_OURS},
         .as_shell = true,
         .gated = true,
     };

@@ -302,7 +302,11 @@ static const char *runs_on_of(const struct res_workload *workloads, size_t count
 void cli_choice_settle(const struct cli_verb *verb, const struct res_workload *workloads, size_t count,
                        struct cli_choice *choice)
 {
-    const char *name = runs_on_of(workloads, count);
+    cli_choice_runs_on(verb, choice, runs_on_of(workloads, count));
+}
+
+void cli_choice_runs_on(const struct cli_verb *verb, struct cli_choice *choice, const char *name)
+{
     const char *before = choice->candidates[0]->name;
     if (name == NULL || strcmp(name, before) == 0)
         return;

@@ -42,6 +42,9 @@ int cli_choose(const struct cli_verb *verb, const char *list, const char *baseli
  * same; added when it takes no part. Told on stderr where that changes the choice. */
 void cli_choice_settle(const struct cli_verb *verb, const struct res_workload *workloads, size_t count,
                        struct cli_choice *choice);
+
+/* cli_choice_runs_on - likewise of a program that runs on this allocator; NULL: it is not known. */
+void cli_choice_runs_on(const struct cli_verb *verb, struct cli_choice *choice, const char *name);
 void cli_choice_release(struct cli_choice *choice);
 
 #endif

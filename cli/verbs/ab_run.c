@@ -127,33 +127,23 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
                                             .budget_ns = settings->time_budget_ns,
                                             .replays_ns = replays_ns};
     const struct res_candidate *candidates[RES_TRIED_MAX + 1];
-    struct cli_confirm_step step = {
+    const struct cli_confirm_step step = {
         .runs = {.candidates = candidates,
                  .candidate_count = cli_confirm_advised(&ab->choice, result, candidates),
+                 .pairs = times.said_ns == 0 ? CLI_CONFIRM_PAIRS : 0,
+                 .budget_ns = cli_confirm_most_ns(&times),
+                 .first_ones = true,
+                 .run_ns = ab->command_ns,
                  .seed = settings->measure.seed},
         .group = ab->workloads[0].member_count > 0 ? ab->workloads[0].program
                                                    : NULL, /* COMMAND's comes first */
         .quiet = settings->answer.quiet,
         .shown = !settings->answer.json,
     };
-    if (step.runs.candidate_count < 2) {
-        result->asked.not_confirmed = "no other allocator is advised";
-        return CLI_DONE;
-    }
-    if (ab->cut != NULL) {
-        result->asked.not_confirmed = "it ends by Ctrl-C only";
-        return CLI_DONE;
-    }
-    cli_confirm_fit(ab->verb, &times, settings->command, fp_status_code(ab->status), &ab->command_ns, &step);
-    result->asked.run_ns = (double)ab->command_ns;
-    if (step.runs.candidate_count < 2) {
-        const double needed_ns = (double)res_confirm_runs(1, RES_ROUNDS_FOR_VERDICT) * (double)ab->command_ns;
-        ab->not_confirmed = res_printf("8 pairs take %s, --confirm=%.0fs takes as long",
-                                       RES_DURATION(needed_ns), 10 * ceil(needed_ns / 10e9));
-        result->asked.not_confirmed = ab->not_confirmed;
-        return CLI_DONE;
-    }
-    return cli_stopped_by == 0
+    result->asked.not_confirmed = step.runs.candidate_count < 2 ? "no other allocator is advised"
+                                  : ab->cut != NULL             ? "it ends by Ctrl-C only"
+                                                                : NULL;
+    return cli_stopped_by == 0 && result->asked.not_confirmed == NULL
                ? cli_confirm_command(ab->verb, &step, settings->command, fp_status_code(ab->status), result)
                : CLI_DONE;
 }
@@ -174,24 +164,19 @@ static void tell_estimate(struct cli_ab *ab, size_t runs_done)
     const double more_ns = (double)res_experiment_more_runs(&options, ab->warm_up.workload) * run_ns;
     const double least_ns = plan.least_ns + more_ns;
     const double budget_ns = settings->time_budget_ns > 0 ? (double)settings->time_budget_ns : INFINITY;
+    const double shown_ns = least_ns > 1e9 ? 1e9 * round(least_ns / 1e9) : least_ns;
     struct res_text words = {0};
-    res_text_printf(&words, "%s: %u round%s%s of %zu replays%s, some %s by the warm-up",
-                    ab->warm_up.workload->name, plan.least, plan.least == 1 ? "" : "s",
-                    plan.most_ns > plan.least_ns ? " or more" : "", entries, more_ns > 0 ? " and passes" : "",
-                    RES_DURATION(least_ns));
-    if (plan.most_ns > plan.least_ns)
-        res_text_printf(&words, "; more, up to %s, ", RES_DURATION(plan.most_ns + more_ns));
+    res_text_printf(&words, "%s: about %s", ab->warm_up.workload->name, RES_DURATION(shown_ns));
+    if (plan.most_ns > plan.least_ns && settings->until > 0)
+        res_text_printf(&words, ", up to %s until changes of %.3g %% are shown or excluded (--resolve)",
+                        RES_DURATION(plan.most_ns + more_ns), 100 * settings->until);
+    else if (plan.most_ns > plan.least_ns)
+        res_text_printf(&words, ", up to %s", RES_DURATION(plan.most_ns + more_ns));
     else if (least_ns > (settings->is_bound ? 1 : OVERSPENT) * budget_ns)
         res_text_printf(&words, ", the least for a verdict%s; --head %.0f would fit %s",
                         settings->is_bound ? ": --time-budget ends them before" : "",
                         1000 * ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns),
                         RES_DURATION(budget_ns));
-    if (plan.most_ns > plan.least_ns && settings->until > 0)
-        res_text_printf(&words,
-                        "until differences of %.3g %% are shown or excluded (--resolve, --time-budget, -n)",
-                        100 * settings->until);
-    else if (plan.most_ns > plan.least_ns)
-        res_text_printf(&words, "as --time-budget has");
     const struct cli_confirm_times times = {settings->confirm.budget_ns, settings->time_budget_ns,
                                             (uint64_t)least_ns};
     if (settings->confirm.wanted)
@@ -361,7 +346,6 @@ static void ab_release(struct cli_ab *ab)
     free(ab->workloads);
     free(ab->command);
     free(ab->cut);
-    free(ab->not_confirmed);
     cli_choice_release(&ab->choice);
     cli_limit_release(&ab->limit);
 }

@@ -45,9 +45,9 @@ struct cli_ab {
     struct cli_prepared *prepared; /* of the workloads, in the same order */
     struct res_workload *workloads;
     size_t workload_count;
-    int status;                          /* of the command, as from waitpid */
-    uint64_t command_ns;                 /* what it took, recorded */
-    char *command, *cut, *not_confirmed; /* as of struct res_asked */
+    int status;          /* of the command, as from waitpid */
+    uint64_t command_ns; /* what it took, recorded */
+    char *command, *cut; /* as of struct res_asked */
     struct cli_progress progress;
     struct {
         const struct res_workload *workload; /* that is being warmed up or measured */

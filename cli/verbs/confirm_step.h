@@ -28,9 +28,6 @@ int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_st
 int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
                         const struct res_confirm_service *service, struct res_result *result);
 
-/* cli_confirm_service_words - its options as they are typed. The caller's to free; NULL: it has none. */
-char *cli_confirm_service_words(const struct res_confirm_service *service);
-
 /* ---- what `ab --confirm` runs, and for how long ---- */
 
 /* What was asked for, and what the replays took. */
@@ -40,6 +37,8 @@ struct cli_confirm_times {
     uint64_t replays_ns;
 };
 
+#define CLI_CONFIRM_PAIRS 30u /* where nobody said for how long: more take longer than replays did */
+
 /* cli_confirm_most_ns - for how long: as said, else at most as long as the replays took, and were to take, or RES_CONFIRM_BUDGET_NS. */
 uint64_t cli_confirm_most_ns(const struct cli_confirm_times *times);
 
@@ -47,12 +46,5 @@ uint64_t cli_confirm_most_ns(const struct cli_confirm_times *times);
  * ret_candidates  room for RES_TRIED_MAX + 1. Returns how many. */
 size_t cli_confirm_advised(const struct cli_choice *choice, const struct res_result *result,
                            const struct res_candidate **ret_candidates);
-
-/* cli_confirm_fit - settle how many of the candidates have time for the pairs that a verdict takes, and for how long; who is left out is told.
- * exit_code  of the command that is expected
- * run_ns     what a run takes. A recorded one takes longer than others: where it is too long, another one tells.
- * step       its runs' candidates are there; gets their number, run_ns and budget_ns. One candidate: there is no time for any pair. */
-void cli_confirm_fit(const struct cli_verb *verb, const struct cli_confirm_times *times, char **command,
-                     int exit_code, uint64_t *run_ns, struct cli_confirm_step *step);
 
 #endif

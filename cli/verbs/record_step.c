@@ -1,21 +1,68 @@
 /* record_step.c - record a command for `ab`, a program that runs for `record` and `ab`. */
 #include "cli/verbs/record_step.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "convert/base/error.h"
+#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
+#include "footprint/base/words.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
 #include "record/attach/late_user.h"
 #include "record/record_report.h"
 #include "record/relay.h"
 #include "record/target.h"
+
+/* ---- what it prints ---------------------------------------------------------------------------- */
+
+#define SHOWN_LINES 10u
+#define SHOWN_BYTES 2000u
+
+void cli_printed_begin(const struct cli_verb *verb, const char *command, struct cli_printed *ret)
+{
+    const char *parent = getenv("TMPDIR");
+    char *name = res_text_plain(conv_path_name(command));
+    ret->path = res_printf("%s/%s-output-XXXXXX", parent != NULL && *parent == '/' ? parent : "/tmp", name);
+    ret->to = fp_above_standard(mkostemp(ret->path, O_CLOEXEC));
+    if (ret->to < 0)
+        cli_say(verb, "'%s' cannot be made: %s; what '%s' prints is dropped", ret->path, strerror(errno),
+                name);
+    free(name);
+}
+
+void cli_printed_end(const struct cli_verb *verb, struct cli_printed *printed, bool quiet)
+{
+    char first[SHOWN_BYTES] = "";
+    FILE *file = printed->to >= 0 ? fopen(printed->path, "re") : NULL;
+    size_t lines = 0, size = 0;
+    for (int byte; file != NULL && (byte = getc(file)) != EOF; size++) {
+        lines += byte == '\n';
+        first[size < sizeof first ? size : 0] = (char)byte;
+    }
+    const bool is_short = lines <= SHOWN_LINES && size < sizeof first;
+    if (is_short)
+        (void)fwrite(first, 1, size, stderr);
+    else if (!quiet)
+        cli_say(verb, "%s lines of its output are in '%s'", FP_GROUPED(lines), printed->path);
+    if (file != NULL && (is_short || quiet))
+        (void)unlink(printed->path);
+    if (file != NULL)
+        fclose(file);
+    fp_close(&printed->to);
+    free(printed->path);
+}
+
+/* ---- a command ------------------------------------------------------------------------------- */
 
 /* How the command ended, where the user has to know it. */
 static void tell_end(const struct cli_verb *verb, const struct rec_recorded *recorded, const char *name)
@@ -56,10 +103,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
 {
     const char *name = conv_path_name(command[0]);
     char *recording = res_path_join(step->directory, name);
-    const struct rec_settings record = {.directory = recording,
-                                        .stdout_to_stderr = true, /* ours has the answer */
-                                        .verb = verb->name,
-                                        .quiet = step->quiet};
+    struct rec_settings record = {.directory = recording, .verb = verb->name, .quiet = step->quiet};
     struct rec_target target;
     struct rec_recorded recorded = {0};
     bool usable = false;
@@ -67,7 +111,11 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
     if (target.code != 0) {
         cli_say(verb, "%s", target.problem);
     } else {
+        struct cli_printed printed;
+        cli_printed_begin(verb, command[0], &printed);
+        record.stdout_to = printed.to;
         rec_run(&record, target.path, command, &recorded);
+        cli_printed_end(verb, &printed, step->quiet);
         tell_end(verb, &recorded, name);
         rec_messages_report(&recorded.watch.messages);
         usable = recorded.code == 0 && recorded.still_running == 0 && is_usable(verb, recording, name);

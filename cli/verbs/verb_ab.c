@@ -137,8 +137,8 @@ const struct cli_verb CLI_AB = {
              "[OPTION...] --pid PID",
     .purpose =
         "Compare allocators: replay a workload on each of them, interleaved and repeated, and print time "
-        "and memory against a baseline, with intervals and a verdict. COMMAND is recorded first, its stdout "
-        "going to stderr.",
+        "and memory against a baseline, with intervals and a verdict. COMMAND is recorded first; more "
+        "than ten lines of its output are kept in a file.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .completes = ":files wl fp",

@@ -11,12 +11,14 @@
 #include "cli/options/choice.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/confirm_step.h"
+#include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "record/target.h"
 #include "results/measure/base/figure_words.h"
+#include "results/measure/candidate/candidates.h"
 #include "results/measure/experiment/experiment.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
@@ -99,26 +101,6 @@ static void release(struct ready *ready)
     rec_target_release(&ready->target);
 }
 
-/* What one run under the baseline takes; 0: it failed, or was stopped. */
-static uint64_t once(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
-                     int exit_code)
-{
-    struct ready ready;
-    struct res_confirm_run ran = {0};
-    char *reason = NULL;
-    uint64_t once_ns = 0;
-    if (make_ready(verb, step, command, exit_code, &ready)) {
-        const struct res_confirm_runner runner = res_confirm_command_runner(&ready.runs);
-        const uint64_t begin_ns = fp_now_ns();
-        if (runner.run(runner.context, step->runs.candidates[0], RES_CONFIRM_TIME, &ran, &reason) ==
-            RES_REAL_OK)
-            once_ns = fp_now_ns() - begin_ns; /* with what it takes to time it */
-    }
-    free(reason); /* told when the pairs run */
-    release(&ready);
-    return once_ns;
-}
-
 int cli_confirm_command(const struct cli_verb *verb, const struct cli_confirm_step *step, char **command,
                         int exit_code, struct res_result *result)
 {
@@ -145,23 +127,6 @@ static char *plain(const char *line)
     return line != NULL ? res_text_plain(line) : NULL;
 }
 
-char *cli_confirm_service_words(const struct res_confirm_service *service)
-{
-    const struct {
-        const char *option, *line;
-    } all[] = {{"--start", service->start},
-               {"--ready", service->ready},
-               {"--load", service->load},
-               {"--stop", service->stop}};
-    struct res_text words = {0};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i].line != NULL) {
-            res_shell_word(&words, all[i].option);
-            res_shell_word(&words, all[i].line);
-        }
-    return words.text;
-}
-
 int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_step *step,
                         const struct res_confirm_service *service, struct res_result *result)
 {
@@ -184,8 +149,6 @@ int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_st
 }
 
 /* ---- what there is time for ------------------------------------------------------------------ */
-
-#define LEAST_NS UINT64_C(10000000000) /* where nobody said for how long, and runs are short */
 
 uint64_t cli_confirm_most_ns(const struct cli_confirm_times *times)
 {
@@ -220,41 +183,6 @@ size_t cli_confirm_advised(const struct cli_choice *choice, const struct res_res
     return count;
 }
 
-/* How many of the candidates, those that save most time first, have the pairs that a verdict takes in time; with the baseline. */
-static size_t fit(size_t count, uint64_t run_ns, uint64_t most_ns)
-{
-    while (count > 1 && res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * run_ns > most_ns)
-        count--;
-    return count;
-}
-
-void cli_confirm_fit(const struct cli_verb *verb, const struct cli_confirm_times *times, char **command,
-                     int exit_code, uint64_t *run_ns, struct cli_confirm_step *step)
-{
-    const uint64_t said_ns = times->said_ns, usual_ns = cli_confirm_most_ns(times);
-    const uint64_t most_ns = said_ns > 0 ? usual_ns : usual_ns + usual_ns / 4; /* a little more is taken */
-    if (fit(step->runs.candidate_count, *run_ns, most_ns) < step->runs.candidate_count) {
-        const uint64_t once_ns = once(verb, step, command, exit_code);
-        if (once_ns > 0 && once_ns < *run_ns)
-            *run_ns = once_ns;
-    }
-    size_t count = fit(step->runs.candidate_count, *run_ns, most_ns);
-    if (count < 2 && said_ns > 0)
-        count = 2; /* as far as that time goes */
-    for (size_t i = count; count > 1 && i < step->runs.candidate_count; i++)
-        cli_say(verb, "--confirm: no time for %s: 8 pairs of its runs too would take %s",
-                step->runs.candidates[i]->name,
-                RES_DURATION((double)res_confirm_runs(i, RES_ROUNDS_FOR_VERDICT) * (double)*run_ns));
-    const uint64_t needed_ns = res_confirm_runs(count - 1, RES_ROUNDS_FOR_VERDICT) * *run_ns;
-    const uint64_t least_ns = times->replays_ns < LEAST_NS ? LEAST_NS : times->replays_ns;
-    step->runs.candidate_count = count;
-    step->runs.run_ns = *run_ns;
-    /* Runs differ: what barely fits may take longer. */
-    step->runs.budget_ns = said_ns > 0                                      ? said_ns
-                           : needed_ns > least_ns / 2 || least_ns > most_ns ? most_ns
-                                                                            : least_ns;
-}
-
 /* ---- the verb ------------------------------------------------------------------------------- */
 
 struct settings {
@@ -262,7 +190,8 @@ struct settings {
     struct cli_measure measure;
     struct res_confirm_service service; /* its lines */
     uint64_t budget_ns;                 /* 0: not given */
-    char **command;                     /* NULL: a service */
+    bool ignore_failure;
+    char **command; /* NULL: a service */
 };
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -291,6 +220,8 @@ static const struct cli_option OPTIONS[] = {
              "holds, 100 at most]"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(budget_ns),
      .help = "begin no pair of runs that would end later: 90s, 5m [60s; with -n: any time]"},
+    {.name = "ignore-failure", .seldom = true, .how = CLI_FLAG, .at = AT(ignore_failure),
+     .help = "COMMAND may end with any exit code; a signal is a failure all the same"},
     {.group = cli_measure_seed, .at = AT(measure)},
     {.group = cli_measure_timeout, .at = AT(measure),
      .help = "give up a run after T, of a service each of its lines: 90s, 5m [never; a service after 30s that is "
@@ -351,6 +282,11 @@ static char *show(const struct res_result *result, const struct res_style *style
     return control->failed != NULL ? res_strdup("") : res_table_text(result, style);
 }
 
+static int expected_code(const struct settings *settings)
+{
+    return settings->ignore_failure ? RES_ANY_CODE : 0;
+}
+
 static int run_program(const struct settings *settings, const struct cli_choice *choice)
 {
     const struct res_options none = {
@@ -371,11 +307,9 @@ static int run_program(const struct settings *settings, const struct cli_choice 
     };
     struct res_result result;
     res_result_of_experiment(&nothing, choice->missing, choice->missing_count, &result);
-    char *command = settings->command != NULL ? res_shell_command(settings->command) : NULL,
-         *service = cli_confirm_service_words(&settings->service);
-    result.asked = (struct res_asked){.command = command, .service = service};
     const int code = settings->command != NULL
-                         ? cli_confirm_command(&CLI_CONFIRM, &step, settings->command, 0, &result)
+                         ? cli_confirm_command(&CLI_CONFIRM, &step, settings->command,
+                                               expected_code(settings), &result)
                          : cli_confirm_service(&CLI_CONFIRM, &step, &settings->service, &result);
     int given = CLI_DONE;
     if (result.confirmation != NULL) {
@@ -384,23 +318,44 @@ static int run_program(const struct settings *settings, const struct cli_choice 
         given = cli_result_give(&CLI_CONFIRM, &settings->answer, &result, show);
     }
     res_result_release(&result);
-    free(command);
-    free(service);
     return code != CLI_DONE ? code : given;
 }
 
-/* As `ab` does by what was recorded: an allocator that the command is linked with is the baseline. */
-static void settle(const struct settings *settings, struct cli_choice *choice)
+/* It is run once as it is: whether it ends well, what it prints, and what it runs on, which is the baseline as it is in `ab`. */
+static int look_at_it(const struct settings *settings, struct cli_choice *choice)
 {
-    const char *word = settings->command != NULL ? settings->command[0] : "/";
-    char *path = strchr(word, '/') != NULL ? res_strdup(word) : res_find_in_path(word, NULL);
-    const struct res_candidate *linked = path != NULL ? res_registry_linked(&choice->registry, path) : NULL;
-    struct res_workload program = {0};
-    if (linked != NULL && settings->measure.baseline == NULL) {
-        snprintf(program.runs_on.name, sizeof program.runs_on.name, "%s", linked->name);
-        cli_choice_settle(&CLI_CONFIRM, &program, 1, choice);
+    const struct cli_confirm_step step = {.timeout_ns = settings->measure.timeout_ns};
+    const char **libraries = res_calloc(choice->registry.candidate_count + 1, sizeof *libraries),
+               *library = NULL;
+    struct cli_printed printed;
+    struct ready ready;
+    size_t count = 0;
+    char *reason = NULL;
+    enum res_real_state state = RES_REAL_FAILED;
+    for (size_t i = 0; i < choice->registry.candidate_count; i++) {
+        struct res_candidate *one = choice->registry.candidates[i];
+        if (one->library != NULL && strchr(one->name, '+') == NULL && /* no settings */
+            (one->resolved || res_candidate_resolve(one, res_program_directories())) && one->path != NULL &&
+            !res_is_c_library(one->path))
+            libraries[count++] = one->path;
     }
-    free(path);
+    if (make_ready(&CLI_CONFIRM, &step, settings->command, expected_code(settings), &ready)) {
+        cli_printed_begin(&CLI_CONFIRM, settings->command[0], &printed);
+        state = res_confirm_command_as_it_is(&ready.runs, printed.to, libraries, &library, &reason);
+        cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || settings->answer.json);
+    }
+    if (reason != NULL)
+        cli_say(&CLI_CONFIRM, "%s", reason);
+    const char *name = library == NULL ? "glibc" : NULL;
+    for (size_t i = 0; i < choice->registry.candidate_count && name == NULL; i++)
+        if (choice->registry.candidates[i]->path == library) /* the very same text */
+            name = choice->registry.candidates[i]->name;
+    if (state == RES_REAL_OK && settings->measure.baseline == NULL)
+        cli_choice_runs_on(&CLI_CONFIRM, choice, name);
+    release(&ready);
+    free(libraries);
+    free(reason);
+    return state == RES_REAL_FAILED ? CLI_FAILED : CLI_DONE;
 }
 
 static int run_confirm(int argc, char **argv)
@@ -413,20 +368,20 @@ static int run_confirm(int argc, char **argv)
     code = cli_result_check(&CLI_CONFIRM, &settings.answer);
     if (code == CLI_DONE)
         code = cli_choose(&CLI_CONFIRM, settings.measure.allocators, settings.measure.baseline, &choice);
-    if (code == CLI_DONE)
-        settle(&settings, &choice);
-    if (code == CLI_DONE && choice.candidate_count < 2) {
-        cli_say(&CLI_CONFIRM, "nothing to compare '%s' with: name another allocator (-a)",
-                choice.candidates[0]->name);
-        code = CLI_FAILED;
-    }
     if (code == CLI_DONE) {
         close_input();
         cli_stops_take();
         /* The reader of our output may go while we have a directory to remove; children get the default. */
         (void)signal(SIGPIPE, SIG_IGN);
-        code = run_program(&settings, &choice);
+        code = settings.command != NULL ? look_at_it(&settings, &choice) : CLI_DONE;
     }
+    if (code == CLI_DONE && choice.candidate_count < 2) {
+        cli_say(&CLI_CONFIRM, "nothing to compare '%s' with: name another allocator (-a)",
+                choice.candidates[0]->name);
+        code = CLI_FAILED;
+    }
+    if (code == CLI_DONE && cli_stopped_by == 0)
+        code = run_program(&settings, &choice);
     cli_choice_release(&choice);
     cli_stops_end();
     return code;
@@ -441,12 +396,13 @@ const struct cli_verb CLI_CONFIRM = {
         "Run COMMAND, or a service, under the baseline and each other allocator, in pairs of neighbouring "
         "runs "
         "whose order is swapped, and say what of processor time and of peak memory that saves. Nothing is "
-        "recorded. COMMAND runs without input, its output is thrown away, and it has to do the same each "
-        "time.",
+        "recorded. COMMAND runs without input, and has to do the same each time. It is run once as it is: "
+        "what "
+        "that prints is shown, or kept in a file if it is more than ten lines.",
     .options = OPTIONS,
     .command_at = CLI_COMMAND_BEHIND_DASHES,
     .notes =
-        "Time is user and system time with all children that were waited for, by hyperfine where that is "
+        "Time is user and system time of all processes that come of it, by hyperfine where that is "
         "installed. The baseline runs beside itself, too: what it differs by is noise. Ctrl-C ends the runs "
         "and a service; pairs finished before are printed and kept.",
     .examples = "mallab confirm -a glibc,mimalloc -- sqlite3 :memory: 'SELECT 1'\n"

@@ -507,7 +507,8 @@ TEST(what_was_not_tried_is_not_advised_in_place_of_what_the_program_contradicts)
 {
     const struct figures faster = {"small", 0.5, 0.02, 0.7, 0.002, 1e7, 0.05, 1, 0.2};
     const struct res_result_workload *known = confirmed_as(faster, "slower", "undecided");
-    CHECK(known->verdict->time.kind == RES_ANSWER_REFUTED && known->verdict->peak.candidate != NULL);
+    CHECK(known->verdict->time.kind == RES_ANSWER_REFUTED &&
+          known->verdict->peak.kind == RES_ANSWER_NONE_SHOWN);
     known = confirmed_as(SMALL, "slower", "undecided"); /* as the replay said */
     CHECK_STR(known->verdict->time.candidate, "fast");
 }

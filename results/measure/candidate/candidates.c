@@ -299,17 +299,6 @@ struct res_candidate *res_registry_find(const struct res_registry *registry, con
     return NULL;
 }
 
-struct res_candidate *res_registry_linked(const struct res_registry *registry, const char *program)
-{
-    for (size_t i = 0; i < registry->candidate_count; i++) {
-        struct res_candidate *candidate = registry->candidates[i];
-        if (candidate->library != NULL && !res_is_c_library(candidate->library) &&
-            candidate->variable_count == 0 && res_program_needs(program, candidate->library))
-            return candidate;
-    }
-    return NULL;
-}
-
 struct res_candidate *res_registry_add_path(struct res_registry *registry, const char *path,
                                             char **ret_problem)
 {

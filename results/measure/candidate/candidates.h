@@ -47,8 +47,7 @@ bool res_library_probe(const char *name, struct res_library *ret_library);
 
 /* res_is_c_library - whether the path is of the C library, libc.so.6 wherever that lies: a candidate with its malloc preloads nothing. */
 bool res_is_c_library(const char *path);
-
-/* res_program_needs - whether a program is linked with a library: its own headers name that; what libraries need in turn is not looked at.
+ what libraries need in turn is not looked at.
  * library  a name or path, of which the last part counts. */
 bool res_program_needs(const char *path, const char *library);
 
@@ -194,9 +193,6 @@ bool res_registry_parse(struct res_registry *registry, const char *origin, const
 
 /* res_registry_find - by name; NULL when unknown. Valid until res_registry_release, as are those below. */
 struct res_candidate *res_registry_find(const struct res_registry *registry, const char *name);
-
-/* res_registry_linked - the candidate without settings that a program is linked with; NULL: it is the C library's, or none that is known. */
-struct res_candidate *res_registry_linked(const struct res_registry *registry, const char *program);
 
 /* res_registry_add_path - make a candidate of a library given by its path; its name is the file's, cut at ".so".
  * Returns  the candidate, the one made before for the same path; NULL with ret_problem set when its name is taken. */

@@ -50,66 +50,27 @@ static char *id_of_notes(const unsigned char *notes, size_t length)
     return NULL;
 }
 
-/* The next segment of a type, from number *at on, which moves behind it; it lies within the file. */
-static bool next_segment(const unsigned char *file, size_t length, unsigned type, size_t *at,
-                         ElfW(Phdr) * ret_segment)
-{
-    ElfW(Ehdr) header;
-    if (length < sizeof header || memcmp(file, ELFMAG, SELFMAG) != 0)
-        return false;
-    memcpy(&header, file, sizeof header);
-    if (header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-        header.e_phentsize != sizeof *ret_segment || header.e_phoff > length)
-        return false;
-    const size_t room = (length - header.e_phoff) / sizeof *ret_segment;
-    while (*at < header.e_phnum && *at < room) {
-        memcpy(ret_segment, file + header.e_phoff + (*at)++ * sizeof *ret_segment, sizeof *ret_segment);
-        if (ret_segment->p_type == type && ret_segment->p_offset <= length &&
-            ret_segment->p_filesz <= length - ret_segment->p_offset)
-            return true;
-    }
-    return false;
-}
-
 char *res_build_id(const unsigned char *file, size_t length)
 {
+    ElfW(Ehdr) header;
     ElfW(Phdr) segment;
-    char *id = NULL;
-    for (size_t at = 0; id == NULL && next_segment(file, length, PT_NOTE, &at, &segment);)
-        id = id_of_notes(file + segment.p_offset, segment.p_filesz);
-    return id;
-}
-
-/* ---- what it is linked with ------------------------------------------------------------------ */
-
-/* Where an address of the loaded program stands in its file; `length`: nowhere. */
-static size_t offset_of(const unsigned char *file, size_t length, uint64_t address)
-{
-    ElfW(Phdr) segment;
-    for (size_t at = 0; next_segment(file, length, PT_LOAD, &at, &segment);)
-        if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
-            return (size_t)(segment.p_offset + (address - segment.p_vaddr));
-    return length;
-}
-
-static bool needs(const unsigned char *file, size_t length, const char *library)
-{
-    ElfW(Phdr) segment;
-    ElfW(Dyn) tag = {0};
-    size_t at = 0, names = length;
-    if (!next_segment(file, length, PT_DYNAMIC, &at, &segment))
-        return false;
-    for (int pass = 0; pass < 2; pass++) /* where the names stand, and which they are */
-        for (size_t k = 0; k < segment.p_filesz / sizeof tag; k++) {
-            memcpy(&tag, file + segment.p_offset + k * sizeof tag, sizeof tag);
-            if (pass == 0 && tag.d_tag == DT_STRTAB)
-                names = offset_of(file, length, tag.d_un.d_ptr);
-            else if (pass == 1 && tag.d_tag == DT_NEEDED && tag.d_un.d_val < length - names &&
-                     strlen(library) < length - names - tag.d_un.d_val &&
-                     strcmp((const char *)file + names + tag.d_un.d_val, library) == 0)
-                return true;
-        }
-    return false;
+    if (length < sizeof header || memcmp(file, ELFMAG, SELFMAG) != 0)
+        return NULL;
+    memcpy(&header, file, sizeof header);
+    if (header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        header.e_phentsize != sizeof segment || header.e_phoff > length)
+        return NULL;
+    const size_t room = (length - header.e_phoff) / sizeof segment;
+    for (size_t i = 0; i < header.e_phnum && i < room; i++) {
+        memcpy(&segment, file + header.e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_type != PT_NOTE || segment.p_offset > length ||
+            segment.p_filesz > length - segment.p_offset)
+            continue;
+        char *id = id_of_notes(file + segment.p_offset, segment.p_filesz);
+        if (id != NULL)
+            return id;
+    }
+    return NULL;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -137,16 +98,6 @@ static unsigned char *bytes_of(const char *path, size_t *ret_length)
         close(fd);
     *ret_length = length;
     return bytes;
-}
-
-bool res_program_needs(const char *path, const char *library)
-{
-    const char *slash = strrchr(library, '/');
-    size_t length;
-    unsigned char *bytes = bytes_of(path, &length);
-    const bool found = bytes != NULL && needs(bytes, length, slash != NULL ? slash + 1 : library);
-    free(bytes);
-    return found;
 }
 
 struct res_build res_build_of(const char *path)

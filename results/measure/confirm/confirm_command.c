@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "footprint/base/support.h"
 #include "results/measure/run/run.h"
@@ -16,9 +17,9 @@
 static char *other_end(const struct res_confirm_command *command, int code, char *words)
 {
     char *end = res_command_end_words(code), *expected = res_command_end_words(command->exit_code);
-    char *reason = res_printf("the program ended %s under it, not %s%s%s", end, expected,
-                              res_command_adds(code, words) ? ": " : "",
-                              res_command_adds(code, words) ? words : "");
+    const bool adds = res_command_adds(code, words), is_any = command->exit_code == RES_ANY_CODE;
+    char *reason = res_printf("the program ended %s%s%s%s%s", end, is_any ? "" : ", not ",
+                              is_any ? "" : expected, adds ? ": " : "", adds ? words : "");
     free(end);
     free(expected);
     free(words);
@@ -38,7 +39,7 @@ static enum res_real_state run_timed(const struct res_confirm_command *command, 
         *ret_reason = other_end(command, timed.exit_code, NULL); /* hyperfine keeps what it said */
         return RES_REAL_FAILED;
     }
-    ret->time_ns = timed.user_ns + timed.system_ns;
+    ret->time_ns = timed.cpu_ns;
     ret->wall_ns = timed.wall_ns;
     return state;
 }
@@ -53,7 +54,7 @@ static enum res_real_state take_peak(const struct res_sampled *sampled, const ch
         const struct res_image *image = &sampled->images[i];
         peak = fmax(peak, image->peak_bytes);
         is_exact = is_exact || image->exact;
-        has_library = has_library || image->has_library;
+        has_library = has_library || image->library != NULL;
     }
     if (is_exact && !has_library) {
         *ret_reason = res_printf("none of the program's processes has loaded '%s'", library);
@@ -67,8 +68,9 @@ static enum res_real_state run_watched(const struct res_confirm_command *command
                                        const struct res_command *one, const char *library,
                                        struct res_confirm_run *ret, char **ret_reason)
 {
+    const char *const libraries[] = {library, NULL};
     const struct res_sampled_request request = {
-        .command = *one, .step_ns = command->group != NULL ? GROUP_STEP_NS : STEP_NS, .library = library};
+        .command = *one, .step_ns = command->group != NULL ? GROUP_STEP_NS : STEP_NS, .libraries = libraries};
     struct res_sampled sampled = {0};
     enum res_real_state state = res_sampled_run(&request, &sampled, ret_reason);
     if (state != RES_REAL_OK)
@@ -110,6 +112,33 @@ static enum res_real_state run_once(void *context, const struct res_candidate *c
                                           ? run_watched(command, &one, candidate->path, ret, ret_reason)
                                           : run_timed(command, &one, ret, ret_reason);
     res_strings_free(environment);
+    free(errors);
+    return state;
+}
+
+enum res_real_state res_confirm_command_as_it_is(const struct res_confirm_command *command, int output,
+                                                 const char *const *libraries, const char **ret_library,
+                                                 char **ret_reason)
+{
+    char *errors = res_path_join(command->directory, "stderr");
+    struct res_command one = command_of(command, environ, errors);
+    one.output = output;
+    const struct res_sampled_request request = {.command = one, .step_ns = STEP_NS, .libraries = libraries};
+    struct res_sampled sampled = {0};
+    enum res_real_state state = res_sampled_run(&request, &sampled, ret_reason);
+    const struct res_image *largest = NULL;
+    for (size_t i = 0; state == RES_REAL_OK && i < sampled.image_count; i++)
+        if (sampled.images[i].exact &&
+            (largest == NULL || sampled.images[i].peak_bytes > largest->peak_bytes))
+            largest = &sampled.images[i];
+    const int code = fp_status_code(sampled.status);
+    if (state == RES_REAL_OK && !res_command_ends_alike(code, command->exit_code)) {
+        *ret_reason = other_end(command, code, res_command_last_words(&one));
+        state = RES_REAL_FAILED;
+    } else if (state == RES_REAL_OK) {
+        *ret_library = largest != NULL ? largest->library : NULL;
+    }
+    res_sampled_release(&sampled);
     free(errors);
     return state;
 }

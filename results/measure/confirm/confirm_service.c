@@ -186,12 +186,6 @@ static pid_t signal_tree(const struct run *run, int number)
 
 /* ---- commands beside it ---------------------------------------------------------------------- */
 
-static double used_ns(const struct rusage *usage)
-{
-    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e9 +
-           (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e3;
-}
-
 static char *last_words(const char *errors)
 {
     const struct res_command command = {.errors = errors};
@@ -230,7 +224,7 @@ static enum res_real_state run_line(struct run *run, const char *line, uint64_t 
         const enum fp_process_end end = fp_process_wait(&process, &bounds);
         run->line = 0;
         fp_process_release(&process);
-        run->beside_ns += used_ns(&process.usage);
+        run->beside_ns += res_used_ns(&process.usage);
         *ret_code = fp_status_code(process.status);
         state = end == FP_PROCESS_STOPPED ? RES_REAL_STOPPED
                 : end == FP_PROCESS_LATE  ? RES_REAL_FAILED
@@ -468,7 +462,7 @@ static enum res_real_state run_served(struct run *run, const struct res_candidat
         *ret_reason = res_printf("the service's largest process has not loaded '%s'", candidate->path);
         return RES_REAL_FAILED;
     }
-    ret->time_ns = fmax(run->tree_ns, used_ns(&after) - used_ns(&before) - run->beside_ns);
+    ret->time_ns = fmax(run->tree_ns, res_used_ns(&after) - res_used_ns(&before) - run->beside_ns);
     ret->wall_ns = wall_ns;
     ret->peak_bytes = run->peak_bytes > 0 ? run->peak_bytes : NAN;
     return state;

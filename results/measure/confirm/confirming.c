@@ -22,7 +22,7 @@ struct state {
     const struct res_confirm_options *options;
     struct res_confirmation *about;
     struct entry *entries; /* the control last */
-    size_t entry_count;
+    size_t entry_count, paired_count;
     uint64_t begin_ns, runs_ns; /* the latter: all runs added */
     struct res_random random;
     char *failed;      /* of the baseline: nothing can be compared */
@@ -220,7 +220,7 @@ static void run_round(struct state *state, uint64_t round)
     size_t *order = res_shuffled(&state->random, state->entry_count);
     for (size_t i = 0; i < state->entry_count && !is_ended(state); i++) {
         struct entry *entry = &state->entries[order[i]];
-        if (entry->told->failed != NULL)
+        if (entry->told->failed != NULL || (!entry->told->is_control && order[i] >= state->paired_count))
             continue;
         state->is_over = !fits(state, 2);
         if (!state->is_over)
@@ -229,11 +229,22 @@ static void run_round(struct state *state, uint64_t round)
     free(order);
 }
 
+/* How many entries but the control have pairs. */
+static size_t paired(const struct state *state)
+{
+    size_t count = state->entry_count - 1;
+    while (state->options->first_ones && count > 1 &&
+           !fits(state, res_confirm_runs(count, RES_ROUNDS_FOR_VERDICT)))
+        count--;
+    return count;
+}
+
 static void run_all(struct state *state)
 {
     const struct res_confirm_options *options = state->options;
     const uint64_t pairs = options->pairs > 0 ? options->pairs : RES_CONFIRM_PAIRS_MAX;
     look_at_memory(state); /* before the first pair */
+    state->paired_count = paired(state);
     for (uint64_t round = 0; round < pairs && !is_ended(state) && any_left(state); round++) {
         run_round(state, round);
         if (!options->runner.tells_both && !is_ended(state) && fits(state, state->entry_count))

@@ -49,6 +49,8 @@ struct res_confirm_options {
     uint64_t pairs;     /* of each candidate; 0: RES_CONFIRM_PAIRS_MAX */
     uint64_t budget_ns; /* no pair is begun that would end later, as far as can be foreseen; 0: any time */
     uint64_t run_ns;    /* what one run takes; 0: not known before the first */
+    bool
+        first_ones; /* where not all have time for a verdict, those that come first have, and the others no pair */
     uint64_t seed;
     volatile sig_atomic_t *stop;
     void (*progress)(void *context, const char *what, const char *candidate, uint64_t elapsed_ns,

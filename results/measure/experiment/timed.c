@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
@@ -30,7 +33,8 @@ int res_command_start(const struct res_command *command, struct fp_process_plan 
     plan.program = command->path;
     plan.arguments = command->arguments;
     plan.environment = command->environment;
-    plan.streams[0] = plan.streams[1] = FP_STREAM_NULL;
+    plan.streams[0] = FP_STREAM_NULL;
+    plan.streams[1] = command->output > 0 ? command->output : FP_STREAM_NULL;
     plan.streams[2] = errors;
     plan.own_group = plan.default_signals = plan.as_shell = true;
     *ret_process = FP_PROCESS_NONE;
@@ -60,7 +64,8 @@ char **res_command_environment(const struct res_candidate *candidate)
 
 bool res_command_ends_alike(int code, int expected)
 {
-    return code == expected || (code == RES_SOME_SIGNAL && expected > 128);
+    return code == expected || (code == RES_SOME_SIGNAL && expected > 128) ||
+           (expected == RES_ANY_CODE && code <= 128);
 }
 
 char *res_command_end_words(int code)
@@ -118,16 +123,60 @@ static char *shell_words(char *const *words)
 
 /* ---- a child -------------------------------------------------------------------------------- */
 
+double res_used_ns(const struct rusage *usage)
+{
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e9 +
+           (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e3;
+}
+
+static void kill_children(void)
+{
+    char path[64];
+    int pid;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *children = fopen(path, "re");
+    while (children != NULL && fscanf(children, "%d", &pid) == 1)
+        (void)kill(pid, SIGKILL);
+    if (children != NULL)
+        fclose(children);
+}
+
+/* Whom a program has left behind is ours to wait for (PR_SET_CHILD_SUBREAPER): the run is over when they are. Where the bounds say
+ * so they are ended. Adds what they took. */
+static enum fp_process_end await_left(const struct fp_process_bounds *bounds, enum fp_process_end end,
+                                      double *ret_left_ns)
+{
+    struct rusage usage;
+    pid_t pid;
+    while ((pid = wait4(-1, NULL, WNOHANG, &usage)) >= 0) {
+        if (pid > 0) {
+            *ret_left_ns += res_used_ns(&usage);
+            continue;
+        }
+        if (bounds->stop != NULL && *bounds->stop != 0)
+            end = FP_PROCESS_STOPPED;
+        else if (bounds->deadline_ns != 0 && fp_now_ns() > bounds->deadline_ns)
+            end = FP_PROCESS_LATE;
+        if (end != FP_PROCESS_ENDED)
+            kill_children();
+        usleep(1000);
+    }
+    return end;
+}
+
 static enum res_real_state run_child(const struct res_command *command, struct fp_process *process,
-                                     double *ret_wall_ns, char **ret_reason)
+                                     double *ret_wall_ns, double *ret_left_ns, char **ret_reason)
 {
     const uint64_t begin_ns = fp_now_ns();
     const struct fp_process_bounds bounds = {
         .deadline_ns = command->timeout_ns != 0 ? begin_ns + command->timeout_ns : 0, .stop = command->stop};
     if (res_command_start(command, (struct fp_process_plan){0}, process, ret_reason) != 0)
         return RES_REAL_FAILED;
-    const enum fp_process_end end = fp_process_wait(process, &bounds);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    enum fp_process_end end = fp_process_wait(process, &bounds);
     *ret_wall_ns = (double)(fp_now_ns() - begin_ns);
+    end = await_left(&bounds, end, ret_left_ns);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
     fp_process_release(process);
     if (end == FP_PROCESS_LATE)
         *ret_reason = res_strdup(RES_TOO_LATE);
@@ -136,21 +185,15 @@ static enum res_real_state run_child(const struct res_command *command, struct f
                                        : RES_REAL_FAILED;
 }
 
-static double nanoseconds(const struct timeval *time)
-{
-    return (double)time->tv_sec * 1e9 + (double)time->tv_usec * 1e3;
-}
-
 static enum res_real_state run_alone(const struct res_timed_request *request, struct res_timed *ret,
                                      char **ret_reason)
 {
     struct fp_process process;
-    double wall_ns;
-    const enum res_real_state state = run_child(&request->command, &process, &wall_ns, ret_reason);
+    double wall_ns, left_ns = 0;
+    const enum res_real_state state = run_child(&request->command, &process, &wall_ns, &left_ns, ret_reason);
     if (state == RES_REAL_OK)
         *ret = (struct res_timed){.wall_ns = wall_ns,
-                                  .user_ns = nanoseconds(&process.usage.ru_utime),
-                                  .system_ns = nanoseconds(&process.usage.ru_stime),
+                                  .cpu_ns = res_used_ns(&process.usage) + left_ns,
                                   .exit_code = fp_status_code(process.status)};
     return state;
 }
@@ -172,8 +215,7 @@ static bool parse_timed(const char *text, size_t length, struct res_timed *ret, 
     if (valid)
         *ret = (struct res_timed){
             .wall_ns = json_number_value(wall) * 1e9,
-            .user_ns = json_number_value(user) * 1e9,
-            .system_ns = json_number_value(system) * 1e9,
+            .cpu_ns = (json_number_value(user) + json_number_value(system)) * 1e9,
             .exit_code = json_is_integer(code) ? (int)json_integer_value(code) : RES_SOME_SIGNAL,
         };
     else
@@ -254,12 +296,12 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
         arguments[i] = res_strdup(fixed[i]);
     struct res_command command = request->command;
     struct fp_process process;
-    double wall_ns;
+    double wall_ns, left_ns = 0;
     command.path = request->hyperfine;
     command.arguments = arguments;
     command.environment = plain;
     unlink(result); /* of the run before */
-    enum res_real_state state = run_child(&command, &process, &wall_ns, ret_reason);
+    enum res_real_state state = run_child(&command, &process, &wall_ns, &left_ns, ret_reason);
     size_t length = 0;
     char *text = state == RES_REAL_OK ? read_result(result, &length) : NULL;
     if (state == RES_REAL_OK && (text == NULL || length == 0)) {
@@ -268,6 +310,7 @@ static enum res_real_state run_hyperfine(const struct res_timed_request *request
     } else if (state == RES_REAL_OK && !parse_timed(text, length, ret, ret_reason)) {
         state = RES_REAL_FAILED;
     }
+    ret->cpu_ns += state == RES_REAL_OK ? left_ns : 0;
     free(text);
     res_strings_free(plain);
     res_strings_free(words);

@@ -4,7 +4,8 @@
  * command without a shell, with /dev/null as stdin and stdout. It runs in an environment without the candidate's library
  * and settings, or it would die of an allocator that the command bears: these are the command's alone, put into its
  * environment by env(1). What env takes, about a millisecond, is in every candidate's time, baseline and control included.
- * Times are those of the command and of all its children that it waited for. */
+ * Processor time is that of the command and of all that it started, also of those that nobody waited for: their last one's end is
+ * the run's. The caller has no other children meanwhile. */
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_TIMED_H
 #define MALLAB_RESULTS_MEASURE_EXPERIMENT_TIMED_H
 
@@ -21,6 +22,7 @@ struct res_command {
     const char *path;       /* to execute */
     char *const *arguments; /* argv, arguments[0] included */
     char *const *environment;
+    int output;                  /* a descriptor for its stdout; 0: that is dropped */
     const char *errors;          /* path of a file for its stderr; replaced */
     uint64_t timeout_ns;         /* 0: none */
     volatile sig_atomic_t *stop; /* not 0: end it; may be NULL */
@@ -44,7 +46,9 @@ int res_command_start(const struct res_command *command, struct fp_process_plan 
  * against another allocator then run on glibc's own, too. Freed with res_strings_free. */
 char **res_command_environment(const struct res_candidate *candidate);
 
-/* res_command_ends_alike - whether an end is the expected one: of the signals hyperfine says only that there was one. */
+/* res_command_ends_alike - whether an end is the expected one: of the signals hyperfine says only that there was one.
+ * expected  RES_ANY_CODE: any but by a signal. */
+#define RES_ANY_CODE (-1)
 bool res_command_ends_alike(int code, int expected);
 
 /* res_command_end_words - how a command ended: "with exit code 3", "by signal 11 (Segmentation fault)".
@@ -60,8 +64,8 @@ char *res_command_last_words(const struct res_command *command);
 
 /* One run of the whole command for its time. */
 struct res_timed {
-    double wall_ns, user_ns, system_ns;
-    int exit_code; /* 128 + the signal that ended it; RES_SOME_SIGNAL: not known which */
+    double wall_ns, cpu_ns; /* cpu_ns: user and system */
+    int exit_code;          /* 128 + the signal that ended it; RES_SOME_SIGNAL: not known which */
 };
 
 struct res_timed_request {
@@ -69,6 +73,9 @@ struct res_timed_request {
     const char *hyperfine; /* path of the program; NULL: wait4(2) */
     const char *directory; /* for its result */
 };
+
+/* res_used_ns - user and system time. */
+double res_used_ns(const struct rusage *usage);
 
 /* res_timed_run - run it once, to its end.
  * ret         filled on RES_REAL_OK.

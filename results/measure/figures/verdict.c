@@ -671,7 +671,13 @@ static bool is_contradicted(const struct res_result_workload *workload, const st
                    : is_faster(workload, entry));
 }
 
-/* What it shows the contrary of is not advised, nor what was not tried in it in its place. */
+static struct res_answer undecided(struct res_answer answer)
+{
+    answer.kind = RES_ANSWER_UNDECIDED;
+    return answer;
+}
+
+/* What it shows the contrary of is not advised, nor what it only takes more of the other for, nor what was not tried in it in its place. */
 static struct res_answer by_the_program(const struct res_result *result,
                                         const struct res_result_workload *workload,
                                         struct res_answer replayed, bool memory, bool rest)
@@ -687,7 +693,8 @@ static struct res_answer by_the_program(const struct res_result *result,
     else if (own != NULL && confirmed_verdict(own, memory) == RES_MORE)
         answer = named(RES_ANSWER_REFUTED, own->candidate);
     else if (own != NULL && own->failed == NULL && !rest && replayed.kind == RES_ANSWER_TAKE)
-        answer.kind = RES_ANSWER_UNDECIDED;
+        answer = confirmed_verdict(own, !memory) == RES_MORE ? answer_of(RES_ANSWER_NONE_SHOWN)
+                                                             : undecided(replayed);
     for (size_t i = 0; own == NULL && best == NULL && i < result->confirmed_count; i++)
         if (is_contradicted(workload, &result->confirmed[i], memory) && answer.kind != RES_ANSWER_REFUTED)
             answer = named(RES_ANSWER_REFUTED, result->confirmed[i].candidate);
@@ -707,13 +714,13 @@ static struct res_answer by_the_program_alone(const struct res_result *result, b
             continue;
         count++;
         worse += confirmed_verdict(one, memory) == RES_MORE;
-        few += one->runs < RES_ROUNDS_FOR_VERDICT;
+        few += confirmed_figure(one, memory)->own_count < RES_ROUNDS_FOR_VERDICT;
     }
-    return best != NULL                                 ? confirmed_answer(result, best, memory)
-           : count == 0                                 ? NO_ANSWER
-           : worse == count                             ? answer_of(RES_ANSWER_ALL_WORSE)
-           : few > 0 && worse + few == count && !memory ? answer_of(RES_ANSWER_TOO_FEW)
-                                                        : answer_of(RES_ANSWER_NONE_SHOWN);
+    return best != NULL                      ? confirmed_answer(result, best, memory)
+           : count == 0                      ? NO_ANSWER
+           : worse == count                  ? answer_of(RES_ANSWER_ALL_WORSE)
+           : few > 0 && worse + few == count ? answer_of(RES_ANSWER_TOO_FEW)
+                                             : answer_of(RES_ANSWER_NONE_SHOWN);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

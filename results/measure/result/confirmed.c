@@ -25,7 +25,7 @@ static const struct res_field CONFIRMED_FIELDS[] = {
     RES_ROW(TEXT, "failed", failed, "why the program failed under it, or `null`"),
     RES_ROW(COUNT, "runs", runs, "runs that were timed, each beside one of the baseline"),
     RES_ROW(WHOLE, "time.baseline_ns", time.baseline_median,
-            "user and system time of the baseline's runs, with children that were waited for; median"),
+            "user and system time of the baseline's runs, of all their processes; median"),
     RES_ROW(WHOLE, "time.saved_ns", saved_ns, "what the candidate saves of it; below 0: it takes more"),
     RATIOS(time),
     SAMPLES(time, "ns"),

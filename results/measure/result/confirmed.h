@@ -1,7 +1,7 @@
 /* confirmed.h - what a confirmation adds to a result: the program itself, run under the candidates that were advised.
  *
  *   pair       one run of a candidate beside one of the baseline, neighbours in time
- *   time       processor time of a run, user and system, with the children that were waited for
+ *   time       processor time of a run, user and system, of all its processes
  *   confirmed  one candidate's pairs, what they say of time and of the peak of memory: one of `confirmed` of the JSON
  *   control    the baseline beside itself in the same way: what it differs by is noise
  *

@@ -269,7 +269,6 @@ struct res_missing_candidate {
  * that others then run. All borrowed. */
 struct res_asked {
     const char *command; /* for sh(1); NULL: not known */
-    const char *service; /* "--start LINE --load LINE" with its lines; NULL: it is none */
     double
         run_ns; /* what one run of the command took; 0 or NAN: not known; the only one of these in the JSON */
     const char *cut; /* how the recording was ended before the program did so itself; NULL: it was not */

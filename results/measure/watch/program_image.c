@@ -137,7 +137,7 @@ static bool maps_file(pid_t pid, const char *library)
     return found;
 }
 
-void res_image_last(struct res_image *image, uint64_t now_ns, const char *library)
+void res_image_last(struct res_image *image, uint64_t now_ns, const char *const *libraries)
 {
     char text[8192];
     struct res_status status;
@@ -146,8 +146,8 @@ void res_image_last(struct res_image *image, uint64_t now_ns, const char *librar
     image->exact = true;
     take_sample(image, now_ns, status.anonymous_bytes, status.file_bytes + status.shared_bytes);
     image->peak_bytes = fmax(image->peak_bytes, (double)status.peak_bytes);
-    if (library != NULL && !image->has_library)
-        image->has_library = maps_file(image->pid, library);
+    for (; libraries != NULL && *libraries != NULL && image->library == NULL; libraries++)
+        image->library = maps_file(image->pid, *libraries) ? *libraries : NULL;
 }
 
 void res_image_end(struct res_image *image, uint64_t now_ns)

@@ -21,7 +21,7 @@ void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns);
 void res_image_sample(struct res_image *image, uint64_t now_ns);
 
 /* res_image_last - the exact figures, while it is stopped at its end. */
-void res_image_last(struct res_image *image, uint64_t now_ns, const char *library);
+void res_image_last(struct res_image *image, uint64_t now_ns, const char *const *libraries);
 
 /* res_image_end - no more will come. */
 void res_image_end(struct res_image *image, uint64_t now_ns);

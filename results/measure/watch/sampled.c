@@ -140,7 +140,7 @@ static void stopped(struct tracer *tracer, pid_t tid, int status)
     } else if (event == PTRACE_EVENT_EXIT) {
         struct res_image *image = image_of(tracer, task);
         if (image != NULL)
-            res_image_last(image, fp_now_ns(), tracer->request->library);
+            res_image_last(image, fp_now_ns(), tracer->request->libraries);
     } else if (event == 0) {
         hand_on = number;
     }

@@ -44,8 +44,8 @@ struct res_image {
     char executable[RES_IMAGE_NAMES]; /* base name of the file */
     uint64_t begin_ns;                /* CLOCK_MONOTONIC */
     bool ended;
-    bool exact;       /* it was seen at its end, so that peak_bytes is the kernel's */
-    bool has_library; /* the expected library was mapped at its end */
+    bool exact;          /* it was seen at its end, so that peak_bytes is the kernel's */
+    const char *library; /* the first of those looked for that was mapped at its end; NULL: none */
 
     double peak_bytes; /* of the total: VmHWM */
 
@@ -59,8 +59,8 @@ struct res_image {
 
 struct res_sampled_request {
     struct res_command command;
-    uint64_t step_ns;    /* between samples */
-    const char *library; /* path whose mapping is looked for at the end; NULL: none */
+    uint64_t step_ns;             /* between samples */
+    const char *const *libraries; /* paths whose mapping is looked for at the end, NULL behind; NULL: none */
 };
 
 struct res_sampled {

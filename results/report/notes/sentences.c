@@ -23,8 +23,7 @@
     LINE("confirmed", ADVICE, "no: {not_confirmed}"), \
     LINE("confirmed", ADVICE, "no: the program failed under {baseline}: {control_run_failed}"), \
     LINE("confirmed", ADVICE, "no: the program failed under {one}: {one_failed}", .next = res_each_confirmed)
-#define DECIDE_ROWS \
-    LINE("decides", BASIS, "{decide_time} would show changes {decide_width}", .detail = "{decide_command}"), \
+#define RUNS_ROW \
     LINE("runs", BASIS, "the program ran {confirm_runs}; {timed_by} measured its user and system time[; {baseline} against itself {control_range}]")
 
 const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
@@ -83,7 +82,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     LINE("confirmed", ADVICE, "undecided: {few_pairs} ran in time[; {one} takes {one_peak}]", .next = res_each_confirmed),
     LINE("confirmed", ADVICE, "{one} takes {one_time}[ and {one_peak}]", .next = res_each_confirmed),
     LINE("confirmed", ADVICE, "undecided: only changes of {one} above {one_resolves} would show[; it takes {one_peak}]", .next = res_each_confirmed),
-    DECIDE_ROWS,
+    RUNS_ROW,
 
     /* ---- what figures rest on ---- */
     LINE("preload", CAVEAT, "{unseen} objects were freed past the recorder: a part of the program calls its C library past any preload (RTLD_DEEPBIND, as php loads extensions), and under a preloaded allocator it may crash"),
@@ -123,7 +122,7 @@ const struct res_sentence RES_RESULT_SENTENCES[] = {
     PEAK(CONFIRMED, "memory: {who} saves [{bytes_saved}, ]{bytes_saved_share}", .when = res_is_free),
     LINE("resolution", INFO, "{pairs_resolve}"),
     FAILED_ROWS,
-    DECIDE_ROWS,
+    RUNS_ROW,
     LINE("machine", BASIS, "{cpu}, {cpus} CPUs, {ram}[, {virtual}]; Linux {kernel}, {libc}; huge pages {huge_pages}, governor {governor}[, load {load}]"),
     LINE("disturbed", CAVEAT, "{disturbance}[: {remedy}]", .next = res_each_disturbance),
     LINE("missing", INFO, "{missing}: {missing_why}", .next = res_each_missing),

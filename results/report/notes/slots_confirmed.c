@@ -7,10 +7,7 @@
 #include "results/measure/base/figure_words.h"
 #include "results/measure/confirm/confirming.h"
 #include "results/measure/figures/metric.h"
-#include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
-
-#define OPEN_MAX 16u /* candidates that a command names */
 
 /* ---- what its runs showed -------------------------------------------------------------------- */
 
@@ -208,24 +205,18 @@ static bool is_plain(const char *name)
 static bool is_service(const struct res_result *result, double run_ns)
 {
     const struct res_asked *asked = &result->asked;
-    bool is_service = asked->service != NULL || run_ns > COMMAND_MOST_NS;
+    bool is_service = run_ns > COMMAND_MOST_NS;
     for (size_t i = 0; i < result->workload_count; i++) /* Ctrl-C ends who computes, too */
         is_service = is_service || (asked->cut != NULL ? res_waits(&result->workloads[i])
                                                        : res_is_service(&result->workloads[i]));
     return is_service;
 }
 
-/* What of the program follows. Of a service that ran, its lines are not named: a file is from anywhere, and names nothing to paste. */
+/* What of the program follows. */
 static void add_program(struct res_text *words, const struct res_result *result, double run_ns)
 {
     const struct res_asked *asked = &result->asked;
-    const struct res_confirmation *ran = result->confirmation;
-    if (asked->service != NULL) {
-        say(" %s", asked->service);
-    } else if (ran != NULL && ran->start != NULL) {
-        say(" --start LINE%s --load LINE%s", ran->ready != NULL ? " --ready LINE" : "",
-            ran->stop != NULL ? " --stop LINE" : "");
-    } else if (is_service(result, run_ns)) {
+    if (is_service(result, run_ns)) {
         say(" --start");
         res_shell_word(words, asked->command != NULL ? asked->command : "LINE");
         say(" --load LINE");
@@ -234,10 +225,9 @@ static void add_program(struct res_text *words, const struct res_result *result,
     }
 }
 
-/* "mallab confirm -n 20 -a glibc,mimalloc -- make". pairs 0: as many as its time holds. Nothing where a name is none that can be
- * pasted. */
+/* "mallab confirm -a glibc,mimalloc -- make". Nothing where a name is none that can be pasted. */
 static void add_command(struct res_text *words, const struct res_result *result, const char *const *names,
-                        size_t count, uint64_t pairs, double run_ns)
+                        size_t count, double run_ns)
 {
     bool plain = is_plain(result->baseline);
     for (size_t i = 0; i < count; i++)
@@ -245,8 +235,6 @@ static void add_command(struct res_text *words, const struct res_result *result,
     if (!plain)
         return;
     say("mallab confirm");
-    if (pairs > 0)
-        say(" -n %llu", (unsigned long long)pairs);
     if (strcmp(result->baseline, "glibc") != 0)
         say(" -b %s", result->baseline);
     say(" -a %s", result->baseline);
@@ -255,95 +243,33 @@ static void add_command(struct res_text *words, const struct res_result *result,
     add_program(words, result, run_ns);
 }
 
-/* ---- what would decide ----------------------------------------------------------------------- */
+/* ---- what would have been seen --------------------------------------------------------------- */
 
-#define PATIENCE_NS 900e9 /* a longer time is not advised */
-#define NOISY       0.2
+#define NOISY 0.2
 
-/* Those of which there is no verdict on time, and what would decide. */
-struct open {
-    const char *names[OPEN_MAX];
-    size_t count;
-    uint64_t least;    /* pairs of each */
-    double resolution; /* of the widest; NAN: not known */
-    uint64_t pairs;    /* that would show changes of `width`; 0: none that there is time for */
-    double width;      /* NAN: not known */
-};
-
-/* Errors shrink as the root of the pairs. A size that a user could want, the least there is time for. */
-static void settle_pairs(struct open *open, double run_ns)
-{
-    static const double WIDTHS[] = {0.02, 0.05, 0.1};
-    const double left = open->least < RES_ROUNDS_FOR_VERDICT ? 1 : 1.25;
-    if (isnan(open->resolution)) {
-        open->pairs = open->least < RES_ROUNDS_FOR_VERDICT ? RES_ROUNDS_FOR_VERDICT : 0;
-        return;
-    }
-    for (size_t i = 0; i < sizeof WIDTHS / sizeof WIDTHS[0] && open->pairs == 0; i++) {
-        const double pairs = fmax(ceil((double)open->least * pow(open->resolution / WIDTHS[i], 2)),
-                                  RES_ROUNDS_FOR_VERDICT);
-        if (pairs > left * (double)open->least &&
-            (double)res_confirm_runs(open->count, 1) * pairs * run_ns <= PATIENCE_NS) {
-            open->pairs = (uint64_t)pairs;
-            open->width = WIDTHS[i];
-        }
-    }
-}
-
-/* Without names: nothing is to be decided, or not said here. */
-static struct open open_of(const struct res_about *about)
-{
-    const struct res_confirmed *control = sound_control(about);
-    struct open open = {.least = UINT64_MAX, .width = NAN};
-    for (size_t i = 0; control != NULL && i < about->result->confirmed_count && open.count < OPEN_MAX; i++) {
-        const struct res_confirmed *one = &about->result->confirmed[i];
-        const double resolution = resolution_of(one, control);
-        if (!is_open(one))
-            continue;
-        open.names[open.count++] = one->candidate;
-        open.least = one->runs < open.least ? one->runs : open.least;
-        open.resolution = isnan(resolution) ? NAN : open.resolution + fmax(resolution - open.resolution, 0);
-    }
-    const double run_ns = control != NULL ? about->result->confirmation->run_ns : NAN;
-    if (open.count > 0 && run_ns > 0 && run_ns < 1e15)
-        settle_pairs(&open, run_ns);
-    return open;
-}
-
+/* Of those of which there is no verdict on time. */
 SLOT(pairs_resolve)
 {
-    const struct open open = open_of(about);
-    if (open.count > 0 && open.least < RES_ROUNDS_FOR_VERDICT) {
-        say("unknown: ");
-        add_few(words, open.least);
-        say(" ran in time");
-    } else if (open.count > 0 && isfinite(open.resolution)) {
-        say("%shanges of time above %.*f %% would show in %s pairs",
-            open.resolution < NOISY ? "c" : "too noisy: only c", open.resolution < 0.00995,
-            100 * open.resolution, FP_GROUPED(open.least));
+    const struct res_confirmed *control = sound_control(about);
+    double resolution = 0;
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; control != NULL && i < about->result->confirmed_count; i++) {
+        const struct res_confirmed *one = &about->result->confirmed[i];
+        const double own = resolution_of(one, control);
+        if (!is_open(one))
+            continue;
+        least = one->runs < least ? one->runs : least;
+        resolution = isnan(own) ? NAN : resolution + fmax(own - resolution, 0);
     }
-}
-SLOT(decide_time)
-{
-    const struct open open = open_of(about);
-    const uint64_t runs = res_confirm_runs(open.count, open.pairs);
-    if (open.pairs > 0)
-        say("%s runs of it, %s,", FP_GROUPED(runs),
-            RES_DURATION((double)runs * about->result->confirmation->run_ns));
-}
-SLOT(decide_width)
-{
-    const double width = open_of(about).width;
-    if (isfinite(width))
-        say("of %.0f %%", 100 * width);
-    else
-        say("that they resolve");
-}
-SLOT(decide_command)
-{
-    const struct open open = open_of(about);
-    add_command(words, about->result, open.names, open.count, open.pairs,
-                about->result->confirmation->run_ns);
+    if (least < RES_ROUNDS_FOR_VERDICT) {
+        say("unknown: ");
+        add_few(words, least);
+        say(" ran in time");
+    } else if (least < UINT64_MAX && isfinite(resolution)) {
+        say("%shanges of time above %.*f %% would show in %s pairs",
+            resolution < NOISY ? "c" : "too noisy: only c", resolution < 0.00995, 100 * resolution,
+            FP_GROUPED(least));
+    }
 }
 
 /* ---- whom it reaches ------------------------------------------------------------------------- */
@@ -402,5 +328,5 @@ SLOT(confirm_command)
     for (size_t i = 0; i < count; i++)
         names[i] = entries[i]->name;
     if (about->result->confirmation == NULL && count > 0 && ran_ns > 0 && ran_ns < 1e15)
-        add_command(words, about->result, names, count, 0, ran_ns);
+        add_command(words, about->result, names, count, ran_ns);
 }
