@@ -8,7 +8,7 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/figures/metric.h"
+#include "results/measure/figures/figures.h"
 
 static const struct cli_verb *const VERBS[] = {
     &CLI_AB,     &CLI_RECORD,  &CLI_TOP,        &CLI_CONVERT, &CLI_INFO,  &CLI_REPLAY,

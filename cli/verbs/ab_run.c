@@ -20,7 +20,7 @@
 #include "record/relay.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/experiment/experiment.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"

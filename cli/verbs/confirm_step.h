@@ -5,8 +5,6 @@
 #include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "cli/options/choice.h"
-#include "results/measure/confirm/confirm_command.h"
-#include "results/measure/confirm/confirm_service.h"
 #include "results/measure/confirm/confirming.h"
 
 struct cli_confirm_step {

@@ -11,7 +11,7 @@
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/fleet/fleet.h"
 #include "results/report/beside/beside.h"
 #include "results/report/html/html.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/metric.h"
+#include "results/measure/figures/figures.h"
 #include "results/report/beside/beside.h"
 #include "statistics/samples.h"
 #include "statistics/trial_series.h"

@@ -3,7 +3,7 @@
 #define MALLAB_TESTS_STATISTICS_TRIAL_SERIES_H
 
 #include "results/measure/experiment/experiment.h"
-#include "results/measure/figures/metric.h"
+#include "results/measure/figures/figures.h"
 #include "results/report/beside/beside.h"
 
 /* trial_workload - the trial as a result has it, judged (figures.h). Its runs are the trial's, which must stay.

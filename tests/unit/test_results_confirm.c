@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/confirm/confirm_service.h"
+#include "results/measure/confirm/confirming.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"

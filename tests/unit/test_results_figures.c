@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "results/measure/figures/figures.h"
-#include "results/measure/figures/metric.h"
 #include "unit/harness.h"
 #include "unit/typed.h"
 

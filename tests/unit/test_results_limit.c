@@ -3,7 +3,6 @@
 
 #include "results/measure/base/random.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/figures/metric.h"
 #include "results/measure/statistics/statistics.h"
 #include "unit/harness.h"
 

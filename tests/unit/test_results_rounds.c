@@ -1,8 +1,7 @@
 /* test_results_rounds.c - how many rounds there were and why no more, and what to set, in words. */
 #include <math.h>
 
-#include "results/measure/figures/metric.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "unit/harness.h"

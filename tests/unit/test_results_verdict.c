@@ -2,8 +2,7 @@
  * trusted. */
 #include <math.h>
 
-#include "results/measure/figures/metric.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 #include "unit/harness.h"

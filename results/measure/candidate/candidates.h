@@ -47,9 +47,6 @@ bool res_library_probe(const char *name, struct res_library *ret_library);
 
 /* res_is_c_library - whether the path is of the C library, libc.so.6 wherever that lies: a candidate with its malloc preloads nothing. */
 bool res_is_c_library(const char *path);
- what libraries need in turn is not looked at.
- * library  a name or path, of which the last part counts. */
-bool res_program_needs(const char *path, const char *library);
 
 /* The hidden first word of a program's command line by which res_library_probe starts the program again; its main
  * then returns res_library_answer(second word). A program without it only finds libraries that dlopen can load. */
@@ -58,7 +55,7 @@ bool res_program_needs(const char *path, const char *library);
 /* res_library_answer - tell on stdout what the library of this name is that was preloaded. Returns an exit code. */
 int res_library_answer(const char *name);
 
-/* ---- library_build.c: which build of a library it was: two files may have one name and version, and not be the same.
+/* ---- library.c: which build of a library it was: two files may have one name and version, and not be the same.
  *
  *   id      the build id that the linker wrote into the file (an ELF note), in hexadecimal
  *   digest  XXH3, 128 bits, of the whole file, as xxh128sum(1) prints it

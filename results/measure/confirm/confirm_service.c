@@ -1,5 +1,5 @@
 /* confirm_service.c - one run of a service, from its start to the end of its last process. */
-#include "results/measure/confirm/confirm_service.h"
+#include "results/measure/confirm/confirming.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/run/run.h"
-#include "results/measure/watch/program_image.h"
+#include "results/measure/watch/sampled.h"
 
 #define SHELL         "/bin/sh"
 #define STEP_NS       UINT64_C(50000000) /* between two looks */

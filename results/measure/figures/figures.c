@@ -6,8 +6,6 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/metric.h"
-#include "results/measure/figures/verdict.h"
 #include "results/measure/statistics/statistics.h"
 
 /* Of a workload: the candidates, the control, the floor. */

@@ -1,5 +1,4 @@
 /* verdict.c - the figures of a workload beside the whole process. */
-#include "results/measure/figures/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/figures/metric.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/statistics/statistics.h"
 
 #define APART        1.2    /* a replay that has more than so much of the process' is not like it */

@@ -4,7 +4,7 @@
  *   peak of the process  its resident peak and what the candidate's heap holds more, over that peak
  *   blocks               results of one host (label and file's digest): the mean of their logarithms. What blocks differ by beyond their own
  *                        errors is pooled over all hosts, since a result does not know how its node differs from others
- *   not trusted          figures that verdict.h calls no ground, or of which there is no interval: in no common figure, and named
+ *   not trusted          figures that verdict.c calls no ground, or of which there is no interval: in no common figure, and named
  *   order                sums run by label, digest and block: the same results give the same bytes in whatever order they come
  *
  * Formulas stand in results/measure/statistics/statistics.c. */
@@ -19,7 +19,7 @@
 #include "results/measure/statistics/statistics.h"
 
 #define RES_FLEET_LOSES                                                                                      \
-    0.01 /* of the process: as little as is worth an allocator (verdict.h) loses as much */
+    0.01 /* of the process: as little as is worth an allocator (verdict.c) loses as much */
 #define RES_FLEET_LOSES_MALLOC 0.05 /* of the time in malloc, where that is all that is known */
 
 #define RES_FLEET_CANDIDATES_MOST                                                                            \

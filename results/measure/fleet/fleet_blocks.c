@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/metric.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/statistics/statistics.h"
 
 struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/statistics/statistics.h"
 
 /* ---- one candidate's figures of all hosts ----------------------------------------------------- */

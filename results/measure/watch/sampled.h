@@ -14,7 +14,7 @@
  *
  *   group       all images of a name that were seen at their end, as if they were one: what they held together, by the samples,
  *               is the sum of what each held last, while it lived; files and shared memory once, as much as the one has that has
- *               most, as confirm_service.h. Of the peak of the total no less than that of the largest
+ *               most, as confirm_service.c. Of the peak of the total no less than that of the largest
  *
  * The command gets a process group of its own, /dev/null as stdin and stdout, and a file as stderr. */
 #ifndef MALLAB_RESULTS_MEASURE_WATCH_SAMPLED_H
@@ -79,5 +79,32 @@ void res_sampled_release(struct res_sampled *sampled);
 
 /* res_sampled_group - the most bytes that the images of a name held together, of those that were seen at their end; 0: there are none. */
 double res_sampled_group(const struct res_sampled *sampled, const char *name);
+
+/* ---- sampled.c: the figures of one image of a sampled run (sampled.h), as they are read from /proc.
+ *
+ * A process that is gone leaves its figures as they were. */
+
+/* What /proc/PID/status tells, in bytes. */
+struct res_status {
+    uint64_t peak_bytes, resident_bytes, anonymous_bytes, file_bytes, shared_bytes;
+};
+
+/* res_status_parse - false when a figure is missing: of a kernel's thread, or of a process that has lost its memory. */
+bool res_status_parse(const char *text, struct res_status *ret_status);
+
+/* res_image_begin - name it; at its exec, or when it was forked. */
+void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns);
+
+/* res_image_sample - one sample. */
+void res_image_sample(struct res_image *image, uint64_t now_ns);
+
+/* res_image_last - the exact figures, while it is stopped at its end. */
+void res_image_last(struct res_image *image, uint64_t now_ns, const char *const *libraries);
+
+/* res_image_end - no more will come. */
+void res_image_end(struct res_image *image, uint64_t now_ns);
+
+/* res_image_is - whether it goes by this name. */
+bool res_image_is(const struct res_image *image, const char *name);
 
 #endif

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "results/measure/figures/metric.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
 #include "results/report/grid/grid.h"
 
@@ -29,7 +29,7 @@
  *             The baseline, where it has the same bytes, or version and build, and settings; else the first allocator that has; else the
  *             harness (the floor: it calls no allocator, so it knows the processor and nothing of the memory). Memory and faults are no times: a slower machine does not change them, nothing is taken out
  *   figure    with a bridge (own / bridge now) / (own / bridge then); else own now / own then
- *   error     each session's own (metric.h); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
+ *   error     each session's own (metric.c); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
  *             to no pairs and are not alike: one may have been on a busy machine
  *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
  *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/metric.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 
 #define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
 #define RES_WHY_CROSSES "the interval crosses the limit"

@@ -8,7 +8,7 @@
 
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/fleet/fleet.h"
 #include "results/report/grid/grid.h"
 

@@ -7,20 +7,20 @@
 #define MALLAB_RESULTS_REPORT_NOTES_NOTES_H
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/verdict.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/result/result.h"
 
 #define RES_VERDICT_LABEL "verdict" /* of the lines that answer */
 
 /* res_notes_fill - make the notes of a result and of its workloads. Those that it had are dropped: the words follow from
- * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. So are the verdicts (verdict.h). */
+ * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. So are the verdicts (verdict.c). */
 void res_notes_fill(struct res_result *result);
 
 /* res_notes_fleet - make those of a fleet, likewise. res_notes_fill makes a result's fleet anew, with its notes. */
 void res_notes_fleet(struct res_fleet *fleet);
 
 /* res_notes_tried - the candidates that the verdict names as worth it, each once.
- * Of a result with its verdicts (verdict.h). Returns how many. */
+ * Of a result with its verdicts (verdict.c). Returns how many. */
 #define RES_TRIED_MAX 3u /* the best of time, of the peak, at rest */
 size_t res_notes_tried(const struct res_result_workload *workload,
                        const struct res_result_entry *ret_entries[RES_TRIED_MAX]);

@@ -6,7 +6,7 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/candidate/candidates.h"
-#include "results/measure/figures/metric.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 
