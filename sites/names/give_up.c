@@ -87,9 +87,8 @@ static bool give_up_user(uid_t owner)
 
 bool names_give_up(uid_t owner, bool may_fetch)
 {
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    return true; /* they open and call what they like, at the end, too */
-#endif
+    if (SANITIZED) /* such builds open and call what they like, at the end, too */
+        return true;
     const bool as_asked = geteuid() != 0 || (may_fetch && owner == 0),
                gave = !as_asked && give_up_user(owner);
     return prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 0UL, 0, 0, 0) == 0 &&

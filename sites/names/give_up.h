@@ -12,6 +12,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Whether a sanitizer is built in: clang has no macro for it, so meson.build tells. */
+#ifdef MALLAB_SANITIZED
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* names_give_up - give up what can be given up. may_fetch: servers are asked, so all calls are kept, and for root's own recordings root,
  * whose cache of downloads it is.
  * Returns  false: we are root, and neither the user nor the system calls can be given up here: nothing is to be read. */

@@ -18,7 +18,7 @@
 
 static void limit(void)
 {
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* these map far more for themselves */
+#if !SANITIZED /* such builds map far more for themselves */
     const struct rlimit data = {MEMORY_BYTES, MEMORY_BYTES}, core = {0, 0};
     if (setrlimit(RLIMIT_DATA, &data) != 0 || setrlimit(RLIMIT_CORE, &core) != 0)
         exit(1);

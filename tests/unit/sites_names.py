@@ -16,7 +16,7 @@ import unittest
 
 DRIVER, PROGRAM, FETCHED = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 NAMED, STRIPPED, UNPROVEN, REPLACED, ABSENT, DAMAGED, LIMITED, UNREAD, UNMAPPED = range(1, 10)
-SANITIZED = "asan" in os.popen(f"ldd {PROGRAM}").read() or "tsan" in os.popen(f"ldd {PROGRAM}").read()
+SANITIZED = any(name in pathlib.Path(PROGRAM).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 SOURCE = """
 #include <cstdlib>
