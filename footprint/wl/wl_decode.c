@@ -135,8 +135,7 @@ static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history,
 
 /* Where the ids' lists are larger than caches, the entry of each id that an op names is fetched before its turn. */
 #define AHEAD 16u    /* ops: about a memory latency at 5 ns an op */
-#define FAR   65536u /* ids, a quarter of a megabyte: what a core's own cache holds beside the rest */
-
+#define FAR   65536u /* ids: what a core's own cache holds */
 struct ahead_cursor {
     struct cursor codes, literals; /* of op, as decode_id will read them */
     uint32_t last_literal, op;

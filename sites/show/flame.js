@@ -323,7 +323,6 @@ function followControls() {
   canvas.addEventListener("click", (event) => { const node = nodeAt(event); if (node !== undefined) zoom(node); });
   const again = () => { paints = null; draw(); };
   new ResizeObserver(() => draw()).observe(stage);
-  new MutationObserver(again).observe(document.documentElement, {attributeFilter: ["data-theme"]});
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   for (const [kind, paper] of [["beforeprint", true], ["afterprint", false]]) window.addEventListener(kind, () => { now.paper = paper; again(); });
 }
@@ -343,5 +342,4 @@ if (count > 0 && data.metrics.length > 0) {
   data.metrics.forEach((_, at) => setTimeout(totalsOf, 0, at)); // a switch then finds them made
 } else document.getElementById("main").append(element("p", {class: "absent"}, "There is no stack with a value."));
 if (data.notes.length > 0) document.getElementById("main").append(element("ul", {class: "notes"}, data.notes.map((note) => element("li", {}, data.strings[note]))));
-followTheme();
 document.documentElement.dataset.ready = "yes";

@@ -32,7 +32,7 @@ class Storm(witnessed.Witnessed):
         """And its memory is no ground for advice: how many of its threads overlap is chance."""
         self.check_storm("busy", 64, "--memory", "4M", "--on-full", "wait")
         result = self.answer("ab", "--json", "-n", 1, "-a", "glibc", self.place / "recording")
-        self.assertIn("depends on scheduling", result["workloads"][0]["trust"]["memory"])
+        self.assertIn("threads below 10 ms", result["workloads"][0]["trust"]["memory"])
 
     def test_windows(self):
         """Windows begin while threads come and go, and a chunk is one's and then another's."""

@@ -302,7 +302,7 @@ static char *doubt_of_memory(const struct res_result_workload *workload,
                              const struct res_result_entry *recorded)
 {
     const struct res_process *process = res_whole_process(workload);
-    const double peak = recorded->figures.peak_bytes;
+    const double peak = recorded != NULL ? recorded->figures.peak_bytes : NAN;
     const double memory = process == NULL                          ? NAN
                           : isfinite(process->rss_anon_peak_bytes) ? process->rss_anon_peak_bytes
                                                                    : process->rss_peak_bytes;
@@ -759,10 +759,10 @@ static void fill_shares(const struct res_result *result, struct res_result_workl
 {
     const struct res_result_entry *recorded = res_recorded_entry(workload);
     const struct res_cpu cpu = res_process_cpu(result, workload);
+    workload->no_trust_memory = doubt_of_memory(workload, recorded);
     if (recorded == NULL)
         return;
     workload->no_trust_time = doubt_of_time(result, workload, recorded);
-    workload->no_trust_memory = doubt_of_memory(workload, recorded);
     workload->share_time = res_calls_ns(workload, recorded) / cpu.ns;
     workload->share_time_low = res_calls_ns(workload, recorded) / cpu.most_ns;
     workload->share_time_high = res_calls_ns(workload, recorded) / cpu.least_ns;
