@@ -100,8 +100,9 @@ static int fetch(const struct names_module *module, const char *function)
 /* A workload tells names without directories: then the usual places are tried, and the build id decides. */
 static bool try_usual_places(struct search *search)
 {
-    static const char *const places[] = {"./",        "/usr/lib/",  "/usr/lib64/",     "/usr/local/lib/",
-                                         "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/"};
+    static const char *const places[] = {
+        "./",        "/usr/lib/",  "/usr/lib64/",     "/usr/local/lib/",  "/usr/lib/x86_64-linux-gnu/",
+        "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/", "/usr/lib/aarch64-linux-gnu/"};
     const struct names_module *module = &search->request->module;
     bool is_found = false;
     if (module->build_id_bytes == 0 || module->path[0] == '\0')

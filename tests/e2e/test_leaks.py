@@ -314,6 +314,8 @@ class Gate(lab.Lab):
         """Functions and modules by their names' parts, as in LeakSanitizer's suppressions."""
         program = self.build("g++", "-O0", "-g", "-w", "-pthread", "-x", "c++", source=SHAPES)
         self.mallab("record", "--quiet", "--sites", "-o", "rec", "--", program, "chain", stdout=subprocess.DEVNULL)
+        if '"libc.so.6+' in self.mallab("leaks", "--json", "rec").stdout.decode():
+            self.skipTest("what libc keeps is told by its own symbols: not installed: libc6-dbg")
         for pattern, ignored in (("leak:chain", 5), ("cha*n", 5), ("^chain()$", 5), ("leak:shapes", 5), ("^main$", 5), ("^hapes$", 0),
                                  ("chain$", 0), ("leak:^lib*.nothing", 0), ("# chain", 0)):
             with self.subTest(pattern=pattern):
