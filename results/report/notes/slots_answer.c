@@ -255,7 +255,8 @@ static double mapped_bytes(const struct res_result_workload *workload)
 
 static bool is_small_part(const struct res_result_workload *workload)
 {
-    return mapped_bytes(workload) > (1 - MAPPED) * workload->process->rss_anon_peak_bytes;
+    const struct res_process *process = workload->process;
+    return process != NULL && mapped_bytes(workload) > (1 - MAPPED) * process->rss_anon_peak_bytes;
 }
 
 static bool is_little(const struct res_result_workload *workload)
