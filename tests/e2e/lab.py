@@ -115,7 +115,8 @@ class Lab(unittest.TestCase):
     def record_one_turn(self, program, *options, at_turn=lambda: 0):
         """Attach to a program that does its work for a line, and says done; leave it. Returns what was said, and what at_turn() was before
         and behind that work."""
-        recorder = subprocess.Popen([BUILD / "mallab", "record", "--pid", str(program.pid), *options], stderr=subprocess.PIPE)
+        recorder = subprocess.Popen([BUILD / "mallab", "record", "--pid", str(program.pid), *options], stderr=subprocess.PIPE,
+                                    bufsize=0)  # communicate() would leave out what a buffer holds behind the first line
         said = recorder.stderr.readline()
         self.assertIn(b"recording process", said)
         before = at_turn()
