@@ -46,11 +46,6 @@ char *late_default_directory(pid_t pid)
 #define GLANCE_NS      100000
 #define WATCH_MS       50
 
-#if !defined(__x86_64__) /* late_refuse lets nobody come so far */
-#define late_call_alone(...)  false
-#define late_call_safely(...) false
-#endif
-
 struct late {
     struct late_process process;
     struct late_told *told;

@@ -1,7 +1,7 @@
 /* late_record.h - record a program that runs already: attach, wait, let go of it.
  *
  *   attach   libmallab-late.so is loaded by the program's own loader, joins a recording, and turns the slots by which the
- *            program's modules call the malloc family (shim/preload/late.h)
+ *            program's modules call the malloc family (shim/preload/late.c)
  *   let go   the slots are as they were; the recording ends; when no thread is in the library any more its shared memory goes.
  *            The library stays loaded, idle
  *
