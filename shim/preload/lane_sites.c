@@ -12,7 +12,7 @@
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/turn.h"
 #include "shim/shared/raw.h"
-#include "shim/sites/stack_bounds.h"
+#include "shim/sites/walk.h"
 
 #define PAGE_BYTES 4096u
 #define MAIN_STACK_MOST                                                                                      \

@@ -1,5 +1,5 @@
 /* stack_bounds.c - one mapping of this process. */
-#include "shim/sites/stack_bounds.h"
+#include "shim/sites/walk.h"
 
 #include <stddef.h>
 

@@ -146,4 +146,13 @@ static inline bool walk_is_own(const struct modules *modules, uint64_t address)
     return address - modules->own_start < modules->own_end - modules->own_start;
 }
 
+/* Where the calling thread's stack is, asked of the kernel: pthread_getattr_np would know, but takes a lock of the thread's that the
+ * program may hold, which allocates while it holds it itself. System calls only, no lock, no allocation.
+ *
+ * stack_bounds_of - the mapping that an address lies in, by PROCMAP_QUERY (Linux 6.11), else as /proc/self/maps lists it.
+ * stack_bounds_listed - the same by /proc/self/maps alone.
+ * Both return false where the kernel does not tell. */
+bool stack_bounds_of(uintptr_t address, uintptr_t *ret_low, uintptr_t *ret_high);
+bool stack_bounds_listed(uintptr_t address, uintptr_t *ret_low, uintptr_t *ret_high);
+
 #endif

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "shim/sites/stack_bounds.h"
+#include "shim/sites/walk.h"
 #include "unit/harness.h"
 
 #define PAGE 4096u
