@@ -33,12 +33,7 @@ static const char *const ENDS[FP_ENDED_COUNT] = {
     [FP_ENDED_EXEC] = "exec",       [FP_ENDED_RUNNING] = "running",
 };
 
-static const char *const ORIGINS[FP_RUNS_ON_COUNT] = {
-    [FP_RUNS_ON_UNKNOWN] = "unknown",
-    [FP_RUNS_ON_LIBC] = "libc",
-    [FP_RUNS_ON_LINKED] = "linked",
-    [FP_RUNS_ON_PRELOADED] = "preloaded",
-};
+static const char *const ORIGINS[FP_RUNS_ON_COUNT] = {"unknown", "libc", "linked", "preloaded", "deepbind"};
 
 const char *fp_ended_name(enum fp_ended ended)
 {

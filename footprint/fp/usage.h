@@ -31,10 +31,11 @@ enum fp_runs_on {
     FP_RUNS_ON_LIBC,
     FP_RUNS_ON_LINKED,    /* a library of the program's, or the program itself */
     FP_RUNS_ON_PRELOADED, /* $LD_PRELOAD or /etc/ld.so.preload names it */
+    FP_RUNS_ON_DEEPBIND,  /* libc's, which libraries call past whatever is preloaded (RTLD_DEEPBIND) */
     FP_RUNS_ON_COUNT,
 };
 
-/* fp_ended_name - "exit", "signal", "exec", "running", "unknown". fp_runs_on_name - "libc", "linked", "preloaded", "unknown".
+/* fp_ended_name - "exit", "signal", "exec", "running", "unknown". fp_runs_on_name - "libc", "linked", "preloaded", "deepbind", "unknown".
  * Static; NULL outside the enum. */
 const char *fp_ended_name(enum fp_ended ended);
 const char *fp_runs_on_name(enum fp_runs_on how);

@@ -12,7 +12,6 @@
 #include "shim/preload/lane_chunk.h"
 #include "shim/preload/lane_sites.h"
 #include "shim/preload/large.h"
-#include "shim/preload/late.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"

@@ -31,6 +31,9 @@ void attach_forbid(void);
 void attach_forget(void);
 void attach_allow(void);
 
+/* late_told - the reason why this process, that was attached to, is not recorded (late.c). */
+void late_told(const char *reason);
+
 /* attach_make_ready - learn what the forked children of a process that is about to be confined cannot ask. */
 void attach_make_ready(void);
 

@@ -94,6 +94,9 @@ static inline bool boot_owns(const void *address)
 /* runs_on_put - what was found before main, into a slot: of a forked child all of it, of a fresh image nothing yet. */
 void runs_on_put(struct seg_slot *slot);
 
+/* runs_on_deepbind - libraries call libc's past whatever is preloaded: it is not to be exchanged by a preload. */
+void runs_on_deepbind(void);
+
 /* runs_on_ask - find it, for a process that is on; where no call of the allocator is under way. */
 void runs_on_ask(void);
 

@@ -25,6 +25,7 @@
 #include "shim/preload/confine.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim_text.h"
+#include "shim/preload/slots.h"
 #include "shim/shared/raw.h"
 
 #define PATH_BYTES 1024u
@@ -378,7 +379,7 @@ SHIM_EXPORT int execle(const char *path, const char *word, ...)
     return execve(path, words, environment);
 }
 
-/* ---- libraries whose calls do not come to us ----------------------------------------------------------- */
+/* ---- libraries that look past us ------------------------------------------------------------------------ */
 
 static cold_path void tell_passing(const char *path, const char *why)
 {
@@ -387,13 +388,50 @@ static cold_path void tell_passing(const char *path, const char *why)
         tell(text_base_name(path), why, false);
 }
 
+/* By another thread, or it was when this process was forked: then it is waited for in vain. */
+#define RESTS 10000u
+static _Atomic uint32_t defined;
+enum { DEFINED_NOT_YET, DEFINED_UNDER_WAY, DEFINED_OURS, DEFINED_THEIRS };
+
+/* What is opened so finds libc's definitions before ours: those lead to us from now on, as dlsym(3) says it, too. Where another
+ * allocator stands behind us, its calls are not that one's: they go on past us both. */
+static cold_path void define_ours(const char *path)
+{
+    const int saved = errno;
+    uint32_t seen = DEFINED_NOT_YET;
+    if (swap_acq_rel(&defined, &seen, DEFINED_UNDER_WAY)) {
+        const bool may = boot_resolve() && shim_next.is_libc && confine_may_call();
+        seen = may && slots_define() ? DEFINED_OURS : DEFINED_THEIRS;
+        if (may)
+            confine_called();
+        put_release(&defined, seen);
+    }
+    for (unsigned rests = 0; rests < RESTS && seen == DEFINED_UNDER_WAY; rests++) {
+        confine_rest();
+        seen = get_acquire(&defined);
+    }
+    runs_on_deepbind();
+    if (seen != DEFINED_OURS)
+        tell_passing(path,
+                     "was opened with RTLD_DEEPBIND: calls of it and of what it brings pass the recorder by");
+    errno = saved;
+}
+
+/* What brings an allocator of its own has found that one. */
+__attribute__((destructor)) static void tell_other_allocator(void)
+{
+    const char *other = get_acquire(&defined) == DEFINED_OURS ? slots_other_malloc() : NULL;
+    if (other != NULL)
+        tell_passing(other, "is the allocator of libraries that were opened with RTLD_DEEPBIND: calls of it "
+                            "pass the recorder by");
+}
+
 /* Both look at who calls them, so they are left by a jump. */
 SHIM_EXPORT void *dlopen(const char *path, int flags)
 {
     resolve();
     if (unlikely((flags & (RTLD_DEEPBIND | RTLD_NOLOAD)) == RTLD_DEEPBIND && path != NULL))
-        tell_passing(path,
-                     "was opened with RTLD_DEEPBIND: calls of it and of what it brings pass the recorder by");
+        define_ours(path);
     return next.dlopen(path, flags);
 }
 

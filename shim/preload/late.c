@@ -1,8 +1,12 @@
-/* late.c - the three calls of whoever attaches, and what they tell.
+/* late.c - the library loaded into a running program: begins to record there, ends, forgets.
  *
- * Laws of this file: late.h has them. */
-#include "shim/preload/late.h"
-
+ * Whoever attaches (record/attach) makes a thread of the program call one of three exported functions, in a place where it is in
+ * no lock of the loader and of the allocator, as a signal handler would be called. Each leaves errno as it was.
+ *
+ *   mallab_late_begin   join a recording, and turn the slots of all modules to our hooks (slots.h)
+ *   mallab_late_end     turn them back. Threads may be in hooks for a while yet
+ *   mallab_late_forget  when none is, as the caller has seen with all of them stopped: let go of the shared memory. It makes
+ *                       system calls only */
 #include <errno.h>
 #include <string.h>
 
@@ -11,6 +15,7 @@
 #include "shim/preload/shim.h"
 #include "shim/preload/shim_text.h"
 #include "shim/preload/slots.h"
+#include "shim/shared/late_report.h"
 
 #define LATE_EXPORT __attribute__((visibility("default")))
 
@@ -53,7 +58,6 @@ static bool enter(uint32_t first, uint32_t second)
 
 static void leave(uint32_t state, uint64_t ticket, int saved)
 {
-    mallab_late_report.calls++;
     put_release((_Atomic uint32_t *)&mallab_late_report.state, state);
     put_release((_Atomic uint64_t *)&mallab_late_report.done, ticket);
     errno = saved;
@@ -96,7 +100,7 @@ void mallab_late_end(const char *request, uint64_t ticket)
     (void)request;
     if (!enter(LATE_ON, LATE_LEAVING))
         return;
-    mallab_late_report.slots_back = slots_turn(true).turned;
+    (void)slots_turn(true); /* all that hold ours */
     attach_forbid();
     leave(LATE_LEAVING, ticket, saved);
 }

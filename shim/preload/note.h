@@ -10,7 +10,7 @@
  * note_wanted - whether somebody records this tree, and is to be told. */
 void note_take_name(const char *segment_path);
 
-/* note_forget_name - another recording begins in this process (late.h). */
+/* note_forget_name - another recording begins in this process (late.c). */
 void note_forget_name(void);
 
 bool note_wanted(void);

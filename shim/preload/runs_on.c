@@ -21,6 +21,7 @@
 
 /* Ordinary memory: forked children have it from their parent. `how` is FP_RUNS_ON_UNKNOWN until it is found. */
 static struct seg_allocator found;
+static _Atomic uint32_t is_passed_by; /* libraries were opened with RTLD_DEEPBIND */
 
 /* ---- which object ------------------------------------------------------------------------------------ */
 
@@ -172,15 +173,28 @@ static enum fp_runs_on look(void)
     return origin();
 }
 
-void runs_on_put(struct seg_slot *slot)
+static uint32_t how_found(void)
 {
     const uint32_t how = get_relaxed(&found.how);
+    return how == FP_RUNS_ON_LIBC && get_relaxed(&is_passed_by) ? FP_RUNS_ON_DEEPBIND : how;
+}
+
+void runs_on_put(struct seg_slot *slot)
+{
+    const uint32_t how = how_found();
     put_relaxed(&slot->allocator.how, FP_RUNS_ON_UNKNOWN);
     slot->allocator.in_front = found.in_front;
     memcpy(slot->allocator.name, found.name, sizeof found.name);
     memcpy(slot->allocator.version, found.version, sizeof found.version);
     memcpy(slot->allocator.library, found.library, sizeof found.library);
     put_release(&slot->allocator.how, how);
+}
+
+void runs_on_deepbind(void)
+{
+    put_relaxed(&is_passed_by, 1);
+    if (shim_process != NULL && get_acquire(&shim_process->state) == PROCESS_ON)
+        put_release(&shim_process->slot->allocator.how, how_found());
 }
 
 void runs_on_ask(void)

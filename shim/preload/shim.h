@@ -11,7 +11,7 @@
 
 #include "shim/shared/segment.h"
 
-/* The same sources are a second library, which is loaded into a running program (late.h) instead of being preloaded. */
+/* The same sources are a second library, which is loaded into a running program (late.c) instead of being preloaded. */
 #if defined(MALLAB_SHIM_LATE)
 #define SHIM_IS_LATE true
 #define SHIM_EXPORT  __attribute__((visibility("hidden"))) /* slots lead to it, no symbol */

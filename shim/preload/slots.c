@@ -25,31 +25,41 @@
  * they are turned to. */
 #define OTHERS(X) X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk) X(prctl) X(syscall) X(dlclose)
 
+/* The preloaded library has its hooks under names that others may stand before: it looks them up. */
+#if defined(MALLAB_SHIM_LATE)
 #define DECLARE(name)                 extern char hook_##name[] __asm__(#name) __attribute__((visibility("hidden")));
 #define DECLARE_OPERATOR(which, name) DECLARE(name)
 BOOT_FAMILY(DECLARE)
 BOOT_OPERATORS(DECLARE_OPERATOR)
 OTHERS(DECLARE)
+#define HOOK(name) hook_##name
+#else
+#define HOOK(name) NULL
+#endif
 
 static struct row {
     const char *name;
-    void *const ours, *const *next; /* next: what the hook forwards to; NULL: it is looked for here */
-    void *theirs;                   /* NULL: the process has none, or it is not ours to turn */
+    void *ours, *const *next; /* next: what the hook forwards to; NULL: it is looked for here */
+    void *theirs;             /* NULL: the process has none, or it is not ours to turn */
     uintptr_t stub; /* that stands for it in all modules, in a program that is not position independent */
     bool is_found;  /* ours, by the loader under that name */
 } rows[] = {
-#define ROW(name)                 {#name, hook_##name, (void *const *)(void *)&shim_next.name, NULL, 0, false},
-#define ROW_OPERATOR(which, name) {#name, hook_##name, &shim_next.operators[which], NULL, 0, false},
-#define ROW_OTHER(name)           {#name, hook_##name, NULL, NULL, 0, false},
+#define ROW(name)                 {#name, HOOK(name), (void *const *)(void *)&shim_next.name, NULL, 0, false},
+#define ROW_OPERATOR(which, name) {#name, HOOK(name), &shim_next.operators[which], NULL, 0, false},
+#define ROW_OTHER(name)           {#name, HOOK(name), NULL, NULL, 0, false},
     BOOT_FAMILY(ROW) BOOT_OPERATORS(ROW_OPERATOR) OTHERS(ROW_OTHER)};
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
 static void find_theirs(void)
 {
+    const struct link_map *object = elf_object_of((const void *)(uintptr_t)find_theirs);
     for (size_t i = 0; i < ROW_COUNT; i++) {
         struct row *row = &rows[i];
-        void *const found = row->next != NULL ? *row->next : elf_first_symbol(row->name);
+        row->ours = row->ours != NULL ? row->ours : elf_symbol(object, row->name);
+        void *const found = row->next != NULL ? *row->next
+                            : SHIM_IS_LATE    ? elf_first_symbol(row->name)
+                                              : NULL;
         row->theirs = found != row->ours ? found : row->theirs;
         row->is_found = false;
     }
@@ -399,6 +409,39 @@ static int sweep_slots(struct dl_phdr_info *info, size_t size, void *data)
     if (sweep->count.left != left)
         name_left(&sweep->count, info->dlpi_name, sweep->count.left - left);
     return 0;
+}
+
+bool slots_define(void)
+{
+    struct sweep sweep = {.back = false};
+    boot_make_ready();
+    find_theirs();
+    sweep.mappings = read_mappings();
+    (void)dl_iterate_phdr(sweep_definitions, &sweep);
+    if (sweep.mappings != NULL)
+        raw_munmap(sweep.mappings, MAPPINGS_BYTES);
+    return row_of("malloc")->is_found && row_of("free")->is_found;
+}
+
+static int find_other(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const char **other = data;
+    struct module module;
+    (void)size;
+    if (info->dlpi_addr == getauxval(AT_BASE) || !read_module(info, &module)) /* older loaders have one */
+        return 0;
+    const struct link_map object = {.l_addr = module.base, .l_ld = (ElfW(Dyn) *)(uintptr_t)module.dynamic};
+    void *const found = elf_symbol(&object, "malloc");
+    if (found != NULL && found != row_of("malloc")->ours)
+        *other = info->dlpi_name;
+    return *other != NULL;
+}
+
+const char *slots_other_malloc(void)
+{
+    const char *other = NULL;
+    (void)dl_iterate_phdr(find_other, &other); /* what it returns is in there */
+    return other;
 }
 
 struct slots_count slots_turn(bool back)

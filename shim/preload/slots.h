@@ -31,6 +31,12 @@ struct slots_count {
 /* slots_turn - turn all that can be; back: those that hold ours. */
 struct slots_count slots_turn(bool back);
 
+/* slots_define - turn the definitions alone, for what the loader binds from now on. Returns whether malloc and free are ours. */
+bool slots_define(void);
+
+/* slots_other_malloc - behind slots_define: the path of a module that has a malloc which does not lead to us; NULL: none has. */
+const char *slots_other_malloc(void);
+
 /* slots_theirs - the addresses of the malloc family that slots were turned from, 0 where there is none. */
 void slots_theirs(uint64_t *ret_words, size_t most);
 

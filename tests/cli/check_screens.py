@@ -75,7 +75,7 @@ CHANGES = {
     "many threads": set_workload(threads=1024),
     "on one thread": lambda result: (result.update(one_thread=True), set_workload(threads=1024)(result)),
     "not whole": set_workload(complete=False, lost_calls=123456789, incomplete_why="it was ended by SIGKILL while the collector wrote its last block of calls"),
-    "objects freed past the recorder": set_workload(complete=True, unseen_frees=90000),
+    "frees past any preload": set_workload(complete=True, unseen_frees=90000),
     "few calls": set_workload(ops=1),
     "noise": noisy,
     "a limit": lambda result: result.update(limit_bytes=512 << 20, limit_by="cgroup"),

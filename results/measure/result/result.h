@@ -158,7 +158,7 @@ struct res_process {
 
 /* The allocator that served the recorded program. */
 struct res_runs_on {
-    char *name, *version, *how; /* how: "libc", "linked", "preloaded" */
+    char *name, *version, *how; /* how: as fp_runs_on_name has it */
 };
 
 /* What a figure of a workload, a fleet or a confirmation says about the program (results/measure/figures/verdict.c). */

@@ -296,7 +296,7 @@ static const struct res_described PROCESS = RES_DESCRIBE_WHOLLY("a process", PRO
 static const struct res_field RUNS_ON_FIELDS[] = {
     RES_ROW(TEXT, "name", name, "of the allocator"),
     RES_ROW(TEXT, "version", version, "as it tells"),
-    RES_ROW(TEXT, "how", how, "`libc`, `linked` or `preloaded`"),
+    RES_ROW(TEXT, "how", how, "`libc`, `linked`, `preloaded` or `deepbind`"),
 };
 static const struct res_described RUNS_ON = RES_DESCRIBE_WHOLLY("an allocator", RUNS_ON_FIELDS);
 #undef OWNER

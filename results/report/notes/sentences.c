@@ -85,7 +85,7 @@ const struct res_sentence RES_WORKLOAD_SENTENCES[] = {
     RUNS_ROW,
 
     /* ---- what figures rest on ---- */
-    LINE("preload", CAVEAT, "{unseen} objects were freed past the recorder: a part of the program calls its C library past any preload (RTLD_DEEPBIND, as php loads extensions), and under a preloaded allocator it may crash"),
+    LINE("preload", CAVEAT, "{unseen} frees go past any preload: a part of the program calls its C library by itself (RTLD_DEEPBIND, as php loads extensions), and under a preloaded allocator it may crash"),
     LINE("heap", BASIS, "{own_allocator}"),
     LINE("heap", BASIS, "{mapped} of the program's own memory does not come from malloc: it maps that itself"),
     LINE("covers", BASIS, "a preload reaches all {processes} processes, of which {compared} compared"),

@@ -57,12 +57,19 @@ SLOT(few_calls)
         say("%s call%s", FP_GROUPED(calls), calls == 1 ? " is" : "s are");
 }
 
-bool res_is_past_preloads(const struct res_result_workload *workload)
+static bool is_deepbound(const struct res_result_workload *workload)
 {
-    return workload->complete && res_count_told(workload->unseen_frees) >= UNSEEN;
+    return workload->runs_on != NULL && workload->runs_on->how != NULL &&
+           strcmp(workload->runs_on->how, "deepbind") == 0;
 }
 
-SLOT_IF(unseen, res_is_past_preloads(about->workload), "%s", FP_GROUPED(about->workload->unseen_frees))
+bool res_is_past_preloads(const struct res_result_workload *workload)
+{
+    return (workload->complete && res_count_told(workload->unseen_frees) >= UNSEEN) || is_deepbound(workload);
+}
+
+SLOT_IF(unseen, res_is_past_preloads(about->workload), "%s",
+        is_deepbound(about->workload) ? "some libraries'" : FP_GROUPED(about->workload->unseen_frees))
 
 /* Settings of which nothing tells whether the allocator heeded them: a row may be that of its default. */
 SLOT(unproven)
@@ -83,14 +90,9 @@ SLOT(unproven)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-static const char *stopped_by(const struct res_about *about)
-{
-    return about->workload->stopped_by != NULL ? about->workload->stopped_by : "";
-}
-
 static bool is_stopped_by(const struct res_about *about, const char *what)
 {
-    return strcmp(stopped_by(about), what) == 0;
+    return about->workload->stopped_by != NULL && strcmp(about->workload->stopped_by, what) == 0;
 }
 
 static void add_rounds(struct res_text *words, uint64_t rounds)
