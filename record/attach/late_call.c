@@ -1,6 +1,6 @@
 /* late_call.c - which thread makes a call: those that wait first, then those that run; or any, while all others stand still.
  *
- * Laws of this file: those of late_thread.h. */
+ * Laws of this file: those of late_call.h. */
 #include "record/attach/late_call.h"
 
 #include "footprint/base/support.h"
@@ -13,7 +13,6 @@
 
 #include "footprint/base/clock.h"
 #include "record/attach/late_stack.h"
-#include "record/attach/late_wait.h"
 
 #define ROUND_REST_NS 5000000
 #define LOOKS_MOST    20u

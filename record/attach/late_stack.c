@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 
 #include "footprint/base/support.h"
-#include "record/attach/late_wait.h"
 
 #define FRAMES_MOST 1024u
 #define STACK_MOST  (8u << 20)  /* bytes of it that are looked at */

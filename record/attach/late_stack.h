@@ -34,4 +34,37 @@ enum late_place late_stack_place(struct late_process *process, const struct user
 bool late_stack_is_clean(struct late_process *process, const struct user_regs_struct *registers,
                          uint64_t restorer);
 
+/* ---- the system call that it is in -----------------------------------------------------------------
+ *
+ * The kernel begins most calls anew that a stop has interrupted, but not behind a return from a signal's handler, as which a
+ * thread comes back from what we make it call; and some end as interrupted wherever they are (signal(7)). So the registers are
+ * set to where the call begins. registers: of a thread that stands still, as PTRACE_GETREGS has them. */
+
+/* late_wait_may_call - whether the call is one that waits without a lock, and could be made again as it was.
+ * ret_frames  so many of libc's may lie on the stack for it. */
+bool late_wait_may_call(const struct late_process *process, const struct user_regs_struct *registers,
+                        unsigned *ret_frames);
+
+/* late_wait_is_partway - whether a stop could end the call with less done than was asked for, and its caller see that. */
+bool late_wait_is_partway(const struct user_regs_struct *registers);
+
+/* late_wait_look - the call that a thread waits in, without stopping it: its number, arguments but the first, rsp and rip. Returns
+ * false where it runs. */
+bool late_wait_look(const struct late_process *process, pid_t thread, struct user_regs_struct *ret);
+
+/* late_wait_hears_all - of a thread that stands still: false where it waits for a signal (pause, sigsuspend) that a handler could
+ * take before the call begins anew, which then would wait for ever. */
+bool late_wait_hears_all(const struct late_process *process, pid_t thread,
+                         const struct user_regs_struct *registers);
+
+/* late_wait_is_lost - whether a call was interrupted of which it is not known how to begin it anew behind a return from a signal. */
+bool late_wait_is_lost(const struct late_process *process, const struct user_regs_struct *registers);
+
+/* late_wait_renew - set registers so that an interrupted call begins anew. Returns whether they are others than before. */
+bool late_wait_renew(const struct late_process *process, pid_t thread, struct user_regs_struct *registers);
+
+/* late_wait_mend - the same in a thread that is let go and makes no call, where the stop would be seen; else nothing. */
+void late_wait_mend(const struct late_process *process, pid_t thread,
+                    const struct user_regs_struct *registers);
+
 #endif

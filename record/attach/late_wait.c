@@ -1,7 +1,7 @@
 /* late_wait.c - numbers of system calls, and what the kernel leaves in the registers of one that was interrupted.
  *
- * Laws of this file: late_wait.h has them. */
-#include "record/attach/late_wait.h"
+ * Laws of this file: late_stack.h has them. */
+#include "record/attach/late_stack.h"
 
 #if defined(__x86_64__)
 
