@@ -3,6 +3,7 @@
  * Laws of this file: late_record.h has them. */
 #include "record/attach/late_record.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@
 #include "record/control.h"
 #include "record/target.h"
 #include "shim/shared/late_report.h"
+#include "shim/shared/segment.h"
 
 char *late_default_directory(pid_t pid)
 {
@@ -45,6 +47,7 @@ char *late_default_directory(pid_t pid)
 #define CHILDREN_NS    UINT64_C(2000000000)   /* for children to end that ended with their parent */
 #define GLANCE_NS      100000
 #define WATCH_MS       50
+#define CHILDREN_LOOKS 8u
 
 struct late {
     struct late_process process;
@@ -170,12 +173,32 @@ static bool load(struct late *late, char **ret_problem)
     return false;
 }
 
-/* Whether a collector holds the shared memory of that name. */
-static bool is_collected(const char *segment)
+/* Whether who started a collector was killed: then its parent is who takes over such, and it ends its recording. */
+static bool is_orphan(int segment)
+{
+    uint32_t collector = 0;
+    const off_t at = offsetof(struct seg_header, fixed) + offsetof(struct seg_fixed, collector_pid);
+    char *status = pread(segment, &collector, sizeof collector, at) == (ssize_t)sizeof collector
+                       ? late_proc_read((pid_t)collector, "status", NULL)
+                       : NULL;
+    const char *parent = status != NULL ? strstr(status, "\nPPid:") : NULL;
+    char name[LATE_NAME_BYTES] = "";
+    if (parent != NULL)
+        late_process_name((pid_t)strtol(parent + strlen("\nPPid:"), NULL, 10), name);
+    free(status);
+    return strncmp(name, "mallab", 6) != 0;
+}
+
+/* Whether a collector holds the shared memory of that name, and goes on. One that ends meanwhile is waited for. */
+static bool is_collected(const struct late *late, const char *segment)
 {
     struct fp_error error;
+    const uint64_t begin = fp_now_ns();
     const int fd = fp_trusted_open(AT_FDCWD, segment, S_IFREG, FP_TRUSTED_OWN, &error);
-    const bool held = fd >= 0 && fp_segment_is_held(fd);
+    bool held;
+    while ((held = fd >= 0 && fp_segment_is_held(fd)) && is_orphan(fd) &&
+           fp_now_ns() - begin < late->within_ns)
+        late_rest(10 * GLANCE_NS);
     if (fd >= 0)
         close(fd);
     return held;
@@ -210,7 +233,7 @@ static bool make_idle(struct late *late, char **ret_problem)
                                   (int)late->process.pid);
         return false;
     }
-    if (report.state == LATE_ON && is_collected(report.segment)) {
+    if (report.state == LATE_ON && is_collected(late, report.segment)) {
         *ret_problem = res_printf(
             "process %d is being recorded by another 'mallab record --pid': end that with 'mallab record "
             "--control DIR --end'",
@@ -348,31 +371,41 @@ static bool has_left(struct late *late)
     return function_of(late, LATE_END_NAME) == 0;
 }
 
-/* Those that were forked meanwhile have slots of ours, too. */
-static void leave_children(const struct late *late)
+/* Returns whether it had slots of ours, and has none any more. holds: it has the shared memory mapped. */
+static bool leave_child(const struct late *late, pid_t pid, const char *segment, bool holds, bool tell)
 {
-    pid_t *threads = res_calloc(LATE_THREADS_MOST, sizeof *threads);
-    char name[64], *children;
-    for (size_t i = late_threads_list(&late->process, threads, LATE_THREADS_MOST); i-- > 0; free(children)) {
-        snprintf(name, sizeof name, "task/%d/children", (int)threads[i]);
-        char *next = children = late_proc_read(late->process.pid, name, NULL);
-        for (long pid; next != NULL && (pid = strtol(next, &next, 10)) > 0;) {
-            struct late child = *late;
-            char *problem = NULL;
-            if (late_process_open((pid_t)pid, late->library, &child.process, &problem) && is_loaded(&child)) {
-                if (make_idle(&child, &problem))
-                    leave_children(&child);
-                else
-                    res_say(
-                        "record",
-                        "%s: it was forked meanwhile, and stays in the recorder, which passes its calls on",
-                        problem);
-            }
-            free(problem);
-            late_process_close(&child.process);
-        }
+    struct late child = *late;
+    struct late_report report;
+    char *problem = NULL;
+    if (late_process_open(pid, late->library, &child.process, &problem))
+        holds = is_loaded(&child) && read_report(&child, &report) && report.state != LATE_IDLE &&
+                strcmp(report.segment, segment) == 0;
+    const bool left = holds && problem == NULL && make_idle(&child, &problem);
+    if (tell && holds && !left && !late_process_ended(&child.process))
+        res_say("record",
+                "process %d was forked meanwhile, and stays in the recorder, which passes its calls on: %s",
+                (int)pid, problem);
+    free(problem);
+    late_process_close(&child.process);
+    return left;
+}
+
+/* Those that were forked meanwhile have slots of ours, too, whoever is their parent by now. Returns whether any was left: it may have
+ * forked others before. */
+static bool leave_children(const struct late *late, const char *segment, bool tell)
+{
+    DIR *processes = opendir("/proc");
+    bool any = false;
+    for (struct dirent *entry; processes != NULL && (entry = readdir(processes)) != NULL;) {
+        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        char *maps = pid > 0 && pid != late->process.pid ? late_proc_read(pid, "maps", NULL) : NULL;
+        if (maps != NULL && strstr(maps, late->library) != NULL)
+            any = leave_child(late, pid, segment, strstr(maps, segment) != NULL, tell) || any;
+        free(maps);
     }
-    free(threads);
+    if (processes != NULL)
+        closedir(processes);
+    return any;
 }
 
 /* Slots first, so that nothing is made any more that nobody hears; then the recording's end; then the memory. */
@@ -384,7 +417,10 @@ static void leave(struct late *late, struct rec_collector *collector, struct rec
     told->ended = told->ended || has_left(late);
     finish_collector(collector, recorded, !told->ended);
     told->idle = told->ended || (left && forget(late, &told->problem));
-    leave_children(late);
+    for (unsigned looks = 0; looks < CHILDREN_LOOKS && leave_children(late, collector->segment, false);
+         looks++)
+        ;
+    (void)leave_children(late, collector->segment, true); /* those that stay */
     told->ended = told->ended || has_left(late);
     if (!told->ended)
         return;

@@ -161,33 +161,61 @@ class Attach(Attached):
         self.assertNotIn(" -1 ", answers[0])
 
     def test_children(self):
-        """What the program forks meanwhile is recorded, and left as it is itself, its children's children too."""
+        """What the program forks meanwhile is recorded, and left as it is itself, its children's children too, also those whose parent has
+        ended. One that cannot be left is told."""
         code = ("import os, sys, time\n"
                 "print('ready', flush=True)\n"
                 "sys.stdin.readline()\n"
                 "if os.fork() == 0:\n"
-                "    os.fork()\n"
+                "    if os.fork() and sys.argv[1] == 'orphan':\n"
+                "        os._exit(0)\n"
                 "    os.write(1, f'{os.getpid()}\\n'.encode())\n"
-                "    while os.getppid() != 1:\n"
+                "    while True:\n"
                 "        [bytes(i) for i in range(600, 2000, 7)]\n"
                 "        time.sleep(0.001)\n"
-                "    os._exit(0)\n"
                 "sys.stdin.readline()\n")
-        program = self.begin("/usr/bin/python3", "-S", "-c", code, stdin=subprocess.PIPE)
-        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"], stderr=subprocess.PIPE)
-        self.assertIn(b"recording process", recorder.stderr.readline())
-        program.stdin.write(b"\n")
-        program.stdin.flush()
-        children = [int(program.stdout.readline()) for _ in range(2)]
-        for child in children:
-            self.addCleanup(lambda child=child: os.kill(child, signal.SIGKILL))
         holds = lambda pid: "/dev/shm/mallab" in pathlib.Path(f"/proc/{pid}/maps").read_text()
-        lab.wait_for(lambda: all(map(holds, children)), "their calls")
-        recorder.send_signal(signal.SIGINT)
-        self.assertIn(b"as it was", recorder.communicate(timeout=lab.PATIENCE_S)[1])
-        self.assertEqual([holds(child) for child in children], [False, False])
-        program.stdin.close()
-        self.assertEqual(len(self.recording()["processes"]), 3)
+        for how, count in (("family", 2), ("orphan", 1), ("stopped", 2)):
+            program = self.begin("/usr/bin/python3", "-S", "-c", code, how, stdin=subprocess.PIPE)
+            recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / how], stderr=subprocess.PIPE)
+            self.assertIn(b"recording process", recorder.stderr.readline())
+            program.stdin.write(b"\n")
+            program.stdin.flush()
+            children = [int(program.stdout.readline()) for _ in range(count)]
+            for child in children:
+                self.addCleanup(lambda child=child: os.kill(child, signal.SIGKILL))
+            lab.wait_for(lambda: all(map(holds, children)), "their calls")
+            if how == "stopped":
+                os.kill(children[1], signal.SIGSTOP)
+                lab.wait_for(lambda: pathlib.Path(f"/proc/{children[1]}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T", "it to stop")
+            recorder.send_signal(signal.SIGINT)
+            said = recorder.communicate(timeout=lab.PATIENCE_S)[1].decode()
+            self.assertIn("as it was", said)
+            self.assertEqual([holds(child) for child in children], [False, how == "stopped"][:count])
+            self.assertEqual([int(pid) for pid in re.findall(r"process (\d+) was forked meanwhile, and stays", said)],
+                             children[1:] if how == "stopped" else [])
+            program.stdin.close()
+            if how == "family":
+                self.assertEqual(len(self.recording(how)["processes"]), 3)
+
+    def test_killed_a_moment_ago(self):
+        """The collector of one who was killed has not seen that yet: its end is waited for. Where nobody was killed the answer comes at once."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        recorder = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "rec"], stderr=subprocess.PIPE)
+        self.addCleanup(recorder.stderr.close)
+        self.assertIn(b"recording process", recorder.stderr.readline())
+        [collector] = map(int, pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split())
+        os.kill(collector, signal.SIGSTOP)
+        self.assertIn("is being recorded by another", self.attach(program, "--attach-timeout", "1h", name="refused", status=125))
+        recorder.kill()
+        recorder.wait()
+        second = subprocess.Popen([lab.BUILD / "mallab", "record", "--pid", str(program.pid), "-o", self.place / "after", "--duration", "20ms"],
+                                  stderr=subprocess.PIPE)
+        asleep = lambda: pathlib.Path(f"/proc/{second.pid}/syscall").read_text().split()[0] == "230"  # clock_nanosleep, between two looks
+        lab.wait_for(lambda: second.poll() is not None or asleep(), "it to look")
+        os.kill(collector, signal.SIGCONT)
+        self.assertIn(b"as it was", second.communicate(timeout=lab.PATIENCE_S)[1])
+        self.end(program)
 
     def test_killed(self):
         """mallab is killed at random moments; the next one finds the program as it needs it, or says what to end first."""
