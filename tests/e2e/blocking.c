@@ -3,6 +3,7 @@
  * Says ready, and waits for a line; then it serves all that is waited for, and tells of each call what it returned, and errno where it
  * failed: the same whether somebody attached meanwhile or not. */
 #include <errno.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct wait {
 
 static char bytes[BYTES];
 static int semaphores, file;
+static struct io_uring_params ring_shape;
 
 static ssize_t by_epoll_pwait(const struct wait *wait)
 {
@@ -148,6 +150,27 @@ static ssize_t by_connect(const struct wait *wait)
     return connect(mine, (struct sockaddr *)&address, length);
 }
 
+/* For a completion, of which serve() makes one; the ring is `ours`. Where none can be had (-1) the call fails at once, attached or not. */
+static ssize_t by_io_uring(const struct wait *wait)
+{
+    return syscall(SYS_io_uring_enter, wait->ours, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+}
+
+static void complete_one(int ring, const struct io_uring_params *shape)
+{
+    const size_t most = 1 << 16;
+    char *queue = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+    struct io_uring_sqe *entry = mmap(NULL, sizeof *entry, PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+                                      IORING_OFF_SQES);
+    if (queue == MAP_FAILED || (void *)entry == MAP_FAILED)
+        exit(2);
+    entry->opcode = IORING_OP_NOP;
+    *(uint32_t *)(void *)(queue + shape->sq_off.array) = 0;
+    __atomic_store_n((uint32_t *)(void *)(queue + shape->sq_off.tail), 1, __ATOMIC_RELEASE);
+    if (syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) != 1)
+        exit(2);
+}
+
 static struct wait waits[] = {
     {.name = "epoll_pwait", .call = by_epoll_pwait},
     {.name = "epoll_pwait2", .call = by_epoll_pwait2},
@@ -164,6 +187,7 @@ static struct wait waits[] = {
     {.name = "semtimedop", .call = by_semtimedop},
     {.name = "accept", .call = by_accept},
     {.name = "connect", .call = by_connect},
+    {.name = "io_uring", .call = by_io_uring},
 };
 
 #define WAIT_COUNT (sizeof waits / sizeof waits[0])
@@ -204,6 +228,9 @@ static void prepare(struct wait *wait)
     if (strcmp(wait->name, "connect") == 0) {
         wait->theirs = listening(0);
         (void)connected(wait->theirs);
+    } else if (strcmp(wait->name, "io_uring") == 0) {
+        wait->ours = (int)syscall(SYS_io_uring_setup, 1, &ring_shape);
+        return;
     } else if (strcmp(wait->name, "accept") == 0) {
         wait->ours = listening(1);
     } else if (strcmp(wait->name, "write") == 0) {
@@ -227,6 +254,10 @@ static void serve(const struct wait *wait)
         (void)semop(semaphores, &give, 1);
     else if (wait->call == by_accept)
         (void)connected(wait->ours);
+    else if (wait->call == by_io_uring && wait->ours >= 0)
+        complete_one(wait->ours, &ring_shape);
+    else if (wait->call == by_io_uring)
+        return;
     else if (wait->call == by_connect)
         (void)accept(wait->theirs, NULL, NULL);
     else if (wait->sends)
