@@ -19,7 +19,7 @@
 #include "convert/select/selection_plan.h"
 #include "convert/text/workload_text.h"
 #include "footprint/base/clock.h"
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 
 #define META_ENTRIES_MAX 9u
 

@@ -16,7 +16,7 @@
 #include "footprint/base/process.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 #include "record/attach/late_user.h"
 #include "record/control.h"
 #include "record/record_report.h"

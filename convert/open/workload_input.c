@@ -6,7 +6,7 @@
 
 #include "convert/open/workload_survey.h"
 #include "convert/ops/rewrite.h"
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 #include "footprint/wl/workload.h"
 
 #define EVENTS  256u /* of a batch: as others' */

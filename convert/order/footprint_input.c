@@ -11,7 +11,7 @@
 #include "convert/order/process_image.h"
 #include "footprint/base/label.h"
 #include "footprint/base/words.h"
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 
 struct footprint {
     struct conv_image image;

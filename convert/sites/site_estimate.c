@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 
 #define WEIGHT_STEPS                                                                                         \
     1024 /* a weight is a multiple of 1 / so many: sums are exact, and nothing is left when all has gone */

@@ -1,4 +1,4 @@
-/* site_estimate.h - figures of call sites where only a sample of allocations has its stack (footprint/fp/site_sample.h).
+/* site_estimate.h - figures of call sites where only a sample of allocations has its stack (footprint/fp/fp_sites.h).
  *
  * An object that was sampled with the probability p stands for 1 / p objects (Horvitz and Thompson): each by its own size, and then
  * they are summed. So a figure has no bias, and the sum of (1 - p) / p^2, of bytes times their square, none as its variance. */

@@ -49,7 +49,7 @@ struct conv_sites_ages {
 
 struct conv_sites {
     struct conv_survey survey; /* of the pass */
-    uint64_t sample_bytes; /* one allocation for so many bytes has its stack (site_sample.h); 0: all have */
+    uint64_t sample_bytes;     /* one allocation for so many bytes has its stack (fp_sites.h); 0: all have */
     struct conv_site_counts
         *counts; /* by number of site; 0, where there is one, first. What was not sampled has none */
     size_t count;

@@ -1,11 +1,12 @@
-/* columns.c - blocks under construction: their memory, the dictionary of shapes, and what is made at the end. */
+/* columns.c - blocks under construction: their memory, the dictionary of shapes, and records into them. */
 #include "footprint/fp/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/fp/columns_put.h"
+#include "footprint/fp/marks.h"
 #include "footprint/fp/record.h"
+#include "footprint/fp/site_decoder.h"
 
 #define TABLE_MASK ((1u << SHAPE_TABLE_BITS) - 1)
 
@@ -62,7 +63,8 @@ static uint32_t new_entry(struct fp_columns *columns, const struct fp_shape *sha
     return columns->generation << 16 | index;
 }
 
-uint32_t columns_new_short_shape(struct fp_columns *columns, uint64_t word)
+/* The entry of `direct` for the shape of a record of one word, which has no number yet. */
+static __attribute__((noinline)) uint32_t new_short_shape(struct fp_columns *columns, uint64_t word)
 {
     const uint8_t call = columns->short_calls[word & FP_RECORD_CODE_MASK];
     return new_entry(columns,
@@ -84,7 +86,8 @@ static uint32_t hashed_shape(struct fp_columns *columns, const struct fp_shape *
     return columns->memory->table[at] & 0xffff;
 }
 
-uint32_t columns_shape(struct fp_columns *columns, const struct fp_shape *shape)
+/* The number of a shape, whatever record it came by. There is room for a mark. */
+static uint32_t shape_number(struct fp_columns *columns, const struct fp_shape *shape)
 {
     const unsigned code = fp_record_code(shape->call);
     uint32_t *entry;
@@ -131,110 +134,186 @@ bool fp_columns_have(const struct fp_columns *columns, unsigned call)
     return false;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------------------------------ */
 
-static struct column shape_column(const struct fp_columns *columns, uint8_t *at)
+#define LOOK_AHEAD 16u /* records: about a memory latency */
+
+static inline bool is_short(uint64_t word)
 {
-    const uint8_t *const begin = at;
-    for (uint32_t i = 0; i < columns->shape_count; i++)
-        at = put_shape(at, &columns->memory->shapes[i]);
-    return (struct column){begin, (size_t)(at - begin)};
+    return (word & FP_RECORD_CODE_MASK) - 1 < FP_RECORD_SHORT_CODES;
 }
 
-static struct column site_column(const struct fp_columns *columns, struct site_model *model, uint8_t *at)
+/* Code and size of a record of one word are its place in the table: neighbouring sizes share lines of the cache,
+ * where a hash would scatter them. */
+static inline uint64_t direct_place(uint64_t word)
 {
-    const struct columns_memory *memory = columns->memory;
-    struct range_coder coder = range_write(at);
-    for (uint32_t i = 0; i < columns->mark_count; i++) {
-        const struct fp_shape *shape = &memory->shapes[memory->mark_shapes[i]];
-        if (fp_call_has_site(shape->call))
-            site_model_put(model, &coder, site_shape_hash(shape), memory->sites[i]);
-        else
-            site_model_other(model);
+    const uint64_t turned = word << FP_RECORD_SHORT_SIZE_BITS | word >> FP_RECORD_ADDRESS_BITS;
+    return turned & (((FP_RECORD_CODE_MASK + 1) << FP_RECORD_SHORT_SIZE_BITS) - 1);
+}
+
+static inline uint64_t short_address(uint64_t word)
+{
+    return word & ((UINT64_C(1) << FP_RECORD_ADDRESS_BITS) - 1) & ~(uint64_t)FP_RECORD_CODE_MASK;
+}
+
+/* Records of one word from `at` to before `end`, as far as they go; there is room for them in the block.
+ * ahead   words that may be read behind `end`. */
+static inline __attribute__((always_inline)) const uint64_t *take_run(struct fp_columns *columns,
+                                                                      struct columns_put *put,
+                                                                      const uint64_t *at, const uint64_t *end,
+                                                                      unsigned ahead)
+{
+    struct columns_memory *const memory = put->memory;
+    for (; at < end; at++) {
+        const uint64_t word = *at;
+        uint32_t *const entry = &memory->direct[direct_place(word)];
+        uint32_t shape = *entry ^ put->generation;
+        if (ahead > 0)
+            __builtin_prefetch(&memory->seen[seen_place(seen_mix(short_address(at[ahead])))], 1);
+        if (__builtin_expect(shape > 0xffff, 0)) {
+            /* Codes of other records have no entries. */
+            if (!is_short(word))
+                break;
+            *entry = new_short_shape(columns, word);
+            shape = *entry & 0xffff;
+        }
+        columns_put_mark(put, short_address(word), shape);
     }
-    return (struct column){at, (size_t)(range_end(&coder) - at)};
+    return at;
 }
 
-/* put_varint for up to 28 bits without a branch: literals are near and far at random. Needs room for four bytes. */
-static inline uint8_t *put_middle_varint(uint8_t *at, uint32_t value)
+/* Records of one word up to the next other one; the block has room for end - at. */
+static uint32_t take_short(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
 {
-    const uint32_t more = (value > 0x7f) + (value > 0x3fff) + (value > 0x1fffff);
-    const uint32_t spread = (value & 0x7f) | (value << 1 & 0x7f00) | (value << 2 & 0x7f0000) |
-                            (value << 3 & 0x7f000000);
-    put_u32(at, spread | (0x00808080u & ((1u << 8 * more) - 1)));
-    return at + 1 + more;
+    struct columns_put put = columns_put_at(columns);
+    const uint64_t *stop = words + at;
+    if (end - at > LOOK_AHEAD)
+        stop = take_run(columns, &put, stop, words + end - LOOK_AHEAD, LOOK_AHEAD);
+    if (words + end - stop <= LOOK_AHEAD)
+        stop = take_run(columns, &put, stop, words + end, 0);
+    columns_put_done(columns, &put);
+    return (uint32_t)(stop - words);
 }
 
-/* The shift that fits all literals is known at the end only. */
-static struct column literal_column(const struct fp_columns *columns, uint8_t *at, unsigned *ret_shift)
+/* Records of one word with their sites. As take_short, but slower, and nothing is looked for ahead. */
+static uint32_t take_sited(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
 {
-    const uint8_t *begin = at;
-    uint64_t any = (uint64_t)1 << MARKS_FLAG_SHIFT;
-    uint64_t last = 0;
-    unsigned shift;
-    for (uint32_t i = 0; i < columns->literal_count; i++)
-        any |= columns->memory->literals[i];
-    shift = (unsigned)__builtin_ctzll(any);
-    for (uint32_t i = 0; i < columns->literal_count; i++) {
-        const uint64_t literal = columns->memory->literals[i] >> shift;
-        const uint64_t step = zigzag((int64_t)(literal - last));
-        at = step >> 28 == 0 ? put_middle_varint(at, (uint32_t)step) : put_varint(at, step);
-        last = literal;
+    struct columns_put put = columns_put_at(columns);
+    for (; at < end && is_short(words[at]); at++) {
+        const uint64_t word = words[at];
+        const unsigned code = word & FP_RECORD_CODE_MASK;
+        const struct fp_shape shape = {(uint8_t)fp_record_call(code), word >> FP_RECORD_ADDRESS_BITS,
+                                       fp_record_extra(fp_record_call(code))};
+        if (fp_call_has_site(shape.call))
+            put.memory->sites[put.mark] = fp_site_decoder_site(columns->sites, shape.size);
+        columns_put_mark(&put, short_address(word), shape_number(columns, &shape));
     }
-    *ret_shift = shift;
-    return (struct column){begin, (size_t)(at - begin)};
+    columns_put_done(columns, &put);
+    return at;
 }
 
-static void stamp_columns(const struct fp_columns *columns, uint8_t *gap, uint8_t *time,
-                          struct column ret_columns[MARKS_COLUMNS])
+/* Records of one word that are not in the sample. As take_short. */
+static uint32_t take_unsampled(struct fp_columns *columns, const uint64_t *words, uint32_t at, uint32_t end)
 {
-    const uint8_t *const first_gap = gap, *const first_time = time;
-    const struct fp_stamp *last = columns->memory->stamps; /* less itself is 0: the first time is the base */
-    uint32_t mark = 0;
-    for (uint32_t i = 0; i < columns->stamp_count; i++) {
-        const struct fp_stamp *stamp = &columns->memory->stamps[i];
-        gap = put_varint(gap, stamp->mark - mark);
-        time = put_varint(time, stamp->time_ns / FP_TIME_UNIT_NS - last->time_ns / FP_TIME_UNIT_NS);
-        mark = stamp->mark;
-        last = stamp;
+    const uint32_t first = columns->mark_count;
+    at = take_short(columns, words, at, end);
+    for (uint32_t i = first; i < columns->mark_count; i++)
+        columns->memory->sites[i] = FP_CUT_UNSAMPLED;
+    return at;
+}
+
+/* A record of two or three words. Returns how many it took, 0: it is none. */
+static uint32_t take_long(struct fp_columns *columns, const uint64_t *words, uint32_t left, uint64_t epoch)
+{
+    struct columns_put put;
+    const uint64_t first = words[0];
+    const unsigned code = first & FP_RECORD_CODE_MASK;
+    const uint8_t call = (uint8_t)(first >> 4);
+    struct fp_shape shape = {.call = call};
+    uint32_t taken;
+    if (code == FP_RECORD_LONG && left >= 2) {
+        shape.size = words[1] & 0xffffffff;
+        shape.extra = words[1] >> 32;
+        taken = 2;
+    } else if (code == FP_RECORD_WIDE && left >= 3) {
+        shape.size = words[1];
+        shape.extra = words[2];
+        taken = 3;
+    } else {
+        return 0;
     }
-    ret_columns[MARKS_STAMP_GAP] = (struct column){first_gap, (size_t)(gap - first_gap)};
-    ret_columns[MARKS_STAMP_TIME] = (struct column){first_time, (size_t)(time - first_time)};
+    if (!fp_mark_is_valid(call))
+        return 0;
+    if (columns->sites != NULL && fp_call_has_site(call))
+        columns->memory->sites[columns->mark_count] = fp_site_decoder_site(columns->sites, shape.size);
+    columns_put_epoch(columns, epoch);
+    put = columns_put_at(columns);
+    columns_put_mark(&put, first >> 16, shape_number(columns, &shape));
+    columns_put_done(columns, &put);
+    return taken;
 }
 
-static void split_shapes(struct columns_memory *memory, uint32_t count)
+enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t *words, uint32_t count,
+                                     uint32_t *at, uint64_t *epoch, uint64_t *damaged)
 {
-    for (uint32_t i = 0; i < count; i++)
-        memory->shape_low[i] = (uint8_t)memory->mark_shapes[i];
-    for (uint32_t i = 0; i < count; i++)
-        memory->shape_high[i] = (uint8_t)(memory->mark_shapes[i] >> 8);
+    while (*at < count && words[*at] != 0) {
+        const unsigned code = words[*at] & FP_RECORD_CODE_MASK;
+        const uint32_t room = FP_BLOCK_MARKS_MAX - columns->mark_count;
+        uint32_t taken;
+        if (code == FP_RECORD_EPOCH) {
+            *epoch = fp_record_epoch_of(words[(*at)++]);
+            continue;
+        }
+        if (code == FP_RECORD_STAMP && count - *at >= 2)
+            return FP_RECORDS_STAMP;
+        if (fp_record_is_thread(words[*at]) && count - *at >= 2)
+            return FP_RECORDS_THREAD;
+        if (columns->sites != NULL && fp_record_is_of_sites(words[*at]) &&
+            count - *at >= (code == FP_RECORD_WIDE ? 3 : 2)) {
+            *damaged += !fp_site_decoder_take(columns->sites, words + *at);
+            *at += code == FP_RECORD_WIDE ? 3 : 2;
+            continue;
+        }
+        if (columns->mark_count == 0)
+            columns_put_base(columns, *epoch);
+        if (room == 0 || *epoch < columns->epoch || *epoch - columns->base_epoch > UINT32_MAX)
+            return FP_RECORDS_FULL;
+        if (is_short(words[*at])) {
+            columns_put_epoch(columns, *epoch);
+            taken = count - *at < room ? count : *at + room;
+            if (columns->sites == NULL)
+                *at = take_short(columns, words, *at, taken);
+            else if (columns->sites->sampled && columns->sites->told == 0)
+                *at = take_unsampled(columns, words, *at, taken);
+            else
+                *at = take_sited(columns, words, *at, columns->sites->sampled ? *at + 1 : taken);
+            continue;
+        }
+        taken = take_long(columns, words + *at, count - *at, *epoch);
+        *damaged += taken == 0;
+        *at += taken > 0 ? taken : 1;
+    }
+    return FP_RECORDS_END;
 }
 
-void columns_finish(struct fp_columns *columns, struct site_model *model, uint32_t lane, uint64_t sequence,
-                    struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS_MOST])
+uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at)
 {
-    struct columns_memory *memory = columns->memory;
-    const uint32_t count = columns->mark_count;
-    unsigned shift;
-    split_shapes(memory, count);
-    ret_columns[MARKS_SHAPES] = shape_column(columns, memory->shape_list);
-    ret_columns[MARKS_SHAPE_LOW] = (struct column){memory->shape_low, count};
-    ret_columns[MARKS_SHAPE_HIGH] = (struct column){memory->shape_high,
-                                                    columns->shape_count > 256 ? count : 0};
-    ret_columns[MARKS_ADDRESS] = (struct column){memory->address, columns->address_bytes};
-    ret_columns[MARKS_LITERAL] = literal_column(columns, memory->literal, &shift);
-    ret_columns[MARKS_EPOCH] = (struct column){memory->epochs, columns->epoch_bytes};
-    stamp_columns(columns, memory->stamp_gaps, memory->stamp_times, ret_columns);
-    if (columns->sited)
-        ret_columns[MARKS_SITES] = site_column(columns, model, memory->site_list);
-    *ret_header = (struct block_header){
-        .type = BLOCK_MARKS,
-        .column_count = columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS,
-        .flags = (uint8_t)shift,
-        .lane = lane,
-        .count = count,
-        .sequence = sequence,
-        .base = columns->base_epoch,
-        .base_time = columns->stamp_count > 0 ? memory->stamps[0].time_ns / FP_TIME_UNIT_NS : 0,
-    };
+    const unsigned resize_from = fp_record_code(FP_MARK_RESIZE_FROM);
+    uint64_t calls = 0;
+    while (at < count && words[at] != 0) {
+        const unsigned code = words[at] & FP_RECORD_CODE_MASK;
+        const uint8_t call = (uint8_t)(words[at] >> 4);
+        const uint32_t length = code == FP_RECORD_WIDE                              ? 3
+                                : code == FP_RECORD_LONG || code == FP_RECORD_STAMP ? 2
+                                                                                    : 1;
+        const bool whole = length <= count - at;
+        if ((fp_record_is_thread(words[at]) || fp_record_is_of_sites(words[at])) && whole)
+            ; /* no call */
+        else if (code == FP_RECORD_LONG || code == FP_RECORD_WIDE)
+            calls += !whole || call < FP_CALL_COUNT || !fp_mark_is_valid(call);
+        else if (code != FP_RECORD_EPOCH && !(code == FP_RECORD_STAMP && whole))
+            calls += code != resize_from;
+        at += whole ? length : 1;
+    }
+    return calls;
 }

@@ -1,6 +1,6 @@
 /* columns.h - a block of marks under construction, already in the form in which its columns are stored.
  *
- * fp_records_take (records.h) fills it with what a lane stored. A mark never stands in memory as such: what is known of it goes straight to where the column wants it.
+ * fp_records_take fills it with what a lane stored. A mark never stands in memory as such: what is known of it goes straight to where the column wants it.
  *
  *   seen     which mark named an address last. Direct-mapped and lossy: an address that another one has pushed out is
  *            told as a literal once more. An address below 2^48 and its entry determine each other (seen_place), so
@@ -17,7 +17,7 @@
 
 #include "footprint/fp/footprint.h"
 
-struct columns_memory; /* columns_put.h */
+struct columns_memory; /* marks.h */
 
 struct fp_columns {
     uint32_t mark_count, shape_count, stamp_count;
@@ -52,6 +52,26 @@ bool fp_columns_have(const struct fp_columns *columns, unsigned call);
 /* fp_columns_stamp - the time before the mark that comes next. Of two before one mark the later stays.
  * time_ns   not below the block's former ones. */
 void fp_columns_stamp(struct fp_columns *columns, uint64_t time_ns);
+
+/* ---- records of a lane (record.h) into a block: the collector's hot path ---------------------------- */
+
+enum fp_records_stop {
+    FP_RECORDS_END,    /* at a word of 0 or at the end */
+    FP_RECORDS_STAMP,  /* at the two words of a stamp, which is the caller's to read: it knows the clock */
+    FP_RECORDS_THREAD, /* at the two words of FP_RECORD_THREAD, likewise */
+    FP_RECORDS_FULL,   /* at a mark that needs a block of its own: no room, or its epoch is too far away */
+};
+
+/* fp_records_take - append records to the block as far as they go without the caller.
+ * words, count  the chunk; *at is where to begin and then where it stopped.
+ * epoch         of the lane; follows what the records say.
+ * damaged       counts words that are no record. */
+enum fp_records_stop fp_records_take(struct fp_columns *columns, const uint64_t *words, uint32_t count,
+                                     uint32_t *at, uint64_t *epoch, uint64_t *damaged);
+
+/* fp_records_calls - how many calls stand in words from number `at` on, up to a word of 0; a word that is no record may have been
+ * one, and is counted. For what cannot be kept: needs no columns, and no memory. */
+uint64_t fp_records_calls(const uint64_t *words, uint32_t count, uint32_t at);
 
 /* fp_writer_columns - append a block of at least one mark to a footprint. The block stays as it is.
  * Returns   FP_OK; FP_ERR_WRITE (the file is cut back to its last whole block; further calls may be tried again),

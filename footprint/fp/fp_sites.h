@@ -40,7 +40,7 @@ enum fp_cut {
     FP_CUT_BROKEN = 7,     /* a frame that led out of the stack, or nowhere */
     FP_CUT_MEMORY = 8,     /* the recorder had no memory for it */
     FP_CUT_INHERITED = 9,  /* a parent's, which numbers its stacks for itself. In no footprint */
-    FP_CUT_UNSAMPLED = 10, /* not in the sample of stacks (site_sample.h). Only as a site by itself */
+    FP_CUT_UNSAMPLED = 10, /* not in the sample of stacks (below). Only as a site by itself */
     FP_CUT_COUNT = 11,
 };
 
@@ -88,6 +88,31 @@ struct fp_module_map {
 bool fp_module_map_make(const struct fp_sites *sites, struct fp_module_map *ret_map);
 const struct fp_module *fp_module_map_find(const struct fp_module_map *map, const struct fp_site_node *node);
 void fp_module_map_release(struct fp_module_map *map);
+
+/* ---- samples ------------------------------------------------------------------------------- */
+
+/* In a recording not every allocation may have its call stack, but a sample of them. It is memoryless, by bytes: as if points lay on all bytes that are ever allocated, at random, one in `mean` of them, and an
+ * allocation were sampled where one lies on it. So each is for itself, with a probability that its size gives:
+ * 1 - exp(-size / mean). Whoever divides by it has an unbiased estimate of all. */
+#define FP_SAMPLE_META        "sites_bytes" /* of a footprint: the mean; absent where all have their stack */
+#define FP_SAMPLE_MEAN_LEAST  UINT64_C(1024)
+#define FP_SAMPLE_MEAN_MOST   (UINT64_C(1) << 30)
+#define FP_SAMPLE_BYTES_LEAST UINT64_C(16) /* no object counts as smaller, however small the request */
+
+/* fp_sample_counted - as how many bytes an allocation counts. */
+static inline uint64_t fp_sample_counted(uint64_t bytes)
+{
+    return bytes > FP_SAMPLE_BYTES_LEAST ? bytes : FP_SAMPLE_BYTES_LEAST;
+}
+
+/* fp_sample_parse - what MALLAB_SITES and --sites say: a mean such as 65536, 512K, 1M; or that all stacks are wanted: 1, or
+ * anything that does not begin with a digit.
+ * ret_mean  0: all.
+ * Returns   false: neither, or out of bounds. */
+bool fp_sample_parse(const char *text, uint64_t *ret_mean);
+
+/* fp_sample_mean - what meta data say; 0: nothing that holds. text may be NULL. */
+uint64_t fp_sample_mean(const char *text);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 

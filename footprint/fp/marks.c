@@ -1,12 +1,119 @@
-/* marks.c - a block of marks out of its columns. */
+/* marks.c - a block of marks as columns, and back. */
 #include "footprint/fp/marks.h"
 
 #include <stdlib.h>
 
-#include "footprint/fp/columns_put.h"
 #include "footprint/fp/fp_sites.h"
-#include "footprint/fp/record.h"
-#include "footprint/fp/site_model.h"
+
+/* ---- writing -------------------------------------------------------------------------------------- */
+
+static struct column shape_column(const struct fp_columns *columns, uint8_t *at)
+{
+    const uint8_t *const begin = at;
+    for (uint32_t i = 0; i < columns->shape_count; i++)
+        at = put_shape(at, &columns->memory->shapes[i]);
+    return (struct column){begin, (size_t)(at - begin)};
+}
+
+static struct column site_column(const struct fp_columns *columns, struct site_model *model, uint8_t *at)
+{
+    const struct columns_memory *memory = columns->memory;
+    struct range_coder coder = range_write(at);
+    for (uint32_t i = 0; i < columns->mark_count; i++) {
+        const struct fp_shape *shape = &memory->shapes[memory->mark_shapes[i]];
+        if (fp_call_has_site(shape->call))
+            site_model_put(model, &coder, site_shape_hash(shape), memory->sites[i]);
+        else
+            site_model_other(model);
+    }
+    return (struct column){at, (size_t)(range_end(&coder) - at)};
+}
+
+/* put_varint for up to 28 bits without a branch: literals are near and far at random. Needs room for four bytes. */
+static inline uint8_t *put_middle_varint(uint8_t *at, uint32_t value)
+{
+    const uint32_t more = (value > 0x7f) + (value > 0x3fff) + (value > 0x1fffff);
+    const uint32_t spread = (value & 0x7f) | (value << 1 & 0x7f00) | (value << 2 & 0x7f0000) |
+                            (value << 3 & 0x7f000000);
+    put_u32(at, spread | (0x00808080u & ((1u << 8 * more) - 1)));
+    return at + 1 + more;
+}
+
+/* The shift that fits all literals is known at the end only. */
+static struct column literal_column(const struct fp_columns *columns, uint8_t *at, unsigned *ret_shift)
+{
+    const uint8_t *begin = at;
+    uint64_t any = (uint64_t)1 << MARKS_FLAG_SHIFT;
+    uint64_t last = 0;
+    unsigned shift;
+    for (uint32_t i = 0; i < columns->literal_count; i++)
+        any |= columns->memory->literals[i];
+    shift = (unsigned)__builtin_ctzll(any);
+    for (uint32_t i = 0; i < columns->literal_count; i++) {
+        const uint64_t literal = columns->memory->literals[i] >> shift;
+        const uint64_t step = zigzag((int64_t)(literal - last));
+        at = step >> 28 == 0 ? put_middle_varint(at, (uint32_t)step) : put_varint(at, step);
+        last = literal;
+    }
+    *ret_shift = shift;
+    return (struct column){begin, (size_t)(at - begin)};
+}
+
+static void stamp_columns(const struct fp_columns *columns, uint8_t *gap, uint8_t *time,
+                          struct column ret_columns[MARKS_COLUMNS])
+{
+    const uint8_t *const first_gap = gap, *const first_time = time;
+    const struct fp_stamp *last = columns->memory->stamps; /* less itself is 0: the first time is the base */
+    uint32_t mark = 0;
+    for (uint32_t i = 0; i < columns->stamp_count; i++) {
+        const struct fp_stamp *stamp = &columns->memory->stamps[i];
+        gap = put_varint(gap, stamp->mark - mark);
+        time = put_varint(time, stamp->time_ns / FP_TIME_UNIT_NS - last->time_ns / FP_TIME_UNIT_NS);
+        mark = stamp->mark;
+        last = stamp;
+    }
+    ret_columns[MARKS_STAMP_GAP] = (struct column){first_gap, (size_t)(gap - first_gap)};
+    ret_columns[MARKS_STAMP_TIME] = (struct column){first_time, (size_t)(time - first_time)};
+}
+
+static void split_shapes(struct columns_memory *memory, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        memory->shape_low[i] = (uint8_t)memory->mark_shapes[i];
+    for (uint32_t i = 0; i < count; i++)
+        memory->shape_high[i] = (uint8_t)(memory->mark_shapes[i] >> 8);
+}
+
+void columns_finish(struct fp_columns *columns, struct site_model *model, uint32_t lane, uint64_t sequence,
+                    struct block_header *ret_header, struct column ret_columns[MARKS_COLUMNS_MOST])
+{
+    struct columns_memory *memory = columns->memory;
+    const uint32_t count = columns->mark_count;
+    unsigned shift;
+    split_shapes(memory, count);
+    ret_columns[MARKS_SHAPES] = shape_column(columns, memory->shape_list);
+    ret_columns[MARKS_SHAPE_LOW] = (struct column){memory->shape_low, count};
+    ret_columns[MARKS_SHAPE_HIGH] = (struct column){memory->shape_high,
+                                                    columns->shape_count > 256 ? count : 0};
+    ret_columns[MARKS_ADDRESS] = (struct column){memory->address, columns->address_bytes};
+    ret_columns[MARKS_LITERAL] = literal_column(columns, memory->literal, &shift);
+    ret_columns[MARKS_EPOCH] = (struct column){memory->epochs, columns->epoch_bytes};
+    stamp_columns(columns, memory->stamp_gaps, memory->stamp_times, ret_columns);
+    if (columns->sited)
+        ret_columns[MARKS_SITES] = site_column(columns, model, memory->site_list);
+    *ret_header = (struct block_header){
+        .type = BLOCK_MARKS,
+        .column_count = columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS,
+        .flags = (uint8_t)shift,
+        .lane = lane,
+        .count = count,
+        .sequence = sequence,
+        .base = columns->base_epoch,
+        .base_time = columns->stamp_count > 0 ? memory->stamps[0].time_ns / FP_TIME_UNIT_NS : 0,
+    };
+}
+
+/* ---- reading -------------------------------------------------------------------------------------- */
 
 size_t marks_scratch_bytes(uint32_t count)
 {

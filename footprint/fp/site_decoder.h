@@ -7,7 +7,6 @@
 
 #include "footprint/fp/fp_sites.h"
 #include "footprint/fp/record.h"
-#include "footprint/fp/site_predictor.h"
 
 struct fp_site_decoder {
     bool sampled; /* nothing is predicted: an allocation without a told site was not sampled */

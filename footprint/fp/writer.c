@@ -10,9 +10,7 @@
 
 #include "footprint/base/blockio.h"
 #include "footprint/base/trusted.h"
-#include "footprint/fp/columns_put.h"
 #include "footprint/fp/marks.h"
-#include "footprint/fp/site_model.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/fp/usage_block.h"
 

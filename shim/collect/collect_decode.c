@@ -1,7 +1,7 @@
 /* collect_decode.c - records to columns. */
 #include "shim/collect/collect_decode.h"
 
-#include "footprint/fp/records.h"
+#include "footprint/fp/columns.h"
 #include "footprint/fp/site_decoder.h"
 
 #define THREAD_WORDS 2u

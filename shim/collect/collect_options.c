@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "footprint/base/label.h"
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 
 #define MEMORY_DEFAULT (UINT64_C(128) << 20)
 

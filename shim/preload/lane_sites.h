@@ -7,7 +7,7 @@
 #ifndef MALLAB_SHIM_PRELOAD_LANE_SITES_H
 #define MALLAB_SHIM_PRELOAD_LANE_SITES_H
 
-#include "footprint/fp/site_predictor.h"
+#include "footprint/fp/record.h"
 #include "shim/preload/lane.h"
 #include "shim/sites/walk.h"
 

@@ -106,7 +106,7 @@ struct seg_fixed {
     uint64_t seldom_ticks; /* clock units: a lane whose group took as long calls seldom; 0: none does */
     uint64_t clock_first_ticks, clock_first_ns, clock_start_unix_ns; /* struct collect_clock */
     uint64_t pid_namespace; /* inode of the collector's, 0 unknown: process ids mean nothing elsewhere */
-    uint64_t sites_bytes; /* with SEG_FLAG_SITES: the mean of a sample (footprint/fp/site_sample.h); 0: all */
+    uint64_t sites_bytes;   /* with SEG_FLAG_SITES: the mean of a sample (footprint/fp/fp_sites.h); 0: all */
 };
 
 /* The first page, in cache lines by writer. */

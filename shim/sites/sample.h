@@ -1,4 +1,4 @@
-/* sample.h - which allocations of a thread are sampled (footprint/fp/site_sample.h), so that the others take the fast path.
+/* sample.h - which allocations of a thread are sampled (footprint/fp/fp_sites.h), so that the others take the fast path.
  *
  * A large allocation asks anew: it is sampled where the next point is nearer than its end. For all smaller ones each word of a
  * chunk stands for as many bytes as the least large one has, of which the first are the object's that is recorded there, if one
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 
 #define SAMPLE_LARGE_BITS_LEAST 10u
 #define SAMPLE_LARGE_BITS_MOST  14u

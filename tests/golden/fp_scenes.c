@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "footprint/fp/footprint.h"
+#include "footprint/fp/fp_sites.h"
 #include "footprint/fp/record.h"
-#include "footprint/fp/site_sample.h"
 #include "golden/scenes.h"
 #include "unit/append_block.h"
 #include "unit/random.h"

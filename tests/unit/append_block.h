@@ -1,11 +1,11 @@
-/* append_block.h - append a block of marks to a footprint, as made up by a test. The recorder itself has records (records.h). */
+/* append_block.h - append a block of marks to a footprint, as made up by a test. The recorder itself has records (columns.h). */
 #ifndef MALLAB_TESTS_APPEND_BLOCK_H
 #define MALLAB_TESTS_APPEND_BLOCK_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/fp/columns_put.h"
+#include "footprint/fp/marks.h"
 
 /* append_block - results as of fp_writer_columns. The block must keep the rules at struct fp_block: nothing checks it. */
 static inline enum fp_status append_block(struct fp_writer *writer, const struct fp_block *block)

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "footprint/fp/node_model.h"
 #include "footprint/fp/sites_block.h"
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"

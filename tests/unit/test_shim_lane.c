@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "footprint/fp/columns.h"
 #include "footprint/fp/fp_sites.h"
-#include "footprint/fp/records.h"
 #include "shim/preload/lane_chunk.h"
 #include "unit/lane_stage.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "convert/sites/site_tally.h"
-#include "footprint/fp/site_sample.h"
+#include "footprint/fp/fp_sites.h"
 #include "shim/sites/sample.h"
 #include "unit/harness.h"
 
