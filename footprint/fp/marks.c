@@ -15,20 +15,6 @@ static struct column shape_column(const struct fp_columns *columns, uint8_t *at)
     return (struct column){begin, (size_t)(at - begin)};
 }
 
-static struct column site_column(const struct fp_columns *columns, struct site_model *model, uint8_t *at)
-{
-    const struct columns_memory *memory = columns->memory;
-    struct range_coder coder = range_write(at);
-    for (uint32_t i = 0; i < columns->mark_count; i++) {
-        const struct fp_shape *shape = &memory->shapes[memory->mark_shapes[i]];
-        if (fp_call_has_site(shape->call))
-            site_model_put(model, &coder, site_shape_hash(shape), memory->sites[i]);
-        else
-            site_model_other(model);
-    }
-    return (struct column){at, (size_t)(range_end(&coder) - at)};
-}
-
 /* put_varint for up to 28 bits without a branch: literals are near and far at random. Needs room for four bytes. */
 static inline uint8_t *put_middle_varint(uint8_t *at, uint32_t value)
 {
@@ -89,6 +75,7 @@ void columns_finish(struct fp_columns *columns, struct site_model *model, uint32
 {
     struct columns_memory *memory = columns->memory;
     const uint32_t count = columns->mark_count;
+    const struct site_calls calls = {memory->shapes, memory->shape_low, memory->shape_high, count};
     unsigned shift;
     split_shapes(memory, count);
     ret_columns[MARKS_SHAPES] = shape_column(columns, memory->shape_list);
@@ -100,7 +87,9 @@ void columns_finish(struct fp_columns *columns, struct site_model *model, uint32
     ret_columns[MARKS_EPOCH] = (struct column){memory->epochs, columns->epoch_bytes};
     stamp_columns(columns, memory->stamp_gaps, memory->stamp_times, ret_columns);
     if (columns->sited)
-        ret_columns[MARKS_SITES] = site_column(columns, model, memory->site_list);
+        ret_columns[MARKS_SITES] = (struct column){
+            memory->site_list,
+            (size_t)(site_column_put(model, calls, memory->sites, memory->site_list) - memory->site_list)};
     *ret_header = (struct block_header){
         .type = BLOCK_MARKS,
         .column_count = columns->sited ? MARKS_COLUMNS_MOST : MARKS_COLUMNS,
@@ -159,25 +148,15 @@ static enum fp_status decode_shapes(const struct column *column, uint32_t mark_c
     return count > 0 ? FP_OK : FP_ERR_CORRUPT;
 }
 
-/* The sites of marks, which are decoded but for them. Without a model they are lost. */
-static enum fp_status decode_sites(const struct column *column, struct site_model *model, uint32_t mark_count,
-                                   struct fp_block_buffer *buffer)
+static enum fp_status decode_sites(const struct column *columns, uint32_t mark_count,
+                                   struct site_model *model, struct fp_block_buffer *buffer)
 {
-    struct range_coder coder = range_read(column->bytes, column->size);
+    const uint8_t *high = columns[MARKS_SHAPE_HIGH].size > 0 ? columns[MARKS_SHAPE_HIGH].bytes : NULL;
+    const struct site_calls calls = {buffer->shapes, columns[MARKS_SHAPE_LOW].bytes, high, mark_count};
     if (!grow((void **)&buffer->sites, &buffer->sites_capacity, mark_count, sizeof *buffer->sites))
         return FP_ERR_MEMORY;
-    for (uint32_t i = 0; i < mark_count; i++) {
-        const struct fp_shape *shape = &buffer->shapes[buffer->marks[i].shape];
-        buffer->sites[i] = 0;
-        if (fp_call_has_site(shape->call))
-            buffer->sites[i] = model != NULL ? site_model_get(model, &coder, site_shape_hash(shape))
-                                             : FP_CUT_LOST;
-        else if (model != NULL)
-            site_model_other(model);
-        if (buffer->sites[i] >= FP_SITES_MAX)
-            return FP_ERR_CORRUPT;
-    }
-    return model == NULL || range_done(&coder) ? FP_OK : FP_ERR_CORRUPT;
+    return site_column_get(model, calls, &columns[MARKS_SITES], FP_SITES_MAX, buffer->sites) ? FP_OK
+                                                                                             : FP_ERR_CORRUPT;
 }
 
 static enum fp_status decode_stamps(const struct block_header *header, const struct column *gaps,
@@ -271,7 +250,7 @@ enum fp_status marks_decode(const struct block_header *header,
     *ret_what = "sites of a block are damaged";
     const bool has_sites = marks_column_count(header) == MARKS_COLUMNS_MOST;
     if (has_sites)
-        status = decode_sites(&columns[MARKS_SITES], model, header->count, buffer);
+        status = decode_sites(columns, header->count, model, buffer);
     if (status != FP_OK)
         return status;
     *ret_block = (struct fp_block){

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "footprint/fp/fp_sites.h"
+#include "footprint/fp/record.h"
 
 #define SURE_BITS        3u
 #define GENERATION_SHIFT 26u
@@ -91,13 +92,65 @@ RANGE_INLINE uint32_t code_site(struct site_model *model, struct range_coder *co
     return told;
 }
 
-void site_model_put(struct site_model *model, struct range_coder *coder, uint64_t shape_hash, uint32_t site)
+static inline const struct fp_shape *shape_of(const struct site_calls calls, uint32_t call)
+{
+    return &calls.shapes[calls.low[call] | (calls.high != NULL ? (uint32_t)calls.high[call] << 8 : 0)];
+}
+
+/* What tells shapes apart for guesses. A workload's dictionary has a bit above the call. */
+static inline uint64_t hash_of(const struct fp_shape *shape)
+{
+    return (shape->size * 64 + (shape->call & 0x7f) + shape->extra * UINT64_C(0x632be59bd9b4e019)) *
+           UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* A function of its own for each way: within the loops over calls the compiler would run out of registers. */
+static __attribute__((noinline)) void put_site(struct site_model *model, struct range_coder *coder,
+                                               uint64_t shape_hash, uint32_t site)
 {
     (void)code_site(model, coder, false, shape_hash, site + 1);
 }
 
-uint32_t site_model_get(struct site_model *model, struct range_coder *coder, uint64_t shape_hash)
+static __attribute__((noinline)) uint32_t get_site(struct site_model *model, struct range_coder *coder,
+                                                   uint64_t shape_hash)
 {
-    const uint32_t told = code_site(model, coder, true, shape_hash, 0);
-    return told != UINT32_MAX ? told - 1 : UINT32_MAX;
+    return code_site(model, coder, true, shape_hash, 0);
+}
+
+static inline void note_other(struct site_model *model)
+{
+    model->others += model->others < SITE_OTHERS_MOST;
+}
+
+uint8_t *site_column_put(struct site_model *model, const struct site_calls calls, const uint32_t *sites,
+                         uint8_t *at)
+{
+    struct range_coder coder = range_write(at);
+    for (uint32_t i = 0; i < calls.count; i++) {
+        const struct fp_shape *shape = shape_of(calls, i);
+        if (fp_call_has_site(shape->call & 0x7f))
+            put_site(model, &coder, hash_of(shape), sites[i]);
+        else
+            note_other(model);
+    }
+    return range_end(&coder);
+}
+
+bool site_column_get(struct site_model *model, const struct site_calls calls, const struct column *column,
+                     uint32_t end, uint32_t *ret_sites)
+{
+    struct range_coder coder = range_read(column->bytes, column->size);
+    for (uint32_t i = 0; i < calls.count; i++) {
+        const struct fp_shape *shape = shape_of(calls, i);
+        ret_sites[i] = 0;
+        if (!fp_call_has_site(shape->call & 0x7f)) {
+            if (model != NULL)
+                note_other(model);
+            continue;
+        }
+        ret_sites[i] = model != NULL ? get_site(model, &coder, hash_of(shape)) - 1 : FP_CUT_LOST;
+        if (ret_sites[i] >= end) /* what can be none is above all */
+            return false;
+    }
+    return model == NULL || range_done(&coder);
 }

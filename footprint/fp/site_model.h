@@ -7,7 +7,7 @@
 #ifndef MALLAB_FOOTPRINT_FP_SITE_MODEL_H
 #define MALLAB_FOOTPRINT_FP_SITE_MODEL_H
 
-#include "footprint/base/call.h"
+#include "footprint/base/blockio.h"
 #include "footprint/fp/range_coder.h"
 
 #define SITE_GUESSES     5u
@@ -34,23 +34,23 @@ struct site_model {
 /* site_model_begin - nothing is known. At first the memory is zeroed. */
 void site_model_begin(struct site_model *model);
 
-/* site_shape_hash - what tells shapes apart for guesses. */
-static inline uint64_t site_shape_hash(const struct fp_shape *shape)
-{
-    return (shape->size * 64 + shape->call + shape->extra * UINT64_C(0x632be59bd9b4e019)) *
-           UINT64_C(0x9e3779b97f4a7c15);
-}
+/* The calls of a block: the low and the high byte of the number of each one's shape. */
+struct site_calls {
+    const struct fp_shape *shapes;
+    const uint8_t *low, *high; /* high: NULL where all are below 256 */
+    uint32_t count;
+};
 
-/* site_model_other - a call without a site. */
-static inline void site_model_other(struct site_model *model)
-{
-    model->others += model->others < SITE_OTHERS_MOST;
-}
+/* site_column_put - the sites of those calls that allocate or resize, as a column. Each is below FP_SITES_MAX.
+ * sites     by call; of others, anything.
+ * at        has room for SITE_BYTES_MOST a call and RANGE_TAIL_BYTES. Returns the byte behind the column. */
+uint8_t *site_column_put(struct site_model *model, const struct site_calls calls, const uint32_t *sites,
+                         uint8_t *at);
 
-/* site_model_put - the site of the next allocation, below FP_SITES_MAX. The coder has room for SITE_BYTES_MOST. */
-void site_model_put(struct site_model *model, struct range_coder *coder, uint64_t shape_hash, uint32_t site);
-
-/* site_model_get - the same, read: UINT32_MAX where it is none that a site can be. */
-uint32_t site_model_get(struct site_model *model, struct range_coder *coder, uint64_t shape_hash);
+/* site_column_get - the same, read: 0 for the other calls.
+ * model     NULL: what it would have to know is lost, and so are the sites (FP_CUT_LOST).
+ * end       sites are below it. Returns whether they are, and the column is read to its end. */
+bool site_column_get(struct site_model *model, const struct site_calls calls, const struct column *column,
+                     uint32_t end, uint32_t *ret_sites);
 
 #endif

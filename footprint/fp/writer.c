@@ -207,16 +207,22 @@ const struct fp_error *fp_writer_error(const struct fp_writer *writer)
     return &writer->error;
 }
 
+/* A block that could be encoded is appended. what: it could not. */
+static enum fp_status append_encoded(struct fp_writer *writer, enum fp_status encoded,
+                                     struct block_header *header, const struct column *columns,
+                                     unsigned column_count, const char *what)
+{
+    return encoded == FP_OK ? pack_and_append(writer, header, columns, column_count)
+                            : fail(writer, encoded, 0, what);
+}
+
 enum fp_status fp_writer_usage(struct fp_writer *writer, const struct fp_usage *usage)
 {
     struct block_header header;
     struct column columns[USAGE_COLUMNS];
     struct bytes text = {0}, series = {0};
     enum fp_status status = usage_encode(usage, &text, &series, &header, columns);
-    if (status == FP_OK)
-        status = pack_and_append(writer, &header, columns, USAGE_COLUMNS);
-    else
-        fail(writer, status, 0, "a usage cannot be stored");
+    status = append_encoded(writer, status, &header, columns, USAGE_COLUMNS, "a usage cannot be stored");
     bytes_release(&series);
     bytes_release(&text);
     return status;
@@ -227,15 +233,12 @@ enum fp_status fp_writer_sites(struct fp_writer *writer, const struct fp_site_en
     struct block_header header;
     struct column column;
     struct bytes memory = {0};
+    enum fp_status status = FP_ERR_MEMORY;
     if (writer->nodes == NULL)
         writer->nodes = node_model_make();
-    enum fp_status status = writer->nodes != NULL ? sites_encode(writer->nodes, !writer->nodes_stand, nodes,
-                                                                 count, &memory, &header, &column)
-                                                  : FP_ERR_MEMORY;
-    if (status == FP_OK)
-        status = pack_and_append(writer, &header, &column, 1);
-    else
-        fail(writer, status, 0, "stacks cannot be stored");
+    if (writer->nodes != NULL)
+        status = sites_encode(writer->nodes, !writer->nodes_stand, nodes, count, &memory, &header, &column);
+    status = append_encoded(writer, status, &header, &column, 1, "stacks cannot be stored");
     writer->nodes_stand = status == FP_OK;
     bytes_release(&memory);
     return status;
@@ -247,10 +250,7 @@ enum fp_status fp_writer_modules(struct fp_writer *writer, const struct fp_modul
     struct column column;
     struct bytes memory = {0};
     enum fp_status status = modules_encode(modules, count, &memory, &header, &column);
-    if (status == FP_OK)
-        status = pack_and_append(writer, &header, &column, 1);
-    else
-        fail(writer, status, 0, "modules cannot be stored");
+    status = append_encoded(writer, status, &header, &column, 1, "modules cannot be stored");
     bytes_release(&memory);
     return status;
 }

@@ -31,6 +31,15 @@ enum window_column {
 
 #define SUMMARY_COLUMNS 3u /* numbers, threads, notes: docs/format.md, "Summary and footer" */
 
+#define TOUCHED_COLUMNS   2u
+#define TOUCHED_BLOCK_MAX 65536u /* shares of a block */
+
+/* wl_touched_scratch_bytes - what the columns of a block of so many shares can hold at the most. */
+static inline size_t wl_touched_scratch_bytes(uint32_t count)
+{
+    return (size_t)count * (VARINT_BYTES_MAX + 1);
+}
+
 /* Header flag: the dictionary of shapes begins anew with this window. */
 #define WINDOW_FLAG_RESET 1u
 

@@ -1,12 +1,11 @@
 /* wl_decode.c - columns of a window -> ops, runs, waits, times. */
-#include "footprint/wl/wl_decode.h"
+#include "footprint/wl/wl_reader.h"
 
 #include <string.h>
 
 #include "footprint/base/bytes.h"
 #include "footprint/fp/record.h"
 #include "footprint/fp/site_model.h"
-#include "footprint/wl/wl_times.h"
 
 void wl_decode_reset(struct wl_decoder *decoder)
 {
@@ -47,34 +46,11 @@ static bool decode_shapes(struct wl_decoder *decoder, const struct block_header 
         if (cursor.bad || !shape_to_op(&shape, fresh, &decoder->shapes[decoder->shape_count]) ||
             (kind != FP_KIND_RELEASE && fp_shape_bytes(&shape) > decoder->summary->largest_size))
             return false;
-        if (decoder->shape_hashes != NULL)
-            decoder->shape_hashes[decoder->shape_count] = site_shape_hash(&shape);
+        if (decoder->site_shapes != NULL)
+            decoder->site_shapes[decoder->shape_count] = shape;
         decoder->kinds[decoder->shape_count++] = (uint8_t)kind;
     }
     return true;
-}
-
-/* By op, told by those before. */
-static bool decode_sites(struct wl_decoder *decoder, const struct block_header *header,
-                         const struct column *columns)
-{
-    const uint8_t *low = columns[WINDOW_SHAPE_LOW].bytes, *high = columns[WINDOW_SHAPE_HIGH].bytes;
-    const bool is_wide = columns[WINDOW_SHAPE_HIGH].size > 0;
-    struct range_coder coder = range_read(columns[WINDOW_SITES].bytes, columns[WINDOW_SITES].size);
-    if (header->sequence == 0)
-        site_model_begin(decoder->site_model);
-    for (uint32_t i = 0; i < header->count; i++) {
-        const uint32_t shape = low[i] | (is_wide ? (uint32_t)high[i] << 8 : 0);
-        decoder->sites[i] = 0;
-        if (!fp_call_has_site(decoder->shapes[shape].call)) {
-            site_model_other(decoder->site_model);
-            continue;
-        }
-        decoder->sites[i] = site_model_get(decoder->site_model, &coder, decoder->shape_hashes[shape]);
-        if (decoder->sites[i] >= decoder->site_end)
-            return false;
-    }
-    return range_done(&coder);
 }
 
 /* Whether the summary, by which replay starts and ends threads, has these ops of a thread in this window. */
@@ -405,8 +381,14 @@ enum fp_status wl_decode_window(struct wl_decoder *decoder, const struct block_h
     if (!wl_times_decode(decoder, header, &columns[WINDOW_TIMES], end_units, &window))
         return FP_ERR_CORRUPT;
     *ret_what = "sites of a window are damaged";
-    if (decoder->shape_hashes != NULL) {
-        if (!decode_sites(decoder, header, columns))
+    if (decoder->site_shapes != NULL) {
+        const struct column *high = &columns[WINDOW_SHAPE_HIGH];
+        const struct site_calls calls = {decoder->site_shapes, columns[WINDOW_SHAPE_LOW].bytes,
+                                         high->size > 0 ? high->bytes : NULL, header->count};
+        if (header->sequence == 0)
+            site_model_begin(decoder->site_model);
+        if (!site_column_get(decoder->site_model, calls, &columns[WINDOW_SITES], decoder->site_end,
+                             decoder->sites))
             return FP_ERR_CORRUPT;
         window.sites = decoder->sites;
     }

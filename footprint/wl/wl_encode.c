@@ -1,5 +1,5 @@
 /* wl_encode.c - the dictionary of shapes; a gathered window as columns of a block; the thread that packs it. */
-#include "footprint/wl/wl_encode.h"
+#include "footprint/wl/wl_writer.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/helper.h"
 #include "footprint/wl/wl_put.h"
-#include "footprint/wl/wl_times.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
 

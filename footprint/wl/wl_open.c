@@ -14,18 +14,15 @@
 #include "footprint/base/memory_bound.h"
 #include "footprint/fp/site_model.h"
 #include "footprint/wl/wl_reader.h"
-#include "footprint/wl/wl_touched.h"
 
 /* Facts that an open learns before it can lay out the arena. */
 struct wl_opening {
-    const uint8_t *file;
-    size_t file_bytes;
-    size_t first_window, windows_end, sites_at, summary_at;
+    struct wl_frame frame;
     size_t touched_count;
     uint32_t touched_block_max;
     struct block_header meta_header, summary_header;
     size_t meta_at;
-    uint64_t ops, windows, digest;
+    uint64_t ops, windows;
     uint32_t window_ops_max;
     uint32_t site_end; /* 0: the workload has no sites */
     bool modules_seen, wants_sites;
@@ -61,45 +58,46 @@ static enum fp_status map_file(struct wl_opening *opening, const char *path)
     }
     (void)close(fd); /* only read from; the mapping stays */
     if (status == FP_OK) {
-        opening->file = file;
-        opening->file_bytes = (size_t)stat.st_size;
-        fp_memory_input(opening->file_bytes);
+        opening->frame.file = file;
+        opening->frame.file_bytes = (size_t)stat.st_size;
+        fp_memory_input(opening->frame.file_bytes);
     }
     return status;
 }
 
 static enum fp_status check_header(struct wl_opening *opening)
 {
-    if (opening->file_bytes < FILE_HEADER_BYTES + WORKLOAD_FOOTER_BYTES) {
-        if (memcmp(opening->file, "MALLABWL", 8) == 0)
-            return wl_fail(&opening->error, FP_ERR_TRUNCATED, opening->file_bytes,
+    if (opening->frame.file_bytes < FILE_HEADER_BYTES + WORKLOAD_FOOTER_BYTES) {
+        if (memcmp(opening->frame.file, "MALLABWL", 8) == 0)
+            return wl_fail(&opening->error, FP_ERR_TRUNCATED, opening->frame.file_bytes,
                            "the file ends before its summary");
         return wl_fail(&opening->error, FP_ERR_FOREIGN, 0, "not a mallab workload");
     }
-    if (file_header_check(opening->file, "MALLABWL", WL_VERSION, &opening->error) != FP_OK)
+    if (file_header_check(opening->frame.file, "MALLABWL", WL_VERSION, &opening->error) != FP_OK)
         return opening->error.status;
-    if (get_u32(opening->file + 16) != FP_TIME_UNIT_NS || get_u32(opening->file + 20) != WL_TIME_STRIDE)
+    if (get_u32(opening->frame.file + 16) != FP_TIME_UNIT_NS ||
+        get_u32(opening->frame.file + 20) != WL_TIME_STRIDE)
         return wl_fail(&opening->error, FP_ERR_CORRUPT, 16, "units are not those of this version");
     return FP_OK;
 }
 
 static enum fp_status find_summary(struct wl_opening *opening)
 {
-    const size_t at = opening->file_bytes - WORKLOAD_FOOTER_BYTES;
-    const uint8_t *footer = opening->file + at;
+    const size_t at = opening->frame.file_bytes - WORKLOAD_FOOTER_BYTES;
+    const uint8_t *footer = opening->frame.file + at;
     const uint64_t offset = get_u64(footer + 8);
     if (memcmp(footer, WORKLOAD_FOOTER_MAGIC, 8) != 0 || get_u64(footer + 16) != XXH64(footer, 16, 0))
         return wl_fail(&opening->error, FP_ERR_TRUNCATED, at, "the file ends before its summary");
     if (offset < FILE_HEADER_BYTES || offset > at)
         return wl_fail(&opening->error, FP_ERR_CORRUPT, at + 8, "the footer points outside the file");
-    opening->summary_at = (size_t)offset;
+    opening->frame.summary_at = (size_t)offset;
     return FP_OK;
 }
 
 static void chain_digest(struct wl_opening *opening, const struct block_header *header)
 {
-    const uint64_t chain[2] = {htole64(opening->digest), htole64(header->payload_hash)};
-    opening->digest = XXH64(chain, sizeof chain, 0);
+    const uint64_t chain[2] = {htole64(opening->frame.digest), htole64(header->payload_hash)};
+    opening->frame.digest = XXH64(chain, sizeof chain, 0);
 }
 
 /* Blocks of shares follow the windows, and each is full but the last: so their number is bounded as their shares are. */
@@ -142,9 +140,9 @@ static bool scan_tail(struct wl_opening *opening, const struct block_header *hea
     if (!is_sites && header->type != BLOCK_TOUCHED)
         return false;
     *ret_fits = is_sites ? scan_sites(opening, header)
-                         : opening->sites_at == 0 && scan_touched(opening, header);
-    if (is_sites && opening->sites_at == 0)
-        opening->sites_at = at;
+                         : opening->frame.sites_at == 0 && scan_touched(opening, header);
+    if (is_sites && opening->frame.sites_at == 0)
+        opening->frame.sites_at = at;
     return true;
 }
 
@@ -152,11 +150,12 @@ static bool scan_tail(struct wl_opening *opening, const struct block_header *hea
  * before anything is decoded. */
 static enum fp_status scan_blocks(struct wl_opening *opening)
 {
-    const size_t end = opening->file_bytes - WORKLOAD_FOOTER_BYTES;
+    const size_t end = opening->frame.file_bytes - WORKLOAD_FOOTER_BYTES;
     size_t at = FILE_HEADER_BYTES;
     struct block_header header;
     bool fits;
-    enum fp_status status = wl_scan_block(opening->file, at, opening->summary_at, &header, &opening->error);
+    enum fp_status status = wl_scan_block(opening->frame.file, at, opening->frame.summary_at, &header,
+                                          &opening->error);
     if (status != FP_OK)
         return status;
     if (header.type != BLOCK_META)
@@ -164,10 +163,10 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
     opening->meta_header = header;
     opening->meta_at = at;
     at += BLOCK_HEADER_BYTES + header.payload_bytes;
-    opening->first_window = at;
-    opening->windows_end = at;
-    while (at < opening->summary_at) {
-        status = wl_scan_block(opening->file, at, opening->summary_at, &header, &opening->error);
+    opening->frame.first_window = at;
+    opening->frame.windows_end = at;
+    while (at < opening->frame.summary_at) {
+        status = wl_scan_block(opening->frame.file, at, opening->frame.summary_at, &header, &opening->error);
         if (status != FP_OK)
             return status;
         if (scan_tail(opening, &header, at, &fits)) {
@@ -179,7 +178,7 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
             at += BLOCK_HEADER_BYTES + header.payload_bytes;
             continue;
         }
-        if (opening->touched_count > 0 || opening->sites_at > 0 || header.type != BLOCK_WINDOW ||
+        if (opening->touched_count > 0 || opening->frame.sites_at > 0 || header.type != BLOCK_WINDOW ||
             header.count == 0 || header.count > WL_WINDOW_OPS_MAX || header.sequence != opening->windows ||
             header.base != opening->ops)
             return wl_fail(&opening->error, FP_ERR_CORRUPT, at, "a window is out of order");
@@ -190,11 +189,11 @@ static enum fp_status scan_blocks(struct wl_opening *opening)
             opening->window_ops_max = header.count;
         chain_digest(opening, &header);
         at += BLOCK_HEADER_BYTES + header.payload_bytes;
-        opening->windows_end = at;
+        opening->frame.windows_end = at;
     }
-    if (opening->sites_at == 0)
-        opening->sites_at = at;
-    status = wl_scan_block(opening->file, at, end, &opening->summary_header, &opening->error);
+    if (opening->frame.sites_at == 0)
+        opening->frame.sites_at = at;
+    status = wl_scan_block(opening->frame.file, at, end, &opening->summary_header, &opening->error);
     if (status != FP_OK)
         return status;
     if (opening->summary_header.type != BLOCK_SUMMARY || opening->summary_header.count > WL_THREADS_MAX ||
@@ -267,7 +266,7 @@ static size_t lay_out(uint8_t *base, const struct wl_opening *opening, uint32_t 
     decoder->kinds = carve(&at, WINDOW_SHAPES_MAX);
     decoder->site_end = opening->site_end;
     if (with_sites) {
-        decoder->shape_hashes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->shape_hashes);
+        decoder->site_shapes = carve(&at, WINDOW_SHAPES_MAX * sizeof *decoder->site_shapes);
         decoder->site_model = carve(&at, sizeof *decoder->site_model);
     }
     for (unsigned i = 0; i < 2; i++) {
@@ -369,13 +368,14 @@ static enum fp_status read_summary(struct wl_opening *opening, struct wl_summary
     if (arena == MAP_FAILED)
         return wl_fail(&opening->error, FP_ERR_MEMORY, 0, "no memory for the summary");
     (void)lay_out(arena, opening, 0, &small);
-    small.file = opening->file;
-    status = wl_arena_unpack(&small, opening->summary_at, header, SUMMARY_COLUMNS, columns);
+    small.frame = opening->frame;
+    status = wl_arena_unpack(&small, opening->frame.summary_at, header, SUMMARY_COLUMNS, columns);
     if (status != FP_OK)
         opening->error = small.error;
     else if (!read_numbers(opening, &columns[0], ret_summary) ||
              !read_threads(ret_summary, NULL, &columns[1]))
-        status = wl_fail(&opening->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
+        status = wl_fail(&opening->error, FP_ERR_CORRUPT, opening->frame.summary_at,
+                         "the summary is damaged");
     (void)munmap(arena, bytes); /* cannot fail for a whole mapping */
     return status;
 }
@@ -394,22 +394,42 @@ static enum fp_status add_meta_text(struct wl_reader *reader, size_t offset, con
     return FP_OK;
 }
 
+/* The shares of a block: the first op of them is not below `first`, and all are below op_count. Returns whether everything is as
+ * docs/format.md has it. */
+static bool decode_touched(const struct block_header *header, const struct column columns[TOUCHED_COLUMNS],
+                           uint64_t first, uint64_t op_count, struct wl_touched *ret)
+{
+    struct cursor gaps = column_cursor(&columns[0]);
+    uint64_t op = header->base;
+    if (columns[1].size != header->count || op < first)
+        return false;
+    for (uint32_t i = 0; i < header->count; i++) {
+        const uint64_t gap = get_varint(&gaps);
+        if (op >= op_count || gap >= op_count - op || (gap == 0) != (i == 0))
+            return false;
+        op += gap;
+        ret[i] = (struct wl_touched){op, columns[1].bytes[i]};
+    }
+    return cursor_done(&gaps);
+}
+
 static enum fp_status read_touched(struct wl_reader *reader, const struct wl_opening *opening)
 {
     uint64_t first = 0;
-    size_t at = opening->windows_end;
-    while (at < opening->sites_at) {
+    size_t at = opening->frame.windows_end;
+    while (at < opening->frame.sites_at) {
         struct column columns[TOUCHED_COLUMNS];
         struct block_header header;
-        enum fp_status status = wl_scan_block(reader->file, at, opening->sites_at, &header, &reader->error);
+        enum fp_status status = wl_scan_block(reader->frame.file, at, opening->frame.sites_at, &header,
+                                              &reader->error);
         if (status == FP_OK && header.count > opening->touched_count - reader->touched_count)
             status = wl_fail(&reader->error, FP_ERR_CORRUPT, at, "the file changed while it was read");
         if (status == FP_OK)
             status = wl_arena_unpack(reader, at, &header, TOUCHED_COLUMNS, columns);
         if (status != FP_OK)
             return status;
-        if (!wl_touched_decode(&header, columns, first, reader->summary.ops,
-                               reader->touched + reader->touched_count))
+        if (!decode_touched(&header, columns, first, reader->summary.ops,
+                            reader->touched + reader->touched_count))
             return wl_fail(&reader->error, FP_ERR_CORRUPT, at + BLOCK_HEADER_BYTES,
                            "the shares of objects are damaged");
         reader->touched_count += header.count;
@@ -445,13 +465,7 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     (void)lay_out(arena, opening, summary->id_max, &draft);
     *reader = draft;
     reader->arena_bytes = bytes;
-    reader->file = opening->file;
-    reader->file_bytes = opening->file_bytes;
-    reader->first_window = opening->first_window;
-    reader->windows_end = opening->windows_end;
-    reader->sites_at = opening->sites_at;
-    reader->summary_at = opening->summary_at;
-    reader->digest = opening->digest;
+    reader->frame = opening->frame;
     reader->summary = *summary;
     reader->summary.threads = reader->threads;
     reader->decoder.summary = &reader->summary;
@@ -461,12 +475,12 @@ static enum fp_status build(struct wl_opening *opening, const struct wl_summary 
     for (size_t i = 0; i < meta_bytes; i++)
         reader->meta_first += reader->meta_text[i] == '\n';
     if (status == FP_OK)
-        status = wl_arena_unpack(reader, opening->summary_at, &opening->summary_header, SUMMARY_COLUMNS,
+        status = wl_arena_unpack(reader, opening->frame.summary_at, &opening->summary_header, SUMMARY_COLUMNS,
                                  columns);
     if (status == FP_OK && !read_threads(&reader->summary, reader->threads, &columns[1]))
-        status = wl_fail(&reader->error, FP_ERR_CORRUPT, opening->summary_at, "the summary is damaged");
+        status = wl_fail(&reader->error, FP_ERR_CORRUPT, opening->frame.summary_at, "the summary is damaged");
     if (status == FP_OK)
-        status = add_meta_text(reader, opening->summary_at, &columns[2], &meta_bytes);
+        status = add_meta_text(reader, opening->frame.summary_at, &columns[2], &meta_bytes);
     if (status == FP_OK)
         status = read_touched(reader, opening);
     if (status == FP_OK && !meta_parse(reader->meta_text, meta_bytes, reader->meta, &reader->meta_count))
@@ -494,8 +508,8 @@ static enum fp_status open_workload(const char *path, bool wants_sites, struct f
     if (status == FP_OK)
         status = build(&opening, &summary, ret_reader);
     if (status != FP_OK) {
-        if (opening.file != NULL)
-            (void)munmap((void *)(uintptr_t)opening.file, opening.file_bytes); /* cannot fail */
+        if (opening.frame.file != NULL)
+            (void)munmap((void *)(uintptr_t)opening.frame.file, opening.frame.file_bytes); /* cannot fail */
         (void)fp_error_tell(opening.error, ret_error);
     }
     return status;

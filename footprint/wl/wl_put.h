@@ -14,8 +14,6 @@
 #define MALLAB_FOOTPRINT_WL_WL_PUT_H
 
 #include "footprint/base/bytes.h"
-#include "footprint/wl/wl_sites.h"
-#include "footprint/wl/wl_times.h"
 #include "footprint/wl/wl_writer.h"
 
 /* wl_put_ready - what the first op of a window, of a thread after another's, or after a failure needs besides.

@@ -5,7 +5,6 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/wl/wl_reader.h"
-#include "footprint/wl/wl_touched.h"
 
 const struct wl_summary *wl_reader_summary(const struct wl_reader *reader)
 {
@@ -49,13 +48,13 @@ bool wl_reader_refused(const struct wl_reader *reader, uint32_t *ret_op)
 
 const void *wl_reader_bytes(const struct wl_reader *reader, size_t *ret_size)
 {
-    *ret_size = reader->file_bytes;
-    return reader->file;
+    *ret_size = reader->frame.file_bytes;
+    return reader->frame.file;
 }
 
 uint64_t wl_reader_digest(const struct wl_reader *reader)
 {
-    return reader->digest;
+    return reader->frame.digest;
 }
 
 static void enter_room(struct wl_decoder *decoder, const struct window_room *room)
@@ -74,6 +73,13 @@ size_t wl_reader_touched(const struct wl_reader *reader, const struct wl_touched
     return reader->touched_count;
 }
 
+/* Whether an op may have a share: one that gives an object its size. */
+static bool may_have_share(const struct wl_op *op)
+{
+    const enum fp_call_kind kind = fp_call_kind_of(op->call);
+    return kind == FP_KIND_ALLOCATE || kind == FP_KIND_RESIZE;
+}
+
 /* The shares of a window's ops. */
 static bool take_touched(struct wl_reader *reader, struct wl_window *window)
 {
@@ -81,7 +87,7 @@ static bool take_touched(struct wl_reader *reader, struct wl_window *window)
     size_t next = reader->next_touched;
     window->touched = reader->touched + next;
     for (; next < reader->touched_count && reader->touched[next].op - first < window->op_count; next++)
-        if (!wl_touched_fits(&window->ops[reader->touched[next].op - first]))
+        if (!may_have_share(&window->ops[reader->touched[next].op - first]))
             return false;
     window->touched_count = (uint32_t)(next - reader->next_touched);
     reader->next_touched = next;
@@ -108,7 +114,7 @@ enum fp_status wl_arena_unpack(struct wl_reader *reader, size_t offset, const st
 {
     const char *what = NULL;
     size_t within = 0;
-    const enum fp_status status = block_unpack(header, reader->file + offset + BLOCK_HEADER_BYTES,
+    const enum fp_status status = block_unpack(header, reader->frame.file + offset + BLOCK_HEADER_BYTES,
                                                column_count, reader->context, reader->scratch,
                                                reader->scratch_bytes, ret_columns, &within, &what);
     if (status != FP_OK)
@@ -118,15 +124,15 @@ enum fp_status wl_arena_unpack(struct wl_reader *reader, size_t offset, const st
 
 enum fp_status wl_reader_check(struct wl_reader *reader)
 {
-    const size_t end = reader->file_bytes - WORKLOAD_FOOTER_BYTES;
-    size_t at = reader->first_window;
+    const size_t end = reader->frame.file_bytes - WORKLOAD_FOOTER_BYTES;
+    size_t at = reader->frame.first_window;
     struct block_header header;
     while (at < end) {
-        const enum fp_status status = wl_scan_block(reader->file, at, end, &header, &reader->error);
+        const enum fp_status status = wl_scan_block(reader->frame.file, at, end, &header, &reader->error);
         if (status != FP_OK)
             return status;
         at += BLOCK_HEADER_BYTES;
-        if (!block_payload_is_whole(&header, reader->file + at))
+        if (!block_payload_is_whole(&header, reader->frame.file + at))
             return wl_fail(&reader->error, FP_ERR_CHECKSUM, at, "checksum of a block differs");
         at += header.payload_bytes;
     }
@@ -141,11 +147,11 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     const char *what = NULL;
     const size_t at = reader->at;
     enum fp_status status;
-    if (at == reader->windows_end)
+    if (at == reader->frame.windows_end)
         return FP_END;
     reader->window_at = at;
     reader->decoder.refused = 0;
-    status = wl_scan_block(reader->file, at, reader->windows_end, &header, &reader->error);
+    status = wl_scan_block(reader->frame.file, at, reader->frame.windows_end, &header, &reader->error);
     if (status != FP_OK)
         return status;
     /* The scan at open saw the same, but the mapping shows what the file holds now. */
@@ -177,7 +183,7 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
 
 void wl_reader_rewind(struct wl_reader *reader)
 {
-    reader->at = reader->first_window;
+    reader->at = reader->frame.first_window;
     reader->next_window = 0;
     reader->next_op = 0;
     reader->next_touched = 0;
@@ -193,7 +199,8 @@ void wl_reader_close(struct wl_reader *reader)
 {
     if (reader == NULL)
         return;
-    (void)munmap((void *)(uintptr_t)reader->file, reader->file_bytes); /* cannot fail for a whole mapping */
+    (void)munmap((void *)(uintptr_t)reader->frame.file,
+                 reader->frame.file_bytes); /* cannot fail for a whole mapping */
     fp_memory_give(reader->arena_bytes);
     (void)munmap(reader, reader->arena_bytes);
 }

@@ -1,5 +1,5 @@
 /* wl_sites.c - numbers of sites while a workload is written; stacks and modules as blocks, and back. */
-#include "footprint/wl/wl_sites.h"
+#include "footprint/wl/wl_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,19 +68,11 @@ uint32_t wl_sites_number(struct wl_site_numbers *numbers, uint32_t site)
 void wl_sites_encode(struct wl_writer *writer)
 {
     struct bytes *column = &writer->columns[WINDOW_SITES];
-    const uint8_t *low = writer->columns[WINDOW_SHAPE_LOW].at, *high = writer->columns[WINDOW_SHAPE_HIGH].at;
-    if (writer->sites.stacks == NULL)
-        return;
-    struct range_coder coder = range_write(column->at);
-    for (uint32_t i = 0; i < writer->op_count; i++) {
-        struct fp_shape shape = writer->shapes[low[i] | (uint32_t)high[i] << 8];
-        shape.call &= (uint8_t)~SHAPE_FRESH;
-        if (fp_call_has_site(shape.call))
-            site_model_put(writer->site_model, &coder, site_shape_hash(&shape), writer->op_sites[i]);
-        else
-            site_model_other(writer->site_model);
-    }
-    column->size = (size_t)(range_end(&coder) - column->at);
+    const struct site_calls calls = {writer->shapes, writer->columns[WINDOW_SHAPE_LOW].at,
+                                     writer->columns[WINDOW_SHAPE_HIGH].at, writer->op_count};
+    if (writer->sites.stacks != NULL)
+        column->size = (size_t)(site_column_put(writer->site_model, calls, writer->op_sites, column->at) -
+                                column->at);
 }
 
 /* ---- modules, as they are written ----------------------------------------------------------------- */
@@ -197,15 +189,6 @@ static void place_nodes(struct module_list *list, const struct wl_site_numbers *
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
-static enum fp_status put_block(struct wl_writer *writer, struct block_header *header,
-                                const struct column *columns, unsigned column_count)
-{
-    const enum fp_status status = block_pack(header, columns, column_count, writer->context, writer->level,
-                                             &writer->packed);
-    return status == FP_OK ? wl_file_append(&writer->file, writer->packed.at, writer->packed.size)
-                           : wl_writer_fail(writer, status, "cannot pack call stacks");
-}
-
 static enum fp_status put_nodes(struct wl_writer *writer, const struct fp_site_entry *entries, size_t count,
                                 struct bytes *memory)
 {
@@ -219,7 +202,7 @@ static enum fp_status put_nodes(struct wl_writer *writer, const struct fp_site_e
         struct block_header header;
         status = sites_encode(model, at == 0, entries + at, most, memory, &header, &column);
         header.base = entries[at].site;
-        status = status == FP_OK ? put_block(writer, &header, &column, 1)
+        status = status == FP_OK ? wl_put_block(writer, &header, &column, 1, "cannot pack call stacks")
                                  : wl_writer_fail(writer, status, "cannot store call stacks");
     }
     node_model_free(model);
@@ -234,7 +217,7 @@ static enum fp_status put_modules(struct wl_writer *writer, const struct module_
     enum fp_status status = modules_encode(list->modules, list->count, memory, &header, &column);
     if (status != FP_OK)
         return wl_writer_fail(writer, status, "cannot store the modules of call stacks");
-    return put_block(writer, &header, &column, 1);
+    return wl_put_block(writer, &header, &column, 1, "cannot pack call stacks");
 }
 
 enum fp_status wl_sites_put(struct wl_writer *writer)
@@ -291,8 +274,8 @@ static enum fp_status read_block(struct wl_reader *reader, size_t at, const stru
     uint8_t *scratch = header->count <= FP_SITES_BLOCK_MAX ? malloc(scratch_bytes + 1) : NULL;
     enum fp_status status = scratch != NULL ? FP_OK : FP_ERR_MEMORY;
     if (status == FP_OK)
-        status = block_unpack(header, reader->file + at + BLOCK_HEADER_BYTES, 1, reader->context, scratch,
-                              scratch_bytes, &column, &within, &what);
+        status = block_unpack(header, reader->frame.file + at + BLOCK_HEADER_BYTES, 1, reader->context,
+                              scratch, scratch_bytes, &column, &within, &what);
     if (status == FP_OK) {
         within = 0;
         status = is_nodes ? sites_decode(header, &column, store, &what)
@@ -323,16 +306,16 @@ enum fp_status wl_reader_stacks(struct wl_reader *reader, struct wl_stacks *ret_
 {
     struct sites_store store = {0};
     enum fp_status status = FP_OK;
-    for (size_t at = reader->sites_at; at < reader->summary_at && status == FP_OK;) {
+    for (size_t at = reader->frame.sites_at; at < reader->frame.summary_at && status == FP_OK;) {
         struct block_header header;
-        status = wl_scan_block(reader->file, at, reader->summary_at, &header, &reader->error);
+        status = wl_scan_block(reader->frame.file, at, reader->frame.summary_at, &header, &reader->error);
         if (status == FP_OK)
             status = read_block(reader, at, &header, &store);
         at += BLOCK_HEADER_BYTES + header.payload_bytes;
     }
-    if (status == FP_OK && reader->sites_at < reader->summary_at &&
+    if (status == FP_OK && reader->frame.sites_at < reader->frame.summary_at &&
         !is_whole(&store, reader->decoder.site_end))
-        status = wl_fail(&reader->error, FP_ERR_CORRUPT, reader->sites_at, "call stacks are damaged");
+        status = wl_fail(&reader->error, FP_ERR_CORRUPT, reader->frame.sites_at, "call stacks are damaged");
     if (status != FP_OK) {
         sites_release(&store);
         return status;

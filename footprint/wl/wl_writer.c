@@ -9,8 +9,6 @@
 #include "footprint/base/bytes.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/wl/wl_put.h"
-#include "footprint/wl/wl_times.h"
-#include "footprint/wl/wl_touched.h"
 
 #define WINDOW_OPS_DEFAULT 8192u
 #define ZSTD_LEVEL_DEFAULT 1 /* level 3 costs half as much again and saves 1 % */
@@ -20,6 +18,15 @@ enum fp_status wl_writer_fail(struct wl_writer *writer, enum fp_status status, c
     (void)wl_pack_wait(writer->pack); /* the file and its error are that thread's till then */
     writer->file.error = fp_error_make(status, 0, writer->file.bytes, what);
     return status;
+}
+
+enum fp_status wl_put_block(struct wl_writer *writer, struct block_header *header,
+                            const struct column *columns, unsigned column_count, const char *what)
+{
+    const enum fp_status status = block_pack(header, columns, column_count, writer->context, writer->level,
+                                             &writer->packed);
+    return status == FP_OK ? wl_file_append(&writer->file, writer->packed.at, writer->packed.size)
+                           : wl_writer_fail(writer, status, what);
 }
 
 static bool grow_array(void **array, size_t old_count, size_t new_count, size_t size)
@@ -98,16 +105,15 @@ static enum fp_status write_head(struct wl_writer *writer, const struct fp_meta 
     put_u32(header + 16, FP_TIME_UNIT_NS);
     put_u32(header + 20, WL_TIME_STRIDE);
     file_header_seal(header, "MALLABWL", WL_VERSION);
-    if (status == FP_OK)
-        status = block_pack(&block, &(struct column){text.at, text.size}, 1, writer->context, writer->level,
-                            &writer->packed);
     writer->meta_count = meta_count;
     writer->meta_bytes = text.size;
-    bytes_release(&text);
     if (status != FP_OK)
-        return wl_writer_fail(writer, status, "meta data cannot be stored");
-    status = wl_file_append(&writer->file, header, sizeof header);
-    return status == FP_OK ? wl_file_append(&writer->file, writer->packed.at, writer->packed.size) : status;
+        (void)wl_writer_fail(writer, status, "meta data cannot be stored");
+    else if ((status = wl_file_append(&writer->file, header, sizeof header)) == FP_OK)
+        status = wl_put_block(writer, &block, &(struct column){text.at, text.size}, 1,
+                              "meta data cannot be stored");
+    bytes_release(&text);
+    return status;
 }
 
 static void writer_free(struct wl_writer *writer)

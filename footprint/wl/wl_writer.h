@@ -1,7 +1,7 @@
 /* wl_writer.h - a workload being written: the ops of one window, and what goes on from window to window.
  *
- * Private to footprint/. wl_writer.c fills a window; wl_encode.c has the shapes, turns it into a block and packs that; wl_summary.c
- * ends the file. */
+ * Private to footprint/. wl_writer.c fills a window; wl_encode.c has the shapes, turns it into a block and packs that; wl_tail.c ends
+ * the file. */
 #ifndef MALLAB_FOOTPRINT_WL_WL_WRITER_H
 #define MALLAB_FOOTPRINT_WL_WL_WRITER_H
 
@@ -11,7 +11,6 @@
 
 #include "footprint/wl/ids.h"
 #include "footprint/wl/window.h"
-#include "footprint/wl/wl_encode.h"
 #include "footprint/wl/wl_file.h"
 
 struct thread_state {
@@ -38,7 +37,7 @@ struct shape_recent {
     uint16_t index;     /* in the dictionary */
 };
 
-/* What a writer has of sites: wl_sites.h. */
+/* What a writer has of sites. */
 struct wl_site_numbers {
     const struct fp_sites *stacks; /* the caller's; NULL: no op has a site */
     char *program;                 /* name of the module without a path */
@@ -115,11 +114,88 @@ static inline void wl_writer_end_run(struct wl_writer *writer)
     writer->run_begin = writer->op_count;
 }
 
+/* wl_writer_fail - note why the writer failed, in its file's error. Returns status. */
+enum fp_status wl_writer_fail(struct wl_writer *writer, enum fp_status status, const char *what);
+
+/* wl_put_block - pack a block and append it; `what` says what could not be packed. Not while a window may be being written.
+ * Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY, FP_ERR_LIMIT. */
+enum fp_status wl_put_block(struct wl_writer *writer, struct block_header *header,
+                            const struct column *columns, unsigned column_count, const char *what);
+
+/* ---- wl_encode.c: a gathered window as columns of a block, compressed and written ------------------
+ *
+ * Windows are packed on another processor, in their order, while the next one is gathered: one at a time, whoever gathers faster
+ * waits. What is written is the same with the other thread as without. */
+
+struct wl_pack;
+
+/* wl_window_flush - encode and append the window, and make room for the next. After a failure the window is still
+ * there and may be in the file in part: the workload ends here, and every further call returns the same. */
+enum fp_status wl_window_flush(struct wl_writer *writer);
+
+/* wl_shapes_reset - begin the dictionary anew. */
+void wl_shapes_reset(struct wl_writer *writer);
+
+/* wl_put_shape_slow - wl_put_shape (wl_put.h) for a shape that was not used of late. */
+bool wl_put_shape_slow(struct wl_writer *writer, unsigned call, uint64_t size, uint64_t extra,
+                       uint16_t *ret_index);
+
+/* wl_pack_start - begin to serve a file, which is the other thread's from a flush to wl_pack_wait.
+ * columns   as large as those to come.
+ * Returns   NULL when there is one processor, or no memory or thread to be had: pack in place then. */
+struct wl_pack *wl_pack_start(struct wl_file *file, int level, const struct bytes columns[WINDOW_COLUMNS]);
+
+/* wl_pack_wait - until all that was taken is written. Returns FP_OK, or what the first failure was; the file's error
+ * says more. NULL is FP_OK. */
+enum fp_status wl_pack_wait(struct wl_pack *pack);
+
+/* wl_pack_stop - wait, end the thread, free; NULL is accepted. */
+void wl_pack_stop(struct wl_pack *pack);
+
+/* ---- wl_sites.c: who allocated (docs/format.md, "Sites of a workload") --------------------------------
+ *
+ * A writer is given the stacks of a footprint, or of another workload. Its own numbers are given out when an op first has a site,
+ * callers before those they call; so nodes that no op needs are left out, and the blocks follow the windows. */
+
+#define WL_MODULE_NONE UINT16_MAX /* number of the module of what lies in none; FP_MODULES_MAX is lower */
+
+/* wl_sites_begin - take the stacks, which last as long as the writer. program: NULL: not known. Returns false: no memory.
+ * wl_sites_end accepts it in either case. */
+bool wl_sites_begin(struct wl_site_numbers *numbers, const struct fp_sites *stacks, const char *program);
+void wl_sites_end(struct wl_site_numbers *numbers);
+
+/* wl_sites_number - the workload's number of a site of the caller's, whatever that is. */
+uint32_t wl_sites_number(struct wl_site_numbers *numbers, uint32_t site);
+
+/* wl_sites_encode - fill the column of sites of the window's ops. */
+void wl_sites_encode(struct wl_writer *writer);
+
+/* wl_sites_put - append the blocks of stacks and modules. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
+enum fp_status wl_sites_put(struct wl_writer *writer);
+
+/* ---- wl_times.c: recorded times of a window's ops -------------------------------------------------------
+ *
+ * Each 16th op has a time. Between them those are noted that a pause lies between: spread evenly, they would come up to its whole
+ * length too early or too late. */
+
+#define WL_NOTED_BYTES_MAX (3u + VARINT_BYTES_MAX) /* of an op's gap and its time */
+
+/* wl_times_note - the op of this index, the newest or the next, was at that time. */
+void wl_times_note(struct wl_writer *writer, uint32_t op, uint64_t time_ns);
+
+/* wl_times_note_pause - a pause lies between the newest op, at before_ns, and the next, at writer->now_ns. */
+void wl_times_note_pause(struct wl_writer *writer, uint64_t before_ns);
+
+/* wl_times_encode - fill the column of times. */
+void wl_times_encode(struct wl_writer *writer);
+
+/* ---- wl_tail.c: what follows the windows ---------------------------------------------------------------- */
+
+/* wl_touched_put - settle what was told of shares, and append their blocks. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
+enum fp_status wl_touched_put(struct wl_writer *writer);
+
 /* wl_summary_put - append the summary and the footer, behind all other blocks. writer->summary is whole but for the threads
  * at one time, which are counted here. Returns FP_OK; FP_ERR_WRITE, FP_ERR_MEMORY. */
 enum fp_status wl_summary_put(struct wl_writer *writer);
-
-/* wl_writer_fail - note why the writer failed, in its file's error. Returns status. */
-enum fp_status wl_writer_fail(struct wl_writer *writer, enum fp_status status, const char *what);
 
 #endif
