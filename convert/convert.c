@@ -9,11 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/base/limits.h"
+#include "convert/base/error.h"
 #include "convert/export/export.h"
 #include "convert/open/input.h"
-#include "convert/open/pass.h"
-#include "convert/open/workload_survey.h"
+#include "convert/open/workload_input.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"

@@ -4,12 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "convert/base/error.h"
 #include "convert/base/grow.h"
-#include "convert/base/limits.h"
 #include "convert/convert.h"
 #include "convert/open/input.h"
-#include "convert/open/pass.h"
-#include "convert/open/workload_survey.h"
+#include "convert/open/workload_input.h"
 #include "convert/order/footprint_input.h"
 #include "convert/recording/choose.h"
 #include "convert/recording/recording.h"

@@ -14,7 +14,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
 #include "footprint/base/support.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cli/base/say.h"
-#include "convert/open/usage_notes.h"
-#include "convert/recording/group.h"
+#include "convert/open/workload_input.h"
+#include "convert/recording/choose.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"

@@ -13,6 +13,7 @@
 #include "footprint/base/call.h"
 #include "footprint/base/label.h"
 #include "footprint/fp/footprint.h"
+#include "footprint/fp/usage.h"
 
 /* Rules: docs/irregularities.md, by these names. The order is that of output. */
 enum conv_irregularity {
@@ -96,7 +97,7 @@ struct conv_process {
     uint64_t events_removed;      /* in windows that --keep-windows has removed */
     uint64_t windows;             /* its footprints, where the recording is cut into windows */
     uint64_t until_ns;            /* when recording ended, since it began; 0 when unknown */
-    struct fp_usage *usage;       /* process_usage.h, without points; NULL: not known */
+    struct fp_usage *usage;       /* below, without points; NULL: not known */
 };
 
 /* The part of the input that was selected, as the workload's meta data has it too. All zeroes: all of it. */
@@ -175,7 +176,7 @@ struct conv_survey {
     uint64_t irregular[CONV_IRREGULARITY_COUNT];
     uint64_t lost[FP_LOSS_COUNT]; /* calls, from the trailer; from gap marks without one */
     uint64_t lost_marks;          /* in blocks, lines and records left out by salvage */
-    struct fp_usage *usage;       /* process_usage.h; of several processes their sum; NULL: not known */
+    struct fp_usage *usage;       /* below; of several processes their sum; NULL: not known */
     bool ran_on;                  /* the process, see struct conv_process */
     bool uncounted;           /* more were lost, nobody knows how many: see struct conv_process; or cut off */
     bool complete;            /* every call from start to end is here */
@@ -280,5 +281,18 @@ static inline void conv_stats_live(struct conv_survey *survey, uint64_t bytes_mo
 
 /* conv_stats_add - add another process's figures to a sum. Strings, kinds and processes are left alone. */
 void conv_stats_add(struct conv_survey *sum, const struct conv_survey *survey);
+
+/* ---- what processes used -----------------------------------------------------------------------------
+ *
+ * What processes used as a whole (footprint/fp/usage.h), where a survey keeps it: NULL where nobody told. */
+
+/* conv_usage_set - a copy with its points, in place of what was there. from: may be NULL. Without memory nothing is told.
+ * conv_usage_free - NULL is accepted. */
+void conv_usage_set(struct fp_usage **to, const struct fp_usage *from);
+void conv_usage_free(struct fp_usage *usage);
+
+/* conv_usage_add - the use of one more process, in a sum without points. Times and faults add up, and so does memory, each process at its
+ * own peak; what one could not tell is left out. The allocator stays where it is that of all. */
+void conv_usage_add(struct fp_usage **sum, const struct fp_usage *usage);
 
 #endif

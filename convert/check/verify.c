@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/base/limits.h"
+#include "convert/base/error.h"
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "convert/ops/rewrite.h"

@@ -20,7 +20,6 @@
 
 #include "convert/base/glibc_codes.h"
 #include "convert/import/import.h"
-#include "convert/import/turns.h"
 #include "convert/text/text_input.h"
 
 #define THREADS_MAX  65536u

@@ -1,5 +1,5 @@
 /* turns.c - a ring of ready threads, and waiting ones found by what they wait for. */
-#include "convert/import/turns.h"
+#include "convert/import/import.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* input.h - open whatever a path leads to. */
+/* input.h - open whatever a path leads to, and pass over it. */
 #ifndef MALLAB_CONVERT_OPEN_INPUT_H
 #define MALLAB_CONVERT_OPEN_INPUT_H
 
@@ -6,6 +6,7 @@
 #include "convert/base/kind.h"
 #include "convert/base/request.h"
 #include "convert/base/source.h"
+#include "footprint/wl/workload.h"
 
 /* conv_input_open - open whatever path leads to, but a workload; a recording leads to one of its footprints
  * (options.process_id), which survey->input names then. survey must stay where it is until close.
@@ -29,5 +30,16 @@ enum conv_kind conv_detect(const char *path);
 /* conv_resolve - the kind that options.from names, or that is detected; unknown stays unknown. */
 enum fp_status conv_resolve(const char *path, const struct conv_options *options, enum conv_kind *ret_kind,
                             struct conv_error *error);
+
+/* ---- passes ------------------------------------------------------------------------------------------
+ *
+ * One reading of one input, with or without a workload writer. Private to convert/. */
+
+/* conv_pass_run - hand the input's events through the pairing to the writer, and fill the survey.
+ * writer    borrowed, NULL: count only.
+ * Returns   FP_OK; else the input's status with error filled, or the sink's with error->cause.status
+ *           FP_OK: then it is the writer's (wl_writer_error) or a lack of memory. */
+enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_options *options,
+                             struct wl_writer *writer, struct conv_survey *survey, struct conv_error *error);
 
 #endif

@@ -6,12 +6,42 @@
 #define MALLAB_CONVERT_OPEN_WORKLOAD_INPUT_H
 
 #include "convert/base/error.h"
+#include "convert/base/request.h"
 #include "convert/base/source.h"
+#include "convert/base/survey_counts.h"
+#include "footprint/fp/usage.h"
+#include "footprint/wl/workload.h"
 
 /* conv_workload_open - open a workload; close() it after use.
  * survey    program, completeness and what else the conversion noted are filled in.
  * Returns   FP_OK, or the status in ret_error. */
 enum fp_status conv_workload_open(const char *path, struct conv_survey *survey, struct conv_error *ret_error,
                                   struct conv_input *ret_input);
+
+/* ---- what a workload tells of itself -----------------------------------------------------------------
+ *
+ * What a workload says of itself and of the input that it was made of. */
+
+/* conv_survey_workload - what the workload at wl_path holds; every window is read.
+ * in_path  what the user named, for errors. */
+enum fp_status conv_survey_workload(const char *wl_path, const char *in_path,
+                                    const struct conv_options *options, struct conv_survey *survey,
+                                    struct conv_error *error);
+
+/* conv_survey_notes - what a conversion noted in a workload. */
+void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *survey);
+
+/* conv_survey_note - what a conversion learned of its input, as notes of the workload, which conv_survey_workload reads.
+ * Returns  FP_OK, or the writer's. */
+enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_survey *survey);
+
+/* ---- usage -------------------------------------------------------------------------------------------
+ *
+ * What a process used as a whole, in a workload's meta data: docs/format.md, "Meta". */
+
+/* conv_usage_note - note it. usage: NULL where it is not known, and nothing is noted. Returns the writer's status.
+ * conv_usage_read - the notes back; false: there are none, and ret_usage knows nothing. */
+enum fp_status conv_usage_note(struct wl_writer *writer, const struct fp_usage *usage);
+bool conv_usage_read(const struct wl_reader *reader, struct fp_usage *ret_usage);
 
 #endif

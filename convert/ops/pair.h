@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "convert/ops/live_table.h"
 #include "convert/ops/track.h"
 #include "footprint/wl/workload.h"
 
@@ -22,7 +23,7 @@ struct conv_pair {
     uint32_t *threads;       /* by lane: the writer's number, UINT32_MAX before it is announced */
     size_t lane_capacity;
     uint32_t thread;             /* of the event at hand */
-    struct conv_pair_fast *fast; /* pair_fast.h; NULL until it is used */
+    struct conv_pair_fast *fast; /* NULL until it is used */
     bool inheriting;             /* all ops so far are of objects that were there before */
     uint64_t gap_calls;          /* that gap marks say are missing */
     uint64_t last_time_ns;       /* highest seen: the order's time never decreases */
@@ -48,5 +49,39 @@ void conv_pair_end(struct conv_pair *pair);
 
 /* conv_pair_sink - the pairing as a sink; its data is pair. Errors: FP_ERR_MEMORY, and the writer's. */
 struct conv_sink conv_pair_sink(struct conv_pair *pair);
+
+/* ---- kin ---------------------------------------------------------------------------------------------
+ *
+ * Objects that are used alike: of which no share is told, the share of others (docs/notes/format.md, "Shares of kin").
+ *
+ * Kin were made by the same kind of call and are of as many pages. The recorder tells the shares of large objects, but not of
+ * all, and of middling ones by sample. */
+
+/* conv_has_kin - whether an object of this call and so many bytes has kin: middling ones, and from calloc all of a page and
+ * more. */
+bool conv_has_kin(unsigned call, uint64_t bytes);
+
+/* conv_tell_kin - tell the writer of an object with kin, which has just got its size by this call. Returns the writer's. */
+enum fp_status conv_tell_kin(struct wl_writer *writer, unsigned call, struct conv_object object);
+
+/* ---- the common case in one loop ---------------------------------------------------------------------
+ *
+ * The common case in one loop: marks of one lane become ops as they stand in their block.
+ *
+ * What is not plain is left to pair.c, whose rules these are: one workload, byte for byte, by either way. An object lives
+ * in the table of live objects (live_table.h) or in pair_fast.c, so whoever looks at the table settles first. */
+
+struct conv_pair_fast;
+
+/* conv_pair_fast_take - the pairing's conv_sink.marks. pair->writer is not NULL.
+ * Returns FP_OK, FP_ERR_MEMORY, and the writer's. */
+enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_slice *slice,
+                                   uint32_t *ret_taken);
+
+/* conv_pair_fast_settle - write into the table what is known here of addresses. */
+void conv_pair_fast_settle(struct conv_pair *pair);
+
+/* conv_pair_fast_end - settle, add what was counted to survey and writer, and free. NULL (never begun) is fine. */
+void conv_pair_fast_end(struct conv_pair *pair);
 
 #endif

@@ -7,12 +7,11 @@
  *         Until roots are settled, the table's entry of such an address only says which root it is
  *
  * A workload's thread and time come as in pair.c: the time of an op is the highest that any event had by then. */
-#include "convert/ops/pair_fast.h"
+#include "convert/ops/pair.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/ops/kin.h"
 #include "footprint/wl/wl_put.h"
 
 #define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */

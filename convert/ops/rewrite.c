@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/limits.h"
+#include "convert/base/error.h"
 #include "footprint/base/memory_bound.h"
 
 void conv_rewrite_init(struct conv_rewrite *rewrite, struct wl_writer *writer)

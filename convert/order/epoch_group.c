@@ -1,5 +1,5 @@
 /* epoch_group.c - find the addresses that lanes share, have an order of their steps made, put all events into it. */
-#include "convert/order/epoch_group.h"
+#include "convert/order/epoch_steps.h"
 
 #include <assert.h>
 #include <stdlib.h>

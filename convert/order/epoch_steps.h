@@ -1,4 +1,4 @@
-/* epoch_steps.h - the events of one epoch while an order is made of them (epoch_group.h): greedily, by search, by repair.
+/* epoch_steps.h - the events of one epoch while an order is made of them (epoch_group.c): greedily, by search, by repair.
  *
  *   step    an event on such an address; a lane's steps are what greedy order and search move through
  *   effect  +1: the address holds an object afterwards, -1: it does not, 0: none of the order's business
@@ -97,5 +97,26 @@ void conv_epoch_order_with_repair(struct conv_epoch_group *group, struct conv_su
 
 /* conv_epoch_order_by_lane - steps lane by lane, legal or not. */
 void conv_epoch_order_by_lane(struct conv_epoch_group *group);
+
+/* ---- groups ------------------------------------------------------------------------------------------
+ *
+ * A legal order for the events of one epoch (docs/order.md).
+ *
+ * Between epochs the order is known; within one, several lanes' events may come in any order that keeps
+ * each lane's own and lets every address alternate between allocation and release. Only addresses that
+ * two lanes touch within the group constrain it; all other events follow their lane. */
+
+void conv_epoch_group_init(struct conv_epoch_group *group);
+/* conv_epoch_group_release - free what arranging allocated; events and lanes are the caller's. */
+void conv_epoch_group_release(struct conv_epoch_group *group);
+
+/* conv_epoch_group_arrange - put the group's events in order.
+ * group    events, lanes and lane_count filled; lanes may be reordered. order and order_count receive
+ *          every event of every lane once.
+ * sink     asked what is live; it must have seen every event before the group.
+ * survey   groups, groups_searched and irregular[CONV_ORDER_REPAIRED] are counted there.
+ * Returns  false: no memory. */
+bool conv_epoch_group_arrange(struct conv_epoch_group *group, const struct conv_sink *sink,
+                              struct conv_survey *survey);
 
 #endif

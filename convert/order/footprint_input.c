@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/process_usage.h"
+#include "convert/base/survey_counts.h"
 #include "convert/order/inherit.h"
 #include "convert/order/process_image.h"
 #include "footprint/base/label.h"

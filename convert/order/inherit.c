@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/ops/heap.h"
+#include "convert/ops/track.h"
 #include "convert/order/process_image.h"
 #include "footprint/fp/fp_sites.h"
 

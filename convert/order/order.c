@@ -1,12 +1,12 @@
 /* order.c - the merge by epochs: lanes alone, and lanes that meet. */
-#include "convert/order/order.h"
+#include "convert/order/lane_cursor.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "convert/base/grow.h"
-#include "convert/order/epoch_group.h"
+#include "convert/order/epoch_steps.h"
 
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
 

@@ -1,4 +1,4 @@
-/* choose.c - which processes of a recording are meant. */
+/* choose.c - which processes of a recording are meant, and how they belong together. */
 #include "convert/recording/choose.h"
 
 #include <stdio.h>
@@ -8,6 +8,231 @@
 #include "convert/recording/recording_json.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
+
+/* ---- groups of processes ----------------------------------------------------------------------------- */
+
+#define OTHERS_SHARE 100 /* the others of a group count from this part of its calls on */
+
+/* What of a recording is looked at. */
+struct view {
+    const struct conv_survey *survey;
+    size_t from; /* the first process that counts */
+    bool salvage;
+};
+
+uint64_t conv_calls_of(const struct conv_process *process)
+{
+    return conv_add_saturating(process->events, fp_loss_sum(process->lost));
+}
+
+struct conv_choice conv_choice_one(struct conv_process *process)
+{
+    return (struct conv_choice){.members = {process}, .count = 1, .lead = process};
+}
+
+static bool is_usable(const struct view *view, size_t number)
+{
+    const struct conv_process *process = &view->survey->processes[number];
+    return !process->absent && !process->removed && !(view->salvage && process->missing) &&
+           conv_calls_of(process) > 0;
+}
+
+static bool is_named(const struct view *view, size_t number, const char *name)
+{
+    return is_usable(view, number) && strcmp(view->survey->processes[number].name, name) == 0;
+}
+
+/* It executed another program: of a worker, nothing but the way there. */
+static bool went_on(const struct conv_process *process)
+{
+    return process->ended != NULL && strcmp(process->ended, "exec") == 0;
+}
+
+/* ---- the members of a name -------------------------------------------------------------------- */
+
+static struct conv_process *least_of(const struct conv_choice *choice, size_t *ret_at)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < choice->count; i++)
+        if (conv_calls_of(choice->members[i]) <= conv_calls_of(choice->members[at]))
+            at = i;
+    *ret_at = at;
+    return choice->members[at];
+}
+
+/* Of more than the maximum those with most calls stay; the order of the list does, too. */
+static void add_member(struct conv_choice *choice, struct conv_process *process)
+{
+    size_t at = choice->count;
+    if (choice->count == CONV_MEMBERS_MAX) {
+        const struct conv_process *least = least_of(choice, &at);
+        choice->left_out++;
+        if (conv_calls_of(process) <= conv_calls_of(least))
+            return;
+        memmove(&choice->members[at], &choice->members[at + 1],
+                (choice->count - at - 1) * sizeof choice->members[0]);
+        choice->count--;
+    }
+    choice->members[choice->count++] = process;
+}
+
+static void take_named(const struct view *view, const char *name, struct conv_choice *ret_choice)
+{
+    const struct conv_survey *survey = view->survey;
+    bool all_went_on = true;
+    *ret_choice = (struct conv_choice){0};
+    for (size_t i = view->from; i < survey->process_count; i++)
+        if (is_named(view, i, name) && !went_on(&survey->processes[i]))
+            all_went_on = false;
+    for (size_t i = view->from; i < survey->process_count; i++)
+        if (is_named(view, i, name) && (all_went_on || !went_on(&survey->processes[i])))
+            add_member(ret_choice, &survey->processes[i]);
+    for (size_t i = 0; i < ret_choice->count; i++)
+        if (ret_choice->lead == NULL ||
+            conv_calls_of(ret_choice->members[i]) > conv_calls_of(ret_choice->lead))
+            ret_choice->lead = ret_choice->members[i];
+}
+
+void conv_group_named(const struct conv_survey *survey, const char *name, bool salvage,
+                      struct conv_choice *ret_choice)
+{
+    const struct view view = {.survey = survey, .salvage = salvage};
+    take_named(&view, name, ret_choice);
+}
+
+/* ---- the rule --------------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+/* The first process whose parent was not recorded; without memory the first. */
+static uint32_t root_of(const struct conv_survey *survey)
+{
+    const size_t count = survey->process_count;
+    uint32_t root = survey->processes[0].process_id, *ids = malloc(count * sizeof *ids);
+    if (ids == NULL)
+        return root;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = survey->processes[i].process_id;
+    qsort(ids, count, sizeof *ids, by_number);
+    for (size_t i = 0; i < count; i++) {
+        const struct conv_process *process = &survey->processes[i];
+        if (bsearch(&process->parent_process_id, ids, count, sizeof *ids, by_number) != NULL)
+            continue;
+        root = process->process_id;
+        break;
+    }
+    free(ids);
+    return root;
+}
+
+/* Recordings of earlier versions do not name the command's process. */
+static uint32_t command_of(const struct conv_survey *survey)
+{
+    for (size_t i = 0; survey->command_pid != 0 && i < survey->process_count; i++)
+        if (survey->processes[i].process_id == survey->command_pid)
+            return survey->command_pid;
+    return root_of(survey);
+}
+
+static size_t own_of(const struct conv_survey *survey)
+{
+    const uint32_t process_id = command_of(survey);
+    size_t own = 0;
+    for (size_t i = 0; i < survey->process_count; i++)
+        if (survey->processes[i].process_id == process_id)
+            own = i;
+    return own;
+}
+
+static uint64_t calls_of_name(const struct view *view, const char *name)
+{
+    uint64_t calls = 0;
+    for (size_t i = view->from; i < view->survey->process_count; i++)
+        if (name == NULL ? is_usable(view, i) : is_named(view, i, name))
+            calls = conv_add_saturating(calls, conv_calls_of(&view->survey->processes[i]));
+    return calls;
+}
+
+/* Calls of the processes that own forked, and that stayed what it is. */
+static uint64_t calls_of_workers(const struct view *view, const struct conv_process *own)
+{
+    uint64_t calls = 0;
+    for (size_t i = view->from; i < view->survey->process_count; i++) {
+        const struct conv_process *process = &view->survey->processes[i];
+        if (process->process_id != own->process_id && is_named(view, i, own->name) && !went_on(process))
+            calls = conv_add_saturating(calls, conv_calls_of(process));
+    }
+    return calls;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct conv_process *one = *(const struct conv_process *const *)a,
+                              *other = *(const struct conv_process *const *)b;
+    const int order = strcmp(one->name, other->name);
+    return order != 0 ? order : one < other ? -1 : one > other; /* both are of the list */
+}
+
+/* Of equal ones the first by name; NULL: there is none, or no memory to find it. */
+static const char *busiest_name(const struct view *view)
+{
+    const struct conv_process **sorted = malloc(view->survey->process_count * sizeof *sorted);
+    const char *busiest = NULL;
+    size_t count = 0;
+    uint64_t calls = 0, most = 0;
+    if (sorted == NULL)
+        return NULL;
+    for (size_t i = view->from; i < view->survey->process_count; i++)
+        if (is_usable(view, i))
+            sorted[count++] = &view->survey->processes[i];
+    qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 0; i < count; i++) {
+        calls = i > 0 && strcmp(sorted[i]->name, sorted[i - 1]->name) == 0 ? calls : 0;
+        calls = conv_add_saturating(calls, conv_calls_of(sorted[i]));
+        if (calls <= most)
+            continue;
+        most = calls;
+        busiest = sorted[i]->name;
+    }
+    free(sorted);
+    return busiest;
+}
+
+static bool others_count(const struct conv_choice *choice)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; i < choice->count; i++)
+        calls = conv_add_saturating(calls, conv_calls_of(choice->members[i]));
+    return calls - conv_calls_of(choice->lead) >= calls / OTHERS_SHARE;
+}
+
+void conv_group_default(const struct conv_survey *survey, bool salvage, struct conv_choice *ret_choice)
+{
+    struct view view = {.survey = survey, .salvage = salvage};
+    *ret_choice = (struct conv_choice){0};
+    if (survey->process_count == 0)
+        return;
+    const size_t number = own_of(survey);
+    struct conv_process *own = &survey->processes[number];
+    /* Only the list of a finished recording is in the order in which processes began. */
+    if (survey->recording_state == CONV_RECORDING_FINISHED)
+        view.from = number;
+    if (calls_of_name(&view, NULL) == 0)
+        view.from = 0; /* own cannot be converted, and nothing comes behind it */
+    const uint64_t all = calls_of_name(&view, NULL), workers = calls_of_workers(&view, own);
+    const uint64_t calls = is_usable(&view, number) ? conv_calls_of(own) : 0;
+    const uint64_t both = conv_add_saturating(calls, workers);
+    const bool is_own = calls > 0 && both >= all - both;
+    const char *name = is_own ? own->name : busiest_name(&view);
+    if (name != NULL)
+        take_named(&view, name, ret_choice);
+    if (ret_choice->count > 1 && !others_count(ret_choice))
+        *ret_choice = conv_choice_one(ret_choice->lead);
+}
 
 #define NAMED_MOST 6u /* in one message */
 

@@ -1,7 +1,7 @@
 /* parts.c - find, open and sum up an image's footprints. */
 #include "convert/recording/parts.h"
 
-#include "convert/base/limits.h"
+#include "convert/base/error.h"
 #include "convert/recording/recording_json.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/part_name.h"

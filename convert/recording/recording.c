@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/base/process_usage.h"
+#include "convert/base/survey_counts.h"
 #include "convert/recording/parts.h"
 #include "convert/recording/recording_json.h"
 #include "convert/recording/unfinished.h"

@@ -5,6 +5,7 @@
 
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
+#include "convert/ops/track.h"
 #include "footprint/wl/workload.h"
 
 /* conv_plan_wants_duration - whether a share of the input's time, or one by the clock, is asked for, so that its duration must be known. */
@@ -31,5 +32,59 @@ bool conv_plan_any(const struct conv_selection *select);
 /* conv_plan_write - the selection as notes of a workload. conv_plan_read - back. */
 enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selected *selected);
 void conv_plan_read(const struct wl_reader *reader, struct conv_selected *ret_selected);
+
+/* ---- chains ------------------------------------------------------------------------------------------
+ *
+ * The filters that a selection asks for, one behind the other, in front of the pairing. Private to convert/.
+ *
+ * In this order: section, head; what is not asked for is not there. docs/selections.md says why. */
+
+#define CONV_BATCH_EVENTS 256u /* as order.c's: stays in the first-level cache */
+
+/* Lets the first calls pass, of all threads together. */
+struct conv_first_calls {
+    struct conv_sink next;
+    uint64_t left; /* calls that may still pass; marks are no calls */
+};
+
+struct conv_chain;
+
+/* Lets a stretch of time pass. */
+struct conv_section {
+    struct conv_chain *chain;
+    uint64_t from_ns, to_ns; /* to_ns 0: to the end */
+    uint64_t now_ns;
+    bool begun;
+    struct conv_heap heap; /* until it begins */
+    uint8_t *called;       /* since it began, by lane: whether it made a call */
+    size_t called_capacity;
+    struct conv_sink next;
+    size_t count; /* events gathered, so that the next one takes them in batches */
+    struct conv_event events[CONV_BATCH_EVENTS];
+};
+
+struct conv_chain {
+    const struct conv_input *input;
+    bool has_section;
+    struct conv_section section;
+    struct conv_first_calls head;
+    struct conv_sink sink; /* where the chain begins */
+};
+
+/* conv_chain_init - a chain that ends in `pairing`.
+ * select    settled (selection_plan.h); survey: counts go there; both borrowed until conv_chain_release, as input.
+ * Returns   false: no memory; conv_chain_release accepts it in either case. The struct stays where it is. */
+bool conv_chain_init(struct conv_chain *chain, const struct conv_selection *select,
+                     const struct conv_input *input, struct conv_survey *survey, struct conv_sink pairing);
+void conv_chain_release(struct conv_chain *chain);
+
+/* conv_chain_conclude - after the pass and the input's conclusion: the duration is the selection's; what was asked for and
+ * is not there, and a selection without a call, are errors.
+ * stopped   the chain ended the pass.
+ * last_ns   time of the last event that passed.
+ * Returns   FP_OK; FP_ERR_ARGUMENT in error. */
+enum fp_status conv_chain_conclude(const struct conv_chain *chain, const struct conv_selection *select,
+                                   bool stopped, uint64_t last_ns, struct conv_survey *survey,
+                                   struct conv_error *error);
 
 #endif

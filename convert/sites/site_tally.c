@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "convert/base/limits.h"
+#include "convert/base/error.h"
 #include "footprint/base/memory_bound.h"
 
 #define NO_OBJECT UINT32_MAX

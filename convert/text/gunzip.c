@@ -1,5 +1,5 @@
 /* gunzip.c - zlib over a descriptor. */
-#include "convert/text/gunzip.h"
+#include "convert/text/text_input.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/base/limits.h"
-#include "convert/text/gunzip.h"
+#include "convert/base/error.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/process.h"
 

@@ -29,7 +29,7 @@ enum block_type {
     BLOCK_MODULES = 6,
     BLOCK_WINDOW = 16,
     BLOCK_SUMMARY = 17,
-    BLOCK_TOUCHED = 18, /* wl_touched.h */
+    BLOCK_TOUCHED = 18, /* wl_tail.c */
 };
 
 struct block_header {

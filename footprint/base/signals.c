@@ -1,6 +1,9 @@
-/* signals.c - take signals, give them back, die of one. */
+/* signals.c - take signals, give them back, die of one; threads that take none. */
 #include "footprint/base/signals.h"
 
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
 #include <sys/resource.h>
 
 bool fp_signal_is_ending(int number)
@@ -50,4 +53,22 @@ void fp_end_by_signal(int number)
     sigaddset(&set, number);
     (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* cannot fail */
     (void)raise(number);                        /* likewise */
+}
+
+bool fp_has_one_processor(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
+}
+
+bool fp_helper_start(pthread_t *ret_thread, void *(*serve)(void *data), void *data)
+{
+    sigset_t all, before;
+    bool started;
+    (void)sigfillset(&all);
+    if (fp_has_one_processor() || pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return false;
+    started = pthread_create(ret_thread, NULL, serve, data) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* as it was */
+    return started;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/bytes.h"
-#include "footprint/base/helper.h"
+#include "footprint/base/signals.h"
 #include "footprint/wl/wl_put.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------ */

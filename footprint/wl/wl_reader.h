@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <zstd.h>
 
-#include "footprint/wl/ids.h"
 #include "footprint/wl/window.h"
 
 /* ---- wl_decode.c: the columns of a window become ops again, and nothing is trusted ---------------------- */

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <zstd.h>
 
-#include "footprint/wl/ids.h"
 #include "footprint/wl/window.h"
 #include "footprint/wl/wl_file.h"
 

@@ -19,7 +19,7 @@
  *           ops first need them. A node's address is an offset in its module's file: its epoch is the module's number
  *
  * Ids are not chosen by the caller: the writer assigns them and the reader finds them again by
- * the same rule (ids.h). A released id is reused by the thread that released it within the same
+ * the same rule (window.h). A released id is reused by the thread that released it within the same
  * window, by any thread after it; so reuse never needs a wait. */
 #ifndef MALLAB_FOOTPRINT_WL_WORKLOAD_H
 #define MALLAB_FOOTPRINT_WL_WORKLOAD_H

@@ -2,7 +2,6 @@
 #include "shim/collect/collect_decode.h"
 
 #include "footprint/fp/columns.h"
-#include "footprint/fp/site_decoder.h"
 
 #define THREAD_WORDS 2u
 

@@ -9,7 +9,7 @@
 #ifndef MALLAB_SHIM_COLLECT_COLLECT_FOOTPRINT_H
 #define MALLAB_SHIM_COLLECT_COLLECT_FOOTPRINT_H
 
-#include "footprint/fp/site_decoder.h"
+#include "footprint/fp/columns.h"
 #include "shim/collect/collect.h"
 
 /* image_open_part - begin another footprint of an image, in the present window. image->writing tells whether it could.

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"

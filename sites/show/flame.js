@@ -59,7 +59,7 @@ let rows = []; // of each row: boxes [x, width, node]
 
 const metricText = (metric, value) => UNIT_TEXTS[data.metrics[metric].unit](value);
 
-// As `mallab sites` tells it (convert/sites/site_estimate.c): with its 95 % range, of few samples a bound alone.
+// As `mallab sites` tells it (convert/sites/sites.c): with its 95 % range, of few samples a bound alone.
 const FEW_MOST = [3.689, 5.572, 7.225, 8.767, 10.242, 11.668, 13.059, 14.423, 15.763, 17.085];
 const isTold = ([value, samples, variance]) => !(variance > 0) || samples >= FEW_MOST.length || Math.sqrt(variance) <= 0.05 * value;
 function amountText(metric, amount) {

@@ -62,7 +62,7 @@ struct site_node {
     uint32_t parent, frame;
 };
 
-/* What an estimate rests on (convert/sites/site_estimate.h); sums as values do. */
+/* What an estimate rests on (convert/sites/sites.h); sums as values do. */
 struct site_basis {
     double samples, variance;
 };

@@ -1,6 +1,6 @@
 /* Shows: blocks decoded ahead are those that would be decoded on demand, whatever was wanted and asked for in which
  * order; one that is damaged is told when it is asked for, with its own error. */
-#include "convert/order/ahead.h"
+#include "convert/order/process_image.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/recording/group.h"
+#include "convert/recording/choose.h"
 #include "harness.h"
 
 struct row {

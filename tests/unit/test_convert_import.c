@@ -4,7 +4,6 @@
 
 #include "convert/convert.h"
 #include "convert/import/import.h"
-#include "convert/import/turns.h"
 #include "convert/open/input.h"
 #include "footprint/wl/workload.h"
 #include "unit/harness.h"

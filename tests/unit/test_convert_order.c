@@ -1,6 +1,6 @@
 /* test_convert_order.c - the merge of lanes gives a legal order: every lane keeps its own, every address
  * alternates between allocated and free, whatever way the threads were preempted. */
-#include "convert/order/order.h"
+#include "convert/order/lane_cursor.h"
 
 #include "unit/harness.h"
 #include "unit/history.h"

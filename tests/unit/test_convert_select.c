@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "convert/open/pass.h"
+#include "convert/open/input.h"
 #include "convert/select/selection_plan.h"
 #include "unit/harness.h"
 #include "unit/history.h"

@@ -1,6 +1,6 @@
 /* test_convert_usage.c - what a process used as a whole: the same in its footprint, in what info says, and in the workload that
  * comes of it; of merged processes the sum; what is not known stays so. */
-#include "convert/base/process_usage.h"
+#include "convert/base/survey_counts.h"
 #include "convert/recording/recording.h"
 #include "unit/recordings.h"
 

@@ -1,6 +1,6 @@
 /* Shows: object ids follow the rule of docs/format.md, "Object ids", told here a second time and as plainly as it
  * stands there; an id never changes threads within a window; the highest id stays near the peak of live objects. */
-#include "footprint/wl/ids.h"
+#include "footprint/wl/window.h"
 #include "unit/harness.h"
 #include "unit/random.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/loader.h"
 #include "footprint/base/sanitizer.h"
 #include "unit/harness.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "footprint/base/helper.h"
+#include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/run/run.h"
