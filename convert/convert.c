@@ -2,7 +2,6 @@
 #include "convert/convert.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

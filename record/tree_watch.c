@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
@@ -161,11 +160,12 @@ static void close_proc(FILE *file)
 
 bool rec_watch_maps_file(pid_t pid, const char *path)
 {
-    char line[PATH_MAX + 256];
+    char line[PATH_MAX + 256], nameless[PATH_MAX + 8];
     bool found = false;
     FILE *file = open_proc(pid, "maps");
+    snprintf(nameless, sizeof nameless, "/memfd:%s", basename(path)); /* that of another user */
     while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-        found = strstr(line, path) != NULL;
+        found = strstr(line, path) != NULL || strstr(line, nameless) != NULL;
     close_proc(file);
     return found;
 }

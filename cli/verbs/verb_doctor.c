@@ -1,5 +1,4 @@
 /* verb_doctor.c - `mallab doctor`: what on this machine spoils measurements or recordings. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "convert/open/input.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "replay/clock/recorded.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdatomic.h>
 
 #include "replay/clock/real.h"

@@ -6,7 +6,6 @@
  *     until the sleeper has answered: it may have been about to wait when the first signal passed. */
 #include "replay/clock/sleepers.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -84,6 +84,7 @@ struct collect_image {
     bool foreign; /* in a pid namespace below ours: thread ids are those of that one */
     uint32_t inner_pid;
     uint64_t found_ns;       /* CLOCK_MONOTONIC */
+    bool moves;              /* to another user's segment: image_move */
     bool confirmed;          /* its pid was seen to map the segment: it means here what it means there */
     unsigned looks_unmapped; /* in a row */
     bool ended;

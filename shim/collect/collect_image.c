@@ -268,6 +268,8 @@ void image_finish(struct collector *collector, struct collect_image *image, enum
     usage_end(collector, image); /* at once: nobody keeps a zombie for us */
     drain_image(collector, image);
     front_check(collector, image);
+    if (image->moves && slot->map_address == 0)
+        image->lost[FP_LOSS_COLLECTOR]++; /* it never had our answer: nobody knows how many */
     complete_take_counts(collector, image);
     fp_loss_add(image->lost, image->own_lost);
     image_close_part(collector, image);
@@ -304,6 +306,8 @@ static bool has_gone(struct collect_image *image, bool thorough, enum image_end 
         return true;
     if (!thorough && image->confirmed)
         return false;
+    if (image->moves && collect_slot(image)->map_address == 0)
+        return false; /* it has our answer, and maps it */
     switch (mapped_look(image->segment, image->pid, image->map_address)) {
     case MAPPED_YES:
         image->confirmed = true;
@@ -349,6 +353,55 @@ void image_check_ends(struct collector *collector, bool thorough)
     }
     FOR_EACH_SEGMENT (segment, collector)
         put_relaxed(&segment->view.header->crowded, segment->running == SEG_SLOT_COUNT);
+}
+
+/* ---- users ---------------------------------------------------------------------------------------------------- */
+
+struct collect_image *image_of_process(const struct collector *collector, uint32_t pid, uint64_t serial)
+{
+    struct collect_image *image;
+    for (uint32_t slot = 0; (image = collect_next_image(collector, &slot)) != NULL;)
+        if (image->pid == pid && (serial == SEG_NOBODY || image->serial == serial))
+            return image;
+    return NULL;
+}
+
+/* What the process tells in its slot goes with it; its epochs go on. */
+static void move_slot(struct seg_slot *to, const struct seg_slot *from)
+{
+    const size_t told = offsetof(struct seg_slot, serial);
+    memcpy((char *)to + told, (const char *)from + told, sizeof *to - told);
+    to->map_address = 0; /* until it has come */
+    put_release(&to->epoch, get_relaxed(&from->epoch) + 2);
+}
+
+uint32_t image_move(struct collector *collector, struct collect_image *image, struct collect_segment *to)
+{
+    struct seg_slot *const slot = collect_slot(image);
+    struct seg_slot_note *const note = collect_note(image);
+    struct collect_segment *const from = image->segment;
+    const uint64_t pid_word = seg_slot_word(SEG_SLOT_ATTACHED, image->foreign ? 0 : image->pid);
+    uint32_t index = 0;
+    for (uint64_t free = SEG_SLOT_FREE;
+         index < SEG_SLOT_COUNT && !swap_acquire(&to->view.slots[index].state, &free, pid_word); index++)
+        free = SEG_SLOT_FREE;
+    if (index == SEG_SLOT_COUNT) {
+        image_finish(collector, image, IMAGE_RUNNING);
+        return index;
+    }
+    drain_image(collector, image);
+    move_slot(&to->view.slots[index], slot);
+    to->view.slot_notes[index] = *note;
+    to->image_of_slot[index] = from->image_of_slot[image->slot];
+    from->image_of_slot[image->slot] = 0;
+    from->running--;
+    to->running++;
+    image->segment = to;
+    image->slot = index;
+    image->moves = true;
+    *note = (struct seg_slot_note){0};
+    put_release(&slot->state, SEG_SLOT_FREE);
+    return index;
 }
 
 bool image_bump_epochs(struct collector *collector)

@@ -24,6 +24,12 @@ bool image_some_remain(const struct collector *collector);
 void image_check_ends(struct collector *collector, bool thorough);
 void image_finish(struct collector *collector, struct collect_image *image, enum image_end end);
 
+/* image_move - an image's process became another user, has closed nothing, and waits: what is in its former segment is written, and its
+ * slot goes on in another. Returns the slot; SEG_SLOT_COUNT: none, and the image is at its end.
+ * image_of_process - the image of a process, with that serial, or SEG_NOBODY: one of them; NULL: none. */
+uint32_t image_move(struct collector *collector, struct collect_image *image, struct collect_segment *to);
+struct collect_image *image_of_process(const struct collector *collector, uint32_t pid, uint64_t serial);
+
 /* image_bump_epochs - step the word of every image: so several threads' times stay close together, and one thread's next call
  * notices a pause before it (lane_record.c). Returns whether there is an image with several threads. */
 bool image_bump_epochs(struct collector *collector);

@@ -460,7 +460,7 @@ int main(int argc, char **argv)
     static struct collector collector = {.directory_fd = -1,
                                          .reserve_fd = -1,
                                          .list_fd = -1,
-                                         .segments = {{.file = {.folder_fd = -1, .fd = -1}}},
+                                         .segments = {{.file = {.folder_fd = -1, .fd = -1}, .told_fd = -1}},
                                          .segment_count = 1,
                                          .notes = {.fd = -1}};
     bool joined;

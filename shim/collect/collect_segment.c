@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "footprint/base/json_read.h"
@@ -48,6 +49,12 @@ static bool resize(int fd, uint64_t bytes)
     bool resized = ftruncate(fd, (off_t)bytes) == 0;
     (void)setrlimit(RLIMIT_FSIZE, &before);
     return resized;
+}
+
+/* The part of the segment that its processes write, in the file that it lies in. */
+static off_t shared_at(const struct collect_segment *segment, uint64_t offset)
+{
+    return (off_t)(segment->told_fd >= 0 ? offset - segment->view.shared_offset : offset);
 }
 
 static bool lay_out(struct collect_segment *segment, const struct collect_options *options)
@@ -124,7 +131,8 @@ static bool hold(struct collect_segment *segment, uint32_t until)
     if (until <= held)
         return true;
     if (segment->grown_out ||
-        posix_fallocate(segment->file.fd, (off_t)(view->chunks_offset + (uint64_t)held * SEG_CHUNK_BYTES),
+        posix_fallocate(segment->file.fd,
+                        shared_at(segment, view->chunks_offset + (uint64_t)held * SEG_CHUNK_BYTES),
                         (off_t)(until - held) * SEG_CHUNK_BYTES) != 0) {
         segment->grown_out = true;
         return false;
@@ -134,7 +142,73 @@ static bool hold(struct collect_segment *segment, uint32_t until)
     return true;
 }
 
-/* ---- pages that vanish ------------------------------------------------------------------------------- */
+/* ---- those of other users ----------------------------------------------------------------------------- */
+
+/* Linux 6.3, and headers since: asked for where programs in such files are forbidden (vm.memfd_noexec). */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
+/* A file without a name, of so many bytes for good. */
+static int create_nameless(const char *name, uint64_t bytes)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && fchmod(fd, 0600) == 0 && resize(fd, bytes) &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+        return fd;
+    if (fd >= 0)
+        (void)close(fd); /* nobody has it */
+    return -1;
+}
+
+/* Where the kernel has no such seal (before Linux 5.1), the mode of 0600 keeps others from opening it for writing. */
+static int open_for_reading(int fd)
+{
+    char path[32];
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* fits */
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool segment_create_for(struct collect_segment *segment, const struct collect_segment *first, uint32_t user)
+{
+    const struct seg_view *model = &first->view;
+    const size_t told = model->shared_offset, shared = model->bytes - told;
+    char name[FP_SEGMENT_NAME_BYTES + 12];
+    (void)snprintf(name, sizeof name, "%s.%u", first->file.name, user); /* fits */
+    const int told_fd = create_nameless(name, told);
+    *segment = (struct collect_segment){.user = user, .told_fd = -1, .file = {.folder_fd = -1, .fd = -1}};
+    segment->file.fd = told_fd >= 0 ? create_nameless(name, shared) : -1;
+    segment->chunks = calloc(model->fixed.chunk_count, sizeof *segment->chunks);
+    char *area = mmap(NULL, model->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (segment->file.fd >= 0 && segment->chunks != NULL && area != MAP_FAILED &&
+        mmap(area, told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, told_fd, 0) != MAP_FAILED &&
+        mmap(area + told, shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, segment->file.fd, 0) !=
+            MAP_FAILED)
+        segment->told_fd = open_for_reading(told_fd);
+    if (told_fd >= 0)
+        (void)close(told_fd); /* it is mapped */
+    segment->view = seg_view_at(area, model->fixed.chunk_count);
+    segment->view.fixed = model->fixed;
+    if (segment->told_fd >= 0) {
+        memcpy(segment->view.header, model->header, sizeof *model->header);
+        put_relaxed(&segment->view.header->held, 0);
+    }
+    if (segment->told_fd >= 0 &&
+        posix_fallocate(segment->file.fd, 0, (off_t)(model->chunks_offset - told)) == 0 &&
+        segment_grow(segment, HELD_AT_START)) {
+        (void)snprintf(segment->path, sizeof segment->path, "/memfd:%s", name); /* as mappings are called */
+        return true;
+    }
+    if (area != MAP_FAILED)
+        (void)munmap(area, model->bytes); /* address space at worst */
+    segment->view = (struct seg_view){0};
+    free(segment->chunks);
+    segment_remove(segment);
+    return false;
+}
 
 static struct collect_segment *guarded;
 static size_t guarded_count;
@@ -177,7 +251,9 @@ bool segment_grow(struct collect_segment *segment, uint32_t count)
 
 void segment_remove(struct collect_segment *segment)
 {
-    if (segment->file.fd >= 0)
+    if (segment->told_fd >= 0)
+        (void)close(segment->told_fd); /* who has it mapped keeps it */
+    else if (segment->file.fd >= 0)
         (void)fp_segment_remove(&segment->file); /* gone already is as good */
     fp_segment_close(&segment->file);
 }

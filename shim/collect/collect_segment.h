@@ -31,14 +31,15 @@ struct stream_list {
 
 struct collect_segment {
     struct seg_view view;
-    uint32_t user; /* whose processes have it */
-    struct fp_segment_file file;
-    char path[512];   /* of it, for others; as much as the shim takes */
-    bool grown_out;   /* no more memory to be had */
-    bool spoiled;     /* a page of it was gone: segment_guard */
-    bool can_look;    /* /proc/PID/map_files tells whether a process has the segment mapped */
-    bool attaching;   /* a slot was seen claimed and not yet attached */
-    uint32_t running; /* images in it */
+    uint32_t user;               /* whose processes have it */
+    struct fp_segment_file file; /* where it has no name, `fd` alone: of the shared part */
+    int told_fd;                 /* there: of what is told, which cannot be written through it; else -1 */
+    char path[512];              /* of it, for others; as much as the shim takes */
+    bool grown_out;              /* no more memory to be had */
+    bool spoiled;                /* a page of it was gone: segment_guard */
+    bool can_look;               /* /proc/PID/map_files tells whether a process has the segment mapped */
+    bool attaching;              /* a slot was seen claimed and not yet attached */
+    uint32_t running;            /* images in it */
     uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into the collector's images */
     uint64_t claimed_ns[SEG_SLOT_COUNT];    /* since when an unknown process' claim stands; 0: none does */
     uint64_t claims[SEG_SLOT_COUNT];        /* its word */
@@ -61,6 +62,11 @@ struct collect_segment {
 bool segment_create(struct collect_segment *segment, const struct collect_options *options, int directory_fd,
                     const char **ret_reason);
 void segment_publish(struct collect_segment *segment);
+
+/* segment_create_for - one for another user's processes, published. It has no name, so it does not outlive us and them; nobody can cut it,
+ * and what is told nobody but us can ever write.
+ * first    the recording's, which it is laid out as, and told. Returns whether there is one. */
+bool segment_create_for(struct collect_segment *segment, const struct collect_segment *first, uint32_t user);
 
 /* segment_guard - survive pages that vanish: whoever has a segment for writing can take them out of it (MADV_REMOVE), and a full file
  * system or group has none to put there. Zeros are read there from then on, and the segment is `spoiled`.

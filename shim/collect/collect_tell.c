@@ -138,17 +138,22 @@ static struct collect_unrecorded parse(const char *bytes, size_t length, uint32_
     return note;
 }
 
-/* Take a datagram. Returns whether there was one; what strangers send is no note. */
+/* Take a datagram. Returns whether there was one; what strangers send is no note, and what is a question is answered. */
 static bool receive(struct collector *collector, struct collect_unrecorded *ret_note, bool *ret_is_note)
 {
     char bytes[512];
+    struct sockaddr_un address;
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(struct ucred))];
     } control;
     struct iovec part = {bytes, sizeof bytes - 1};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr message = {.msg_name = &address,
+                             .msg_namelen = sizeof address,
+                             .msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
     struct ucred sender = {0};
     ssize_t length;
     do {
@@ -161,7 +166,12 @@ static bool receive(struct collector *collector, struct collect_unrecorded *ret_
     if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS &&
         head->cmsg_len >= CMSG_LEN(sizeof sender))
         memcpy(&sender, CMSG_DATA(head), sizeof sender);
-    *ret_is_note = user_is_believed(collector, &sender);
+    struct seg_ask ask;
+    memcpy(&ask, bytes, sizeof ask); /* of any content */
+    const bool asks = (size_t)length == sizeof ask && ask.mark == SEG_ASK_MARK;
+    *ret_is_note = !asks && user_is_believed(collector, &sender);
+    if (asks)
+        user_answer(collector, &ask, &sender, &message);
     *ret_note = parse(bytes, (size_t)length, sender.pid > 0 ? (uint32_t)sender.pid : 0);
     return true;
 }

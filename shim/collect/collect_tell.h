@@ -65,8 +65,11 @@ bool reserve_name_list(const struct collector *collector, int fd, const char *na
  * segment that descend from no recorded process. */
 
 /* user_is_believed - whether a sender is of the recorded tree, as far as the kernel tells, or root.
+ * user_answer - give a process what it asks for, or say that it gets nothing. from: how the question came.
  * user_give_up_spoiled - close the segments of which pages vanished, once each. */
 bool user_is_believed(struct collector *collector, const struct ucred *sender);
+void user_answer(struct collector *collector, const struct seg_ask *ask, const struct ucred *sender,
+                 const struct msghdr *from);
 void user_give_up_spoiled(struct collector *collector);
 
 #endif

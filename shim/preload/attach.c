@@ -166,7 +166,6 @@ static void fill_slot(struct seg_slot *slot, uint64_t serial)
     slot->parent_pid = self.parent_pid;
     slot->inner_pid = self.pid;
     slot->pid_namespace = self.namespace;
-    slot->map_address = (uint64_t)(uintptr_t)shim_segment.header;
     put_relaxed(&slot->lane_count, 0);
     for (unsigned cause = 0; cause < FP_LOSS_COUNT; cause++)
         put_relaxed(&slot->lost[cause], 0);
@@ -178,8 +177,7 @@ static void fill_slot(struct seg_slot *slot, uint64_t serial)
     put_relaxed(&slot->epoch, 1);
 }
 
-/* Sleep until the word is no longer `value`, or for some other reason; of a confined process: turn for a while. */
-static void wait_on(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+void attach_wait_on(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
     if (!confine_may_call()) {
         for (unsigned rest = 0; rest < CONFINED_RESTS; rest++)
@@ -195,7 +193,7 @@ static bool stays_open(struct seg_header *segment)
     for (int waits = 0; waits < CLOSING_WAITS; waits++) {
         if (atomic_load_explicit(&segment->closing, memory_order_seq_cst) != SEG_CLOSING)
             break;
-        wait_on(&segment->closing, SEG_CLOSING, ATTACH_WAIT_NS);
+        attach_wait_on(&segment->closing, SEG_CLOSING, ATTACH_WAIT_NS);
     }
     return atomic_load_explicit(&segment->closing, memory_order_seq_cst) == SEG_OPEN;
 }
@@ -236,7 +234,7 @@ static struct seg_slot *wait_for_slot(uint32_t pid)
     while (slot == NULL && crowded < CROWDED_WAITS && !(shim_segment.fixed.flags & SEG_FLAG_DROP) &&
            !patience_collector_is_gone() && get_relaxed(&segment->closing) != SEG_CLOSED) {
         lane_wake(SEG_NAP);
-        wait_on(&segment->space, get_relaxed(&segment->space), SLOT_WAIT_NS);
+        attach_wait_on(&segment->space, get_relaxed(&segment->space), SLOT_WAIT_NS);
         slot = claim_slot(pid);
         crowded = get_relaxed(&segment->crowded) ? crowded + 1 : 0;
     }
@@ -251,11 +249,12 @@ static void heed_filters(void)
         confine_begin(CONFINE_CALLS);
 }
 
-static void hold_slot(uint32_t index)
+void attach_take_slot(uint32_t index)
 {
     shim_process->slot = parent_slot = &shim_segment.slots[index];
     shim_process->slot_index = index;
     shim_process->note = &shim_segment.slot_notes[index];
+    shim_process->slot->map_address = (uint64_t)(uintptr_t)shim_segment.header;
 }
 
 /* A slot of shim_segment for this process, in shim_process. */
@@ -264,6 +263,7 @@ static enum taking take_slot(void)
     struct seg_header *segment = shim_segment.header;
     struct seg_slot *slot;
 
+    user_check(true);
     if (get_relaxed(&segment->stopped))
         return TAKING_LATE;
     nameless = !identify();
@@ -294,7 +294,7 @@ static enum taking take_slot(void)
     shim_process->first_cut = seg_cut(0, get_relaxed(&segment->paused) != 0);
     fill_slot(slot, shim_process->serial);
     my_serial = shim_process->serial;
-    hold_slot((uint32_t)(slot - shim_segment.slots));
+    attach_take_slot((uint32_t)(slot - shim_segment.slots));
     shim_process->lost_contact = 0;
     lane_forget_inherited();
     heed_filters();
@@ -313,7 +313,7 @@ static enum taking take_slot(void)
 }
 
 /* Under `mallab record` to the recording: stderr is the program's. */
-static void complain(const char *reason)
+void attach_complain(const char *reason)
 {
 #if defined(MALLAB_SHIM_LATE)
     late_told(reason);
@@ -415,7 +415,7 @@ static bool attach_now(void)
     const char *reason = find_and_take(&taking);
     if (reason == NULL)
         return taking == TAKING_DONE;
-    complain(reason);
+    attach_complain(reason);
     if (shim_segment.header == NULL)
         never = true; /* children would fail the same way, and say so again */
     return false;
@@ -449,7 +449,7 @@ bool attach_process(void)
     struct shim_process *process = process_block();
     if (process == NULL) {
         never = true;
-        complain("no memory that a fork wipes (Linux 4.14 or later is needed)");
+        attach_complain("no memory that a fork wipes (Linux 4.14 or later is needed)");
         return false;
     }
     if (atomic_compare_exchange_strong_explicit(&process->state, &state, PROCESS_ATTACHING,
@@ -462,7 +462,7 @@ bool attach_process(void)
         }
     }
     while ((state = get_acquire(&process->state)) == PROCESS_ATTACHING)
-        wait_on(&process->state, PROCESS_ATTACHING, ATTACH_WAIT_NS);
+        attach_wait_on(&process->state, PROCESS_ATTACHING, ATTACH_WAIT_NS);
     return state == PROCESS_ON;
 }
 

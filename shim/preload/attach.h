@@ -42,6 +42,19 @@ void attach_make_ready(void);
  * Returns  NULL, else the reason why there is none. No descriptor stays open. */
 const char *attach_find_segment(const char *name);
 
+/* attach_replace_segment - map another in its place, by the descriptors of what is told and what is shared, which are closed.
+ * attach_owner - whose it is by now in our user namespace, which may be another than when it was mapped; as before, where that is
+ *                not seen.
+ * attach_leave_segment - memory of our own in its place, where nothing is recorded. Returns whether there is any.
+ * attach_take_slot - the process has this slot. attach_complain - tell why it is not recorded.
+ * attach_wait_on - sleep until the word is no longer `value`, or for some other reason; of a confined process: turn for a while. */
+bool attach_replace_segment(const int *fds);
+uint32_t attach_owner(uint32_t before);
+bool attach_leave_segment(void);
+void attach_take_slot(uint32_t index);
+void attach_complain(const char *reason);
+void attach_wait_on(const _Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
+
 /* The reason that may be a passing one: the segment was there when its directory was looked into. */
 extern const char ATTACH_OUT_OF_REACH[];
 

@@ -18,6 +18,7 @@
 
 #include "footprint/base/label.h"
 #include "footprint/base/trust_rule.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/preload/note.h"
 #include "shim/preload/shim.h"
 #include "shim/preload/shim_text.h"
@@ -262,21 +263,26 @@ static bool spawn_collector(const char *name, char *ret_path, size_t path_size, 
 
 /* ---- the segment ------------------------------------------------------------------------------------ */
 
-/* The segment's file, opened twice: what the collector tells is mapped by a descriptor that cannot write. */
+/* One file, or one for what is told and one for what is shared. */
 struct opened {
     int fd, told_fd;
-    struct stat status;
+    uint64_t shared_at; /* where in fd the shared part begins */
+    struct stat status; /* of fd */
 };
+
+static struct stat present;    /* of the mapped one's `fd` */
+static char present_path[512]; /* "": it has none */
 
 static void close_opened(const struct opened *opened)
 {
-    raw_close(opened->told_fd);
+    if (opened->told_fd != opened->fd)
+        raw_close(opened->told_fd);
     raw_close(opened->fd);
 }
 
 /* Copy the header into the view: from here on only the copy is believed. Returns NULL with
  * *ret_view set but for its addresses, else the reason why this is no segment for us. */
-static const char *read_view(const struct opened *opened, struct seg_view *ret_view)
+static const char *read_view(struct opened *opened, struct seg_view *ret_view)
 {
     struct seg_header header;
     if (raw_call(SYS_pread64, opened->told_fd, (long)&header, sizeof header, 0, 0, 0) != (long)sizeof header)
@@ -288,16 +294,29 @@ static const char *read_view(const struct opened *opened, struct seg_view *ret_v
     if (!seg_chunk_count_is_valid(header.fixed.chunk_count))
         return "the segment's header is damaged";
     *ret_view = seg_view_at(NULL, header.fixed.chunk_count);
-    if ((uint64_t)opened->status.st_size != ret_view->bytes)
+    opened->shared_at = opened->told_fd != opened->fd ? 0 : ret_view->shared_offset;
+    if ((uint64_t)opened->status.st_size != ret_view->bytes - ret_view->shared_offset + opened->shared_at)
         return "the segment's header is damaged";
     ret_view->fixed = header.fixed;
     return NULL;
 }
 
+/* Map it at an address, over whatever is there. Core dumps of the program are not the place for records. */
+static bool map_at(const struct opened *opened, uintptr_t at, const struct seg_view *view)
+{
+    const size_t told = view->shared_offset;
+    const bool mapped = raw_mmap((void *)at, told, PROT_READ, MAP_SHARED | MAP_FIXED, opened->told_fd) >= 0 &&
+                        raw_call(SYS_mmap, (long)(at + told), (long)(view->bytes - told),
+                                 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, opened->fd,
+                                 (long)opened->shared_at) >= 0;
+    (void)raw_call(SYS_madvise, (long)at, (long)view->bytes, MADV_DONTDUMP, 0, 0, 0);
+    return mapped;
+}
+
 /* At a multiple of the chunk size, so that cursors carry their place in the chunk. */
 static bool map_aligned(const struct opened *opened, struct seg_view *view)
 {
-    const size_t mask = SEG_CHUNK_BYTES - 1, size = view->bytes, told = view->shared_offset;
+    const size_t mask = SEG_CHUNK_BYTES - 1, size = view->bytes;
     const struct seg_fixed fixed = view->fixed;
     const long area = raw_mmap(NULL, size + SEG_CHUNK_BYTES, PROT_NONE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
@@ -306,9 +325,7 @@ static bool map_aligned(const struct opened *opened, struct seg_view *view)
     uintptr_t start = (uintptr_t)area;
     uintptr_t end = start + size + SEG_CHUNK_BYTES;
     uintptr_t wanted = (start + mask) & ~mask;
-    if (raw_mmap((void *)wanted, told, PROT_READ, MAP_SHARED | MAP_FIXED, opened->told_fd) < 0 ||
-        raw_call(SYS_mmap, (long)(wanted + told), (long)(size - told), PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_FIXED, opened->fd, (long)told) < 0) {
+    if (!map_at(opened, wanted, view)) {
         raw_munmap((void *)start, size + SEG_CHUNK_BYTES);
         return false;
     }
@@ -316,8 +333,6 @@ static bool map_aligned(const struct opened *opened, struct seg_view *view)
         raw_munmap((void *)start, wanted - start);
     if (end > wanted + size)
         raw_munmap((void *)(wanted + size), end - wanted - size);
-    /* Core dumps of the program are not the place for records. */
-    (void)raw_call(SYS_madvise, (long)wanted, (long)size, MADV_DONTDUMP, 0, 0, 0);
     *view = seg_view_at((void *)wanted, fixed.chunk_count);
     view->fixed = fixed;
     return true;
@@ -339,6 +354,29 @@ static long open_soon(const char *path, int flags)
     return fd;
 }
 
+/* What the collector gave for our user. */
+static struct opened take_given(const int *fds)
+{
+    struct opened opened = {.fd = fds[1], .told_fd = fds[0]};
+    (void)raw_call(SYS_fstat, fds[1], (long)&opened.status, 0, 0, 0, 0); /* else its size is wrong */
+    return opened;
+}
+
+static bool ask(struct opened *ret_opened)
+{
+    uint32_t slot;
+    int fds[2];
+    if (!note_ask(SEG_NOBODY, &slot, fds) || fds[1] < 0)
+        return false;
+    *ret_opened = take_given(fds);
+    user_take_segment((uint32_t)raw_call(SYS_getuid, 0, 0, 0, 0, 0, 0));
+    return true;
+}
+
+static const char ANOTHERS[] =
+    "cannot open the recording's shared memory, which is another user's: put 'mallab record' behind what "
+    "changes the user";
+
 /* A segment that may be believed (footprint/base/trust_rule.h), by the descriptors that are mapped then. In a user namespace below the
  * collector's, our user and the segment's have another number, and the same one.
  * Returns NULL on success, else the reason. */
@@ -351,42 +389,31 @@ static const char *open_segment(const char *path, struct opened *ret_opened)
         [FP_DISTRUST_WRITABLE] = "the recording's shared memory can be written to by other users",
         [FP_DISTRUST_NAMES] = "the recording's shared memory has several names (hard links)",
     };
-    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     const uid_t user = (uid_t)raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
-    struct stat told = {0};
     const char *reason = NULL;
-    const long fd = open_soon(path, O_RDWR | flags);
+    const long fd = open_soon(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd == -EACCES)
-        return "cannot open the recording's shared memory, which is another user's: put 'mallab record' "
-               "behind what "
-               "changes the user";
+        return ANOTHERS;
     if (fd < 0)
         return ATTACH_OUT_OF_REACH;
-    long told_fd = raw_open(path, O_RDONLY | flags);
-    if (told_fd < 0) {
-        raw_close((int)fd);
-        return ATTACH_OUT_OF_REACH;
-    }
-    *ret_opened = (struct opened){.fd = (int)fd, .told_fd = (int)told_fd};
-    if (raw_call(SYS_fstat, fd, (long)&ret_opened->status, 0, 0, 0, 0) != 0 ||
-        raw_call(SYS_fstat, told_fd, (long)&told, 0, 0, 0, 0) != 0)
+    *ret_opened = (struct opened){.fd = (int)fd, .told_fd = (int)fd};
+    if (raw_call(SYS_fstat, fd, (long)&ret_opened->status, 0, 0, 0, 0) != 0)
         reason = "the segment cannot be looked at";
-    else if (told.st_ino != ret_opened->status.st_ino || told.st_dev != ret_opened->status.st_dev)
-        reason = "the segment was exchanged while it was opened";
     else
         reason = REASONS[fp_distrust(&ret_opened->status, S_IFREG, user, true)];
+    user_take_segment(ret_opened->status.st_uid);
     if (reason != NULL)
         close_opened(ret_opened);
     return reason;
 }
 
-/* Returns NULL on success, else the reason. No descriptor stays open. */
 static const char *map_segment(const char *path)
 {
     struct opened opened;
     struct seg_view view;
     const char *reason = open_segment(path, &opened);
-    if (reason != NULL)
+    const bool given = reason == ANOTHERS && ask(&opened);
+    if (reason != NULL && !given)
         return reason;
     reason = read_view(&opened, &view);
     if (reason == NULL && !map_aligned(&opened, &view))
@@ -394,6 +421,9 @@ static const char *map_segment(const char *path)
     close_opened(&opened);
     if (reason == NULL)
         shim_segment = view;
+    present = opened.status;
+    present_path[0] = '\0';
+    text_append(present_path, sizeof present_path, given ? "" : path);
     return reason;
 }
 
@@ -420,6 +450,40 @@ void attach_count_other(const char *program)
         }
     }
     close_opened(&opened);
+}
+
+uint32_t attach_owner(uint32_t before)
+{
+    struct stat now;
+    if (raw_call(SYS_newfstatat, AT_FDCWD, (long)present_path, (long)&now, AT_SYMLINK_NOFOLLOW, 0, 0) != 0 ||
+        now.st_ino != present.st_ino || now.st_dev != present.st_dev)
+        return before;
+    return now.st_uid;
+}
+
+bool attach_replace_segment(const int *fds)
+{
+    struct opened opened = take_given(fds);
+    struct seg_view view;
+    const bool mapped = read_view(&opened, &view) == NULL && view.bytes == shim_segment.bytes &&
+                        map_at(&opened, (uintptr_t)shim_segment.header, &view);
+    present_path[0] = '\0';
+    close_opened(&opened);
+    return mapped;
+}
+
+bool attach_leave_segment(void)
+{
+    const size_t bytes = shim_segment.bytes;
+    const long area = raw_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (area < 0)
+        return false;
+    struct seg_header *header = (struct seg_header *)area;
+    put_relaxed(&header->stopped, 1);
+    put_relaxed(&header->closing, SEG_CLOSED);
+    return raw_call(SYS_mremap, area, (long)bytes, (long)bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                    (long)shim_segment.header, 0) >= 0;
 }
 
 const char *attach_find_segment(const char *name)

@@ -79,6 +79,10 @@ SHIM_EXPORT int prctl(int option, ...);
  * nothing. */
 static unsigned taken_by_prctl(long option, long argument)
 {
+    if (option == PR_SET_NO_NEW_PRIVS) {
+        large_stop(); /* a filter may be put up past libc: what it takes is not worth the risk */
+        user_by_calls_only = true;
+    }
     if (option == PR_SET_SECCOMP)
         return CONFINE_CALLS | (argument == SECCOMP_MODE_STRICT ? CONFINE_CLOCK : 0);
 #if defined(PR_SET_TSC)
@@ -119,9 +123,6 @@ int prctl(int option, ...)
     for (unsigned i = 1; i < 5; i++)
         words[i] = va_arg(arguments, long); /* libc's reads as many, whatever was passed */
     va_end(arguments);
-    if (option ==
-        PR_SET_NO_NEW_PRIVS) /* what a filter takes that is put up past libc: mincore(2) is not worth the risk */
-        large_stop();
     return (int)make(taken_by_prctl(option, words[1]), SYS_prctl, words);
 }
 
@@ -156,8 +157,6 @@ static __attribute__((noinline)) long confine_by_syscall(long number, long a, lo
                                                          long f)
 {
     const long words[6] = {a, b, c, d, e, f};
-    if (number == SYS_prctl && a == PR_SET_NO_NEW_PRIVS)
-        large_stop();
     return make(taken_by_syscall(number, a, b), number, words);
 }
 
@@ -168,5 +167,10 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     if (unlikely(number == SYS_seccomp || number == SYS_prctl))
         return confine_by_syscall(number, a, b, c, d, e, f);
+    if (unlikely(number == SYS_setuid || number == SYS_setreuid || number == SYS_setresuid)) {
+        const long result = next_syscall(number, a, b, c, d, e, f);
+        user_may_have_changed();
+        return result;
+    }
     return next_syscall(number, a, b, c, d, e, f);
 }

@@ -59,10 +59,11 @@ struct lane {
     uint32_t seldom_close; /* while `seldom`: records that followed each other closely */
     bool seldom;           /* it calls so seldom that each call may have its time: lane_record.c */
     bool gap_pending;
-    bool gap_lost;    /* it is one of lost calls, not only of a pause */
-    bool armed;       /* the thread-exit destructor is set */
-    bool waiting;     /* counted among space_waiters */
-    uint64_t gave_up; /* clock at the last look for a chunk, after a wait in vain; 0: none */
+    bool gap_lost;       /* it is one of lost calls, not only of a pause */
+    bool armed;          /* the thread-exit destructor is set */
+    bool waiting;        /* counted among space_waiters */
+    uint64_t gave_up;    /* clock at the last look for a chunk, after a wait in vain; 0: none */
+    uint32_t generation; /* of the segment that the cursor is in (struct shim_process) */
     uint64_t as_size, as_extra;
     uintptr_t as_frame; /* stack address of the operator: a call from above it is not nested in it */
     uint32_t nested;    /* calls that a handler's interrupted in the allocator, and what they were doing */

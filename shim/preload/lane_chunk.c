@@ -154,7 +154,7 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     lane->waiting = true;
     add_relaxed(&shared->space_waiters, 1);
     while (!found && !get_relaxed(&segment->starved) && !patience_collector_is_gone() &&
-           !get_relaxed(&segment->stopped)) {
+           !get_relaxed(&segment->stopped) && lane->generation == get_acquire(&shim_process->generation)) {
         const uint32_t space = get_acquire(&segment->space);
         found = claim_chunk(lane, ret_index);
         if (found)
@@ -214,6 +214,7 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
 {
     const struct seg_header *segment = shim_segment.header;
     uint32_t index;
+    user_looks(lane);
     if (get_relaxed(&segment->stopped)) {
         lane->gap_pending = true; /* not lost: what came after --duration was not asked for */
         return false;
@@ -240,7 +241,10 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
             lane_lose(lane, call, FP_LOSS_RING_FULL);
             return false;
         }
-        if (!wait_for_chunk(lane, &index)) {
+        const bool found = wait_for_chunk(lane, &index);
+        if (!found && lane->generation != get_acquire(&shim_process->generation))
+            return lane_open_chunk(lane, call); /* there is another memory */
+        if (!found) {
             shim_process->lost_contact = patience_collector_is_gone();
             lane_lose(lane, call, shim_process->lost_contact ? FP_LOSS_COLLECTOR : FP_LOSS_RING_FULL);
             return false;

@@ -75,6 +75,10 @@ struct lane *lane_take(void);
 /* lane_forget_inherited - in a forked child: never hand out a lane that the parent may have used. */
 void lane_forget_inherited(void);
 
+/* lane_keep_out - let each lane's next record go the slow way, whatever its epoch word says. Returns whether a thread but that of `mine`
+ * is storing one: then it is to be called again. */
+bool lane_keep_out(const struct lane *mine);
+
 /* lane_wipe_all - make all lanes what a forked child finds: for a moment at which no thread is in a hook. */
 void lane_wipe_all(void);
 
@@ -98,4 +102,20 @@ bool patience_collector_is_gone(void);
 bool patience_is_given_up(void);
 void patience_give_up(uint64_t heartbeat);
 uint64_t patience_ns(void);
+
+/* ---- whose shared memory a process is in */
+
+/* user_take_segment - what is mapped from here on is this user's.
+ * user_check - be in the own user's memory; `attaches`: the process is about to take a slot.
+ * user_may_have_changed - behind a call by which a process becomes another user; user_by_calls_only: nothing else tells it. */
+void user_take_segment(uint32_t user);
+void user_check(bool attaches);
+void user_may_have_changed(void);
+extern bool user_by_calls_only;
+
+/* user_looks - before a chunk is taken, with the gate at GATE_RECORD: whether the process became another user.
+ * user_follow - the process moved, or is about to: the lane goes on there, without a chunk. */
+void user_looks(struct lane *lane);
+void user_follow(struct lane *lane);
+
 #endif

@@ -110,6 +110,19 @@ struct lane *lane_take(void)
     return lane_extend();
 }
 
+bool lane_keep_out(const struct lane *mine)
+{
+    bool some_store = false;
+    for (uint32_t index = get_relaxed(&lane_floor); index < get_relaxed(&lane_high); index++) {
+        struct lane *lane = lane_at(index);
+        if (lane == NULL)
+            continue;
+        __atomic_store_n(&lane->epoch, UINT64_MAX, __ATOMIC_RELAXED);
+        some_store = some_store || (lane != mine && (lane_gate(lane) & GATE_RECORD));
+    }
+    return some_store;
+}
+
 void lane_wipe_all(void)
 {
     for (uint32_t index = get_relaxed(&lane_floor); index < get_relaxed(&lane_high); index++) {

@@ -7,16 +7,20 @@
 #include "shim/preload/note.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "shim/preload/confine.h"
+#include "shim/preload/lane_chunk.h"
 #include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
-#define FULL_WAIT_NS 2000000u /* the collector looks at its queue every 20 ms at least */
-#define FULL_WAITS   250
+#define FULL_WAIT_NS   2000000u /* the collector looks at its queue every 20 ms at least */
+#define FULL_WAITS     250
+#define ANSWER_WAIT_NS 20000000
+#define ANSWER_WAITS   100u /* two seconds */
 
 /* The name is kept, because a program may clear its environment before it starts another. */
 static char socket_name[64];
@@ -54,14 +58,25 @@ static bool deliver(long fd, const char *text, size_t length, const struct socka
     return false;
 }
 
+static size_t name_socket(struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    text_append(address->sun_path + 1, sizeof address->sun_path - 1,
+                socket_name); /* behind a zero: no file's path */
+    return offsetof(struct sockaddr_un, sun_path) + 1 + strlen(socket_name);
+}
+
+static long open_socket(void)
+{
+    return raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
+}
+
 bool note_send(const char *program, const char *reason, bool of_child)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_un address;
     char text[320] = "";
     if (!note_wanted())
         return true;
-    text_append(address.sun_path + 1, sizeof address.sun_path - 1,
-                socket_name); /* behind a zero: no file's path */
     text_append(text, 64, program);
     size_t length = strlen(text) + 1;
     text_append(text + length, sizeof text - length - 1, reason);
@@ -70,13 +85,86 @@ bool note_send(const char *program, const char *reason, bool of_child)
         length++;
     if (!confine_may_call())
         return false;
-    long fd = raw_call(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
-    bool delivered = fd >= 0 && deliver(fd, text, length, &address,
-                                        offsetof(struct sockaddr_un, sun_path) + 1 + strlen(socket_name));
+    const size_t size = name_socket(&address);
+    const long fd = open_socket();
+    bool delivered = fd >= 0 && deliver(fd, text, length, &address, size);
     if (fd >= 0)
         raw_close((int)fd);
     confine_called();
     return delivered;
+}
+
+/* ---- asked and answered ------------------------------------------------------------------------------ */
+
+/* Its user's number stands in the socket's name. In a user namespace below the collector's it is another: none is believed there. */
+static bool is_collectors(const struct ucred *sender)
+{
+    char begin[32] = "mallab-";
+    text_append_number(begin, sizeof begin, sender->uid);
+    text_append(begin, sizeof begin, "-");
+    return strncmp(socket_name, begin, strlen(begin)) == 0;
+}
+
+static bool take_answer(long fd, uint32_t *ret_slot, int *ret_fds)
+{
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    struct iovec part = {ret_slot, sizeof *ret_slot};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    bool believed = false;
+    const long got = raw_call(SYS_recvmsg, fd, (long)&message, MSG_CMSG_CLOEXEC, 0, 0, 0);
+    ret_fds[0] = ret_fds[1] = -1;
+    for (struct cmsghdr *head = got >= 0 ? CMSG_FIRSTHDR(&message) : NULL; head != NULL;
+         head = CMSG_NXTHDR(&message, head)) {
+        if (head->cmsg_type == SCM_CREDENTIALS)
+            believed = is_collectors((const struct ucred *)CMSG_DATA(head));
+        else if (head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+            memcpy(ret_fds, CMSG_DATA(head), 2 * sizeof(int));
+    }
+    if (got == (long)sizeof *ret_slot && believed && !(message.msg_flags & MSG_CTRUNC))
+        return true;
+    for (unsigned i = 0; i < 2; i++)
+        if (ret_fds[i] >= 0)
+            raw_close(ret_fds[i]);
+    return false;
+}
+
+static bool wait_for_answer(long fd, uint32_t *ret_slot, int *ret_fds)
+{
+    for (unsigned waits = 0; waits < ANSWER_WAITS; waits++) {
+        struct pollfd ready = {(int)fd, POLLIN, 0};
+        struct timespec timeout = {0, ANSWER_WAIT_NS};
+        if (raw_call(SYS_ppoll, (long)&ready, 1, (long)&timeout, 0, 0, 0) > 0 &&
+            take_answer(fd, ret_slot, ret_fds))
+            return true;
+    }
+    return false;
+}
+
+bool note_ask(uint64_t serial, uint32_t *ret_slot, int *ret_fds)
+{
+    const struct seg_ask ask = {.mark = SEG_ASK_MARK, .serial = serial};
+    struct sockaddr_un address;
+    const int on = 1;
+    bool answered = false;
+    if (!note_wanted() || !confine_may_call())
+        return false;
+    const size_t size = name_socket(&address);
+    const long fd = open_socket();
+    /* With the option the kernel names our end, when we send. */
+    if (fd >= 0 && raw_call(SYS_setsockopt, fd, SOL_SOCKET, SO_PASSCRED, (long)&on, sizeof on, 0) == 0 &&
+        deliver(fd, (const char *)&ask, sizeof ask, &address, size)) {
+        if (shim_segment.header != NULL)
+            lane_wake(SEG_NAP);
+        answered = wait_for_answer(fd, ret_slot, ret_fds);
+    }
+    if (fd >= 0)
+        raw_close((int)fd);
+    confine_called();
+    return answered;
 }
 
 void note_say(const char *what, const char *more)

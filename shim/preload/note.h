@@ -20,6 +20,13 @@ bool note_wanted(void);
  * Returns   whether it was told, or nobody is to be told. */
 bool note_send(const char *program, const char *reason, bool of_child);
 
+/* note_ask - ask the collector for shared memory of our user's (seg_ask), and wait for its answer, for a bounded time.
+ * serial    of the slot that the process has; SEG_NOBODY.
+ * ret_slot  that it has there; SEG_SLOT_COUNT: none yet.
+ * ret_fds   what is told, what is shared: the caller's to close; or -1, both.
+ * Returns   whether an answer came, of the recording's owner. */
+bool note_ask(uint64_t serial, uint32_t *ret_slot, int *ret_fds);
+
 /* note_say - one line on stderr, unless MALLAB_QUIET forbids it; for a process that no recording has started. */
 void note_say(const char *what, const char *more);
 

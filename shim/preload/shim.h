@@ -48,6 +48,7 @@ struct shim_process {
     _Atomic uint64_t given_up;   /* heartbeat of the silence that was given up on; 0: none */
     _Atomic uint32_t silences;   /* given up on so far */
     _Atomic uint32_t calling;    /* threads in a section of confine.h */
+    _Atomic uint32_t generation; /* of the segment: odd while the process moves to another (user.c); futex */
     struct sites_process *sites; /* lane_sites.c; NULL: stacks are not recorded */
 };
 

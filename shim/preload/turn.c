@@ -118,6 +118,7 @@ static uint32_t thread_id(void)
 
 static void lane_start(struct lane *lane)
 {
+    lane->generation = get_acquire(&shim_process->generation) & ~1u; /* first: the slot may become another */
     struct seg_slot *slot = shim_process->slot;
     const uint32_t number = add_relaxed(&shim_process->lane_count, 1);
     const uint32_t former = lane->thread_id;
@@ -220,6 +221,8 @@ __attribute__((noinline)) struct lane *lane_record_slow(struct lane *lane, unsig
             return &lane_dummy;
         }
     }
+    if (unlikely(lane->generation != get_acquire(&shim_process->generation)))
+        user_follow(lane);
     lane_set_gate(lane, GATE_RECORD);
     if (unlikely(lane->sites != NULL || lane->sample.mean != 0))
         lane_sites_put(lane, call, address, size, extra);

@@ -1,6 +1,7 @@
 /* segment.h - the shared memory between the recorded processes and their collector.
  *
- *   segment  a file of the collector's in /dev/shm, mapped MAP_SHARED by everybody, held open by nobody
+ *   segment  shared memory of the processes of one user, mapped MAP_SHARED, held open by none of them. The recording's user has a
+ *            file in /dev/shm, which outlives us all; each other user two files without names, which that user cannot cut
  *   slot     one process image's line in the process table
  *   lane     one thread's records; numbered within its slot
  *   stream   the records of threads that had one struct lane, one after the other; likewise
@@ -9,11 +10,11 @@
  * A segment is two parts, each of them whole pages:
  *
  *   told    seg_header, seg_slot_note by slot, seg_chunk_note by chunk: what the collector alone writes. The processes have it
- *           mapped for reading, by a descriptor that was opened for no more: mprotect(2) does not make it writable
+ *           mapped for reading; those of other users by a file of its own that they cannot open, map or remap for writing
  *   shared  seg_shared, slots, chunk state words, chunks: what the processes write. Chunks stand at multiples of their
  *           size so that a cursor's low bits tell where in its chunk it stands
  *
- * Any recorded process can write anything into the shared part, of other processes too: see seg_view below.
+ * Any recorded process can write anything into the shared part, of other processes of its user too: see seg_view below.
  *
  * Chunk life:  FREE -> OPEN (a process, compare-and-swap, owner in the same word)
  *                   -> LEFT (its thread, which ends: libc still frees a little on it)
@@ -155,6 +156,16 @@ struct seg_shared {
     char other_names[SEG_OTHERS][SEG_PROGRAM];
 };
 
+/* A process of another user than the segment that it knows asks for one by a datagram to the recording's socket; the kernel says who it is.
+ * The answer has two descriptors, of what is told and of what is shared, or none: it is not to be recorded. It says which slot the process
+ * has there (uint32_t), with all that stood in the one before; SEG_SLOT_COUNT: none yet. */
+struct seg_ask {
+    uint64_t mark;   /* SEG_ASK_MARK: no name of a program begins so */
+    uint64_t serial; /* of the slot that it has; SEG_NOBODY: none */
+};
+
+#define SEG_ASK_MARK UINT64_C(1)
+
 enum seg_closing {
     SEG_OPEN = 0,
     SEG_CLOSING = 1, /* the collector is taking a last look: wait what becomes of it */
@@ -200,7 +211,8 @@ struct seg_slot {
     _Atomic uint64_t state; /* enum seg_slot_state, pid in bits 32-63: 0 for one of another pid namespace */
     uint64_t serial;        /* of this process image, from 1, never used twice in a segment */
     uint64_t parent_serial; /* of the process that forked this one; SEG_NOBODY for a fresh image */
-    uint64_t map_address;   /* where this process has the segment, to prove that a pid is still this image */
+    uint64_t
+        map_address; /* where this process has the segment, which proves that a pid is this image; 0: not yet */
     uint32_t parent_pid;
     uint32_t fork_number; /* FP_MARK_FORK that the parent wrote before this process came to be */
     _Atomic uint32_t lane_count;

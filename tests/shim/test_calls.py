@@ -9,6 +9,7 @@ EXPORTED = set('''
 malloc calloc realloc reallocarray free free_sized free_aligned_sized posix_memalign aligned_alloc memalign valloc
 pvalloc malloc_usable_size
 execve execv execvp execvpe execl execlp execle posix_spawn posix_spawnp prctl syscall longjmp _longjmp siglongjmp __longjmp_chk _exit _Exit dlclose
+setuid setreuid setresuid
 dlopen dlmopen
 _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t
 _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t

@@ -47,6 +47,16 @@ void attach_fork_is_over(void)
 {
 }
 
+void user_looks(struct lane *lane)
+{
+    (void)lane; /* it is ever the same user */
+}
+
+void user_follow(struct lane *lane)
+{
+    (void)lane;
+}
+
 /* ---- a segment ----------------------------------------------------------------------------------------- */
 
 static struct seg_slot *slot;

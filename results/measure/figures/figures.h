@@ -194,11 +194,9 @@ size_t res_series_rounds_needed(const struct res_series *series);
 double res_resolves(double ratio, struct res_interval interval, struct res_interval noise, double worth);
 
 /* res_is_service - whether the recorded process did not end by itself.
- * res_waits - whether it paused for long, or computed for less than half of its time.
- * res_may_be_service - or one of these, or was several. */
+ * res_waits - whether it paused for long, or computed for less than half of its time. */
 bool res_is_service(const struct res_result_workload *workload);
 bool res_waits(const struct res_result_workload *workload);
-bool res_may_be_service(const struct res_result_workload *workload);
 
 /* res_whole_process - what the process used that made the workload's calls. NULL: it is not recorded, or more than a hundredth of its calls are
  * not in the workload (lost, or cut off), so that they are no part of that whole. */

@@ -217,11 +217,6 @@ bool res_waits(const struct res_result_workload *workload)
     return pauses(workload, &pause) || computes_little(workload);
 }
 
-bool res_may_be_service(const struct res_result_workload *workload)
-{
-    return workload->group_processes > 1 || res_is_service(workload) || res_waits(workload);
-}
-
 /* Who exits has rested where it paused with what it still holds at its end; or waited, and held as little then. */
 bool res_rests(const struct res_result_workload *workload)
 {

@@ -1,6 +1,5 @@
 /* doctor_checks.c - the list of checks. */
 
-#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>

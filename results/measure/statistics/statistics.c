@@ -255,9 +255,8 @@ struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limi
 /* ---- the formulas of many workloads. Sources stand in the header ---- */
 
 #define NORMAL_FREEDOM                                                                                       \
-    10000.0              /* Student's 97.5 % quantile is 1.9602 then, the normal distribution's 1.9600 */
-#define ROUNDING   1e-20 /* of a variance of logarithms; less is none */
-#define CONFIDENCE 0.95
+    10000.0            /* Student's 97.5 % quantile is 1.9602 then, the normal distribution's 1.9600 */
+#define ROUNDING 1e-20 /* of a variance of logarithms; less is none */
 
 /* ---- means ----------------------------------------------------------------------------------- */
 

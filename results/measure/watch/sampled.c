@@ -2,7 +2,6 @@
 #include "results/measure/watch/sampled.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "results/report/notes/notes.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
