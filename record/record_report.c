@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "convert/recording/recording.h"
 #include "convert/recording/recording_json.h"
@@ -160,7 +161,13 @@ static void report_collector(const char *verb, const struct rec_recorded *record
 {
     char how[FP_STATUS_WORDS];
     (void)fp_status_words(recorded->collector_status, how);
-    if (totals->events > 0)
+    if (WIFSTOPPED(recorded->collector_status))
+        res_say(verb,
+                "the collector (process %d) is stopped, or too slow: what it has not written is missing from "
+                "'%s' until "
+                "'kill -CONT %d' lets it go on",
+                (int)recorded->collector, shown, (int)recorded->collector);
+    else if (totals->events > 0)
         res_say(verb,
                 "the collector ended early (%s): what was not written by then is lost; '%s' holds about %s "
                 "events "

@@ -156,7 +156,8 @@ static int attach(const struct cli_verb *verb, const struct rec_settings *record
                     told.executed ? "executed another program" : "ended");
     }
     rec_messages_report(&recorded.watch.messages);
-    const int code = recorded.code != 0 ? recorded.code : told.idle ? CLI_DONE : CLI_FAILED;
+    const bool is_whole = told.idle && recorded.collector_status == 0;
+    const int code = recorded.code != 0 ? recorded.code : is_whole ? CLI_DONE : CLI_FAILED;
     *ret_ended_by = told.asked_to_end;
     free(told.problem);
     free(told.left_in);

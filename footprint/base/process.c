@@ -14,8 +14,9 @@
 #include "footprint/base/clock.h"
 
 #define READ_BYTES 65536
-#define STOP_MS    200 /* until a stop is seen whose signal came just before the wait */
-#define BLIND_MS   1   /* between two looks where the kernel has no pidfds: before 5.3 */
+#define STOP_MS    200                  /* until a stop is seen whose signal came just before the wait */
+#define KILLED_NS  UINT64_C(5000000000) /* for a killed process to end */
+#define BLIND_MS   1                    /* between two looks where the kernel has no pidfds: before 5.3 */
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
 
@@ -305,9 +306,13 @@ enum fp_process_end fp_process_wait(struct fp_process *process, const struct fp_
     while (end == FP_PROCESS_ENDED && process->pid > 0 &&
            (!process->ended || process->pipes[1] >= 0 || process->pipes[2] >= 0))
         end = wait_once(process, bounds);
-    if (end != FP_PROCESS_ENDED)
-        fp_process_kill(process, SIGKILL);
-    (void)reap(process, 0); /* it has ended, or was killed */
+    if (end == FP_PROCESS_ENDED) {
+        (void)reap(process, 0); /* it has ended */
+        return end;
+    }
+    fp_process_kill(process, SIGKILL);
+    if (!fp_process_ends_within(process, KILLED_NS))
+        process->status = SIGKILL; /* it waits in the kernel, as for a file system that does not answer */
     return end;
 }
 

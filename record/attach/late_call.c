@@ -162,7 +162,7 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
     for (unsigned round = 0;; round++) {
         if (late_process_ended(process) || !late_process_refresh(process))
             break;
-        attempt.is_stopped = late_process_is_stopped(process);
+        attempt.is_stopped = late_is_stopped(process->pid);
         called = !attempt.is_stopped && try_all(&attempt, round);
         if (called)
             break;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "shim/shared/late_report.h"
@@ -85,18 +86,25 @@ bool late_process_ended(const struct late_process *process)
     return start_ticks_of(process->pid) != process->start_ticks;
 }
 
-bool late_process_is_stopped(const struct late_process *process)
+bool late_is_stopped(pid_t pid)
 {
-    char *text = late_proc_read(process->pid, "stat", NULL);
+    char *text = late_proc_read(pid, "stat", NULL);
     const char *at = text != NULL ? strrchr(text, ')') : NULL;
     const bool is_stopped = at != NULL && strncmp(at, ") T", 3) == 0;
     free(text);
     return is_stopped;
 }
 
+bool late_process_is_late(const struct late_process *process)
+{
+    return process->deadline_ns != 0 && fp_now_ns() > process->deadline_ns;
+}
+
 bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
+        if (late_process_is_late(process))
+            return false;
         const struct iovec to = {(char *)ret_bytes + done, size - done};
         const struct iovec from = {(void *)(uintptr_t)(address + done), size - done};
         const ssize_t got = process_vm_readv(process->pid, &to, 1, &from, 1, 0);
@@ -478,12 +486,14 @@ void late_process_name(pid_t pid, char ret_name[LATE_NAME_BYTES])
     free(name);
 }
 
-bool late_process_open(pid_t pid, const char *library, struct late_process *ret_process, char **ret_problem)
+bool late_process_open(pid_t pid, uint64_t within_ns, struct late_process *ret_process, char **ret_problem)
 {
-    *ret_process = (struct late_process){
-        .pid = pid, .pidfd = fp_pidfd_open(pid), .start_ticks = start_ticks_of(pid)};
+    *ret_process = (struct late_process){.pid = pid,
+                                         .pidfd = fp_pidfd_open(pid),
+                                         .start_ticks = start_ticks_of(pid),
+                                         .deadline_ns = fp_now_ns() + within_ns};
     late_process_name(pid, ret_process->name);
-    *ret_problem = late_refuse(ret_process, library);
+    *ret_problem = late_refuse(ret_process);
     return *ret_problem == NULL;
 }
 

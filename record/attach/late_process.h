@@ -49,6 +49,7 @@ struct late_process {
     pid_t pid;
     int pidfd;
     uint64_t start_ticks;
+    uint64_t deadline_ns; /* on fp_now_ns' clock; from then on nothing of it is read any more; 0: none */
     char name[LATE_NAME_BYTES]; /* its executable's, as text */
     struct late_mapping *mappings;
     struct late_module *modules;
@@ -57,10 +58,10 @@ struct late_process {
 };
 
 /* late_process_open - hold the process, and look whether it can be attached to at all.
- * library      path of the library that is to be loaded.
+ * within_ns    sets its deadline.
  * ret_problem  one line unless true; the caller's.
  * Close it with late_process_close, whatever it returned. */
-bool late_process_open(pid_t pid, const char *library, struct late_process *ret_process, char **ret_problem);
+bool late_process_open(pid_t pid, uint64_t within_ns, struct late_process *ret_process, char **ret_problem);
 void late_process_close(struct late_process *process);
 
 /* late_process_name - as the kernel calls it: its file's name, or what it has named itself. As text, without a slash. */
@@ -69,8 +70,11 @@ void late_process_name(pid_t pid, char ret_name[LATE_NAME_BYTES]);
 /* late_process_ended - whether it has ended, or its id is another's by now. */
 bool late_process_ended(const struct late_process *process);
 
-/* late_process_is_stopped - whether it stands still by SIGSTOP or its like: nothing can be called in it. */
-bool late_process_is_stopped(const struct late_process *process);
+/* late_process_is_late - whether its deadline is over: what it has mapped or tells is made to take for ever. */
+bool late_process_is_late(const struct late_process *process);
+
+/* late_is_stopped - whether a process stands still by SIGSTOP or its like: nothing can be called in it. */
+bool late_is_stopped(pid_t pid);
 
 /* late_process_refresh - read its mappings and modules anew. What was read of modules that stay is kept. */
 bool late_process_refresh(struct late_process *process);
@@ -78,7 +82,7 @@ bool late_process_refresh(struct late_process *process);
 /* late_proc_read - a file of /proc/PID, with a zero byte behind it, the caller's; NULL: it cannot be opened. ret_length may be NULL. */
 char *late_proc_read(pid_t pid, const char *name, size_t *ret_length);
 
-/* late_process_read - bytes of its memory: all of them, or false. */
+/* late_process_read - bytes of its memory: all of them, or false; also when its deadline is over. */
 bool late_process_read(const struct late_process *process, uint64_t address, void *ret_bytes, size_t size);
 
 /* late_rest - sleep for below a second, or shorter. */
@@ -102,10 +106,10 @@ void late_frames_prepare(struct late_process *process);
 /* late_frame_rule - the rule by which a frame at an address is left (cfi.h); CFI_NONE where nothing is known. */
 uint32_t late_frame_rule(struct late_process *process, int module, uint64_t address);
 
-/* late_refuse - look whether a process can be attached to at all; its mappings are read on the way.
- * library  path of the library that is to be loaded.
+/* late_refuse - look whether a process can be attached to at all; its mappings are read on the way. Nothing that it has a path to is
+ * opened or asked about: that may be a file system of its own, which does not answer.
  * Returns  one line, the caller's; NULL: nothing is in the way. */
-char *late_refuse(struct late_process *process, const char *library);
+char *late_refuse(struct late_process *process);
 
 /* late_status_id - the user or group of a process, by a line of its /proc/PID/status ("\nUid:"), where all four are the same. */
 bool late_status_id(const char *status, const char *word, unsigned *ret_id);

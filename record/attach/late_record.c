@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
@@ -39,8 +40,10 @@ char *late_default_directory(pid_t pid)
 
 #if defined(__x86_64__)
 
-#define DONE_MOST_NS   UINT64_C(10000000000) /* for a call that a thread has begun */
-#define LEAVE_MOST_NS  UINT64_C(30000000000) /* for a safe place at the end */
+#define DONE_MOST_NS  UINT64_C(10000000000) /* for a call that a thread has begun */
+#define LEAVE_MOST_NS UINT64_C(30000000000) /* for a safe place at the end */
+#define BEGIN_MOST_NS                                                                                        \
+    UINT64_C(30000000000) /* beyond that time: to look at it, and for two calls to be done */
 #define FIND_MOST_NS   UINT64_C(2000000000)
 #define FORGET_MOST_NS UINT64_C(20000000000)
 #define COLLECTOR_NS   UINT64_C(120000000000) /* to drain a full segment to a slow disk */
@@ -168,8 +171,12 @@ static bool load(struct late *late, char **ret_problem)
     note_cost(late, cost.stopped_ns + (fp_now_ns() - begin));
     if (is_loaded(late))
         return true;
-    *ret_problem = res_printf("the loader of process %d has not taken '%s': it may not be able to read it",
-                              (int)late->process.pid, late->library);
+    const int pid = (int)late->process.pid;
+    *ret_problem = res_printf(
+        "the loader of process %d has not taken '%s': it may not be able to read it, or sees another root "
+        "directory, as in a container: put mallab into that, and as root 'nsenter -at %d mallab record "
+        "--pid N', where N is the last number of NSpid in /proc/%d/status",
+        pid, late->library, pid, pid);
     return false;
 }
 
@@ -341,25 +348,35 @@ static const char *watch(struct late *late, struct rec_collector *collector, str
 }
 
 /* What the collector is asked for by others' verbs, too. */
-static bool ask(const char *directory, enum rec_request request, char **ret_problem)
+static bool ask(const char *directory, enum rec_request request, uint64_t within_ns, char **ret_problem)
 {
     struct rec_control control;
     const bool done = rec_control_open(directory, &control, ret_problem) == REC_CONTROL_OPEN &&
-                      rec_control_do(&control, request, ret_problem);
+                      rec_control_ask(&control, request, within_ns, ret_problem);
     rec_control_release(&control);
     return done;
+}
+
+/* Whether it ends in that time, or stands still: it may be its program's user who has stopped it. */
+static bool ends(struct rec_collector *collector, uint64_t within_ns)
+{
+    const uint64_t until_ns = fp_now_ns() + within_ns;
+    while (!fp_process_ends_within(&collector->process, (uint64_t)WATCH_MS * 1000000))
+        if (fp_now_ns() > until_ns || late_is_stopped(collector->process.pid))
+            return false;
+    return true;
 }
 
 static void finish_collector(struct rec_collector *collector, struct rec_recorded *recorded, bool running)
 {
     char *problem = NULL;
     (void)!send(collector->control, "e", 1, MSG_NOSIGNAL); /* else it has ended */
-    if (!fp_process_ends_within(&collector->process, running ? 0 : CHILDREN_NS)) {
-        (void)ask(recorded->directory, REC_REQUEST_END, &problem); /* it is seen below whether it has ended */
-        free(problem);
-    }
-    if (fp_process_ends_within(&collector->process, COLLECTOR_NS))
-        recorded->collector_status = collector->process.status;
+    if (!ends(collector, running ? 0 : CHILDREN_NS) && !late_is_stopped(collector->process.pid))
+        (void)ask(recorded->directory, REC_REQUEST_END, CHILDREN_NS,
+                  &problem); /* it is seen below whether it has ended */
+    free(problem);
+    recorded->collector_status = ends(collector, COLLECTOR_NS) ? collector->process.status
+                                                               : W_STOPCODE(SIGSTOP);
     rec_messages_take(&recorded->watch.messages);
     recorded->watch.messages.fd = -1;
 }
@@ -377,7 +394,7 @@ static bool leave_child(const struct late *late, pid_t pid, const char *segment,
     struct late child = *late;
     struct late_report report;
     char *problem = NULL;
-    if (late_process_open(pid, late->library, &child.process, &problem))
+    if (late_process_open(pid, FORGET_MOST_NS + DONE_MOST_NS, &child.process, &problem))
         holds = is_loaded(&child) && read_report(&child, &report) && report.state != LATE_IDLE &&
                 strcmp(report.segment, segment) == 0;
     const bool left = holds && problem == NULL && make_idle(&child, &problem);
@@ -412,10 +429,12 @@ static bool leave_children(const struct late *late, const char *segment, bool te
 static void leave(struct late *late, struct rec_collector *collector, struct rec_recorded *recorded)
 {
     struct late_told *told = late->told;
+    late->process.deadline_ns = fp_now_ns() + LEAVE_MOST_NS + DONE_MOST_NS;
     told->ended = has_left(late);
     const bool left = told->ended || make_call(late, LATE_END_NAME, "", LEAVE_MOST_NS, &told->problem);
     told->ended = told->ended || has_left(late);
     finish_collector(collector, recorded, !told->ended);
+    late->process.deadline_ns = fp_now_ns() + FORGET_MOST_NS + DONE_MOST_NS;
     told->idle = told->ended || (left && forget(late, &told->problem));
     for (unsigned looks = 0; looks < CHILDREN_LOOKS && leave_children(late, collector->segment, false);
          looks++)
@@ -485,12 +504,13 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
     char *problem = NULL;
     /* Whoever lets go of the shared memory last frees it: that is not to be a thread of the program, which stands still. */
     int segment = fp_trusted_open(AT_FDCWD, collector->segment, S_IFREG, FP_TRUSTED_OWN, &error);
-    if (!settings->paused && !ask(recorded->directory, REC_REQUEST_RESUME, &problem))
+    if (!settings->paused && !ask(recorded->directory, REC_REQUEST_RESUME, DONE_MOST_NS, &problem))
         asked_to_end = asked_to_end != 0 ? asked_to_end : SIGTERM;
     if (problem != NULL)
         res_say(settings->verb, "%s", problem);
     free(problem);
     say_begun(settings, late, recorded);
+    late->process.deadline_ns = 0; /* until it is left */
     tell_phase(settings, REC_PHASE_BEGUN);
     recorded->ended_by = watch(late, collector, &recorded->watch.messages, settings->duration_ns);
     tell_phase(settings, REC_PHASE_OVER);
@@ -537,7 +557,7 @@ void late_record(const struct rec_settings *settings, pid_t pid, uint64_t within
         recorded.problem = missing("libmallab-late.so", MALLAB_LIBDIR);
     else if (program == NULL)
         recorded.problem = missing("mallab-collect", MALLAB_LIBEXECDIR);
-    else if (late_process_open(pid, late.library, &late.process, &recorded.problem) &&
+    else if (late_process_open(pid, late.within_ns + BEGIN_MOST_NS, &late.process, &recorded.problem) &&
              (is_loaded(&late) ? make_idle(&late, &recorded.problem) : load(&late, &recorded.problem))) {
         take_directory(settings, &late, &recorded);
         if (rec_collector_start(&ours, program, recorded.directory, pid, &collector)) {

@@ -5,18 +5,16 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "footprint/base/sanitizer.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "record/attach/late_user.h"
-#include "record/target.h"
 
 #define HEAD_BYTES  4096u
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
@@ -42,34 +40,6 @@ bool late_status_id(const char *status, const char *word, unsigned *ret_id)
         return false;
     *ret_id = ids[0];
     return true;
-}
-
-/* Why its executable cannot be one of ours. */
-static char *refuse_executable(const struct late_process *process)
-{
-    char path[64];
-    bool sure;
-    char head[4096] = "";
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)process->pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return res_printf("'%s' cannot be looked at: %s", path, strerror(errno));
-    const char *obstacle = rec_target_obstacle(fd, &sure);
-    const bool is_elf = pread(fd, head, sizeof head, 0) >= (ssize_t)sizeof(Elf64_Ehdr);
-    close(fd);
-    if (obstacle != NULL)
-        return res_printf("'%s' %s", process->name, obstacle);
-    if (!is_elf)
-        return res_printf("'%s' is no ELF program", process->name);
-    if (memmem(head, sizeof head, "\4\0\0\0Go\0", 8) != NULL) /* a note near its begin */
-        return res_printf("'%s' is written in Go, on whose stacks no C function can be called: start it "
-                          "under 'mallab record'",
-                          process->name);
-    char *sanitizer = rec_target_sanitizer(path), *problem = NULL;
-    if (sanitizer != NULL)
-        problem = res_printf("'%s' %s", process->name, sanitizer);
-    free(sanitizer);
-    return problem;
 }
 
 /* getauxval(AT_SECURE) of the process. Where root has become its user, and it may not be looked into, that cannot be read: the library
@@ -106,17 +76,9 @@ static bool may_trace(pid_t pid)
     return process_vm_readv(pid, &to, 1, &from, 1, 0) >= 0 || errno == EFAULT;
 }
 
-/* Its recording is to be its user's, who alone can map the shared memory: root becomes that user (record/attach/late_user.h). */
-static char *refuse_user(int pid, unsigned owner)
-{
-    char user[64];
-    return res_printf("process %d belongs to user %s: root attaches to it, 'sudo mallab record --pid %d'",
-                      pid, fp_trusted_user(owner, user, sizeof user), pid);
-}
-
 static char *refuse_status(const struct late_process *process)
 {
-    char *problem = NULL, *status = late_proc_read(process->pid, "status", NULL);
+    char name[64], *problem = NULL, *status = late_proc_read(process->pid, "status", NULL);
     const int pid = (int)process->pid;
     unsigned user = 0, group = 0;
     if (status == NULL)
@@ -126,7 +88,9 @@ static char *refuse_status(const struct late_process *process)
     if (!has_memory && (pid == 2 || field(status, "PPid:") == 2)) /* kthreadd */
         problem = res_printf("process %d is a thread of the kernel: it calls no malloc", pid);
     else if (is_one && user != geteuid())
-        problem = refuse_user(pid, user);
+        problem = res_printf(
+            "process %d belongs to user %s: root attaches to it, 'sudo mallab record --pid %d'", pid,
+            fp_trusted_user(user, name, sizeof name), pid);
     else if (!is_one || group != getegid() || is_secure(process->pid))
         problem = res_printf(
             "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
@@ -155,40 +119,50 @@ static char *refuse_status(const struct late_process *process)
     return problem;
 }
 
-/* Our library has to be the same file there. */
-static char *refuse_namespace(const struct late_process *process, const char *library)
+/* By the names of its libraries, or by a function that its executable has from one. */
+static const char *sanitizer_in(const struct late_process *process)
 {
-    struct stat here, there;
-    char *path = res_printf("/proc/%d/root%s", (int)process->pid, library);
-    const bool same = stat(library, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
-                      here.st_dev == there.st_dev;
-    free(path);
-    if (same)
-        return NULL;
-    char *status = late_proc_read(process->pid, "status", NULL);
-    const char *inner = status != NULL ? strstr(status, "\nNSpid:") : NULL;
-    int pid = (int)process->pid; /* in its own namespace, the last one */
-    for (int at = 0, next;
-         inner != NULL && sscanf(inner + strlen("\nNSpid:") + at, "%d%n", &pid, &next) == 1;)
-        at += next;
-    free(status);
-    return res_printf(
-        "process %d does not see '%s': it runs in another root directory or container; put mallab "
-        "into that, and as root 'nsenter -at %d mallab record --pid %d'",
-        (int)process->pid, library, (int)process->pid, pid);
+    static const char *const functions[] = {"__asan_init", "__tsan_init", "__hwasan_init", "__msan_init"};
+    for (size_t i = 0; i < process->module_count; i++)
+        if (sanitizer_by_name(basename(process->modules[i].path)) != NULL)
+            return sanitizer_by_name(basename(process->modules[i].path));
+    for (size_t i = 0; process->module_count > 0 && i < sizeof functions / sizeof functions[0]; i++)
+        if (late_symbol(process, &process->modules[0], functions[i]) != 0)
+            return sanitizer_by_name(functions[i]);
+    return NULL;
+}
+
+/* By a note near the begin of its executable: no C function can be called on the stacks of Go. */
+static bool is_of_go(const struct late_process *process)
+{
+    char head[HEAD_BYTES];
+    return process->module_count > 0 &&
+           late_process_read(process, process->modules[0].first, head, sizeof head) &&
+           memmem(head, sizeof head, "\4\0\0\0Go\0", 8) != NULL;
 }
 
 static char *refuse_modules(const struct late_process *process)
 {
     const struct late_module *libc = late_module_of_kind(process, LATE_LIBC);
+    const char *sanitizer = sanitizer_in(process);
+    if (late_process_is_late(process))
+        return res_printf("process %d has too many mappings or symbols to be looked at in time",
+                          (int)process->pid);
+    if (sanitizer != NULL)
+        return res_printf("'%s' " SANITIZER_OBSTACLE "%s" SANITIZER_OBSTACLE_REST, process->name, sanitizer);
+    if (is_of_go(process))
+        return res_printf("'%s' is written in Go, on whose stacks no C function can be called: start it "
+                          "under 'mallab record'",
+                          process->name);
     for (size_t i = 0; i < process->module_count; i++)
         if (strcmp(basename(process->modules[i].path), "libmallab.so") == 0)
             return res_printf("process %d has the recorder preloaded already: 'mallab record --control DIR' "
                               "commands its recording",
                               (int)process->pid);
     if (libc == NULL || late_symbol(process, libc, "dlopen") == 0)
-        return res_printf("process %d runs on another C library than glibc 2.%u or later", (int)process->pid,
-                          GLIBC_LEAST);
+        return res_printf(
+            "process %d is statically linked, or runs on another C library than glibc 2.%u or later",
+            (int)process->pid, GLIBC_LEAST);
     if (process->module_count > 0 && process->modules[0].kind == LATE_NEVER)
         return res_printf("'%s' has an allocator within itself: its calls pass no slot that could be turned",
                           process->name);
@@ -208,15 +182,11 @@ static char *refuse_ended(const struct late_process *process)
                       (int)process->pid);
 }
 
-char *late_refuse(struct late_process *process, const char *library)
+char *late_refuse(struct late_process *process)
 {
     if (process->start_ticks == 0)
         return refuse_ended(process);
     char *problem = refuse_status(process);
-    if (problem == NULL)
-        problem = refuse_executable(process);
-    if (problem == NULL)
-        problem = refuse_namespace(process, library);
     if (problem == NULL && !late_process_refresh(process))
         problem = res_printf("the memory of process %d cannot be looked at: %s", (int)process->pid,
                              strerror(errno));

@@ -41,6 +41,30 @@ print("calls", n)
 """
 
 
+# Maps files whose ELF headers lead to one chain of symbols that has no end, for every name that is asked for.
+LONG_CHAINS = """
+import ctypes, struct, tempfile, time
+CHAIN, COUNT = 4096, 8000
+dynamic, table = 0x200, 0x400
+words = [1, 1, 0, 0] + [1] + [0] * (CHAIN + 1)
+bytes_ = bytearray(0x10000)
+bytes_[:64] = struct.pack("<4sBBB9xHHIQQQIHHHHHH", b"\\x7fELF", 2, 1, 1, 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 64, 0, 0)
+bytes_[64:176] = (struct.pack("<IIQQQQQQ", 1, 4, 0, 0, 0, 0x10000, 0x10000, 4096) +
+                  struct.pack("<IIQQQQQQ", 2, 4, dynamic, dynamic, dynamic, 64, 64, 8))
+bytes_[dynamic:dynamic + 64] = struct.pack("<8Q", 6, 0x8000, 5, 0x9000, 0x6ffffef5, table, 0, 0)
+bytes_[table:table + 4 * len(words)] = struct.pack(f"<{len(words)}I", *words)
+libc = ctypes.CDLL(None)
+with tempfile.TemporaryFile() as file:
+    file.write(bytes_)
+    file.flush()
+    for number in range(COUNT):
+        libc.mmap(None, ctypes.c_size_t(0x10000), 1, 2, file.fileno(), ctypes.c_long(0))
+print("ready", flush=True)
+while True:
+    time.sleep(1)
+"""
+
+
 def may_trace():
     probe = subprocess.Popen(["sleep", "60"])
     try:
@@ -644,6 +668,63 @@ class Owner(Attached):
         self.assertIn(b"the recorder was ended: signal 9; the program goes on", rest)
         self.assertEqual(self.wait_for_end("rec")["stopped"]["by"], "recorder_killed")
         self.assertIn("as it was", self.attach(program, "--duration", "20ms", name="after"))
+        self.end(program)
+
+    def begin_behind_silence(self, *command):
+        """A program in a mount namespace where mallab's directory is a file system that never answers."""
+        device = os.open("/dev/fuse", os.O_RDWR)
+        self.addCleanup(os.close, device)  # which ends it
+        libc = ctypes.CDLL(None, use_errno=True)
+
+        def shut_in():
+            os.nice(10)
+            options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
+            if (libc.unshare(0x20000) != 0 or libc.mount(b"none", b"/", None, 0x44000, None) != 0 or  # CLONE_NEWNS; private, all below
+                    libc.mount(b"silent", os.path.realpath(lab.BUILD).encode(), b"fuse", 0, options) != 0):
+                os._exit(77)
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+        program = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, pass_fds=[device], preexec_fn=shut_in)
+        self.addCleanup(lambda: (program.kill(), program.wait(), program.stdout.close()))
+        if program.stdout.readline().strip() != b"ready":
+            self.skipTest("no file system of our own can be mounted here")
+        return program
+
+    @unittest.skipUnless(os.access("/dev/fuse", os.W_OK), "no /dev/fuse")
+    def test_a_silent_file_system(self):
+        """Where mallab lies for the program. Nobody waits for it but the program's own loader; its paths are not asked about."""
+        late = shutil.copy(lab.PROGRAMS / "late", self.place)
+        self.place.chmod(0o755)
+        program = self.begin_behind_silence(late, "-n", 2)
+        said = self.attach(program, status=125)
+        self.assertIn("has not taken", said)
+        self.assertFalse((self.place / "rec").exists())
+
+    def test_a_program_that_is_made_to_take_for_ever(self):
+        """Thousands of mapped files with the longest chains of symbols that there may be: one deadline, and it is said."""
+        program = self.begin("/usr/bin/python3", "-S", "-c", LONG_CHAINS)
+        said = self.attach(program, "--attach-timeout", "1ms", status=125)
+        self.assertIn("too many mappings or symbols", said)
+        program.kill()
+
+    def test_collector_that_stands_still(self):
+        """Stopped by the program's user, or killed: it is told, nothing is called whole, and the exit code is not 0."""
+        program = self.begin(lab.PROGRAMS / "late", "-n", 2)
+        for number, words in (signal.SIGSTOP, b"is stopped, or too slow"), (signal.SIGKILL, b"the collector ended early (signal 9)"):
+            with self.subTest(signal=number):
+                name = f"rec.{int(number)}"
+                recorder = self.recorder(program, name=name)
+                collector = self.recording(name)["collector"]["pid"]
+                os.kill(collector, number)
+                recorder.send_signal(signal.SIGINT)
+                said = recorder.communicate(timeout=lab.PATIENCE_S)[1]
+                self.assertEqual(recorder.returncode, lab.FAILED, said)
+                self.assertTrue(words in said or b"its collector was killed; what that had left" in said, said)
+                if number == signal.SIGSTOP:
+                    self.assertNotIn(b"lost 0", said)
+                    os.kill(collector, signal.SIGCONT)
+                    self.wait_for_end(name)
         self.end(program)
 
     def test_an_older_kernel(self):
