@@ -1,6 +1,5 @@
 /* verb_replay.c - `mallab replay`: run the replay binary of one candidate. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,55 +93,16 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     return code;
 }
 
-/* ---- the run's messages ------------------------------------------------------------------------ */
-
-/* An allocator under a tight memory limit may complain once for every page that it does not get: a million lines, of which
- * the first and the last few tell everything. */
-#define FIRST_BYTES 65536u /* passed on as they come */
-#define LAST_BYTES  4096u  /* kept of what follows, in whole lines: programs end with the cause */
-
-struct limiter {
-    size_t passed_bytes;
-    bool closed;                     /* no more is passed on; from a line's end on */
-    uint64_t left_lines, left_bytes; /* dropped before what is in `last` */
-    struct res_text last;
-};
-
-/* To the end of the line that reaches the bound, and no line is endless. */
-static bool take(void *data, int stream, const char *bytes, size_t count)
-{
-    struct limiter *limiter = data;
-    struct res_text *last = &limiter->last;
-    size_t pass = 0;
-    (void)stream;
-    for (; pass < count && !limiter->closed; pass++)
-        limiter->closed = ++limiter->passed_bytes >= FIRST_BYTES &&
-                          (bytes[pass] == '\n' || limiter->passed_bytes >= FIRST_BYTES + LAST_BYTES);
-    (void)fp_write_all(STDERR_FILENO, bytes, pass); /* where nobody reads on, the rest is not for anybody */
-    res_text_add(last, bytes + pass, count - pass);
-    size_t drop = last->length > LAST_BYTES ? last->length - LAST_BYTES : 0;
-    const char *line = drop > 0 ? memchr(last->text + drop, '\n', LAST_BYTES - 1) : NULL;
-    drop = line != NULL ? (size_t)(line + 1 - last->text) : drop;
-    for (size_t i = 0; i < drop; i++)
-        limiter->left_lines += last->text[i] == '\n';
-    limiter->left_bytes += drop;
-    last->length -= drop;
-    if (drop > 0)
-        memmove(last->text, last->text + drop, last->length);
-    return true;
-}
-
-/* Start the program with our stdin and stdout, and wait for it: a signal that asks us to end kills it first, and it ends when we do.
+/* Start the program with our streams, and wait for it: a signal that asks us to end kills it first, and it ends when we do.
  * ret_status: how it ended, as from waitpid(2). Returns CLI_DONE, or CLI_FAILED when it could not be started, told. */
-static int limited_run(const char *program, char **arguments, char **environment, int *ret_status)
+static int run_program(const char *program, char **arguments, char **environment, int *ret_status)
 {
-    struct limiter limiter = {0};
-    const struct fp_process_bounds bounds = {.stop = &cli_stopped_by, .take = take, .data = &limiter};
+    const struct fp_process_bounds bounds = {.stop = &cli_stopped_by};
     const struct fp_process_plan plan = {
         .program = program,
         .arguments = arguments,
         .environment = environment,
-        .streams = {FP_STREAM_OURS, FP_STREAM_OURS, FP_STREAM_PIPE},
+        .streams = {FP_STREAM_OURS, FP_STREAM_OURS, FP_STREAM_OURS},
         .dies_with_us = true, /* nobody would read what it says */
     };
     struct fp_process process;
@@ -154,12 +114,6 @@ static int limited_run(const char *program, char **arguments, char **environment
     }
     (void)fp_process_wait(&process, &bounds); /* status says it */
     fp_process_release(&process);
-    if (limiter.left_bytes > 0)
-        cli_say(&CLI_REPLAY,
-                "... %" PRIu64 " lines of the run's messages left out here, %" PRIu64 " bytes ...",
-                limiter.left_lines, limiter.left_bytes);
-    (void)fp_write_all(STDERR_FILENO, limiter.last.text, limiter.last.length);
-    free(limiter.last.text);
     *ret_status = process.status;
     return CLI_DONE;
 }
@@ -219,7 +173,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
     }
     char **arguments = res_run_arguments(&request, extra);
     char **environment = res_run_environment(candidate);
-    int status, code = limited_run(candidate->program, arguments, environment, &status);
+    int status, code = run_program(candidate->program, arguments, environment, &status);
     if (code == CLI_DONE)
         code = end_as(status, limited);
     res_strings_free(arguments);

@@ -68,20 +68,9 @@ class Broken(lab.Lab):
         self.assert_one_line(result, "misaligned", "aligned_alloc", "no multiple of 256")
 
     def test_a_flood_of_messages(self):
-        """200,000 lines before the cause: the first and the last are passed on, and the others counted."""
-        result = self.mallab("replay", "-a", "flood", self.one, status=lab.FAILED, **self.directory("flood"))
-        self.assertLess(len(result.stderr), 80_000)
-        lines = result.stderr.decode().splitlines()
-        self.assertIn("the allocator returned NULL", lines[-1])
-        left_out = [line for line in lines if "left out" in line]
-        self.assertEqual(len(left_out), 1, lines[-20:])
-        count, size = re.search(r"([0-9]+) lines of the run's messages left out here, ([0-9]+) bytes", left_out[0]).groups()
-        self.assertEqual(set(lines) - {left_out[0], lines[-1]}, {"no pages"})
-        self.assertEqual(lines.count("no pages") + int(count), 200_000)
-        self.assertEqual(int(size), 9 * int(count))
-        with self.subTest("ab finds the cause at the end too"):
-            result = self.mallab("ab", "-a", "glibc,flood", "-n", "1", self.one, status=lab.FAILED, **self.directory("flood"))
-            self.assertIn(b"the allocator returned NULL", result.stdout + result.stderr)
+        """200,000 lines before the cause: `ab` finds it at the end."""
+        result = self.mallab("ab", "-a", "glibc,flood", "-n", "1", self.one, status=lab.FAILED, **self.directory("flood"))
+        self.assertIn(b"the allocator returned NULL", result.stdout + result.stderr)
 
     def test_signals_end_the_run(self):
         """What ends `mallab replay` ends the run too, and the status is that signal's."""
@@ -256,7 +245,7 @@ class Broken(lab.Lab):
         self.interrupt()
 
     def test_interrupted_before_the_width(self):
-        self.interrupt("--resolve", "0.001%")
+        self.interrupt("--decide", "time<=+0.1%")
 
     def interrupt(self, *options):
         out = self.place / "result.json"
