@@ -43,48 +43,22 @@ enum fp_status conv_text_open(const char *path, struct conv_error *ret_error, st
 }
 
 /* No text was ever opened. */
-enum fp_status conv_text_peek(struct conv_text *text, struct conv_error *ret_error, const char **ret_bytes,
-                              size_t *ret_size, bool *ret_whole)
-{
-    abort();
-}
-
-enum fp_status conv_text_line(struct conv_text *text, struct conv_error *ret_error,
-                              struct conv_line *ret_line)
-{
-    abort();
-}
-
-void conv_text_salvage(struct conv_text *text, bool salvage)
-{
-    abort();
-}
-
-const char *conv_text_damage(const struct conv_text *text, uint64_t *ret_offset)
-{
-    abort();
-}
-
-uint64_t conv_text_offset(const struct conv_text *text)
-{
-    abort();
-}
-
-enum fp_status conv_text_spool(struct conv_text *text, struct conv_error *ret_error, int *ret_fd,
-                               uint64_t *ret_size)
-{
-    abort();
-}
-
-uint64_t conv_text_position(const struct conv_text *text)
-{
-    abort();
-}
-
-uint64_t conv_text_size(const struct conv_text *text)
-{
-    abort();
-}
+#define NEVER(type, name, ...)                                                                               \
+    type name(__VA_ARGS__)                                                                                   \
+    {                                                                                                        \
+        abort();                                                                                             \
+    }
+NEVER(enum fp_status, conv_text_peek, struct conv_text *text, struct conv_error *ret_error,
+      const char **ret_bytes, size_t *ret_size, bool *ret_whole)
+NEVER(enum fp_status, conv_text_line, struct conv_text *text, struct conv_error *ret_error,
+      struct conv_line *ret_line)
+NEVER(void, conv_text_salvage, struct conv_text *text, bool salvage)
+NEVER(const char *, conv_text_damage, const struct conv_text *text, uint64_t *ret_offset)
+NEVER(uint64_t, conv_text_offset, const struct conv_text *text)
+NEVER(enum fp_status, conv_text_spool, struct conv_text *text, struct conv_error *ret_error, int *ret_fd,
+      uint64_t *ret_size)
+NEVER(uint64_t, conv_text_position, const struct conv_text *text)
+NEVER(uint64_t, conv_text_size, const struct conv_text *text)
 
 void conv_text_close(struct conv_text *text)
 {

@@ -289,20 +289,13 @@ int cli_choose(const struct cli_verb *verb, const char *list, const char *baseli
     return CLI_DONE;
 }
 
-/* NULL: not known of all, or not the same. */
-static const char *runs_on_of(const struct res_workload *workloads, size_t count)
+const char *cli_choice_common(const struct res_workload *workloads, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(workloads[i].runs_on.name, workloads[0].runs_on.name) != 0)
             return NULL;
     }
     return count > 0 && workloads[0].runs_on.name[0] != '\0' ? workloads[0].runs_on.name : NULL;
-}
-
-void cli_choice_settle(const struct cli_verb *verb, const struct res_workload *workloads, size_t count,
-                       struct cli_choice *choice)
-{
-    cli_choice_runs_on(verb, choice, runs_on_of(workloads, count));
 }
 
 void cli_choice_runs_on(const struct cli_verb *verb, struct cli_choice *choice, const char *name)

@@ -38,12 +38,9 @@ struct cli_choice {
 int cli_choose(const struct cli_verb *verb, const char *list, const char *baseline,
                struct cli_choice *ret_choice);
 
-/* cli_choice_settle - where nobody named a baseline: the allocator that the recorded programs run on, when it is one and the
- * same; added when it takes no part. Told on stderr where that changes the choice. */
-void cli_choice_settle(const struct cli_verb *verb, const struct res_workload *workloads, size_t count,
-                       struct cli_choice *choice);
-
-/* cli_choice_runs_on - likewise of a program that runs on this allocator; NULL: it is not known. */
+/* cli_choice_common - what the recorded programs run on; NULL where that is not known of all, or not the same.
+ * cli_choice_runs_on - where nobody named a baseline it is that one; added when it takes no part. Told where that changes the choice. */
+const char *cli_choice_common(const struct res_workload *workloads, size_t count);
 void cli_choice_runs_on(const struct cli_verb *verb, struct cli_choice *choice, const char *name);
 void cli_choice_release(struct cli_choice *choice);
 

@@ -123,15 +123,13 @@ static int check_input(const struct cli_ab *ab)
 static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *result)
 {
     const struct cli_ab_settings *settings = &ab->settings;
-    const struct cli_confirm_times times = {.said_ns = settings->confirm.budget_ns,
-                                            .budget_ns = settings->time_budget_ns,
-                                            .replays_ns = replays_ns};
+    const uint64_t said_ns = settings->confirm.budget_ns;
     const struct res_candidate *candidates[RES_TRIED_MAX + 1];
     const struct cli_confirm_step step = {
         .runs = {.candidates = candidates,
                  .candidate_count = cli_confirm_advised(&ab->choice, result, candidates),
-                 .pairs = times.said_ns == 0 ? CLI_CONFIRM_PAIRS : 0,
-                 .budget_ns = cli_confirm_most_ns(&times),
+                 .pairs = said_ns == 0 ? CLI_CONFIRM_PAIRS : 0,
+                 .budget_ns = cli_confirm_most_ns(said_ns, settings->time_budget_ns, replays_ns),
                  .first_ones = true,
                  .run_ns = ab->command_ns,
                  .seed = settings->measure.seed},
@@ -146,6 +144,113 @@ static int confirm(struct cli_ab *ab, uint64_t replays_ns, struct res_result *re
     return cli_stopped_by == 0 && result->asked.not_confirmed == NULL
                ? cli_confirm_command(ab->verb, &step, settings->command, fp_status_code(ab->status), result)
                : CLI_DONE;
+}
+
+/* ---- what is to be decided ------------------------------------------------------------------ */
+
+/* What checks of a trial so far found: outcomes as one number, and what is missing for them. */
+struct look {
+    uint64_t outcomes;
+    bool rounds, passes;
+    char *problem;
+};
+
+static double worth(const struct res_rule *rule)
+{
+    return fmax(fabs(rule->limit - 1), RES_TIME_LEAST);
+}
+
+double cli_ab_finest(const struct res_budget *budget)
+{
+    double finest = INFINITY;
+    for (size_t i = 0; i < budget->rule_count; i++)
+        if (budget->rules[i].relative && budget->rules[i].metric == RES_METRIC_TIME)
+            finest = fmin(finest, worth(&budget->rules[i]));
+    return isfinite(finest) ? finest : RES_RESOLVE;
+}
+
+/* decides: outcomes are to be plain. precise: intervals are to be so narrow that a later result can be held against it, with the errors
+ * of both. */
+static void look_at(const struct res_result *result, const struct res_result *earlier,
+                    const struct res_budget *budget, bool decides, bool precise, struct look *look)
+{
+    struct res_beside check;
+    if (budget->rule_count == 0 || look->problem != NULL ||
+        !res_check_run(result, earlier, budget, &check, &look->problem))
+        return;
+    for (size_t i = 0; i < check.finding_count; i++) {
+        const struct res_finding *finding = &check.findings[i];
+        const struct res_estimate *found = &finding->estimate;
+        const double width = (found->interval.high - found->interval.low) / found->value;
+        const bool open = (decides && finding->outcome == RES_INCONCLUSIVE) ||
+                          (precise && finding->rule.relative && isfinite(found->value) &&
+                           !(width < worth(&finding->rule) / M_SQRT2));
+        const bool of_passes = res_metric_unit(finding->rule.metric) == RES_UNIT_BYTES;
+        look->rounds |= open && !of_passes;
+        look->passes |= open && of_passes;
+        look->outcomes = RES_OUTCOME_COUNT * look->outcomes + (decides ? finding->outcome : 0);
+    }
+    res_described_release(&RES_BESIDE, &check);
+}
+
+/* Rules of this workload; of single calls nothing is known before the passes behind the rounds. Their words are the budget's. */
+static struct res_budget rules_of(const struct res_budget *budget, const char *workload)
+{
+    struct res_budget own = {.rules = res_calloc(budget->rule_count, sizeof *own.rules)};
+    for (size_t i = 0; i < budget->rule_count; i++) {
+        const struct res_rule *rule = &budget->rules[i];
+        if (rule->metric != RES_METRIC_P99 && rule->metric != RES_METRIC_P99_9 &&
+            rule->of_fleet == RES_FLEET_NONE && res_rule_names(rule, workload))
+            own.rules[own.rule_count++] = *rule;
+    }
+    return own;
+}
+
+/* Two looks have to agree. A lone baseline's precision is its control's. */
+static enum res_need decided(void *context, struct res_trial *trial)
+{
+    struct cli_ab *ab = context;
+    const struct res_experiment so_far = {.options = cli_ab_options(ab), .trials = trial, .trial_count = 1};
+    const bool is_alone = ab->choice.candidate_count == 1, is_first = ab->settings.earlier == NULL;
+    const struct res_budget budget = rules_of(&ab->settings.decide, trial->workload->name);
+    const struct res_result *earlier = &ab->deciding.earlier;
+    struct look look = {.rounds = is_alone && res_until_width(trial) >= cli_ab_finest(&budget) / M_SQRT2};
+    struct res_result result;
+    res_result_of_experiment(&so_far, NULL, 0, &result);
+    if (!is_first && (look.problem = res_workloads_problem(earlier, &result)) == NULL)
+        look.problem = res_machine_problem(earlier, &result);
+    if (!is_first)
+        look_at(&result, earlier, &budget, true, false, &look);
+    if (!is_alone)
+        look_at(&result, NULL, &budget, is_first, true, &look);
+    const bool again = ab->deciding.trial == trial && ab->deciding.outcomes == look.outcomes;
+    ab->deciding.trial = trial;
+    ab->deciding.outcomes = look.outcomes;
+    free(ab->deciding.problem);
+    ab->deciding.problem = look.problem;
+    res_result_release(&result);
+    free(budget.rules);
+    return look.problem != NULL || (again && !look.rounds && !look.passes) ? RES_NEED_NOTHING
+           : look.passes                                                   ? RES_NEED_PASSES
+                                                                           : RES_NEED_ROUNDS;
+}
+
+/* What it came to, as `mallab check` says it of the same result. */
+static int tell_decided(const struct cli_ab *ab, const struct res_result *result)
+{
+    const struct res_result *earlier = ab->settings.earlier != NULL ? &ab->deciding.earlier : NULL;
+    struct res_beside check;
+    char *problem = ab->deciding.problem != NULL ? res_strdup(ab->deciding.problem) : NULL;
+    if (ab->choice.candidate_count == 1 && earlier == NULL)
+        return CLI_DONE; /* made to be an earlier result */
+    if (problem != NULL || !res_check_run(result, earlier, &ab->settings.decide, &check, &problem))
+        return cli_say_problem(ab->verb, problem);
+    if (!ab->settings.answer.quiet)
+        cli_say(ab->verb, "decided: %llu within, %llu over, %llu inconclusive, as 'mallab check' says",
+                (unsigned long long)check.counts[RES_WITHIN], (unsigned long long)check.counts[RES_OVER],
+                (unsigned long long)check.counts[RES_INCONCLUSIVE]);
+    res_described_release(&RES_BESIDE, &check);
+    return CLI_DONE;
 }
 
 /* ---- experiment ----------------------------------------------------------------------------- */
@@ -168,8 +273,8 @@ static void tell_estimate(struct cli_ab *ab, size_t runs_done)
     struct res_text words = {0};
     res_text_printf(&words, "%s: about %s", ab->warm_up.workload->name, RES_DURATION(shown_ns));
     if (plan.most_ns > plan.least_ns && settings->until > 0)
-        res_text_printf(&words, ", up to %s until changes of %.3g %% are shown or excluded (--resolve)",
-                        RES_DURATION(plan.most_ns + more_ns), 100 * settings->until);
+        res_text_printf(&words, ", up to %s until %s", RES_DURATION(plan.most_ns + more_ns),
+                        options.decided != NULL ? "all is decided" : "changes of 3 % are shown or excluded");
     else if (plan.most_ns > plan.least_ns)
         res_text_printf(&words, ", up to %s", RES_DURATION(plan.most_ns + more_ns));
     else if (least_ns > (settings->is_bound ? 1 : OVERSPENT) * budget_ns)
@@ -177,11 +282,10 @@ static void tell_estimate(struct cli_ab *ab, size_t runs_done)
                         settings->is_bound ? ": --time-budget ends them before" : "",
                         1000 * ceil((double)ab->warm_up.workload->ops / 1000 * budget_ns / least_ns),
                         RES_DURATION(budget_ns));
-    const struct cli_confirm_times times = {settings->confirm.budget_ns, settings->time_budget_ns,
-                                            (uint64_t)least_ns};
     if (settings->confirm.wanted)
         res_text_printf(&words, "; then the program itself, up to %s",
-                        RES_DURATION((double)cli_confirm_most_ns(&times)));
+                        RES_DURATION((double)cli_confirm_most_ns(
+                            settings->confirm.budget_ns, settings->time_budget_ns, (uint64_t)least_ns)));
     cli_progress_end(&ab->progress);
     cli_say(ab->verb, "%s", words.text);
     free(words.text);
@@ -218,6 +322,7 @@ struct res_options cli_ab_options(struct cli_ab *ab)
         .floor = ab->choice.floor,
         .rounds = (unsigned)settings->measure.rounds,
         .until = settings->until,
+        .decided = settings->decide.rule_count > 0 ? decided : NULL,
         .time_budget_ns = settings->time_budget_ns,
         .rounds_least = settings->is_bound ? 1 : 0,
         .memory_rounds = RES_MEMORY_PASSES,
@@ -330,6 +435,8 @@ static int run_experiment(struct cli_ab *ab)
         code = cli_result_give(ab->verb, &settings->answer, &result, res_table_text);
         if (code == CLI_DONE)
             code = confirmed;
+        if (code == CLI_DONE && settings->decide.rule_count > 0)
+            code = tell_decided(ab, &result);
         res_result_release(&result);
     }
     res_experiment_release(&experiment);
@@ -346,6 +453,8 @@ static void ab_release(struct cli_ab *ab)
     free(ab->workloads);
     free(ab->command);
     free(ab->cut);
+    free(ab->deciding.problem);
+    res_result_release(&ab->deciding.earlier);
     cli_choice_release(&ab->choice);
     cli_limit_release(&ab->limit);
 }
@@ -361,6 +470,8 @@ int cli_ab_run(struct cli_ab *ab)
     int code = cli_result_check(ab->verb, &settings->answer);
     if (code == CLI_DONE)
         code = check_input(ab);
+    if (code == CLI_DONE && settings->earlier != NULL)
+        code = cli_result_load(ab->verb, settings->earlier, NULL, &ab->deciding.earlier);
     if (code == CLI_DONE)
         code = cli_choose(ab->verb, settings->measure.allocators, settings->measure.baseline, &ab->choice);
     if (code == CLI_DONE)
@@ -370,7 +481,7 @@ int cli_ab_run(struct cli_ab *ab)
         code = prepare_workloads(ab);
     }
     if (code == CLI_DONE && settings->measure.baseline == NULL)
-        cli_choice_settle(ab->verb, ab->workloads, ab->workload_count, &ab->choice);
+        cli_choice_runs_on(ab->verb, &ab->choice, cli_choice_common(ab->workloads, ab->workload_count));
     if (code == CLI_DONE && cli_stopped_by == 0 && ab->narrow != NULL)
         code = ab->narrow(ab);
     if (code == CLI_DONE && cli_stopped_by != 0)

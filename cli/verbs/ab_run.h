@@ -12,6 +12,7 @@
 #include "cli/verbs/workloads.h"
 #include "convert/convert.h"
 #include "results/measure/experiment/experiment.h"
+#include "results/report/beside/beside.h"
 
 struct cli_ab_confirm {
     bool wanted;
@@ -24,8 +25,10 @@ struct cli_ab_settings {
     struct cli_measure measure;
     struct conv_options convert;
     struct cli_ab_confirm confirm;
+    struct res_budget decide; /* without rules: nothing is to be decided. Released by the verb */
+    const char *earlier;      /* a result that it is decided against; NULL: none */
     uint64_t time_budget_ns;
-    double until;  /* a share; 0: not asked */
+    double until;  /* as of struct res_options */
     bool is_bound; /* the time budget was asked for, and holds whatever it costs */
     bool check, latency;
     char **inputs;
@@ -50,6 +53,12 @@ struct cli_ab {
     char *command, *cut; /* as of struct res_asked */
     struct cli_progress progress;
     struct {
+        struct res_result earlier;
+        const struct res_trial *trial; /* that was looked at last */
+        uint64_t outcomes;             /* of its findings then */
+        char *problem;                 /* why nothing can be decided; NULL: it can */
+    } deciding;
+    struct {
         const struct res_workload *workload; /* that is being warmed up or measured */
         uint64_t begin_ns;
         size_t runs; /* before its own */
@@ -63,6 +72,13 @@ struct cli_ab_settings cli_ab_settings_default(void);
 /* cli_ab_run - record, convert, replay, print: with settings, verb and narrow set and the rest zero. Ends `ab`, and takes Ctrl-C meanwhile.
  * Returns an exit code, told. */
 int cli_ab_run(struct cli_ab *ab);
+
+/* cli_budget_take - of verb_check.c, for a row of BUDGET: rules, or the name of a file with rules; `at` is a struct res_budget. */
+int cli_budget_take(const struct cli_verb *verb, const struct cli_option *row, const char *argument,
+                    void *at);
+
+/* cli_ab_finest - the least difference of time that a rule asks for, as a share; RES_RESOLVE where none does. */
+double cli_ab_finest(const struct res_budget *budget);
 
 /* cli_ab_options - those of the experiment; they borrow from `ab`. */
 struct res_options cli_ab_options(struct cli_ab *ab);

@@ -28,17 +28,11 @@ int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_st
 
 /* ---- what `ab --confirm` runs, and for how long ---- */
 
-/* What was asked for, and what the replays took. */
-struct cli_confirm_times {
-    uint64_t said_ns;   /* --confirm=T; 0: not said */
-    uint64_t budget_ns; /* of the replays; 0: none */
-    uint64_t replays_ns;
-};
-
 #define CLI_CONFIRM_PAIRS 30u /* where nobody said for how long: more take longer than replays did */
 
-/* cli_confirm_most_ns - for how long: as said, else at most as long as the replays took, and were to take, or RES_CONFIRM_BUDGET_NS. */
-uint64_t cli_confirm_most_ns(const struct cli_confirm_times *times);
+/* cli_confirm_most_ns - for how long: as said (0: not said), else at most as long as the replays took, and were to take (budget_ns; 0:
+ * any time), or RES_CONFIRM_BUDGET_NS. */
+uint64_t cli_confirm_most_ns(uint64_t said_ns, uint64_t budget_ns, uint64_t replays_ns);
 
 /* cli_confirm_advised - the baseline, and each candidate that is advised.
  * ret_candidates  room for RES_TRIED_MAX + 1. Returns how many. */

@@ -11,15 +11,9 @@
 #include "results/measure/statistics/statistics.h"
 
 #define DEFAULT_BUDGET_NS UINT64_C(60000000000)
+#define DECIDE_BUDGET_NS  UINT64_C(120000000000)
 
 /* ---- command line --------------------------------------------------------------------------- */
-
-static int take_resolve(const struct cli_verb *verb, const struct cli_option *row, const char *value,
-                        void *at)
-{
-    double *share = at;
-    return cli_parse_percent(value, share) && *share > 0 ? -1 : cli_option_refuse(verb, row, value);
-}
 
 static int take_confirm(const struct cli_verb *verb, const struct cli_option *row, const char *value,
                         void *at)
@@ -48,10 +42,12 @@ static const struct cli_option OPTIONS[] = {
     {.heading = "how"},
     {.group = cli_measure_rounds, .at = AT(measure),
      .help = "runs of each candidate, 1-1000; a verdict takes 8 [as many as 3 % needs and --time-budget holds]"},
-    {.name = "resolve", .seldom = true, .argument = "P%", .how = CLI_CALL, .at = AT(until), .take = take_resolve,
-     .takes = "a difference such as 2% or 0.5%, up to 100%",
-     .help = "add rounds, from 16 on, until a difference of time of this size is shown or excluded for each "
-             "candidate: 2%, 1%"},
+    {.name = "decide", .seldom = true, .argument = "BUDGET", .how = CLI_CALL, .at = AT(decide),
+     .take = cli_budget_take, .offer = CLI_OFFER_BUDGET,
+     .help = "go on until each line, as of 'mallab check --budget', is decided, and precise enough to be a later "
+             "run's OLD: 'time<=+3%,rss-peak<=+5%', for 2m where --time-budget does not say"},
+    {.name = "baseline", .seldom = true, .argument = "OLD", .how = CLI_TEXT, .at = AT(earlier),
+     .help = "decide against an earlier result (of --decide, too)"},
     {.name = "time-budget", .argument = "T", .how = CLI_DURATION, .at = AT(time_budget_ns),
      .help = "what replays may take, warm-up and passes included: 90s, 5m [60s, and 8 rounds at least; any time with -n]"},
     {.group = cli_measure_seed, .at = AT(measure)},
@@ -83,16 +79,21 @@ static const struct cli_option OPTIONS[] = {
 /* How many rounds, once all options are known. */
 static int settle_rounds(struct cli_ab_settings *settings)
 {
+    const bool decides = settings->decide.rule_count > 0;
     settings->is_bound = settings->time_budget_ns != 0;
+    if (settings->earlier != NULL && !decides)
+        return cli_misuse(&CLI_AB, "--baseline goes with --decide; what others are compared with is -b NAME");
+    if (decides)
+        settings->until = cli_ab_finest(&settings->decide);
     if (settings->measure.rounds == 0) {
         settings->measure.rounds = RES_UNTIL_ROUNDS_MAX;
         if (settings->time_budget_ns == 0)
-            settings->time_budget_ns = DEFAULT_BUDGET_NS;
-        if (settings->until == 0 && !settings->is_bound)
+            settings->time_budget_ns = decides ? DECIDE_BUDGET_NS : DEFAULT_BUDGET_NS;
+        if (!decides && !settings->is_bound)
             settings->until = RES_RESOLVE;
     }
-    if (settings->until != 0 && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
-        return cli_misuse(&CLI_AB, "--resolve takes %u rounds at least: -n %llu allows fewer",
+    if (decides && settings->measure.rounds < RES_ROUNDS_FOR_VERDICT)
+        return cli_misuse(&CLI_AB, "--decide takes %u rounds at least: -n %llu allows fewer",
                           RES_ROUNDS_FOR_VERDICT, (unsigned long long)settings->measure.rounds);
     return -1;
 }
@@ -125,8 +126,11 @@ static int take_options(int argc, char **argv, struct cli_ab_settings *ret_setti
 static int run_ab(int argc, char **argv)
 {
     struct cli_ab ab = {.verb = &CLI_AB};
-    const int code = take_options(argc, argv, &ab.settings);
-    return code >= 0 ? code : cli_ab_run(&ab);
+    int code = take_options(argc, argv, &ab.settings);
+    if (code < 0)
+        code = cli_ab_run(&ab);
+    res_budget_release(&ab.settings.decide);
+    return code;
 }
 
 const struct cli_verb CLI_AB = {

@@ -7,6 +7,7 @@
 #include "cli/base/output.h"
 #include "cli/base/say.h"
 #include "cli/options/shared_options.h"
+#include "cli/verbs/ab_run.h"
 #include "cli/verbs/result_files.h"
 #include "cli/verbs/verbs.h"
 #include "footprint/base/support.h"
@@ -19,7 +20,6 @@
 struct settings {
     struct cli_answer answer;
     struct res_budget budget;
-    bool has_budget;
     const char *baseline, *md, *junit;
     enum res_doubt doubt; /* of --inconclusive */
     bool any_machine, any_workload;
@@ -49,25 +49,22 @@ static char *read_budget(const char *path, size_t *ret_length, char **ret_proble
     return text;
 }
 
-static int take_budget(const struct cli_verb *verb, const struct cli_option *row, const char *argument,
-                       void *at)
+int cli_budget_take(const struct cli_verb *verb, const struct cli_option *row, const char *argument, void *at)
 {
-    struct settings *settings = at;
+    struct res_budget *budget = at;
     char *problem = NULL;
-    settings->has_budget = true;
     if (strstr(argument, "<=") != NULL) {
-        if (res_budget_add_text(&settings->budget, argument, &problem))
+        if (res_budget_add_text(budget, argument, &problem))
             return -1;
-        (void)cli_misuse(&CLI_CHECK, "--budget, %s", problem);
+        (void)cli_misuse(verb, "--%s, %s", row->name, problem);
     } else {
         size_t length = 0;
         char *text = read_budget(argument, &length, &problem);
         if (text == NULL)
-            (void)cli_misuse(&CLI_CHECK,
-                             "--budget '%s' is no budget ('time<=+3%%') and cannot be read as a file: %s",
-                             argument, problem);
-        else if (!res_budget_add_file(&settings->budget, text, length, &problem))
-            (void)cli_misuse(&CLI_CHECK, "--budget '%s', %s", argument, problem);
+            (void)cli_misuse(verb, "--%s '%s' is no budget ('time<=+3%%') and cannot be read as a file: %s",
+                             row->name, argument, problem);
+        else if (!res_budget_add_file(budget, text, length, &problem))
+            (void)cli_misuse(verb, "--%s '%s', %s", row->name, argument, problem);
         free(text);
     }
     const bool refused = problem != NULL;
@@ -87,7 +84,8 @@ static int take_file(const struct cli_verb *verb, const struct cli_option *row, 
 
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .take = take_budget, .offer = CLI_OFFER_BUDGET,
+    {.name = "budget", .argument = "BUDGET", .how = CLI_CALL, .at = AT(budget), .take = cli_budget_take,
+     .offer = CLI_OFFER_BUDGET,
      .help = "'time<=+3%,jemalloc:rss-peak<=512MiB', or a file with such lines; may be given several times. Metrics: "
              "time, p99, p99.9, rss-peak, rss-mean, rss-end, rss-idle, faults; of several workloads "
              "together fleet:time, fleet:peak, fleet:losers"},
@@ -122,7 +120,7 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
     const int code = cli_options_take(&CLI_CHECK, argc, argv, ret_settings, &operands);
     if (code >= 0)
         return code;
-    if (!ret_settings->has_budget)
+    if (ret_settings->budget.rule_count == 0)
         return cli_misuse(&CLI_CHECK, "no --budget: say what is allowed, as in --budget 'time<=+3%%'");
     if (operands.count != 1)
         return cli_misuse(&CLI_CHECK, "one result is checked, here are %d", operands.count);

@@ -1,5 +1,4 @@
 /* verb_confirm.c - the program itself under each allocator, as a step of `ab` (confirm_step.h) and as `mallab confirm`. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,12 +149,11 @@ int cli_confirm_service(const struct cli_verb *verb, const struct cli_confirm_st
 
 /* ---- what there is time for ------------------------------------------------------------------ */
 
-uint64_t cli_confirm_most_ns(const struct cli_confirm_times *times)
+uint64_t cli_confirm_most_ns(uint64_t said_ns, uint64_t budget_ns, uint64_t replays_ns)
 {
     const uint64_t usual_ns = RES_CONFIRM_BUDGET_NS;
-    const bool is_cut = times->budget_ns > 0 && times->budget_ns < times->replays_ns;
-    const uint64_t like_ns = is_cut ? times->budget_ns : times->replays_ns;
-    return times->said_ns > 0 ? times->said_ns : like_ns > usual_ns ? like_ns : usual_ns;
+    const uint64_t like_ns = budget_ns > 0 && budget_ns < replays_ns ? budget_ns : replays_ns;
+    return said_ns > 0 ? said_ns : like_ns > usual_ns ? like_ns : usual_ns;
 }
 
 static bool is_among(const struct res_candidate *const *candidates, size_t count, const char *name)
@@ -265,16 +263,6 @@ static int take_options(int argc, char **argv, struct settings *ret_settings)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* COMMAND runs many times and must find the same each time. */
-static void close_input(void)
-{
-    const int null = open("/dev/null", O_RDONLY);
-    if (null > STDIN_FILENO)
-        (void)dup2(null, STDIN_FILENO); /* else it is closed, which is no input either */
-    if (null > STDIN_FILENO)
-        close(null);
-}
-
 /* Under the baseline it failed, which was told: a table would have nothing in it. */
 static char *show(const struct res_result *result, const struct res_style *style)
 {
@@ -369,7 +357,9 @@ static int run_confirm(int argc, char **argv)
     if (code == CLI_DONE)
         code = cli_choose(&CLI_CONFIRM, settings.measure.allocators, settings.measure.baseline, &choice);
     if (code == CLI_DONE) {
-        close_input();
+        if (freopen("/dev/null", "r", stdin) ==
+            NULL)                      /* COMMAND runs many times and must find the same each time */
+            (void)close(STDIN_FILENO); /* which is no input either */
         cli_stops_take();
         /* The reader of our output may go while we have a directory to remove; children get the default. */
         (void)signal(SIGPIPE, SIG_IGN);

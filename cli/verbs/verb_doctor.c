@@ -125,47 +125,23 @@ static void add_tools(struct res_doctor *doctor)
     free(hyperfine);
 }
 
-/* Area "installed": our own programs, allocators, and what others' programs are for. Returns an exit code: a directory of
- * candidates that cannot be read is told on stderr. */
-static int check_installed(struct res_doctor *doctor)
-{
-    add_own(doctor);
-    const int code = add_allocators(doctor);
-    add_tools(doctor);
-    return code;
-}
-
 /* ---- command line ---------------------------------------------------------------------------- */
 
 /* `steal`, `others` and the like show only over time. */
 #define WINDOW_NS UINT64_C(1000000000)
 
-struct settings {
-    struct cli_answer answer;
-};
-
-#define AT(member) offsetof(struct settings, member)
-
 /* clang-format off */
 static const struct cli_option OPTIONS[] = {
-    {.group = cli_answer_json, .at = AT(answer)},
-    {.group = cli_answer_color, .at = AT(answer)},
-    {.group = cli_answer_quiet, .at = AT(answer), .help = "leave out what is ok"},
+    {.group = cli_answer_json},
+    {.group = cli_answer_color},
+    {.group = cli_answer_quiet, .help = "leave out what is ok"},
     {0},
 };
 /* clang-format on */
 
-static int take_options(int argc, char **argv, struct settings *ret_settings)
+static int give_out(const struct res_doctor *doctor, const struct cli_answer *answer)
 {
-    struct cli_operands operands;
-    *ret_settings = (struct settings){.answer = cli_answer_defaults()};
-    const int code = cli_options_take(&CLI_DOCTOR, argc, argv, ret_settings, &operands);
-    return code >= 0 ? code : cli_operands_none(&CLI_DOCTOR, &operands);
-}
-
-static int give_out(const struct res_doctor *doctor, const struct settings *settings)
-{
-    if (settings->answer.json) {
+    if (answer->json) {
         struct res_machine machine;
         json_t *object = json_object();
         res_machine_describe(&machine);
@@ -178,16 +154,19 @@ static int give_out(const struct res_doctor *doctor, const struct settings *sett
         json_object_set(object, "checks", doctor->checks);
         return cli_print_json(object);
     }
-    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = settings->answer.colour};
-    cli_put_own(res_doctor_text(doctor, &style, !settings->answer.quiet));
+    const struct res_style style = {.utf8 = cli_locale_is_utf8(), .colour = answer->colour};
+    cli_put_own(res_doctor_text(doctor, &style, !answer->quiet));
     return CLI_DONE;
 }
 
 static int run_doctor(int argc, char **argv)
 {
-    struct settings settings;
+    struct cli_answer answer = cli_answer_defaults();
+    struct cli_operands operands;
     struct res_doctor doctor;
-    int code = take_options(argc, argv, &settings);
+    int code = cli_options_take(&CLI_DOCTOR, argc, argv, &answer, &operands);
+    if (code < 0)
+        code = cli_operands_none(&CLI_DOCTOR, &operands);
     if (code >= 0)
         return code;
     cli_stops_take();
@@ -196,9 +175,11 @@ static int run_doctor(int argc, char **argv)
     add_clock(&doctor); /* chosen as the replay will */
     res_doctor_recording(&doctor);
     res_doctor_confirming(&doctor);
-    code = check_installed(&doctor);
+    add_own(&doctor);
+    code = add_allocators(&doctor);
+    add_tools(&doctor);
     if (code == CLI_DONE && cli_stopped_by == 0)
-        code = give_out(&doctor, &settings);
+        code = give_out(&doctor, &answer);
     else if (code == CLI_DONE)
         code = CLI_FAILED;
     if (code == CLI_DONE && doctor.count[RES_DOCTOR_BAD] > 0)

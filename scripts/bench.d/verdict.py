@@ -2,7 +2,6 @@
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -24,13 +23,18 @@ for my $k (sort keys %h) { $n += length join ",", @{$h{$k}{list}}; delete $h{$k}
 SQL = """create table t(id integer primary key, a text, b integer);
 with recursive c(x) as (select 1 union all select x + 1 from c where x < 12000) insert into t select x, 'row ' || x || hex(x * 7919), x % 977 from c;
 create index i on t(b, a); select count(distinct a || b) from t; update t set a = a || '!' where b % 3 = 0; delete from t where b % 5 = 0;"""
+# Of `gate` three more.
+MORE = {"ruby": ["ruby", "-e", "h = {}; 20000.times { |i| h[\"k#{i}\"] = [i.to_s * 3, {n: i}] }; puts h.keys.sort.map { |k| h[k][0].size }.sum"],
+        "php": ["php", "-r", "for ($i = 0; $i < 9; $i++) { $x = json_decode(json_encode(range(1, 20000)), true); usort($x, fn($a, $b) => $b <=> $a); }"],
+        "jq": ["jq", "-n", "[range(15000) | {id: ., name: \"n\\(.)\", tags: [. % 7, . % 11]}] | group_by(.tags[0]) | map(map(.name) | add | length)"]}
 OPS_MOST = 300000  # of a workload, so that a round takes some tenths of a second
-# Label, and what tests/statistics/verdicts does: parts of so many rounds, or as `ab --resolve WIDTH --time-budget SECONDS` makes them.
-HOWS = (("8 rounds", 8, None), ("16 rounds", 16, None), ("--resolve 3%, 30 s", 0.03, 30), ("--resolve 2%, 60 s", 0.02, 60))
+# Label, and what tests/statistics/verdicts does: parts of so many rounds, or as `ab` makes them, until intervals are so narrow or the time is over.
+HOWS = (("8 rounds", 8, None), ("16 rounds", 16, None), ("until 3 %, 30 s", 0.03, 30), ("until 2 %, 60 s", 0.02, 60))
 ONCE = 3  # rounds that warm-up and memory passes take
 EQUAL, SLOWER = ("twin", "copy"), {"slow2": 2, "slow3": 3, "slow5": 5}  # candidates; per cent
 WASTE_PERCENT = 7  # of handicap.c: about 5 % of the peak with this program; the tables say what it came to
 FALSE_MOST, FOUND_LEAST = 0.05, 0.95
+NAMED, GATE_BUDGET, LARGER_PERCENT = "glibc,jemalloc,tcmalloc", "time<=+3%,rss-peak<=+5%", 6
 FLEETS = 500  # of each kind at least: they are drawn in seconds
 
 
@@ -66,11 +70,11 @@ class Verdict:
         ratio = json.loads(trial.read_text())["workloads"][0]["candidates"][1]["time"]["ratio"]
         return [self.handicapped(f"slow{per_cent}-{workload.stem}", f"-DSLOW={round(steps * per_cent / 100 / (ratio - 1))}") for per_cent in per_cents]
 
-    def workloads(self):
+    def workloads(self, more=()):
         threads = self.place / "threads"
         run(["c++", "-O2", "-pthread", "-o", threads, HERE / "workers.cc"])
         programs = {"python": ["/usr/bin/python3", "-c", PROGRAM], "lua": ["lua", "-e", LUA], "perl": ["perl", "-e", PERL],
-                    "sqlite3": ["sqlite3", ":memory:", SQL], "threads": [threads, "1500"]}
+                    "sqlite3": ["sqlite3", ":memory:", SQL], "threads": [threads, "1500"]} | dict(more)
         for name, command in programs.items():
             if shutil.which(command[0]) is None:
                 self.report.note(f"no {name} here: one workload less")
@@ -87,7 +91,7 @@ class Verdict:
         workloads = list(self.workloads())
         memory = self.experiment(workloads[0], (base, equals[0], waste), "-n", 20)
         return [self.experiment(workload, (base, *equals, *self.slower(workload, base, SLOWER.values())), "-n", 1000,
-                                "--resolve", "0.1%", "--time-budget", f"{self.experiments}s") for workload in workloads], memory
+                                "--decide", "time<=+0.1%", "--time-budget", f"{self.experiments}s") for workload in workloads], memory
 
     @staticmethod
     def merged(parts):
@@ -106,7 +110,7 @@ class Verdict:
 
     def row(self, label, tally, figure, effect, words, aimed=True):
         """words: the verdicts that are wrong for equals, or the one that is right for an effect. What so many rounds find depends on the
-        machine: only --resolve, which takes as many as it needs, and memory are held against a target there."""
+        machine: only "until", which takes as many as it needs, and memory are held against a target there."""
         count = sum(tally[figure].get(word, 0) for word in words)
         share = count / tally["experiments"] if tally["experiments"] else float("nan")
         effects = sorted(ratio[1 if figure == "peak" else 0] for ratio in tally["ratios"])
@@ -170,36 +174,53 @@ class Verdict:
             self.row("peak, 3 memory rounds: equal, told apart", tallies["twin"], "peak", None, ("less", "more"))
             self.row("peak, 3 memory rounds: waste, found", tallies["waste"], "peak", 1, ("more",))
 
-    def template(self):
-        """What the template for GitHub measures by, and its budget."""
-        text = (ROOT / "scripts/ci/github-actions.yml").read_text()
-        return [re.search(rf"{key}: (.*?)\s*(#|$)", text, re.M).group(1) for key in ("GATE_MEASURE", "GATE_BUDGET")]
+    def candidate(self, library, name="work.so"):
+        """The allocator that is worked on: another build at the same path, as on another day."""
+        shutil.copyfile(library, self.place / "work.new")
+        return (self.place / "work.new").rename(self.place / name)
 
-    def shipped(self):
-        """The template's own command lines, on libraries that are the baseline's copies, and 5 % slower."""
-        measure, budget = self.template()
-        outcomes = {0: "within", 4: "over", 5: "inconclusive"}
-        self.report.say(f"\ngate as shipped: ab {measure}; check --budget '{budget}'\n  {'':30} {'runs':>5} {'seconds':>8} {'within':>8} {'over':>8} {'inconclusive':>13}")
-        base, twin = self.handicapped("base"), self.handicapped("twin")
-        total = {}
-        for workload in self.workloads():
-            for kind, library in (("unchanged", twin), ("5 % slower", self.slower(workload, base, [5])[0])):
-                found, start = {}, time.monotonic()
-                for _ in range(self.experiments):
-                    result = self.experiment(workload, (base, library), *measure.split())
-                    code = subprocess.run([MALLAB, "check", "--budget", budget, result], capture_output=True).returncode
-                    for tally in (found, total.setdefault(kind, {})):
-                        tally[outcomes[code]] = tally.get(outcomes[code], 0) + 1
-                self.gate_line(f"{workload.stem}, {kind}", found, time.monotonic() - start)
-        for kind, found in total.items():
-            self.gate_line(f"all, {kind}", found, None)
+    def larger(self, workload, base):
+        """A library whose peak is LARGER_PERCENT above base's on this workload, by what a per cent more asked for makes of it."""
+        library = self.handicapped(f"trial-more-{workload.stem}", "-DWASTE=20")
+        peak = json.loads(self.experiment(workload, (base, library), "-n", 3).read_text())["workloads"][0]["candidates"][1]["resident"]["peak_ratio"]
+        return self.handicapped(f"larger-{workload.stem}", f"-DWASTE={max(round(20 * LARGER_PERCENT / 100 / (peak - 1)), 1)}")
 
-    def gate_line(self, label, found, seconds):
-        runs = sum(found.values())
-        took = f"{seconds / runs:8.1f}" if seconds else " " * 8
-        self.report.say(f"  {label:30} {runs:5} {took} " + " ".join(f"{found.get(word, 0):8}" for word in ("within", "over", "inconclusive")))
-        for word in ("within", "over"):
-            self.report.keep(f"gate/{label}: {word}", [found.get(word, 0) / runs], "share")
+    def decided(self, workload, library, old):
+        """One gate: measured until it is decided, and checked. The result, what the check says, seconds."""
+        result, start = self.workshop.fresh(f"gate-{workload.stem}.json"), time.monotonic()
+        against = ["--baseline", old] if old else []
+        run([MALLAB, "ab", "-q", "-a", f"{NAMED},{self.candidate(library)}", "--decide", GATE_BUDGET, *against, "-o", result, workload],
+            stdout=subprocess.DEVNULL)
+        seconds = time.monotonic() - start
+        code = subprocess.run([MALLAB, "check", "--budget", GATE_BUDGET, *against, result], capture_output=True).returncode if old else 0
+        return result, {0: "within", 4: "over", 5: "undecided"}[code], seconds
+
+    def days(self):
+        """Each trial is three days: the same libraries as on the day before, one of them slower, one of them larger."""
+        base = self.handicapped("base")
+        workloads = list(self.workloads(MORE))
+        olds, found = {}, {}
+        self.report.say(f"\ngate: ab -a {NAMED},WORK --decide '{GATE_BUDGET}' --baseline OLD, two minutes at most; {self.experiments} trials of each kind"
+                        f" over {len(workloads)} programs\n  {'':30} {'trials':>6} {'seconds':>8} {'within':>8} {'over':>8} {'undecided':>10}")
+        for trial in range(self.experiments):
+            workload = workloads[trial % len(workloads)]
+            if workload not in olds:
+                kinds = {"unchanged": base, "5 % slower": self.slower(workload, base, [5])[0],
+                         f"{LARGER_PERCENT} % larger": self.larger(workload, base)}
+                olds[workload] = kinds, self.decided(workload, base, None)[0]
+            kinds, old = olds[workload]
+            for kind, library in kinds.items():
+                result, outcome, seconds = self.decided(workload, library, old)
+                found.setdefault((kind, "all"), []).append((outcome, seconds))
+                found.setdefault((kind, workload.stem), []).append((outcome, seconds))
+                if kind == "unchanged":
+                    olds[workload] = kinds, result  # the next day's
+        for (kind, name), trials in sorted(found.items(), key=lambda one: (one[0][0], one[0][1] == "all")):
+            shares = {word: sum(outcome == word for outcome, _ in trials) for word in ("within", "over", "undecided")}
+            self.report.say(f"  {kind + ', ' + name:30} {len(trials):6} {sum(seconds for _, seconds in trials) / len(trials):8.1f} "
+                            + " ".join(f"{count:{width}}" for count, width in zip(shares.values(), (8, 8, 10))))
+            for word, count in shares.items():
+                self.report.keep(f"gate/{kind}, {name}: {word}", [count / len(trials)], "share")
 
     def gate(self):
         """At the limit each wrong outcome may come in 5 %; the rest depends on the machine and is shown."""

@@ -18,14 +18,14 @@ class Until(lab.Lab):
     def test_what_ended_the_rounds(self):
         workload = self.measured("-n", 2)
         self.assertEqual((workload["stopped"]["by"], workload["rounds"]), ("rounds", 2))
-        workload = self.measured("--resolve", "100%", "-n", 40)
+        workload = self.measured("--decide", "time<=+100%", "-n", 40)
         stopped = workload["stopped"]
-        self.assertIn(stopped["by"], ("until", "rounds_max"))
-        self.assertGreaterEqual(workload["rounds"], 8)
-        self.assertEqual(stopped["by"] == "until", stopped["width"] < stopped["until_width"])
+        self.assertIn(stopped["by"], ("decided", "rounds_max"))
+        self.assertGreaterEqual(workload["rounds"], 16)
+        self.assertTrue(stopped["by"] == "rounds_max" or stopped["width"] < stopped["until_width"] / 2**0.5, stopped)
         self.assertEqual((stopped["until_width"], stopped["rounds_max"]), (1, 40))
-        self.assertEqual(self.measured("--resolve", "100%")["stopped"]["time_budget_ns"], 60 * 10**9)
-        workload = self.measured("--resolve", "0.000001%", "-n", 9)
+        self.assertEqual(self.measured("--decide", "time<=+100%")["stopped"]["time_budget_ns"], 120 * 10**9)
+        workload = self.measured("--decide", "time<=+0.1%", "-n", 9)
         self.assertEqual((workload["stopped"]["by"], workload["rounds"]), ("rounds_max", 9))
         workload = self.measured("--time-budget", "1s", "-n", 1000)
         self.assertEqual(workload["stopped"]["by"], "time_budget")
@@ -55,11 +55,42 @@ class Until(lab.Lab):
         self.assertGreater(len({tuple(order) for order in orders[0]}), 1)
 
     def test_the_table_says_it(self):
-        told = self.mallab("ab", "--details", "-a", "glibc", "--resolve", "0.000001%", "-n", 8, self.workload)
+        told = self.mallab("ab", "--details", "-a", "glibc", "--decide", "time<=+0.1%", "-n", 8, self.workload)
         table = " ".join(told.stdout.decode().split())
         self.assertRegex(told.stderr.decode(), r"one.wl: about [0-9.]+ m?s\n")
         self.assertIn(", no more than 8 are made (-n); the widest interval of time is ", table)
         self.assertIn("noise glibc against itself differs", table)
+
+    def decide(self, rules, *options, status=lab.DONE):
+        return self.mallab("ab", "-f", "-n", 60, "-a", "glibc,glibc+arena_max=8", "--decide", rules, *options, self.workload, status=status)
+
+    def test_what_is_decided(self):
+        """What the looks end by is what `mallab check` says of the result, within it and against an earlier one."""
+        rules = "rss-peak<=+50%,rss-peak<=1KiB,time<=+400%"
+        told = self.decide(rules, "-o", "old.json").stderr.decode()
+        old = json.loads((self.place / "old.json").read_text())["workloads"][0]
+        self.assertIn("decided: 2 within, 1 over, 0 inconclusive, as 'mallab check' says", told)
+        self.assertEqual((old["stopped"]["by"], old["stopped"]["until_width"]), ("decided", 4))
+        self.assertGreaterEqual(old["rounds"], 18)  # the second look
+        self.assertIn("ended once all of --decide was decided", " ".join(self.mallab("report", "--details", "old.json").stdout.decode().split()))
+        checked = self.answer("check", "--json", "--budget", rules, "old.json", status=4)
+        self.assertEqual(checked["counts"], {"within": 2, "over": 1, "inconclusive": 0})
+
+        rules = "rss-peak<=+50%,time<=+400%"
+        told = self.decide(rules, "--baseline", "old.json", "-o", "new.json").stderr.decode()
+        checked = self.answer("check", "--json", "--budget", rules, "--baseline", "old.json", "new.json")
+        self.assertIn(f"decided: {checked['counts']['within']} within, 0 over, 0 inconclusive", told)
+
+    def test_what_cannot_be_decided(self):
+        told = self.decide("nobody:time<=+3%", "-o", "new.json", status=lab.FAILED).stderr.decode()
+        self.assertIn("fits nothing: the result has no candidate 'nobody'", told)
+        self.assertEqual(json.loads((self.place / "new.json").read_text())["workloads"][0]["rounds"], 16)  # the first look
+        other = self.place / "other.wl"
+        lab.run([lab.PROGRAMS / "replay_workload", other, 1, 9_000, 22, 500]).check_returncode()
+        self.mallab("ab", "-q", "-n", 3, "-a", "glibc", "-o", "other.json", other)
+        told = self.decide("time<=+3%", "--baseline", "other.json", status=lab.FAILED).stderr.decode()
+        self.assertIn("they replayed different workloads", told)
+        self.assertIn("cannot read 'nothing.json'", self.decide("time<=+3%", "--baseline", "nothing.json", status=lab.BAD_INPUT).stderr.decode())
 
     def test_the_estimate_has_all_of_it(self):
         """Passes for memory and behind the rounds, and the program itself; what no budget holds is told."""
@@ -69,8 +100,8 @@ class Until(lab.Lab):
                                r"; then the program itself, up to 1 s")
 
     def test_misuse(self):
-        for options in (["--resolve", "2"], ["--resolve", "0%"], ["--resolve", "-1%"], ["--resolve", "101%"], ["--resolve", "nan%"],
-                        ["--time-budget", "soon"], ["--resolve", "2%", "-n", 7]):
+        for options in (["--decide", "2%"], ["--decide", "time<=3 apples"], ["--decide", "/nowhere"], ["--time-budget", "soon"],
+                        ["--decide", "time<=+2%", "-n", 7], ["--baseline", "old.json"]):
             refused = self.mallab("ab", *options, self.workload, status=lab.MISUSE)
             self.assertIn(b"mallab ab: ", refused.stderr)
 

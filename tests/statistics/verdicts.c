@@ -3,9 +3,9 @@
  *   verdicts cut RESULT.json ROUNDS       the rounds of a long experiment of `mallab ab`, ROUNDS at a time, each part an experiment by
  *                                         itself: none of its runs is used twice. Memory rounds likewise, three at a time. All candidates
  *                                         together, as a table has them; and what `mallab check` says of each by itself at +3 %
- *   verdicts grow RESULT.json WIDTH MOST  likewise, each part as long as --resolve WIDTH would have made it, with time for MOST rounds
+ *   verdicts grow RESULT.json WIDTH MOST  likewise, each part as long as it takes until intervals are as narrow as WIDTH, with time for MOST rounds
  *   verdicts simulate EXPERIMENTS         each model of noise (samples.h): equal candidates, and one that takes 3 % more time; 8 and 20
- *                                         rounds, and --resolve 2%
+ *                                         rounds, and until 2 %
  *   verdicts test                         simulate in little: exit 1 when a verdict is wrong more often than it may be */
 #include <math.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ static void tally_all(const struct res_trial *trial, double resolve, struct tall
     trial_workload_drop(&workload);
 }
 
-/* width > 0: as many rounds as --resolve takes, at most `rounds`; else `rounds`. */
+/* width > 0: as many rounds as that takes, at most `rounds`; else `rounds`. */
 static json_t *cut(const char *path, size_t rounds, double width)
 {
     struct samples samples;
@@ -151,7 +151,7 @@ static void keep_rounds(struct res_trial *trial, size_t rounds)
         trial->entries[i].run_count = rounds;
 }
 
-/* How many rounds of a trial --resolve takes: 0 where there are not enough. */
+/* How many rounds of a trial a width takes: 0 where there are not enough. */
 static size_t grown(const struct res_trial *trial, double width, size_t rounds_most, size_t *ret_rounds)
 {
     struct res_options options = {.rounds = (unsigned)rounds_most, .until = width};
@@ -170,7 +170,7 @@ static size_t grown(const struct res_trial *trial, double width, size_t rounds_m
     return rounds <= have ? rounds : 0;
 }
 
-/* One experiment. width 0: of `rounds` rounds; else of as many as --resolve takes, at most `rounds`. */
+/* One experiment. width 0: of `rounds` rounds; else of as many as that takes, at most `rounds`. */
 static void simulate_one(enum model model, double effect, size_t rounds, double width,
                          struct res_random *random, struct tally *tally)
 {

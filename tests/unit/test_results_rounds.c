@@ -95,9 +95,10 @@ TEST(the_end_of_a_program_that_was_torn_down_is_told_as_one)
 
 TEST(what_ended_the_rounds_is_said)
 {
-    CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 16, \"stopped\": {\"by\": \"until\", "
-                "\"width\": 0.015, \"until_width\": 0.02}}",
-                ", ended by --resolve 2%; the widest interval of time is 1.5 %"));
+    CHECK(
+        ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 16, \"stopped\": {\"by\": \"until\", "
+              "\"width\": 0.015, \"until_width\": 0.02}}",
+              ", ended once differences of 2% were shown or excluded; the widest interval of time is 1.5 %"));
     CHECK(ended("{\"candidates\": [{\"name\": \"glibc\"}], \"rounds\": 30, \"stopped\": {\"by\": "
                 "\"time_budget\", \"width\": 0.031, \"elapsed_ns\": "
                 "59000000000,"

@@ -199,6 +199,29 @@ TEST(rounds_end_for_width_time_or_number)
     CHECK_STR(ended(0, 18, &until, 0, 0), "until");
 }
 
+static enum res_need needs(void *context, struct res_trial *trial)
+{
+    unsigned *looks = context;
+    return ++*looks == 2 ? RES_NEED_NOTHING : trial->rounds == 16 ? RES_NEED_PASSES : RES_NEED_ROUNDS;
+}
+
+TEST(rounds_end_when_all_is_decided)
+{
+    unsigned looks = 0;
+    const struct res_options options = {.rounds = 40, .until = 0.02, .decided = needs, .context = &looks};
+    struct res_run runs[3 * 40] = {0};
+    uint64_t ns[2 * 3 * 40];
+    struct res_entry entries[3];
+    struct res_trial trial;
+    trial_of(0, 15, runs, ns, entries, &trial);
+    CHECK(!res_until_ended(&trial, &options, 0, 0, 0) && looks == 0); /* narrow, but fewer than 16 */
+    trial_of(0, 16, runs, ns, entries, &trial);
+    CHECK(!res_until_ended(&trial, &options, 0, 0, 0) && looks == 1 && trial.need == RES_NEED_PASSES);
+    trial_of(0.5, 18, runs, ns, entries, &trial);
+    CHECK(res_until_ended(&trial, &options, 0, 0, 0) && looks == 2); /* wide, and decided */
+    CHECK_STR(res_ended_name(trial.ended), "decided");
+}
+
 /* A machine that is fast for a quarter of the time, as it was met: 16 rounds of two equals, in which one had no fast one. */
 TEST(what_chance_makes_large_ends_nothing)
 {
@@ -246,4 +269,4 @@ RUN_TESTS(T(steady_is_the_mean_of_the_fastest_part_of_each_batch),
           T(what_disturbs_single_batches_is_left_out), T(what_a_round_does_to_both_goes_out),
           T(the_floor_is_subtracted_of_both_sides), T(what_is_not_of_the_same_batches_is_not_compared),
           T(intervals_hold_the_truth), T(quantiles_of_student), T(rounds_end_for_width_time_or_number),
-          T(what_chance_makes_large_ends_nothing), T(rounds_are_foretold))
+          T(rounds_end_when_all_is_decided), T(what_chance_makes_large_ends_nothing), T(rounds_are_foretold))

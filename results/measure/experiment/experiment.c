@@ -314,8 +314,8 @@ static bool run_rounds(struct state *state, struct res_trial *trial, uint64_t sh
         const uint64_t round_begun_ns = fp_now_ns();
         run_round(state, trial, round, PHASE_ROUND);
         const uint64_t timed_ns = fp_now_ns() - round_begun_ns;
-        if (trial->memory_rounds < memory_rounds && !state->stopped &&
-            passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
+        if ((trial->memory_rounds < memory_rounds || (memory_rounds > 0 && trial->need == RES_NEED_PASSES)) &&
+            !state->stopped && passes_fit(options, share, fp_now_ns() - begun_ns, timed_ns))
             run_round(state, trial, round, PHASE_MEMORY);
         trial->elapsed_ns = fp_now_ns() - begun_ns;
         behind_ns = timed_ns * pass_runs / entries;

@@ -265,7 +265,7 @@ const char *res_ended_name(enum res_ended ended)
     static const char *const names[] = {
         [RES_ENDED_INTERRUPT] = "interrupt", [RES_ENDED_ROUNDS] = "rounds",
         [RES_ENDED_UNTIL] = "until",         [RES_ENDED_TIME_BUDGET] = "time_budget",
-        [RES_ENDED_MAXIMUM] = "rounds_max",
+        [RES_ENDED_MAXIMUM] = "rounds_max",  [RES_ENDED_DECIDED] = "decided",
     };
     return names[ended];
 }
@@ -335,6 +335,14 @@ static bool is_resolved(const struct res_trial *trial, double difference)
     return told == all && all > 0;
 }
 
+static bool is_enough(struct res_trial *trial, const struct res_options *options)
+{
+    if (options->decided == NULL)
+        return is_resolved(trial, options->until);
+    trial->need = options->decided(options->context, trial);
+    return trial->need == RES_NEED_NOTHING;
+}
+
 static bool is_time_to_look(unsigned rounds)
 {
     unsigned next = RES_UNTIL_ROUNDS_LEAST;
@@ -370,8 +378,8 @@ bool res_until_ended(struct res_trial *trial, const struct res_options *options,
         return true;
     if (!adaptive || trial->rounds < fewest)
         return false;
-    if (options->until > 0 && is_time_to_look(trial->rounds) && is_resolved(trial, options->until)) {
-        trial->ended = RES_ENDED_UNTIL;
+    if (options->until > 0 && is_time_to_look(trial->rounds) && is_enough(trial, options)) {
+        trial->ended = options->decided != NULL ? RES_ENDED_DECIDED : RES_ENDED_UNTIL;
         return true;
     }
     /* One more round must still fit. */

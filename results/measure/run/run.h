@@ -267,6 +267,10 @@ struct res_workload {
     } runs_on;                               /* the allocator that served it */
 };
 
+struct res_trial;
+/* What a trial needs before it says enough: nothing; more rounds; more rounds with memory passes. */
+enum res_need { RES_NEED_NOTHING, RES_NEED_ROUNDS, RES_NEED_PASSES };
+
 struct res_options {
     const struct res_workload *workloads;
     size_t workload_count;
@@ -277,6 +281,7 @@ struct res_options {
     unsigned rounds_least; /* where time_budget_ns ends them, and of passes what does not fit is left out; 0:
                               RES_ROUNDS_FOR_VERDICT, and all of them are made */
     double until;          /* go on until every interval of time is narrower (trial_runs.c); 0: not asked */
+    enum res_need (*decided)(void *context, struct res_trial *trial); /* looks instead of that; NULL: none */
     uint64_t time_budget_ns; /* for the rounds of all workloads, warm-up included; 0: none */
     uint64_t seed;
     uint64_t timeout_ns;                       /* of one run; 0: none */
@@ -328,6 +333,7 @@ enum res_ended {
     RES_ENDED_INTERRUPT = 0, /* by options.stop */
     RES_ENDED_ROUNDS,        /* as many as asked for */
     RES_ENDED_UNTIL,         /* intervals narrow enough */
+    RES_ENDED_DECIDED,       /* options.decided says so */
     RES_ENDED_TIME_BUDGET,
     RES_ENDED_MAXIMUM, /* neither of both came true within options.rounds */
 };
@@ -343,6 +349,7 @@ struct res_trial {
     size_t candidate_count;
     unsigned rounds;        /* finished */
     enum res_ended ended;   /* what ended them */
+    enum res_need need;     /* as options.decided said last */
     uint64_t elapsed_ns;    /* of warm-up and rounds */
     unsigned memory_rounds; /* of them, with a memory pass that is finished too */
 };

@@ -162,9 +162,6 @@ void res_budget_release(struct res_budget *budget);
 #define RES_FINDINGS_MAX   100000u
 #define RES_FLEET_NAME     "fleet"
 
-#define RES_SURE                                                                                             \
-    3.4 /* times the samples that put the interval's end on the limit: then 19 of 20 such runs decide */
-
 enum res_outcome { RES_WITHIN, RES_OVER, RES_INCONCLUSIVE };
 #define RES_OUTCOME_COUNT 3
 
@@ -185,7 +182,6 @@ struct res_finding {
     double above_corrected;       /* tails.above for all findings together */
     double resolves;              /* the least change that would have been shown; NAN: none, and of a check */
     uint64_t rounds;
-    double round_ns;        /* that one takes; NAN: not known */
     enum res_bridge bridge; /* against an earlier result: what the machine's shift was taken out by */
     double bridge_ratio;    /* that shift; NAN: none was taken out */
     const char *bridged_by; /* the allocator that it was read off; NULL: none */

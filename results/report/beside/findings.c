@@ -10,7 +10,6 @@
 
 #define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
 #define RES_WHY_CROSSES "the interval crosses the limit"
-#define ROUNDS_MOST     1000.0 /* more are no advice */
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
@@ -190,7 +189,6 @@ static struct res_finding finding_of(const struct res_result_workload *workload,
                                 .bridge_ratio = NAN,
                                 .resolves = NAN,
                                 .then = NAN,
-                                .round_ns = workload->stopped_elapsed_ns / (double)workload->rounds,
                                 .value = res_metric_value(workload, entry, rule->metric)};
 }
 
@@ -234,19 +232,6 @@ static struct res_finding find(const struct scene *scene, const struct res_resul
     return finding;
 }
 
-/* Of times, whose error shrinks as the root of the rounds, in tens; INFINITY: none, or not known. */
-static double rounds_to_decide(const struct res_finding *finding)
-{
-    const struct res_estimate *found = &finding->estimate;
-    const double away = fabs(log(finding->rule.limit / found->value));
-    const double half = fmax(log(found->interval.high / found->value),
-                             log(found->value / found->interval.low));
-    const double needed = (double)finding->rounds * RES_SURE * (half / away) * (half / away);
-    return finding->rule.metric == RES_METRIC_TIME && finding->rule.relative && needed > 0
-               ? 10 * ceil(fmin(needed, 1e9) / 10)
-               : INFINITY;
-}
-
 /* What came out of the judging, in words. */
 static char *reason_of(const struct res_beside *check, const struct res_finding *finding, const char *why,
                        bool over_alone, size_t tested)
@@ -262,17 +247,7 @@ static char *reason_of(const struct res_beside *check, const struct res_finding 
             finding->bridge == RES_BRIDGE_BASELINE ? ", unevenly" : "");
         return words;
     }
-    if (finding->rule.of_fleet != RES_FLEET_NONE)
-        return res_strdup(why);
-    const double needed = rounds_to_decide(finding);
-    if (strcmp(why, RES_WHY_CROSSES) != 0 || needed > ROUNDS_MOST)
-        return res_strdup(why);
-    char span[32];
-    const double more_ns = (needed - (double)finding->rounds) * finding->round_ns;
-    const bool timed = more_ns > 0;
-    return res_printf("%s: some %.0f rounds would decide%s%s, there are %zu", why, needed,
-                      timed ? " and take another " : "", timed ? res_text_duration(more_ns, span) : "",
-                      finding->rounds);
+    return res_strdup(why);
 }
 
 /* What the figure has to differ from the limit by. Within a result the interval of a time has the control in it. */

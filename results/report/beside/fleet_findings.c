@@ -119,7 +119,6 @@ static struct res_finding begin_finding(const struct res_fleet *fleet, size_t ca
         .bridge_ratio = NAN,
         .resolves = NAN,
         .then = NAN,
-        .round_ns = NAN,
         .value = NAN,
         .rounds = fleet->workloads,
         .noise = {1, 1},

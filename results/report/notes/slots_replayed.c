@@ -117,6 +117,7 @@ SLOT_IF(seed, true, "%llu", (unsigned long long)about->result->seed)
 SLOT_IF(one_thread, about->result->one_thread && about->workload->threads > 1, "%s",
         FP_GROUPED(about->workload->threads))
 SLOT_IF(ended_width, is_stopped_by(about, "until"), "%.3g%%", 100 * about->workload->stopped_until_width)
+SLOT_IF(ended_decided, is_stopped_by(about, "decided"), "%s", "all of --decide")
 SLOT_IF(ended_budget, is_stopped_by(about, "time_budget"), "%s",
         RES_DURATION(fmax(about->workload->stopped_time_budget_ns, 0)))
 SLOT_IF(ended_most, is_stopped_by(about, "rounds_max"), "%s", FP_GROUPED(about->workload->rounds))
@@ -186,7 +187,8 @@ static double finer_than(const struct res_result_workload *workload)
 SLOT_IF(finer, isfinite(finer_than(about->workload)), "%.3g%%", 100 * finer_than(about->workload))
 SLOT_IF(finer_time, true, "%s",
         RES_DURATION(about->workload->stopped_elapsed_ns *(
-            pow(about->workload->good_for / finer_than(about->workload), 2) - 1)))
+            2 * pow(about->workload->good_for / finer_than(about->workload), 2) -
+            1))) /* of --decide, for two */
 
 SLOT(noise_time)
 {

@@ -15,7 +15,7 @@ try convert --without-site=parse x
 try flame --allocators glibc r.json
 # Behind the command's first word they are the command's own.
 "$MALLAB" record -q -o recording -- env echo --sample
-for option in --pin=2 '--nice 5' --progress '--touch full' '--idle 0' --no-syscalls --until=2% '--memory-rounds 0' '--commit r77'; do
+for option in --pin=2 '--nice 5' --progress '--touch full' '--idle 0' --no-syscalls --until=2% '--resolve 2%' '--memory-rounds 0' '--commit r77'; do
     try ab $option x
 done
 try replay --syscalls x
