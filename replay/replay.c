@@ -76,11 +76,12 @@ static enum fp_status next_window(void *context, struct wl_window *ret_window)
 /* Looking at memory is no part of the run: the meters leave out its time and its page faults. */
 static void look_at_memory(struct run *run, const struct wl_window *window)
 {
-    if (run->waste.reader == NULL || !rep_waste_is_due(&run->waste, window))
+    if (!run->options.waste)
         return;
     rep_meters_pause(&run->meters);
-    rep_waste_sample(&run->waste, &run->waste.peak, window->facts.first_op + window->op_count,
-                     window->facts.end_ns, rep_meters_resident(&run->meters));
+    if (rep_waste_follow(&run->waste, window))
+        rep_waste_sample(&run->waste, &run->waste.peak, window->facts.first_op + window->op_count,
+                         window->facts.end_ns, rep_meters_resident(&run->meters));
     rep_meters_resume(&run->meters);
 }
 
@@ -268,7 +269,7 @@ static bool prepare_pass(struct run *run)
                            !rep_check_init(&run->check, &run->loop, id_max + rest_ids(run))))
         return false;
     return !options->waste ||
-           rep_waste_init(&run->waste, options->workload, run->proof.kind, run->loop.slots);
+           rep_waste_init(&run->waste, run->reader, run->proof.kind, run->loop.slots);
 }
 
 /* Map all that the run will need. */

@@ -181,6 +181,26 @@ enum fp_status wl_reader_next(struct wl_reader *reader, struct wl_window *ret_wi
     return FP_OK;
 }
 
+uint64_t wl_reader_highest_live(struct wl_reader *reader)
+{
+    const unsigned count = reader->decoder.site_end != 0 ? WINDOW_COLUMNS : WINDOW_COLUMNS_PLAIN;
+    struct column columns[WINDOW_COLUMNS];
+    struct block_header header;
+    uint64_t highest = 0;
+    for (size_t at = reader->frame.first_window; at < reader->frame.windows_end;
+         at += BLOCK_HEADER_BYTES + header.payload_bytes) {
+        if (wl_scan_block(reader->frame.file, at, reader->frame.windows_end, &header, &reader->error) !=
+                FP_OK ||
+            wl_arena_unpack(reader, at, &header, count, columns) != FP_OK)
+            break;
+        struct cursor facts = column_cursor(&columns[WINDOW_FACTS]);
+        (void)get_varint(&facts); /* its length */
+        const uint64_t live_bytes = get_varint(&facts);
+        highest = live_bytes > highest ? live_bytes : highest;
+    }
+    return highest;
+}
+
 void wl_reader_rewind(struct wl_reader *reader)
 {
     reader->at = reader->frame.first_window;

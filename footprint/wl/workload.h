@@ -295,6 +295,10 @@ uint64_t wl_window_time(const struct wl_window *window, uint32_t op);
 uint64_t wl_reader_offset(const struct wl_reader *reader);
 bool wl_reader_refused(const struct wl_reader *reader, uint32_t *ret_op);
 
+/* wl_reader_highest_live - the highest live bytes at the end of a window, by the facts alone: nothing is decoded, and no window
+ * handed out is disturbed. A window that cannot be read ends the search: wl_reader_next says why. */
+uint64_t wl_reader_highest_live(struct wl_reader *reader);
+
 /* wl_reader_rewind - make the next call of wl_reader_next return the first window again. */
 void wl_reader_rewind(struct wl_reader *reader);
 const struct fp_error *wl_reader_error(const struct wl_reader *reader);

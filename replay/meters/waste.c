@@ -123,46 +123,24 @@ static void ask(const char *kind, struct rep_waste_sample *sample)
 
 /* ---- samples -------------------------------------------------------------------------------------- */
 
-/* A window that cannot be read ends the replay, too, which says why. */
-static uint64_t highest_live_bytes(struct wl_reader *reader)
+bool rep_waste_init(struct rep_waste *waste, struct wl_reader *reader, const char *kind, void **slots)
 {
-    struct wl_window window;
-    uint64_t highest = 0;
-    while (wl_reader_next(reader, &window) == FP_OK)
-        highest = window.facts.live_bytes > highest ? window.facts.live_bytes : highest;
-    wl_reader_rewind(reader);
-    return highest;
-}
-
-bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots)
-{
-    struct fp_error error;
-    *waste = (struct rep_waste){.kind = kind, .slots = slots};
-    if (wl_reader_open(path, &error, &waste->reader) != FP_OK)
-        return false;
-    const struct wl_summary *summary = wl_reader_summary(waste->reader);
-    waste->highest_live_bytes = highest_live_bytes(waste->reader);
+    *waste = (struct rep_waste){
+        .kind = kind, .slots = slots, .highest_live_bytes = wl_reader_highest_live(reader)};
     waste->before = (struct rep_waste_sample){
         .cached_bytes = REP_WASTE_UNKNOWN,
         .metadata_bytes = REP_WASTE_UNKNOWN,
     };
     ask(kind, &waste->before); /* of no live object: usable_bytes is 0 */
-    return rep_live_init(&waste->live, summary->id_max);
+    return rep_live_init(&waste->live, wl_reader_summary(reader)->id_max);
 }
 
-bool rep_waste_is_due(const struct rep_waste *waste, const struct wl_window *window)
+bool rep_waste_follow(struct rep_waste *waste, const struct wl_window *window)
 {
-    /* A slice that ends within a window tells no peak, and the live objects are followed by whole windows. */
+    /* A slice that ends within a window tells no peak. */
     const bool ends_window = window->facts.live_bytes_peak >= window->facts.live_bytes;
+    rep_live_follow(&waste->live, window, window->op_count);
     return !waste->peak.taken && ends_window && window->facts.live_bytes >= waste->highest_live_bytes;
-}
-
-/* The windows before the op that were not read yet. They were read once: no status can be new. */
-static void catch_up(struct rep_waste *waste, uint64_t ops)
-{
-    struct wl_window window = {0};
-    while (window.facts.first_op + window.op_count < ops && wl_reader_next(waste->reader, &window) == FP_OK)
-        rep_live_follow(&waste->live, &window, window.op_count);
 }
 
 static int64_t usable_bytes(const struct rep_waste *waste)
@@ -199,7 +177,6 @@ static int64_t since(int64_t bytes, int64_t before)
 void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_sample, uint64_t ops,
                       uint64_t time_ns, uint64_t resident_bytes)
 {
-    catch_up(waste, ops);
     *ret_sample = (struct rep_waste_sample){
         .taken = true,
         .ops = ops,

@@ -12,8 +12,7 @@
  *
  * Two samples, both outside of timed code: at the end of the window at whose end live bytes are highest,
  * and at the end of the run. (The peak itself lies within a window, where threads do not rest; and at the
- * end of that window a tenth of it may be live.) Which objects are live is read from the workload a second
- * time, so that no other window is disturbed. */
+ * end of that window a tenth of it may be live.) */
 #ifndef MALLAB_REPLAY_METERS_WASTE_H
 #define MALLAB_REPLAY_METERS_WASTE_H
 
@@ -43,19 +42,18 @@ struct rep_waste_sample {
 struct rep_waste {
     const char *kind; /* of proof, see allocator_proof.h */
     void **slots;     /* by object id */
-    struct wl_reader *reader;
-    struct rep_live live;
+    struct rep_live live; /* of what was executed */
     uint64_t highest_live_bytes;    /* over the ends of windows */
     struct rep_waste_sample before; /* the first op: only what the allocator counts */
     struct rep_waste_sample peak, end;
 };
 
-/* rep_waste_init - before the first op: open the workload a second time, read it for the highest live
- * bytes, map what following it takes, ask the allocator what it counts. False when that cannot be had. */
-bool rep_waste_init(struct rep_waste *waste, const char *path, const char *kind, void **slots);
+/* rep_waste_init - before the first op: look for the highest live bytes, map what following the objects takes, ask the
+ * allocator what it counts. False when that cannot be had. */
+bool rep_waste_init(struct rep_waste *waste, struct wl_reader *reader, const char *kind, void **slots);
 
-/* rep_waste_is_due - whether live bytes are highest at this window's end. */
-bool rep_waste_is_due(const struct rep_waste *waste, const struct wl_window *window);
+/* rep_waste_follow - at rest, a window or a slice was executed. Returns whether live bytes are highest now. */
+bool rep_waste_follow(struct rep_waste *waste, const struct wl_window *window);
 
 /* rep_waste_sample - at rest, after `ops` ops. resident_bytes: at this moment; time_ns: recorded. */
 void rep_waste_sample(struct rep_waste *waste, struct rep_waste_sample *ret_sample, uint64_t ops,
