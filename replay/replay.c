@@ -268,8 +268,7 @@ static bool prepare_pass(struct run *run)
     if (options->check && (id_max > UINT32_MAX - rest_ids(run) ||
                            !rep_check_init(&run->check, &run->loop, id_max + rest_ids(run))))
         return false;
-    return !options->waste ||
-           rep_waste_init(&run->waste, run->reader, run->proof.kind, run->loop.slots);
+    return !options->waste || rep_waste_init(&run->waste, run->reader, run->proof.kind, run->loop.slots);
 }
 
 /* Map all that the run will need. */

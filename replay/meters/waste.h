@@ -40,9 +40,9 @@ struct rep_waste_sample {
 };
 
 struct rep_waste {
-    const char *kind; /* of proof, see allocator_proof.h */
-    void **slots;     /* by object id */
-    struct rep_live live; /* of what was executed */
+    const char *kind;               /* of proof, see allocator_proof.h */
+    void **slots;                   /* by object id */
+    struct rep_live live;           /* of what was executed */
     uint64_t highest_live_bytes;    /* over the ends of windows */
     struct rep_waste_sample before; /* the first op: only what the allocator counts */
     struct rep_waste_sample peak, end;

@@ -96,14 +96,6 @@ static void set_digest(json_t *object, const char *key, uint64_t digest)
     rep_set_text(object, key, text);
 }
 
-static json_t *array_of(const uint64_t *values, uint64_t count)
-{
-    json_t *array = json_array();
-    for (uint64_t i = 0; i < count; i++)
-        rep_append(array, json_integer((json_int_t)values[i]));
-    return array;
-}
-
 static json_t *settings_json(const struct rep_settings *settings)
 {
     json_t *object = json_object();
@@ -255,19 +247,47 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     return object;
 }
 
+/* An outcome does not grow with a workload's length: a longer run tells its windows in so many pieces at most. */
+#define PIECES_MAX 2048u
+
+static uint64_t windows_a_piece(const struct rep_meters *meters)
+{
+    return meters->window_count / PIECES_MAX + (meters->window_count % PIECES_MAX != 0);
+}
+
+/* Of each piece: of times, which do not fall, its last. So a peak stays what it is. */
+static json_t *highest_of(const struct rep_meters *meters, const uint64_t *values)
+{
+    const uint64_t piece = windows_a_piece(meters);
+    json_t *array = json_array();
+    for (uint64_t i = 0, highest = 0; i < meters->window_count; i++) {
+        highest = values[i] > highest ? values[i] : highest;
+        if ((i + 1) % piece != 0 && i + 1 != meters->window_count)
+            continue;
+        rep_append(array, json_integer((json_int_t)highest));
+        highest = 0;
+    }
+    return array;
+}
+
 static json_t *samples_json(const struct rep_meters *meters)
 {
-    return json_pack("{s:o, s:o, s:o}", "time_ns", array_of(meters->time_ns, meters->window_count),
-                     "live_bytes", array_of(meters->live_bytes, meters->window_count), "resident_bytes",
-                     array_of(meters->resident_bytes, meters->window_count));
+    return json_pack("{s:o, s:o, s:o}", "time_ns", highest_of(meters, meters->time_ns), "live_bytes",
+                     highest_of(meters, meters->live_bytes), "resident_bytes",
+                     highest_of(meters, meters->resident_bytes));
 }
 
 static json_t *batches_json(const struct rep_outcome *outcome)
 {
-    const struct rep_meters *meters = outcome->meters;
+    const uint64_t count = outcome->meters->window_count, piece = windows_a_piece(outcome->meters);
     json_t *array = json_array();
-    for (uint64_t i = 0; i < meters->window_count; i++) {
-        rep_append(array, json_integer((json_int_t)(batch_ns(outcome, i) + 0.5)));
+    double ns = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        ns += batch_ns(outcome, i);
+        if ((i + 1) % piece != 0 && i + 1 != count)
+            continue;
+        rep_append(array, json_integer((json_int_t)(ns + 0.5)));
+        ns = 0;
     }
     return array;
 }

@@ -70,6 +70,19 @@ class Replay(lab.Lab):
         self.assertEqual(run["samples"]["live_bytes"][-1], run["live_end_bytes"])
         self.assertGreater(run["faults_minor"] * 4096, resident["peak_bytes"] * 0.9)
 
+    def test_a_long_run_is_told_in_pieces(self):
+        """What is printed does not grow with a workload's length: 6,000 windows are told in pieces of three."""
+        long = self.place / "long.wl"
+        self.write(long, 1, 60_000, 11, 10)
+        run = self.run_json("glibc", long)
+        self.assertEqual(run["windows"], 6_000)
+        for values in (run["batch_ns"], *run["samples"].values()):
+            self.assertEqual(len(values), 2_000)
+        self.assertAlmostEqual(sum(run["batch_ns"]), run["allocator_ns"], delta=2_000)
+        self.assertEqual(run["samples"]["time_ns"], sorted(run["samples"]["time_ns"]))
+        highest = self.run_json("glibc", "--waste", long)["waste"]["peak"]["live_bytes"]
+        self.assertEqual(max(run["samples"]["live_bytes"]), highest)
+
     def test_idle(self):
         run = self.run_json("glibc", self.one)
         self.assertIsNone(run["resident"]["idle_bytes"])
