@@ -121,6 +121,30 @@ class Recordings(Users):
         self.mallab("convert", "--trust-owner", NOBODY, "-o", self.place / "a.wl", made)
         self.assert_only_read(made)
 
+    def test_nothing_is_loaded_that_a_stranger_brought(self):
+        """What a recording names, here the allocator that its program ran on, is in no process of root's; and that program has no library of
+        ours but the one beside mallab, in whose directory root alone writes. The stranger's leaves a file wherever it is loaded."""
+        brought, loads = self.theirs / "libjemalloc.so.2", self.place / "loads"
+        shutil.copy(lab.PROGRAMS / "libtally.so", brought)
+        os.chown(brought, NOBODY, NOBODY)
+        loads.mkdir()
+        loads.chmod(0o777)
+        made, environment = self.theirs / "made", {"TALLY_OUT": str(loads)}
+        maps = lab.run([self.bin / "mallab", "record", "-q", "-o", made, "--", "cat", "/proc/self/maps"], cwd=self.theirs,
+                       env={"LD_PRELOAD": str(brought), **environment}, **AS_NOBODY)
+        self.assertEqual(maps.returncode, 0, maps.stderr)
+        code = {line.split(maxsplit=5)[5] for line in maps.stdout.decode().splitlines() if "x" in line.split()[1] and "/" in line}
+        self.assertEqual({path for path in code if "mallab" in path}, {str(self.bin / lab.SHIM.name), str(brought)})
+        self.assertTrue([path for path in loads.iterdir() if path.name.startswith("cat")])
+        for path in loads.iterdir():
+            path.unlink()
+        info = self.mallab("info", "--json", "--trust-owner", NOBODY, made, env=environment).stdout.decode()
+        self.assertIn(str(brought), info)
+        for arguments in (("ab", "-q", "-n", "1", "-a", "glibc,jemalloc", "--trust-owner", NOBODY, "-o", self.place / "result.json", made),
+                          ("report", self.place / "result.json")):
+            self.mallab(*arguments, env=environment)
+        self.assertEqual(list(loads.iterdir()), [])
+
     def test_nothing_is_taken_over(self):
         """A killed collector's segment, by its own name and by one of root's (S1): whose it is, the file's owner tells, and no word in it."""
         made = self.theirs / "made"
