@@ -170,9 +170,7 @@ bool rec_watch_maps_file(pid_t pid, const char *path)
     return found;
 }
 
-/* When it started (field 22 of its stat), which tells it from a later one of its id. 0: it is
- * gone. */
-static uint64_t start_ticks(pid_t pid)
+uint64_t rec_start_ticks(pid_t pid)
 {
     char text[1024];
     FILE *file = open_proc(pid, "stat");
@@ -293,7 +291,7 @@ void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *se
 static bool is_still(const struct rec_look *seen)
 {
     struct rec_look now = {.pid = seen->pid};
-    return start_ticks(seen->pid) == seen->start_ticks && find_name(seen->pid, &now) &&
+    return rec_start_ticks(seen->pid) == seen->start_ticks && find_name(seen->pid, &now) &&
            strcmp(now.name, seen->name) == 0;
 }
 
@@ -333,7 +331,7 @@ static void settle_doubts(struct rec_watch *watch, const char *segment, bool las
 
 static void look_at(struct rec_watch *watch, pid_t pid, const char *segment)
 {
-    struct rec_look seen = {.pid = pid, .start_ticks = start_ticks(pid)};
+    struct rec_look seen = {.pid = pid, .start_ticks = rec_start_ticks(pid)};
     bool sure = false;
     char words[256]; /* `seen` points into it */
     if (seen.start_ticks == 0 || !find_name(pid, &seen) || is_recorded(pid, segment))
@@ -396,7 +394,7 @@ static void look_at_tree(struct rec_watch *watch, pid_t command, const char *seg
     tree->pids[0] = command;
     for (size_t i = 0; i < tree->count; i++) {
         const pid_t pid = tree->pids[i];
-        tree->start_ticks[i] = start_ticks(pid);
+        tree->start_ticks[i] = rec_start_ticks(pid);
         look_at(watch, pid, segment);
         if (watch->alone)
             return;
@@ -405,7 +403,7 @@ static void look_at_tree(struct rec_watch *watch, pid_t command, const char *seg
         while (i + 1 == tree->count && tree->count < TREE_MAX && adopted < before->count) {
             const pid_t left = before->pids[adopted];
             const uint64_t start = before->start_ticks[adopted++];
-            if (start != 0 && !is_in(tree, left) && start_ticks(left) == start)
+            if (start != 0 && !is_in(tree, left) && rec_start_ticks(left) == start)
                 tree->pids[tree->count++] = left;
         }
     }

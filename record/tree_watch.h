@@ -80,6 +80,9 @@ void rec_watch_tell(pid_t pid, const char *path, const char *why, const char *se
 void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *segment,
                          struct fp_process *collector);
 
+/* rec_start_ticks - when a process began, in clock ticks since the machine did; 0: there is none, or it has ended. */
+uint64_t rec_start_ticks(pid_t pid);
+
 /* rec_watch_maps_file - whether a process has that file mapped; false also when it cannot be told. */
 bool rec_watch_maps_file(pid_t pid, const char *path);
 

@@ -18,6 +18,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
+#include "record/tree_watch.h"
 #include "shim/shared/late_report.h"
 
 #define MAPPINGS_MOST 200000u
@@ -62,28 +63,12 @@ char *late_proc_read(pid_t pid, const char *name, size_t *ret_length)
     return text;
 }
 
-static uint64_t start_ticks_of(pid_t pid)
-{
-    char *text = late_proc_read(pid, "stat", NULL);
-    const char *at = text != NULL ? strrchr(text, ')') : NULL;
-    uint64_t ticks = 0;
-    if (at != NULL && strlen(at) > 3 && at[2] != 'Z' && at[2] != 'X') {
-        for (int number = 2; number < 22 && at != NULL; number++) {
-            at = strchr(at, ' ');
-            at = at != NULL ? at + 1 : NULL;
-        }
-        ticks = at != NULL ? strtoull(at, NULL, 10) : 0;
-    }
-    free(text);
-    return ticks;
-}
-
 bool late_process_ended(const struct late_process *process)
 {
     struct pollfd ended = {process->pidfd, POLLIN, 0};
     if (process->pidfd >= 0 && poll(&ended, 1, 0) > 0)
         return true;
-    return start_ticks_of(process->pid) != process->start_ticks;
+    return rec_start_ticks(process->pid) != process->start_ticks;
 }
 
 bool late_is_stopped(pid_t pid)
@@ -490,7 +475,7 @@ bool late_process_open(pid_t pid, uint64_t within_ns, struct late_process *ret_p
 {
     *ret_process = (struct late_process){.pid = pid,
                                          .pidfd = fp_pidfd_open(pid),
-                                         .start_ticks = start_ticks_of(pid),
+                                         .start_ticks = rec_start_ticks(pid),
                                          .deadline_ns = fp_now_ns() + within_ns};
     late_process_name(pid, ret_process->name);
     *ret_problem = late_refuse(ret_process);

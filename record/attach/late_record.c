@@ -478,11 +478,17 @@ static void say_begun(const struct rec_settings *settings, const struct late *la
             "modules call the recorder",
             (int)late->process.pid, late->process.name, recorded->shown, stop,
             (unsigned long long)told->slots, (unsigned long long)told->modules);
-    if (told->slots_left > 0)
-        res_say(settings->verb,
-                "not all is recorded: %llu pointers to functions of the malloc family lead past the "
-                "recorder, in %s",
-                (unsigned long long)told->slots_left, told->left_in);
+}
+
+/* Into the recording, which is not complete then; the collector has it said. */
+static void note_left(const struct late *late, const char *segment)
+{
+    char why[224];
+    snprintf(why, sizeof why,
+             "may call past the recorder: %llu pointers to functions of the malloc family, in %s",
+             (unsigned long long)late->told->slots_left, late->told->left_in);
+    if (late->told->slots_left > 0)
+        rec_watch_tell(late->process.pid, late->process.name, why, segment);
 }
 
 static void tell_phase(const struct rec_settings *settings, char phase)
@@ -510,6 +516,7 @@ static bool record(const struct rec_settings *settings, struct late *late, struc
         res_say(settings->verb, "%s", problem);
     free(problem);
     say_begun(settings, late, recorded);
+    note_left(late, collector->segment);
     late->process.deadline_ns = 0; /* until it is left */
     tell_phase(settings, REC_PHASE_BEGUN);
     recorded->ended_by = watch(late, collector, &recorded->watch.messages, settings->duration_ns);

@@ -159,6 +159,14 @@ static char *refuse_modules(const struct late_process *process)
             return res_printf("process %d has the recorder preloaded already: 'mallab record --control DIR' "
                               "commands its recording",
                               (int)process->pid);
+    for (size_t i = 0; i < process->mapping_count; i++) {
+        const struct late_mapping *at = &process->mappings[i];
+        if (at->executable && at->module >= 0 && process->modules[at->module].kind == LATE_LIBC &&
+            &process->modules[at->module] != libc)
+            return res_printf("process %d has more than one C library, as dlmopen loads them: start it under "
+                              "'mallab record', which names who calls another one",
+                              (int)process->pid);
+    }
     if (libc == NULL || late_symbol(process, libc, "dlopen") == 0)
         return res_printf(
             "process %d is statically linked, or runs on another C library than glibc 2.%u or later",
