@@ -201,7 +201,7 @@ class Verdict:
         workloads = list(self.workloads(MORE))
         olds, found = {}, {}
         self.report.say(f"\ngate: ab -a {NAMED},WORK --decide '{GATE_BUDGET}' --baseline OLD, two minutes at most; {self.experiments} trials of each kind"
-                        f" over {len(workloads)} programs\n  {'':30} {'trials':>6} {'seconds':>8} {'within':>8} {'over':>8} {'undecided':>10}")
+                        f" over {len(workloads)} programs\n  {'':30} {'trials':>6} {'seconds':>8} {'within':>8} {'over':>8} {'undecided':>9}")
         for trial in range(self.experiments):
             workload = workloads[trial % len(workloads)]
             if workload not in olds:
@@ -210,17 +210,20 @@ class Verdict:
                 olds[workload] = kinds, self.decided(workload, base, None)[0]
             kinds, old = olds[workload]
             for kind, library in kinds.items():
-                result, outcome, seconds = self.decided(workload, library, old)
-                found.setdefault((kind, "all"), []).append((outcome, seconds))
-                found.setdefault((kind, workload.stem), []).append((outcome, seconds))
+                result, *outcome = self.decided(workload, library, old)
+                found.setdefault(kind, []).append(outcome)
+                self.day(f"{kind}, {workload.stem}", [outcome])
                 if kind == "unchanged":
                     olds[workload] = kinds, result  # the next day's
-        for (kind, name), trials in sorted(found.items(), key=lambda one: (one[0][0], one[0][1] == "all")):
-            shares = {word: sum(outcome == word for outcome, _ in trials) for word in ("within", "over", "undecided")}
-            self.report.say(f"  {kind + ', ' + name:30} {len(trials):6} {sum(seconds for _, seconds in trials) / len(trials):8.1f} "
-                            + " ".join(f"{count:{width}}" for count, width in zip(shares.values(), (8, 8, 10))))
-            for word, count in shares.items():
-                self.report.keep(f"gate/{kind}, {name}: {word}", [count / len(trials)], "share")
+        for kind, trials in found.items():
+            self.day(f"all, {kind}", trials)
+
+    def day(self, label, trials):
+        counts = {word: sum(outcome == word for outcome, _ in trials) for word in ("within", "over", "undecided")}
+        seconds = sum(seconds for _, seconds in trials) / len(trials)
+        self.report.say(f"  {label:30} {len(trials):6} {seconds:8.1f} " + " ".join(f"{count:8}" for count in counts.values()))
+        for word, count in counts.items():
+            self.report.keep(f"gate/{label}: {word}", [count / len(trials)], "share")
 
     def gate(self):
         """At the limit each wrong outcome may come in 5 %; the rest depends on the machine and is shown."""
