@@ -32,7 +32,7 @@
  *   error     each session's own (metric.c); the two are added, with Welch's degrees of freedom. Two sessions' rounds belong
  *             to no pairs and are not alike: one may have been on a busy machine
  *   noise     of times: Student's of the two A/A controls, whose truth is 1: two samples of what a ratio differs by from session to session,
- *             which no round of a session shows. With the harness as bridge also what it moved by itself, since allocators need not follow it;
+ *             which no round of a session shows: so what their rounds scatter by is taken off. With the harness as bridge also what it moved by itself, since allocators need not follow it;
  *             with the baseline also what baseline and harness are sure to have moved apart, since a machine that slows both differently
  *             may slow two allocators differently. Of memory and faults the wider control, and what an unchanged baseline moved by
  *   yardstick the allocator that is the bridge, where there are others: what it moved by is the machine's by definition, so its own times have no verdict

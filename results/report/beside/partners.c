@@ -322,19 +322,20 @@ static struct res_logarithm controlled(const struct res_session *session)
     return res_series_logarithm(&session->control, &session->controlled);
 }
 
-/* Both controls' truth is 1, so they have a degree of freedom each. A ratio of two sessions has four entries in it as both have together. */
+/* Both controls' truth is 1, so they have a degree of freedom each; what their rounds scatter by is in the figure's own error already. A
+ * ratio of two sessions has four entries in it as both have together. */
 static struct res_interval noise_of_times(const struct scene *scene)
 {
-    const double both[] = {controlled(scene->now).value, controlled(scene->then).value};
+    const struct res_logarithm both[] = {controlled(scene->now), controlled(scene->then)};
     double squares = 0;
     size_t freedom = 0;
     for (size_t i = 0; i < 2; i++) {
-        if (isfinite(both[i])) {
-            squares += pow(both[i], 2);
+        if (isfinite(both[i].value) && isfinite(both[i].error)) {
+            squares += pow(both[i].value, 2) - pow(both[i].error, 2);
             freedom++;
         }
     }
-    if (freedom == 0)
+    if (freedom == 0 || squares <= 0)
         return (struct res_interval){1, 1};
     const double reach = res_student_quantile(freedom) * sqrt(squares * 2 / (double)freedom);
     return (struct res_interval){exp(-reach), exp(reach)};
