@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "convert/base/error.h"
-#include "convert/base/grow.h"
 #include "convert/convert.h"
 #include "convert/open/input.h"
 #include "convert/open/workload_input.h"
@@ -14,6 +13,7 @@
 #include "convert/recording/recording.h"
 #include "convert/select/selection_plan.h"
 #include "convert/text/workload_text.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/words.h"
 
 /* ---- windows ----------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ static enum fp_status shares_survey(struct shares *shares, size_t process, bool 
     struct conv_input own = *input;
     enum fp_status status = FP_ERR_MEMORY;
     if (counting.windows != NULL && index_stretches(&counting) &&
-        CONV_RESERVE(shares->shares, shares->capacity, shares->count + parts->count)) {
+        FP_GROW(shares->shares, shares->capacity, shares->count + parts->count)) {
         for (size_t i = 0; i < parts->count; i++)
             describe(&parts->parts[i], &counting.windows[i]);
         own.data = &counting;

@@ -77,7 +77,7 @@ void conv_descriptors_lower(void);
 /* conv_descriptors_failed - word that a footprint could not be opened for want of descriptors. Returns FP_ERR_LIMIT. */
 enum fp_status conv_descriptors_failed(const char *path, struct conv_error *error);
 
-/* conv_reserve_counted - as conv_reserve, of what grows with the content of a file: counted against the bound of memory
+/* conv_reserve_counted - room for `wanted` items, of what grows with the content of a file: counted against the bound of memory
  * (footprint/base/memory_bound.h); who frees it gives back capacity times item_bytes. */
 bool conv_reserve_counted(void **items, size_t *capacity, size_t wanted, size_t item_bytes);
 

@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/grow.h"
+
 static bool take_nodes(const struct fp_sites *from, struct conv_stacks *to)
 {
     const uint32_t end = to->sites.node_end;
     if (from->node_end > end) {
-        struct fp_site_node *nodes = realloc(to->nodes, from->node_end * sizeof *nodes);
-        if (nodes == NULL)
+        size_t capacity = end;
+        if (!FP_GROW(to->nodes, capacity, from->node_end))
             return false;
-        memset(nodes + end, 0, (from->node_end - end) * sizeof *nodes);
-        to->sites.nodes = to->nodes = nodes;
+        to->sites.nodes = to->nodes;
         to->sites.node_end = from->node_end;
     }
     if (from->nodes == NULL)

@@ -18,9 +18,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/base/glibc_codes.h"
 #include "convert/import/import.h"
 #include "convert/text/text_input.h"
+
+/* Codes of records (docs/importing.md). */
+enum conv_glibc_code {
+    CODE_NOTHING = 0,
+    CODE_DONE = 1,
+    CODE_MALLOC = 2,
+    CODE_CALLOC = 3,
+    CODE_REALLOC = 4,
+    CODE_FREE = 5,
+    CODE_SIGNAL = 6,
+    CODE_WAIT = 7,
+    CODE_POINTERS = 8,
+    CODE_SYNCS = 9,
+    CODE_THREADS = 10,
+    CODE_START_THREAD = 11,
+    CODE_MEMALIGN = 12,
+    CODE_VALLOC = 13,
+    CODE_PVALLOC = 14,
+};
 
 #define THREADS_MAX  65536u
 #define BUFFER_BYTES 1024u

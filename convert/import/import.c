@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/grow.h"
 #include "convert/import/formats.h"
 #include "convert/text/text_input.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/words.h"
 #include "footprint/wl/workload.h"
 
@@ -83,7 +83,7 @@ static enum fp_status lane_of(struct conv_lanes *lanes, uint32_t thread_id, uint
     } else {
         if (lanes->count == WL_THREADS_MAX)
             return FP_ERR_LIMIT;
-        if (!CONV_RESERVE(lanes->thread_ids, lanes->capacity, (size_t)lanes->count + 1) ||
+        if (!FP_GROW(lanes->thread_ids, lanes->capacity, (size_t)lanes->count + 1) ||
             !conv_live_insert_at(&lanes->table, entry, key, (struct conv_object){.id = lanes->count}))
             return FP_ERR_MEMORY;
         lanes->thread_ids[lanes->count] = thread_id;

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/base/grow.h"
 #include "convert/import/formats.h"
 #include "convert/import/import.h"
 #include "convert/ops/pair.h"
@@ -20,6 +19,7 @@
 #include "convert/select/selection_plan.h"
 #include "convert/text/text_input.h"
 #include "convert/text/workload_text.h"
+#include "footprint/base/grow.h"
 
 /* ---- what it is ------------------------------------------------------------------------------- */
 
@@ -294,11 +294,8 @@ static void census_release(struct census *census)
 
 static bool reserve(struct census *census, uint32_t lane)
 {
-    uint64_t *events = conv_grown(census->events, sizeof *events, &census->capacity, lane);
-    if (events == NULL)
-        return false;
-    census->events = events;
-    return CONV_RESERVE(census->order, census->order_capacity, census->count + 1);
+    return FP_GROW(census->events, census->capacity, (size_t)lane + 1) &&
+           FP_GROW(census->order, census->order_capacity, census->count + 1);
 }
 
 static enum fp_status census_events(void *data, const struct conv_event *events, size_t count)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "convert/base/grow.h"
+#include "footprint/base/grow.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -36,7 +36,7 @@ static enum fp_status announce(struct conv_pair *pair, uint32_t lane)
     const size_t before = pair->lane_capacity;
     uint32_t thread_id = 0;
     bool is_main = false;
-    if (!CONV_RESERVE(pair->threads, pair->lane_capacity, (size_t)lane + 1))
+    if (!FP_GROW(pair->threads, pair->lane_capacity, (size_t)lane + 1))
         return FP_ERR_MEMORY;
     for (size_t i = before; i < pair->lane_capacity; i++)
         pair->threads[i] = NOT_ANNOUNCED;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "convert/base/error.h"
-#include "convert/base/grow.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/memory_bound.h"
 
 bool conv_track_init(struct conv_track *track)
@@ -87,21 +87,12 @@ enum fp_status conv_track_settle(struct conv_track *track)
     return status;
 }
 
-static bool reserve_lane(struct conv_track *track, uint32_t number)
-{
-    struct conv_track_lane *lanes = conv_grown(track->lanes, sizeof *lanes, &track->lane_capacity, number);
-    if (lanes == NULL)
-        return false;
-    track->lanes = lanes;
-    return true;
-}
-
 static enum fp_status begin_move(struct conv_track *track, const struct conv_event *event,
                                  struct conv_track_step *step)
 {
     struct conv_track_lane *lane;
     enum fp_status status;
-    if (!reserve_lane(track, event->lane))
+    if (!FP_GROW(track->lanes, track->lane_capacity, (size_t)event->lane + 1))
         return FP_ERR_MEMORY;
     lane = &track->lanes[event->lane];
     if (lane->pending == NULL)

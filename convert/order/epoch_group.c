@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/grow.h"
 #include "convert/ops/live_table.h"
+#include "footprint/base/grow.h"
 
 #define NONE UINT32_MAX
 
@@ -163,7 +163,7 @@ static bool add_address(struct conv_epoch_group *group, struct conv_epoch_slot *
     slot->is_shared = false; /* once */
     if (!counts_fit(slot, live))
         return true;
-    if (!CONV_RESERVE(group->addresses, group->address_capacity, group->address_count + 1))
+    if (!FP_GROW(group->addresses, group->address_capacity, group->address_count + 1))
         return false;
     slot->shared = (uint32_t)group->address_count;
     group->addresses[group->address_count++] = (struct conv_epoch_address){
@@ -190,7 +190,7 @@ static bool make_steps(struct conv_epoch_group *group, const struct conv_sink *s
                 return false;
             if (slot->shared == NONE)
                 continue;
-            if (!CONV_RESERVE(group->steps, group->step_capacity, group->step_count + 1))
+            if (!FP_GROW(group->steps, group->step_capacity, group->step_count + 1))
                 return false;
             group->steps[group->step_count++] = (struct conv_epoch_step){
                 .event = i,
@@ -332,7 +332,7 @@ bool conv_epoch_group_arrange(struct conv_epoch_group *group, const struct conv_
         group->lanes[busy++] = *lane;
     }
     group->lane_count = busy;
-    if (!CONV_RESERVE(group->order, group->order_capacity, events))
+    if (!FP_GROW(group->order, group->order_capacity, events))
         return false;
     survey->groups++;
     if (busy > 1)
@@ -343,7 +343,7 @@ bool conv_epoch_group_arrange(struct conv_epoch_group *group, const struct conv_
         order_whole_lanes(group);
         return true;
     }
-    if (!make_steps(group, sink) || !CONV_RESERVE(group->plan, group->plan_capacity, group->step_count + 1))
+    if (!make_steps(group, sink) || !FP_GROW(group->plan, group->plan_capacity, group->step_count + 1))
         return false;
     order_steps(group, events, survey);
     expand_plan(group);

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "convert/base/grow.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/memory_bound.h"
 
 #define TIME_LIMIT_NS (UINT64_C(1) << 55) /* a year; what is above it in a damaged file stays there */
@@ -60,7 +60,7 @@ static void give_back(struct conv_buffer_pool *pool, struct conv_lane_cursor *la
 {
     pool->held_bytes -= lane->buffer_bytes;
     lane->buffer_bytes = 0;
-    if (!CONV_RESERVE(pool->spare, pool->spare_capacity, pool->spare_count + 1)) {
+    if (!FP_GROW(pool->spare, pool->spare_capacity, pool->spare_count + 1)) {
         fp_block_buffer_release(&lane->buffer);
         return;
     }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/base/grow.h"
 #include "convert/order/epoch_steps.h"
+#include "footprint/base/grow.h"
 
 #define BATCH_EVENTS 256u /* 12 KiB: stays in the first-level cache between source and sink */
 
@@ -251,6 +251,17 @@ static void put_back(struct conv_order *order, struct conv_lane_cursor *lane)
     free(lane);
 }
 
+/* Events of the group before are not kept, and new ones are not zeroed as by FP_GROW: most are never touched. */
+static bool reserve_events(struct conv_order *order, size_t wanted)
+{
+    if (wanted > order->event_capacity) {
+        free(order->events);
+        order->event_capacity = wanted + wanted / 2;
+        order->events = malloc(order->event_capacity * sizeof *order->events);
+    }
+    return order->events != NULL;
+}
+
 /* All lanes whose heads are at this epoch. */
 static enum fp_status run_group(struct conv_order *order, uint64_t epoch)
 {
@@ -265,7 +276,7 @@ static enum fp_status run_group(struct conv_order *order, uint64_t epoch)
     quota = order->group_events / lane_count;
     if (quota < 2)
         quota = 2;
-    if (!CONV_RESERVE(order->events, order->event_capacity, place_of(lane_count, quota)))
+    if (!reserve_events(order, place_of(lane_count, quota)))
         status = FP_ERR_MEMORY;
     while (!whole && status == FP_OK) {
         status = gather(order, epoch, lane_count, quota, &whole);
@@ -299,7 +310,7 @@ static bool begin_lanes(struct conv_order *order)
         struct conv_lane_cursor *lane = malloc(sizeof *lane);
         if (lane == NULL)
             return false;
-        if (!CONV_RESERVE(order->heap, order->heap_capacity, (size_t)order->heap_count + 1)) {
+        if (!FP_GROW(order->heap, order->heap_capacity, (size_t)order->heap_count + 1)) {
             free(lane);
             return false;
         }

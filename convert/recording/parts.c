@@ -3,6 +3,7 @@
 
 #include "convert/base/error.h"
 #include "convert/recording/recording_json.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
@@ -91,11 +92,9 @@ static bool add_lanes(struct conv_parts *parts, const struct fp_reader_info *inf
 {
     const struct fp_trailer *trailer = &info->trailer;
     if (info->lane_count > parts->lane_count) {
-        struct fp_lane *grown = realloc(parts->lanes, (size_t)info->lane_count * sizeof *grown);
-        if (grown == NULL)
+        size_t capacity = parts->lane_count;
+        if (!FP_GROW(parts->lanes, capacity, info->lane_count))
             return false;
-        memset(grown + parts->lane_count, 0, (info->lane_count - parts->lane_count) * sizeof *grown);
-        parts->lanes = grown;
         parts->lane_count = info->lane_count;
     }
     for (uint32_t i = 0; info->has_trailer && i < trailer->lane_count && i < parts->lane_count; i++) {

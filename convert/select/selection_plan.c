@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "convert/base/grow.h"
+#include "footprint/base/grow.h"
 
 bool conv_plan_any(const struct conv_selection *select)
 {
@@ -268,14 +268,12 @@ static enum fp_status flush(struct conv_section *section)
 /* But for the end of a lane that made no call: it would make a thread of a workload that does nothing. */
 static enum fp_status pass_on(struct conv_section *section, const struct conv_event *event)
 {
-    uint8_t *called = conv_grown(section->called, sizeof *called, &section->called_capacity, event->lane);
-    if (called == NULL)
+    if (!FP_GROW(section->called, section->called_capacity, (size_t)event->lane + 1))
         return FP_ERR_MEMORY;
-    section->called = called;
-    if (event->call == FP_MARK_THREAD_EXIT && called[event->lane] == 0)
+    if (event->call == FP_MARK_THREAD_EXIT && section->called[event->lane] == 0)
         return FP_OK;
     if (event->call < FP_CALL_COUNT || event->call == FP_MARK_RESIZE_FROM)
-        called[event->lane] = 1;
+        section->called[event->lane] = 1;
     const enum fp_status status = section->count == CONV_BATCH_EVENTS ? flush(section) : FP_OK;
     if (status == FP_OK)
         section->events[section->count++] = *event;

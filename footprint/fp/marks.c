@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "footprint/base/grow.h"
 #include "footprint/fp/fp_sites.h"
 
 /* ---- writing -------------------------------------------------------------------------------------- */
@@ -111,19 +112,6 @@ size_t marks_scratch_bytes(uint32_t count)
            ((size_t)count + 1) * 13;
 }
 
-static bool grow(void **array, size_t *capacity, size_t count, size_t size)
-{
-    void *grown;
-    if (count <= *capacity)
-        return true;
-    grown = realloc(*array, count * size);
-    if (grown == NULL)
-        return false;
-    *array = grown;
-    *capacity = count;
-    return true;
-}
-
 static enum fp_status decode_shapes(const struct column *column, uint32_t mark_count,
                                     struct fp_block_buffer *buffer, uint32_t *ret_count)
 {
@@ -133,9 +121,7 @@ static enum fp_status decode_shapes(const struct column *column, uint32_t mark_c
         struct fp_shape shape;
         if (count == mark_count)
             return FP_ERR_CORRUPT;
-        if (count == buffer->shapes_capacity &&
-            !grow((void **)&buffer->shapes, &buffer->shapes_capacity, count * 2 < 64 ? 64 : (size_t)count * 2,
-                  sizeof *buffer->shapes))
+        if (!FP_GROW(buffer->shapes, buffer->shapes_capacity, (size_t)count + 1))
             return FP_ERR_MEMORY;
         shape.call = get_byte(&cursor);
         shape.size = get_varint(&cursor);
@@ -153,7 +139,7 @@ static enum fp_status decode_sites(const struct column *columns, uint32_t mark_c
 {
     const uint8_t *high = columns[MARKS_SHAPE_HIGH].size > 0 ? columns[MARKS_SHAPE_HIGH].bytes : NULL;
     const struct site_calls calls = {buffer->shapes, columns[MARKS_SHAPE_LOW].bytes, high, mark_count};
-    if (!grow((void **)&buffer->sites, &buffer->sites_capacity, mark_count, sizeof *buffer->sites))
+    if (!FP_GROW(buffer->sites, buffer->sites_capacity, mark_count))
         return FP_ERR_MEMORY;
     return site_column_get(model, calls, &columns[MARKS_SITES], FP_SITES_MAX, buffer->sites) ? FP_OK
                                                                                              : FP_ERR_CORRUPT;
@@ -169,7 +155,7 @@ static enum fp_status decode_stamps(const struct block_header *header, const str
     uint64_t units = header->base_time;
     uint64_t mark = 0;
     uint32_t count = 0;
-    if (!grow((void **)&buffer->stamps, &buffer->stamps_capacity, gaps->size, sizeof *buffer->stamps))
+    if (!FP_GROW(buffer->stamps, buffer->stamps_capacity, gaps->size))
         return FP_ERR_MEMORY;
     while (gap.at < gap.end) {
         const uint64_t marks = get_varint(&gap);
@@ -231,7 +217,7 @@ enum fp_status marks_decode(const struct block_header *header,
     uint32_t shape_count = 0;
     uint32_t stamp_count = 0;
     enum fp_status status;
-    if (!grow((void **)&buffer->marks, &buffer->marks_capacity, header->count, sizeof *buffer->marks)) {
+    if (!FP_GROW(buffer->marks, buffer->marks_capacity, header->count)) {
         *ret_what = "no memory for a block";
         return FP_ERR_MEMORY;
     }

@@ -11,6 +11,7 @@
 
 #include "footprint/base/blockio.h"
 #include "footprint/base/bytes.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/trusted.h"
 #include "footprint/fp/marks.h"
 #include "footprint/fp/site_model.h"
@@ -193,14 +194,8 @@ static enum fp_status add_block(struct fp_reader *reader, uint64_t offset, const
     struct fp_reader_info *info = &reader->info;
     if (header->count == 0 || header->count > FP_BLOCK_MARKS_MAX || header->lane >= FP_LANES_MAX)
         return fail(reader, FP_ERR_CORRUPT, 0, offset, "block header is beyond the format's limits");
-    if (info->block_count == reader->blocks_capacity) {
-        const size_t capacity = reader->blocks_capacity * 2 + 64;
-        struct fp_block_entry *blocks = realloc(reader->blocks, capacity * sizeof *blocks);
-        if (blocks == NULL)
-            return fail(reader, FP_ERR_MEMORY, 0, offset, "no memory for the index of blocks");
-        reader->blocks = blocks;
-        reader->blocks_capacity = capacity;
-    }
+    if (!FP_GROW(reader->blocks, reader->blocks_capacity, info->block_count + 1))
+        return fail(reader, FP_ERR_MEMORY, 0, offset, "no memory for the index of blocks");
     const bool has_sites = marks_column_count(header) == MARKS_COLUMNS_MOST;
     reader->has_sites |= has_sites;
     reader->blocks[info->block_count++] = (struct fp_block_entry){

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/grow.h"
+
 /* ---- the model of nodes ---------------------------------------------------------------------------- */
 
 #define ADDRESS_MASK ((UINT64_C(1) << FP_ADDRESS_BITS) - 1)
@@ -12,7 +14,8 @@ void node_model_begin(struct node_model *model)
 {
     model->last = 0;
     model->last_key = 0;
-    memset(model->told, 0, model->capacity * sizeof *model->told);
+    if (model->capacity > 0)
+        memset(model->told, 0, model->capacity * sizeof *model->told);
     memset(model->called, 0, sizeof model->called);
     range_begin(&model->is_next, 1);
     range_begin(&model->is_below, 1);
@@ -28,15 +31,8 @@ void node_model_begin(struct node_model *model)
 struct node_model *node_model_make(void)
 {
     struct node_model *model = calloc(1, sizeof *model);
-    if (model == NULL)
-        return NULL;
-    model->capacity = 256;
-    model->told = calloc(model->capacity, sizeof *model->told);
-    if (model->told == NULL) {
-        free(model);
-        return NULL;
-    }
-    node_model_begin(model);
+    if (model != NULL)
+        node_model_begin(model);
     return model;
 }
 
@@ -49,18 +45,7 @@ void node_model_free(struct node_model *model)
 
 static bool reserve(struct node_model *model, uint32_t site)
 {
-    size_t capacity = model->capacity;
-    while (capacity <= site)
-        capacity *= 2;
-    if (capacity == model->capacity)
-        return true;
-    struct node_told *told = realloc(model->told, capacity * sizeof *told);
-    if (told == NULL)
-        return false;
-    memset(told + model->capacity, 0, (capacity - model->capacity) * sizeof *told);
-    model->told = told;
-    model->capacity = capacity;
-    return true;
+    return FP_GROW(model->told, model->capacity, (size_t)site + 1);
 }
 
 static struct node_told told_at(const struct node_model *model, uint32_t site)
@@ -250,15 +235,8 @@ enum fp_status sites_encode(struct node_model *model, bool anew, const struct fp
 /* Room for numbers below `end`, what is new empty. */
 static bool grow_nodes(struct sites_store *store, uint32_t end)
 {
-    if (end > store->node_capacity) {
-        const size_t capacity = end > 2 * store->node_capacity ? end : 2 * store->node_capacity;
-        struct fp_site_node *nodes = realloc(store->nodes, capacity * sizeof *nodes);
-        if (nodes == NULL)
-            return false;
-        memset(nodes + store->node_capacity, 0, (capacity - store->node_capacity) * sizeof *nodes);
-        store->nodes = nodes;
-        store->node_capacity = capacity;
-    }
+    if (!FP_GROW(store->nodes, store->node_capacity, end))
+        return false;
     if (end > store->sites.node_end)
         store->sites.node_end = end;
     store->sites.nodes = store->nodes;
@@ -418,17 +396,11 @@ static enum fp_status add_module(struct sites_store *store, struct cursor *curso
                                                                        : FP_ERR_CORRUPT;
     if (status != FP_OK)
         return status;
-    if (store->sites.module_count == store->module_capacity) {
-        const size_t capacity = 2 * store->module_capacity + 16;
-        struct fp_module *modules = realloc(store->modules, capacity * sizeof *modules);
-        if (modules == NULL) {
-            free((char *)(uintptr_t)module.path);
-            return FP_ERR_MEMORY;
-        }
-        store->modules = modules;
-        store->module_capacity = capacity;
-        store->sites.modules = modules;
+    if (!FP_GROW(store->modules, store->module_capacity, (size_t)store->sites.module_count + 1)) {
+        free((char *)(uintptr_t)module.path);
+        return FP_ERR_MEMORY;
     }
+    store->sites.modules = store->modules;
     const uint64_t place[] = {module.start, module.end, module.epoch},
                    hash = fp_index_hash(place, sizeof place, 0);
     const bool known = is_known(store, &module, hash);

@@ -5,23 +5,8 @@
 #include <xxhash.h>
 
 #include "footprint/base/bytes.h"
+#include "footprint/base/grow.h"
 #include "footprint/wl/wl_writer.h"
-
-#define CAPACITY_FIRST 256u
-
-static bool make_room(struct wl_writer *writer)
-{
-    const size_t capacity = writer->touched_capacity > 0 ? writer->touched_capacity * 2 : CAPACITY_FIRST;
-    struct wl_touched *grown;
-    if (writer->touched_count < writer->touched_capacity)
-        return true;
-    grown = realloc(writer->touched, capacity * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    writer->touched = grown;
-    writer->touched_capacity = capacity;
-    return true;
-}
 
 /* What is gathered, besides shares: that of its kin, and what it is where that has none. */
 #define OF_KIN      (UINT32_C(1) << 31)
@@ -36,7 +21,7 @@ static enum fp_status tell(struct wl_writer *writer, uint32_t id, uint32_t share
     const uint32_t ago = (uint32_t)writer->summary.ops - writer->last_op[id];
     if (ago >= WL_AGE_MAX || writer->touched_count >= WL_TOUCHED_MAX)
         return FP_OK;
-    if (!make_room(writer))
+    if (!FP_GROW(writer->touched, writer->touched_capacity, writer->touched_count + 1))
         return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for more large objects");
     writer->touched[writer->touched_count++] = (struct wl_touched){writer->summary.ops - ago, share};
     writer->touched_as += (share & OF_KIN) != 0;

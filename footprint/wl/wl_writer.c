@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "footprint/base/bytes.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/memory_bound.h"
 #include "footprint/wl/wl_put.h"
 
@@ -187,14 +188,10 @@ enum fp_status wl_writer_thread(struct wl_writer *writer, uint32_t thread_id, bo
     const uint32_t thread = writer->summary.thread_count;
     if (thread >= WL_THREADS_MAX)
         return wl_writer_fail(writer, FP_ERR_LIMIT, "more threads than the format allows");
-    if (thread == writer->threads_capacity) {
-        const uint32_t capacity = thread * 2 + 16;
-        if (!grow_array((void **)&writer->threads, thread, capacity, sizeof *writer->threads) ||
-            !grow_array((void **)&writer->ids.threads, thread, capacity, sizeof *writer->ids.threads) ||
-            !grow_array((void **)&writer->ids.touched, thread, capacity, sizeof *writer->ids.touched))
-            return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for a thread");
-        writer->threads_capacity = capacity;
-    }
+    if (!FP_GROW(writer->threads, writer->threads_capacity, (size_t)thread + 1) ||
+        !FP_GROW(writer->ids.threads, writer->ids_capacity, (size_t)thread + 1) ||
+        !FP_GROW(writer->ids.touched, writer->ids_touched_capacity, (size_t)thread + 1))
+        return wl_writer_fail(writer, FP_ERR_MEMORY, "no memory for a thread");
     writer->threads[thread] = (struct thread_state){.facts = {.thread_id = thread_id, .is_main = is_main}};
     writer->summary.thread_count++;
     *ret_thread = thread;

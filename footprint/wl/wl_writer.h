@@ -69,7 +69,8 @@ struct wl_writer {
     /* the workload so far */
     struct wl_summary summary;
     struct thread_state *threads;
-    uint32_t threads_capacity;
+    size_t threads_capacity, ids_capacity,
+        ids_touched_capacity; /* of threads and of both in ids, by thread */
     struct ids ids;
     uint64_t id_bytes; /* of the arrays by id, as counted (memory_bound.h) */
     uint32_t *last_op; /* by id: number of the newest op on it, low 32 bits */
