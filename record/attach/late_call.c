@@ -335,7 +335,8 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
     *ret_problem = NULL;
     late_frames_prepare(process);
     do {
-        if (late_process_ended(process) || !late_process_refresh(process))
+        done = is_done(data);
+        if (done || late_process_ended(process) || !late_process_refresh(process))
             break;
         /* Without all registers it may seem so of one that does not. */
         if (++rounds % LOOKS_MOST != 0 && some_wait_within(process, restorer)) {

@@ -81,7 +81,7 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
 
 /* late_call_alone - stop all threads; where none is in our library let one make the call, wherever it is, while the others stay
  * stopped. For functions that make system calls only.
- * is_done      whether the function has come to its end, told of `data`.
+ * is_done      whether what the function is for is done, told of `data`: asked before, too.
  * within_ns    for so long it is tried.
  * ret_problem  why it was not called, the caller's; NULL on success.
  * Returns      whether the call was made to its end. */

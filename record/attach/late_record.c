@@ -211,6 +211,14 @@ static bool is_collected(const struct late *late, const char *segment)
     return held;
 }
 
+/* By us, or by another one who tidied up meanwhile, and may have begun anew. */
+static bool is_let_go(void *data)
+{
+    const struct wait *wait = data;
+    struct late_report report;
+    return read_report(wait->late, &report) && report.state != LATE_LEAVING && report.state != LATE_BUSY;
+}
+
 /* Threads of the program may be in the library yet; when none is, it lets go of the shared memory. */
 static bool forget(struct late *late, char **ret_problem)
 {
@@ -222,7 +230,7 @@ static bool forget(struct late *late, char **ret_problem)
         *ret_problem = res_printf("the recorder was not found in process %d", (int)late->process.pid);
         return false;
     }
-    const bool done = late_call_alone(&late->process, &call, is_done, &wait, FORGET_MOST_NS, &cost,
+    const bool done = late_call_alone(&late->process, &call, is_let_go, &wait, FORGET_MOST_NS, &cost,
                                       ret_problem);
     note_cost(late, cost.stopped_ns);
     return done;
@@ -407,8 +415,7 @@ static bool leave_child(const struct late *late, pid_t pid, const char *segment,
     return left;
 }
 
-/* Those that were forked meanwhile have slots of ours, too, whoever is their parent by now. Returns whether any was left: it may have
- * forked others before. */
+/* Those that were forked meanwhile have slots of ours, too. Returns whether any was left: it may have forked others. */
 static bool leave_children(const struct late *late, const char *segment, bool tell)
 {
     DIR *processes = opendir("/proc");
