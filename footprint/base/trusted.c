@@ -147,8 +147,11 @@ int fp_trusted_look(int directory_fd, const char *path, mode_t kind, int flags, 
         if (fd < 0 && errno == ENOENT) /* no /proc: what is opened then is looked at again */
             fd = openat(directory_fd, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         error = errno;
-        if (fd >= 0 && (fstat(fd, ret_facts) != 0 || (ret_facts->st_mode & S_IFMT) != kind))
-            error = EINVAL, (void)close(fd), fd = -1;
+        if (fd >= 0 && (fstat(fd, ret_facts) != 0 || (ret_facts->st_mode & S_IFMT) != kind)) {
+            (void)close(fd); /* only looked at */
+            error = EINVAL;
+            fd = -1;
+        }
     }
     (void)close(held); /* only looked at */
     errno = error;
