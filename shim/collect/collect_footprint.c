@@ -149,7 +149,8 @@ static void set_limit(const struct collector *collector, struct collect_image *i
     }
 }
 
-/* The first part chooses the stem; later ones have it. */
+/* The first part chooses the stem; later ones have it. The slot names a file before it is there: of one that it did not name, whoever
+ * recovers would think that it is another process'. */
 static enum fp_status create(struct collector *collector, struct collect_image *image,
                              struct collect_part *part)
 {
@@ -170,6 +171,7 @@ static enum fp_status create(struct collector *collector, struct collect_image *
             (void)snprintf(part->file, sizeof part->file, "%.150s.fp", image->stem); /* fits */
         else
             (void)snprintf(part->file, sizeof part->file, "%.140s.w%04u.fp", image->stem, part->window);
+        (void)snprintf(collect_note(image)->file, sizeof part->file, "%s", part->file);
         status = fp_writer_create(collector->directory_fd, part->file, &options, meta, meta_count, &error,
                                   &image->writer);
     }
@@ -186,7 +188,6 @@ void image_forget_marks(struct collect_image *image)
 
 void image_open_part(struct collector *collector, struct collect_image *image)
 {
-    struct seg_slot_note *note = collect_note(image);
     struct collect_part *part = list_part(image);
     image->between = false;
     image->stopped_by = FP_LOSS_DISK_FULL;
@@ -194,6 +195,7 @@ void image_open_part(struct collector *collector, struct collect_image *image)
     if (part == NULL)
         return;
     part->window = collector->window;
+    put_relaxed(&collect_note(image)->events, 0);
     if (create(collector, image, part) != FP_OK) {
         stop_note(collector, STOP_DISK_FULL);
         return;
@@ -204,8 +206,6 @@ void image_open_part(struct collector *collector, struct collect_image *image)
     part->bytes = fp_writer_bytes(image->writer);
     image->bytes += part->bytes;
     image_forget_marks(image);
-    put_relaxed(&note->events, 0);
-    (void)snprintf(note->file, sizeof note->file, "%s", part->file); /* fits */
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------- */
