@@ -164,7 +164,7 @@ static void add_file(struct gathering *gathering, const char *path, const char *
     bool is_other = false;
     char *problem = NULL;
     const int fd = res_file_open(path, &problem);
-    const bool loaded = fd >= 0 && res_result_load_fd(fd, path, result, &is_other, &problem);
+    const bool loaded = fd >= 0 && res_result_load_fd(fd, path, false, result, &is_other, &problem);
     const bool is_fleet = loaded && res_result_is_fleet(result);
     if (loaded && !is_fleet) {
         res_result_judge(result);

@@ -155,29 +155,38 @@ static enum fp_status unpack(uint64_t text_max, char **text, size_t *size, json_
     return status;
 }
 
+enum fp_status fp_json_text(int fd, uint64_t text_max, char **ret_text, size_t *ret_size,
+                            json_error_t *ret_error)
+{
+    memset(ret_error, 0, sizeof *ret_error);
+    *ret_text = NULL;
+    enum fp_status status = read_all(fd, text_max, ret_text, ret_size, ret_error);
+    if (status == FP_OK)
+        status = unpack(text_max, ret_text, ret_size, ret_error);
+    return status;
+}
+
+enum fp_status fp_json_parse(const char *text, size_t size, const struct fp_json_bound *bound,
+                             json_t **ret_root, json_error_t *ret_error)
+{
+    const uint64_t memory_max = bound->memory_bytes != 0 ? bound->memory_bytes : bound->text_bytes * 8;
+    const enum fp_status status = weigh(text, size, memory_max, ret_error);
+    json_t *root = status == FP_OK ? json_loadb(text, size, JSON_REJECT_DUPLICATES, ret_error) : NULL;
+    if (root != NULL)
+        *ret_root = root;
+    return status == FP_OK && root == NULL ? FP_ERR_CORRUPT : status;
+}
+
 enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
                             json_error_t *ret_error)
 {
-    json_error_t own = {0}, *error = ret_error != NULL ? ret_error : &own;
-    char *text = NULL;
+    json_error_t own, *error = ret_error != NULL ? ret_error : &own;
+    char *text;
     size_t size = 0;
-    enum fp_status status;
-    int saved;
-    memset(error, 0, sizeof *error);
-    status = read_all(fd, bound->text_bytes, &text, &size, error);
-    saved = errno;
+    enum fp_status status = fp_json_text(fd, bound->text_bytes, &text, &size, error);
+    const int saved = errno;
     if (status == FP_OK)
-        status = unpack(bound->text_bytes, &text, &size, error);
-    if (status == FP_OK)
-        status = weigh(text, size, bound->memory_bytes != 0 ? bound->memory_bytes : bound->text_bytes * 8,
-                       error);
-    if (status == FP_OK) {
-        json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, error);
-        if (root != NULL)
-            *ret_root = root;
-        else
-            status = FP_ERR_CORRUPT;
-    }
+        status = fp_json_parse(text, size, bound, ret_root, error);
     free(text);
     errno = saved;
     return status;

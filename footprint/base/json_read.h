@@ -41,4 +41,10 @@ struct fp_json_bound fp_json_directory_bound(int directory_fd, int json_fd);
 enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
                             json_error_t *ret_error);
 
+/* fp_json_text / _parse - the two halves of it. ret_text: the caller's to free, also where it could not be read; it may be NULL then. */
+enum fp_status fp_json_text(int fd, uint64_t text_max, char **ret_text, size_t *ret_size,
+                            json_error_t *ret_error);
+enum fp_status fp_json_parse(const char *text, size_t size, const struct fp_json_bound *bound,
+                             json_t **ret_root, json_error_t *ret_error);
+
 #endif

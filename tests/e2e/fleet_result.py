@@ -36,16 +36,16 @@ def mean_of(hosts, at, key):
     logs = [math.log(one["entries"][at][key]["ratio"]) for one in hosts]
     mean = sum(logs) / len(logs)
     spread = math.sqrt(sum((one - mean) ** 2 for one in logs) / (len(logs) - 1))
-    return mean, spread, 2.1 * spread / math.sqrt(len(logs))
+    return mean, 2.1 * spread / math.sqrt(len(logs))
 
 
 def change(hosts, at, key, words):
-    mean, spread, half = mean_of(hosts, at, key)
+    mean, half = mean_of(hosts, at, key)
     verdicts = [one["entries"][at][key]["verdict"] for one in hosts]
     known = len(hosts) >= 5
     word = words[0] if known and mean + half < 0 else words[1] if known and mean - half > 0 else "undecided"
     return {"ratio": math.exp(mean), "ratio_low": math.exp(mean - half) if known else None, "ratio_high": math.exp(mean + half) if known else None,
-            "p_corrected": .001, "tau": spread, "new_host_low": math.exp(mean - 2.1 * spread), "new_host_high": math.exp(mean + 2.1 * spread),
+            "p_corrected": .001,
             "n_eff": float(len(hosts)), "verdict": word, "workloads": len(hosts),
             **{kind: verdicts.count(kind) for kind in (*words, "same", "undecided")}}
 

@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     bool is_other;
     struct res_result typed;
     FUZZ_CHECK(fd >= 0);
-    if (res_result_load_fd(fd, "-", &typed, &is_other, &problem)) {
+    if (res_result_load_fd(fd, "-", false, &typed, &is_other, &problem)) {
         res_result_judge(&typed);
         res_notes_fill(&typed);
         check_reports(&typed);

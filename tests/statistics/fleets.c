@@ -47,7 +47,7 @@ static const struct kind KINDS[] = {
 
 struct tally {
     /* of candidate 1, of fleets with an interval: shares may leave too few hosts that count */
-    size_t covered, total_covered, new_covered, intervals;
+    size_t covered, total_covered, intervals;
     size_t told, host_told; /* fleets with a verdict over all on any candidate; on any host */
     size_t any;             /* with a verdict over all, or a loser named */
     size_t misnamed;        /* that name a loser which is none */
@@ -204,8 +204,6 @@ static struct tally simulate(const struct kind *kind, size_t fleets, struct res_
         tally.intervals += isfinite(time->low);
         tally.covered += holds(time->low, time->high, truth_of(kind, &fleet, truths));
         tally.total_covered += holds(cpu->low, cpu->high, total_of(kind, &fleet, truths));
-        tally.new_covered += holds(time->new_host_low, time->new_host_high,
-                                   exp(kind->mean + kind->tau * normal(random)));
         count_verdicts(kind, &fleet, truths, &tally);
         res_fleet_release(&fleet);
     }
@@ -223,7 +221,6 @@ static json_t *told(const struct kind *kind, const struct tally *tally, size_t f
         {"intervals", tally->intervals},
         {"covered", tally->covered},
         {"total_covered", tally->total_covered},
-        {"new_covered", tally->new_covered},
         {"told", tally->told},
         {"any", tally->any},
         {"host_told", tally->host_told},

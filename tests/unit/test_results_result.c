@@ -2,7 +2,10 @@
 #include "results/measure/result/result.h"
 
 #include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "results/measure/figures/figures.h"
 #include "unit/harness.h"
 
 /* Whether `now` has all that `before` has; keys may have been added. Numbers are equal as numbers. */
@@ -168,6 +171,126 @@ TEST(a_part_that_cannot_be_read_is_no_missing_one)
     }
 }
 
-RUN_TESTS(T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept),
+/* A descriptor of the first bytes of a text, from its beginning. */
+static int text_fd(const char *text, size_t size)
+{
+    const int fd = memfd_create("result", MFD_CLOEXEC);
+    CHECK(write(fd, text, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0);
+    return fd;
+}
+
+/* The problem; "": it is read. The caller's to free. */
+static char *load(const char *text, size_t size, bool only_rows, struct res_result *ret_result)
+{
+    bool is_other;
+    char *problem = NULL;
+    const int fd = text_fd(text, size);
+    if (res_result_load_fd(fd, "-", only_rows, ret_result, &is_other, &problem))
+        problem = strdup("");
+    close(fd);
+    return problem;
+}
+
+static char *text_of(const char *name)
+{
+    json_t *json = file_of(name);
+    CHECK(json != NULL);
+    char *text = json_dumps(json, JSON_INDENT(1));
+    json_decref(json);
+    return text;
+}
+
+TEST(without_what_no_row_names_the_figures_are_the_same)
+{
+    static const char *const FILES[] = {"tests/cli/data/result.json", "tests/cli/data/gate-now.json"};
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+        char *text = text_of(FILES[i]);
+        struct res_result whole, rows;
+        CHECK_STR(load(text, strlen(text), false, &whole), "");
+        CHECK_STR(load(text, strlen(text), true, &rows), "");
+        res_result_judge(&whole);
+        res_result_judge(&rows);
+        json_t *all = res_result_write(&whole), *some = res_result_write(&rows);
+        CHECK(holds(all, some, FILES[i]) && !json_equal(all, some));
+        const struct res_figures *one = &whole.workloads[0].candidates[1].figures,
+                                 *other = &rows.workloads[0].candidates[1].figures;
+        CHECK(one->steady_ns_per_op > 0 && one->steady_ns_per_op == other->steady_ns_per_op);
+        CHECK(one->peak_bytes > 0 && one->peak_bytes == other->peak_bytes);
+        json_decref(all);
+        json_decref(some);
+        res_result_release(&whole);
+        res_result_release(&rows);
+        free(text);
+    }
+}
+
+/* Cut off anywhere, or with a hole: both ways say so, in the same words. */
+TEST(a_torn_result_is_refused_without_what_no_row_names_too)
+{
+    char *text = text_of("tests/cli/data/result.json");
+    const size_t size = strlen(text);
+    for (size_t at = 1; at < size; at += 97) {
+        const char kept = text[at];
+        for (int hole = 0; hole < 2; hole++) {
+            struct res_result one, other;
+            char *whole = load(text, hole ? size : at, false, &one);
+            char *rows = load(text, hole ? size : at, true, &other);
+            CHECK_STR(rows, whole);
+            CHECK(hole || *whole != '\0');
+            if (*whole == '\0') { /* the parser passes over it behind a number */
+                res_result_release(&one);
+                res_result_release(&other);
+            }
+            free(whole);
+            free(rows);
+            text[at] = hole ? kept : '\0';
+        }
+    }
+    free(text);
+}
+
+struct part {
+    double ratio;
+    json_t *rest;
+};
+#define OWNER struct part
+static const struct res_field PART_FIELDS[] = {RES_ROW(NUMBER, "time.ratio", ratio, NULL),
+                                               RES_ROW(NUMBER, "name", ratio, NULL)};
+static const struct res_described PART = RES_DESCRIBE("a part", PART_FIELDS);
+#undef OWNER
+
+TEST(a_text_keeps_what_rows_name)
+{
+    static const struct {
+        const char *text, *kept; /* NULL: it is to be parsed whole */
+    } CASES[] = {
+        {"{\"name\": [1, {\"a\": \"]\"}], \"other\": {\"name\": \"\\\"}\"}}",
+         "{\"name\":[1, {\"a\": \"]\"}]}"},
+        {" {\"other\":1 , \"time\": {\"more\": [], \"ratio\": 2}, \"name\":3 } ",
+         "{\"time\":{\"ratio\":2},\"name\":3 }"},
+        {"{}", "{}"},
+        {"{\"other\": 1,}", NULL},
+        {"{\"other\": 1", NULL},
+        {"{\"other\": [1}", NULL},
+        {"{\"other\": \"a\\\"}", NULL},
+        {"{\"oth\\u0065r\": 1}", NULL},
+        {"{\"other\" 1}", NULL},
+        {"{} {}", NULL},
+        {"[]", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        char kept[128] = "";
+        size_t size;
+        const bool whole = res_described_text(&PART, CASES[i].text, strlen(CASES[i].text), kept, &size);
+        CHECK(whole == (CASES[i].kept != NULL));
+        if (whole)
+            CHECK_STR(kept, CASES[i].kept);
+    }
+}
+
+RUN_TESTS(T(without_what_no_row_names_the_figures_are_the_same),
+          T(a_torn_result_is_refused_without_what_no_row_names_too), T(a_text_keeps_what_rows_name),
+          T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept),
           T(a_count_that_is_lacking_is_not_written), T(a_figure_of_another_kind_is_none),
           T(what_is_wrong_is_named), T(a_part_that_cannot_be_read_is_no_missing_one))

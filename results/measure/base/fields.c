@@ -2,7 +2,6 @@
 #include "results/measure/base/fields.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +14,13 @@ static void *member(const void *owner, size_t offset)
     return (char *)(uintptr_t)owner + offset;
 }
 
-/* Take the first part off a dotted key. Returns whether another part follows. */
+/* Take the first part off a row's dotted key. Returns whether another part follows. */
 static bool next_part(const char **key, char ret_part[KEY_MAX])
 {
-    const size_t length = strcspn(*key, ".");
-    snprintf(ret_part, KEY_MAX, "%.*s", (int)length, *key);
+    size_t length = 0;
+    for (; (*key)[length] != '.' && (*key)[length] != '\0'; length++)
+        ret_part[length] = (*key)[length];
+    ret_part[length] = '\0';
     *key += length + ((*key)[length] == '.');
     return **key != '\0';
 }
@@ -311,32 +312,6 @@ static bool read_value(const struct res_field *field, const json_t *value, void 
     return false;
 }
 
-/* Take a key out of a shallow copy of an object: objects on the way to it are copied, nothing else is. */
-static void forget(json_t *object, const char *key)
-{
-    char part[KEY_MAX];
-    if (!next_part(&key, part)) {
-        json_object_del(object, part);
-        return;
-    }
-    json_t *inside = json_object_get(object, part);
-    if (!json_is_object(inside))
-        return;
-    json_t *copy = json_copy(inside);
-    forget(copy, key);
-    json_object_set_new(object, part, copy);
-}
-
-static json_t *rest_of(const struct res_described *described, const json_t *object)
-{
-    json_t *rest = json_copy((json_t *)(uintptr_t)object);
-    for (size_t i = 0; i < described->field_count; i++) {
-        if ((described->fields[i].flags & RES_FIELD_READ_ONLY) == 0)
-            forget(rest, described->fields[i].key);
-    }
-    return rest;
-}
-
 bool res_described_read(const struct res_described *described, const json_t *object, void *ret_struct,
                         char **ret_problem)
 {
@@ -364,7 +339,7 @@ bool res_described_read(const struct res_described *described, const json_t *obj
     }
     if (problem == NULL) {
         if (described->rest_offset != RES_NO_REST)
-            *(json_t **)member(ret_struct, described->rest_offset) = rest_of(described, object);
+            *(json_t **)member(ret_struct, described->rest_offset) = res_described_rest(described, object);
         return true;
     }
     res_described_release(described, ret_struct);

@@ -203,6 +203,17 @@ void res_texts_release(struct res_texts *texts);
 /* res_described_release - free what a struct owns, and empty it. */
 void res_described_release(const struct res_described *described, void *owner);
 
+/* ---- rest.c: what no row names.
+ *
+ * res_described_rest - those members of an object. A new reference.
+ * res_described_text - the text of a JSON object without them, for what is read and not written again: they are most of a result.
+ * Of them only the end is looked for.
+ * ret_text  room for `size` bytes.
+ * Returns false where the text is not what our writers write, perhaps damaged: parsing it whole tells. */
+json_t *res_described_rest(const struct res_described *described, const json_t *object);
+bool res_described_text(const struct res_described *described, const char *text, size_t size, char *ret_text,
+                        size_t *ret_size);
+
 /* ---- lives.c: values of ours as JSON has them: what is not known is null. Each returns a new reference. */
 
 /* res_json_number / res_json_whole - a figure, as it is or rounded to a whole number, which must be within int64's range; null

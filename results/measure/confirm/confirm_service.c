@@ -16,7 +16,6 @@
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/run/run.h"
 #include "results/measure/watch/sampled.h"
 
 #define SHELL         "/bin/sh"

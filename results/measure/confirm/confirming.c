@@ -10,9 +10,6 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/candidate/candidates.h"
-#include "results/measure/run/run.h"
-#include "results/measure/statistics/statistics.h"
 #include "results/measure/watch/sampled.h"
 
 /* One of the candidates beside the baseline, or the control. */

@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "results/measure/candidate/candidates.h"
 #include "results/measure/experiment/timed.h"
 #include "results/measure/result/result.h"
 

@@ -13,7 +13,6 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
-#include "results/measure/run/run.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 

@@ -32,8 +32,6 @@
 #include <stdint.h>
 
 #include "results/measure/result/result.h"
-#include "results/measure/run/run.h"
-#include "results/measure/statistics/statistics.h"
 
 struct res_experiment {
     struct res_options options; /* as given: its pointers stay borrowed */

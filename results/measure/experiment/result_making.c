@@ -10,7 +10,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/machine/disturbances.h"
-#include "results/measure/result/result.h"
 
 /* Words that may come from anywhere; NULL: none. */
 static char *plain(const char *words)

@@ -11,7 +11,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/timed.h"
-#include "results/measure/statistics/statistics.h"
 
 #define START_LATE_NS UINT64_C(2000000000) /* of one start: it hangs */
 

@@ -9,7 +9,6 @@
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
 
 #define BATCHES_MAX 2048u /* of a run */
 

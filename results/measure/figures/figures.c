@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/statistics/statistics.h"
 
 /* Of a workload: the candidates, the control, the floor. */
 static size_t entry_count(const struct res_result_workload *workload)
@@ -153,8 +152,10 @@ static double resolved(const struct res_result_workload *workload)
 static struct res_difference judged_time(const struct res_result_workload *workload,
                                          const struct res_series *own, const struct res_series *base)
 {
-    const struct res_estimate found = res_logarithm_estimate(res_series_logarithm(own, base));
-    struct res_difference time = {.ratio = found.value, .interval = found.interval, .p_value = found.p_value};
+    const struct res_logarithm logarithm = res_series_logarithm(own, base);
+    const struct res_estimate found = res_logarithm_estimate(logarithm);
+    struct res_difference time = {
+        .ratio = found.value, .interval = found.interval, .p_value = found.p_value, .logarithm = logarithm};
     const struct res_comparison comparison = {.ratio = time.ratio,
                                               .interval = time.interval,
                                               .rounds = own->count,
@@ -203,8 +204,11 @@ static void judge_few(struct res_result_workload *workload, const struct res_ser
                                               .least = FEW_LEAST};
     const enum res_verdict verdict = res_judge(&comparison);
     if ((verdict == RES_LESS && most[0] < least[1]) || (verdict == RES_MORE && least[0] > most[1]))
-        *time = (struct res_difference){
-            .ratio = found.value, .interval = found.interval, .p_value = found.p_value, .verdict = verdict};
+        *time = (struct res_difference){.ratio = found.value,
+                                        .interval = found.interval,
+                                        .p_value = found.p_value,
+                                        .verdict = verdict,
+                                        .logarithm = time->logarithm};
 }
 
 /* A difference that the number of candidates makes likely is none. */
@@ -267,7 +271,8 @@ static struct res_difference judged_paired(const struct res_series *own, const s
                                            const struct res_series *control, size_t rounds_needed,
                                            double worth)
 {
-    const struct res_estimate found = res_logarithm_estimate(res_series_logarithm(own, base));
+    const struct res_logarithm logarithm = res_series_logarithm(own, base);
+    const struct res_estimate found = res_logarithm_estimate(logarithm);
     const struct res_logarithm noise = control != NULL ? res_series_logarithm(control, base)
                                                        : (struct res_logarithm){NAN, NAN, 0};
     const struct res_comparison comparison = {
@@ -279,8 +284,10 @@ static struct res_difference judged_paired(const struct res_series *own, const s
         .has_control = isfinite(noise.value),
         .control = res_logarithm_estimate(noise).interval,
     };
-    return (struct res_difference){
-        .ratio = found.value, .interval = found.interval, .verdict = res_judge(&comparison)};
+    return (struct res_difference){.ratio = found.value,
+                                   .interval = found.interval,
+                                   .verdict = res_judge(&comparison),
+                                   .logarithm = logarithm};
 }
 
 /* A prediction that was not made, of either side, is no ground for a verdict. Without a memory pass all stand on the same footing, and

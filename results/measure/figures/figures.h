@@ -21,8 +21,6 @@
 
 #include "results/measure/base/figure_words.h"
 #include "results/measure/result/result.h"
-#include "results/measure/run/run.h"
-#include "results/measure/statistics/statistics.h"
 
 /* res_result_judge - once where a result has been made, and once where one has been read.
  * res_workload_judge - of one workload, all but the verdict.

@@ -9,10 +9,7 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/result/result.h"
-#include "results/measure/statistics/statistics.h"
 
 /* Runs that a metric is taken of, and where its sample is in each. */
 enum source { OF_ROUNDS, OF_MEMORY, OF_LATENCY };
@@ -186,9 +183,8 @@ double res_series_steady_ns(const struct res_series *series)
                            : NAN;
 }
 
-/* Of times. */
-static struct res_logarithm steady_of(const struct res_series *series, const struct res_series *base,
-                                      double *ret_says)
+struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
+                                       double *ret_says)
 {
     const bool is_baseline = series->control.batches.round_count > 0;
     const struct res_steady_sides sides = {
@@ -224,19 +220,13 @@ struct res_logarithm res_series_logarithm(const struct res_series *series, const
 {
     const size_t count = base == NULL || series->count < base->count ? series->count : base->count;
     if (res_series_has_time(series) && (base == NULL || res_series_has_time(base)))
-        return steady_of(series, base, NULL);
+        return res_series_rounds(series, base, NULL);
     double *ratios = res_calloc(count + 1, sizeof *ratios);
     for (size_t i = 0; i < count; i++)
         ratios[i] = base == NULL ? series->values[i] : res_ratio_of(series->values[i], base->values[i]);
     const struct res_logarithm found = res_trimmed_logarithm(ratios, count);
     free(ratios);
     return found;
-}
-
-struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
-                                       double *ret_says)
-{
-    return steady_of(series, base, ret_says);
 }
 
 struct res_logarithm res_series_across(const struct res_series *now, const struct res_series *then)

@@ -6,9 +6,7 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
 
 #define APART        1.2    /* a replay that has more than so much of the process' is not like it */
 #define APART_FAULTS 1000.0 /* and by so many: less is the harness' own touching */

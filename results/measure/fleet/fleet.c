@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/statistics/statistics.h"
 
 /* ---- blocks of a host ------------------------------------------------------------------------ */
 

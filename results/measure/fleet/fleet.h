@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "results/measure/result/result.h"
-#include "results/measure/statistics/statistics.h"
 
 #define RES_FLEET_LOSES                                                                                      \
     0.01 /* of the process: as little as is worth an allocator (verdict.c) loses as much */

@@ -7,7 +7,6 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
 
 struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked)
 {
@@ -109,26 +108,18 @@ static struct res_logarithm told_by(const struct res_difference *told, uint64_t 
     return found;
 }
 
-/* What the table's figure is made of; its error is known where a verdict would be. base: the baseline's. */
-static struct res_logarithm logarithm_of(const struct res_result_workload *workload,
-                                         const struct res_result_entry *entry, const struct res_series *base,
-                                         enum res_metric metric)
+/* What the table's figure is made of; its error is known where a verdict would be. */
+static struct res_logarithm logarithm_of(const struct res_difference *difference, uint64_t rounds,
+                                         uint64_t needed)
 {
-    const bool is_time = metric == RES_METRIC_TIME, in_passes = !is_time && workload->memory_rounds > 0;
-    const uint64_t rounds = in_passes ? entry->resident_rounds : workload->rounds;
-    struct res_series own = res_series_of(workload, entry, metric);
-    struct res_logarithm found = own.count > 0 && base->count > 0
-                                     ? res_series_logarithm(&own, base)
-                                     : told_by(is_time ? &entry->figures.time : &entry->figures.peak, rounds);
-    if (rounds < (in_passes ? RES_ROUNDS_FOR_MEMORY : RES_ROUNDS_FOR_VERDICT))
-        found.error = NAN;
-    res_series_release(&own);
+    struct res_logarithm found = difference->logarithm.freedom > 0 ? difference->logarithm
+                                                                   : told_by(difference, rounds);
+    found.error = rounds >= needed ? found.error : NAN;
     return found;
 }
 
-/* time, peak: the baseline's. */
-static void take_side(const struct res_result_workload *workload, const struct res_series *time,
-                      const struct res_series *peak, const char *name, struct res_fleet_side *ret_side)
+static void take_side(const struct res_result_workload *workload, const char *name,
+                      struct res_fleet_side *ret_side)
 {
     const struct res_result_entry *entry = res_result_entry_named(workload, name);
     const struct res_result_entry *base = &workload->candidates[0];
@@ -143,8 +134,10 @@ static void take_side(const struct res_result_workload *workload, const struct r
         return;
     ret_side->time = ret_side->peak = (struct res_logarithm){0, 0, 1};
     if (entry != base) {
-        ret_side->time = logarithm_of(workload, entry, time, RES_METRIC_TIME);
-        ret_side->peak = logarithm_of(workload, entry, peak, RES_METRIC_RSS_PEAK);
+        ret_side->time = logarithm_of(&entry->figures.time, workload->rounds, RES_ROUNDS_FOR_VERDICT);
+        ret_side->peak = logarithm_of(&entry->figures.peak,
+                                      workload->memory_rounds > 0 ? entry->resident_rounds : workload->rounds,
+                                      res_rounds_for_memory(workload));
     }
     ret_side->files = fmax(entry->figures.start_file_bytes - base->figures.start_file_bytes, 0);
     ret_side->starts_ns = res_starts_more_ns(workload, entry);
@@ -195,12 +188,8 @@ static struct res_fleet_block *block_of(const struct res_fleet_input *input,
         .rss_bytes = process != NULL && process->rss_peak_bytes >= 1 ? process->rss_peak_bytes : NAN,
         .sides = res_calloc(input->candidate_count, sizeof *block->sides),
     };
-    struct res_series time = res_series_of(workload, base, RES_METRIC_TIME);
-    struct res_series peak = res_series_of(workload, base, RES_METRIC_RSS_PEAK);
     for (size_t i = 0; i < input->candidate_count; i++)
-        take_side(workload, &time, &peak, input->candidates[i], &block->sides[i]);
-    res_series_release(&time);
-    res_series_release(&peak);
+        take_side(workload, input->candidates[i], &block->sides[i]);
     return block;
 }
 

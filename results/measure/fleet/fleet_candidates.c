@@ -7,7 +7,6 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
 
 /* ---- one candidate's figures of all hosts ----------------------------------------------------- */
 
@@ -69,22 +68,6 @@ static void sample_release(struct sample *sample)
     free(sample->values);
     free(sample->variances);
     free(sample->shares);
-}
-
-/* Values, variances and shares of those with a variance, in the same order. */
-static struct sample known_of(const struct sample *sample)
-{
-    struct sample known = {.values = res_calloc(sample->count + 1, sizeof *known.values),
-                           .variances = res_calloc(sample->count + 1, sizeof *known.variances),
-                           .shares = res_calloc(sample->count + 1, sizeof *known.shares)};
-    for (size_t i = 0; i < sample->count; i++) {
-        if (!isfinite(sample->variances[i]))
-            continue;
-        known.values[known.count] = sample->values[i];
-        known.variances[known.count] = sample->variances[i];
-        known.shares[known.count++] = sample->shares[i];
-    }
-    return known;
 }
 
 static bool tells_spread(const struct res_fleet *fleet, double n_eff)
@@ -178,15 +161,6 @@ static double fill_change(const struct res_fleet *fleet, const struct sample *sa
     const struct res_estimate estimate = res_logarithm_estimate(mean);
     ret_change->low = estimate.interval.low;
     ret_change->high = estimate.interval.high;
-    struct sample known = known_of(sample);
-    const double tau2 = res_many_spread(known.values, known.variances, known.count).tau2;
-    ret_change->tau = sqrt(tau2);
-    if (!fleet->all_hosts && isfinite(tau2)) {
-        const struct res_interval other = res_many_new(mean, tau2, sample->count);
-        ret_change->new_host_low = exp(other.low);
-        ret_change->new_host_high = exp(other.high);
-    }
-    sample_release(&known);
     return isfinite(estimate.interval.low) ? estimate.p_value : NAN;
 }
 

@@ -353,7 +353,7 @@ static char *load(const char *file, struct res_result *ret_result)
     const int fd = res_file_open(file, &problem);
     if (fd < 0)
         return problem;
-    const bool is_read = res_result_load_fd(fd, file, ret_result, &is_other, &problem);
+    const bool is_read = res_result_load_fd(fd, file, true, ret_result, &is_other, &problem);
     (void)close(fd); /* only read from */
     if (is_read && ret_result->workload_count == 0) {
         problem = res_strdup(res_result_is_fleet(ret_result) ? "a fleet: name the results that it is of"

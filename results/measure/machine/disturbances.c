@@ -16,8 +16,6 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/result/result.h"
-#include "results/measure/statistics/statistics.h"
 
 #define RES_MACHINE_VARIABLE "MALLAB_MACHINE"
 

@@ -17,7 +17,6 @@
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/machine/disturbances.h"
-#include "results/measure/run/run.h"
 
 static const char *const STATES[] = {"ok", "note", "bad"}; /* in the order of the enum */
 

@@ -58,11 +58,6 @@ const struct res_described RES_FLEET_HOST = RES_DESCRIBE_WHOLLY("a host", HOST_F
                    "95 % interval by the spread between hosts; `null` below 5 effective hosts"),             \
         RES_ROW(NUMBER, prefix "p_corrected", member.p_corrected,                                            \
                 "of whether it is 1, for all candidates together (Holm)"),                                   \
-        RES_ROW(NUMBER, prefix "tau", member.tau,                                                            \
-                "spread between hosts, of the logarithm (Paule and Mandel)"),                                \
-        RES_ROW(NUMBER, prefix "new_host_low", member.new_host_low,                                          \
-                "where another host typically lies: 95 % prediction interval"),                              \
-        RES_ROW(NUMBER, prefix "new_host_high", member.new_host_high, "likewise"),                           \
         RES_ROW(NUMBER, prefix "n_eff", member.n_eff, "hosts of equal share that say as much (Kish)"),       \
         RES_WORD(prefix "verdict", member.verdict, verdicts, "of the mean"),                                 \
         RES_ROW(COUNT, prefix "workloads", member.workloads, "that it is of"),                               \

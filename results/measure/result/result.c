@@ -186,13 +186,37 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* As our writers write it, and without what no row names. */
+static bool parse_rows(const char *text, size_t size, const struct fp_json_bound *bound, json_t **ret_result)
+{
+    json_error_t error;
+    size_t kept;
+    char *rows = res_calloc(size, 1);
+    const bool parsed = res_described_text(&RES_RESULT, text, size, rows, &kept) &&
+                        fp_json_parse(rows, kept, bound, ret_result, &error) == FP_OK;
+    free(rows);
+    if (parsed && is_schema_of_result(json_string_value(json_object_get(*ret_result, "schema"))))
+        return true;
+    if (parsed)
+        json_decref(*ret_result);
+    return false;
+}
+
 /* Bounded as results are (footprint/base/json_read.h). */
-static enum fp_status parse(int fd, json_t **ret_result, json_error_t *ret_error)
+static enum fp_status parse(int fd, bool only_rows, json_t **ret_result, json_error_t *ret_error)
 {
     struct fp_json_bound bound = {FP_JSON_RESULT_BYTES, FP_JSON_RESULT_MEMORY};
     if (fp_memory_is_asked())
         bound = (struct fp_json_bound){fp_memory_bound(), fp_memory_bound()};
-    return fp_json_read(fd, &bound, ret_result, ret_error);
+    char *text;
+    size_t size = 0;
+    enum fp_status status = fp_json_text(fd, bound.text_bytes, &text, &size, ret_error);
+    const int saved = errno;
+    if (status == FP_OK && !(only_rows && parse_rows(text, size, &bound, ret_result)))
+        status = fp_json_parse(text, size, &bound, ret_result, ret_error);
+    free(text);
+    errno = saved;
+    return status;
 }
 
 /* Why that failed, in one line; of what is no JSON, what it is instead where that can be told. */
@@ -222,12 +246,12 @@ static char *unread(const char *path, enum fp_status status, const json_error_t 
     return problem;
 }
 
-bool res_result_load_fd(int fd, const char *path, struct res_result *ret_result, bool *ret_is_other,
-                        char **ret_problem)
+bool res_result_load_fd(int fd, const char *path, bool only_rows, struct res_result *ret_result,
+                        bool *ret_is_other, char **ret_problem)
 {
     json_error_t error;
     json_t *json = NULL;
-    const enum fp_status status = parse(fd, &json, &error);
+    const enum fp_status status = parse(fd, only_rows, &json, &error);
     const int saved = errno;
     const char *schema = json_string_value(json_object_get(json, "schema"));
     *ret_is_other = json != NULL && !is_schema_of_result(schema) && !is_schema_of_fleet(schema);
@@ -249,7 +273,7 @@ bool res_result_load(const char *path, struct res_result *ret_result, char **ret
     else if (fstat(fd, &facts) == 0 && S_ISDIR(facts.st_mode))
         *ret_problem = res_strdup("is a directory: name a result in it");
     else
-        read = res_result_load_fd(fd, path, ret_result, &is_other, ret_problem);
+        read = res_result_load_fd(fd, path, false, ret_result, &is_other, ret_problem);
     if (fd >= 0 && !is_stdin)
         (void)close(fd); /* only read from */
     return read;

@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "results/measure/base/fields.h"
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -30,6 +29,8 @@ struct res_difference {
     double p_value;               /* whether times differ at all (steady.c); 0: not tested */
     double p_corrected;           /* the same for all candidates together (figures.h); 0: not done */
     enum res_verdict verdict;
+    struct res_logarithm
+        logarithm; /* that this is of, where it was judged here; freedom 0: it was told by a file */
 };
 
 struct res_figures {
@@ -308,12 +309,13 @@ extern const struct res_described RES_RESULT, RES_RESULT_WORKLOAD, RES_RESULT_EN
     RES_LATENCY, RES_MACHINE, RES_NOTE, RES_PROGRAM_VERDICT;
 
 /* res_result_load - the result that a file holds, "-" being standard input: read within bounds, and checked.
- * res_result_load_fd - likewise of a descriptor, which stays open. ret_is_other: set to whether it is JSON and no result, as may
- *              well lie beside results.
+ * res_result_load_fd - likewise of a descriptor, which stays open.
+ * only_rows    without what no row names (rest.c), in a third of the time: for figures of all of it, not to be written again
+ * ret_is_other whether it is JSON and no result, as may well lie beside results
  * ret_problem  one line, the caller's to free, where false is returned. */
 bool res_result_load(const char *path, struct res_result *ret_result, char **ret_problem);
-bool res_result_load_fd(int fd, const char *path, struct res_result *ret_result, bool *ret_is_other,
-                        char **ret_problem);
+bool res_result_load_fd(int fd, const char *path, bool only_rows, struct res_result *ret_result,
+                        bool *ret_is_other, char **ret_problem);
 
 /* res_result_read - the result that a JSON object holds, checked.
  * ret_problem  one line, the caller's to free, where false is returned. */
@@ -400,9 +402,7 @@ struct res_fleet_host {
 /* All hosts together. */
 struct res_fleet_change {
     double ratio, low, high;
-    double p_corrected; /* of whether it is 1, for all candidates together (Holm) */
-    double tau;         /* spread between hosts, of the logarithm, without the noise of their figures */
-    double new_host_low, new_host_high;   /* where a host that was not measured typically lies */
+    double p_corrected;                   /* of whether it is 1, for all candidates together (Holm) */
     double n_eff;                         /* hosts of equal share that say as much */
     int verdict;                          /* enum res_verdict */
     uint64_t workloads;                   /* that it is of */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/base/fields.h"
 #include "results/measure/base/lives.h"
 
 #define COURSE_POINTS 512u /* of the samples of a merged run */

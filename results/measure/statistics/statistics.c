@@ -255,8 +255,7 @@ struct res_tails res_logarithm_tails(struct res_logarithm logarithm, double limi
 /* ---- the formulas of many workloads. Sources stand in the header ---- */
 
 #define NORMAL_FREEDOM                                                                                       \
-    10000.0            /* Student's 97.5 % quantile is 1.9602 then, the normal distribution's 1.9600 */
-#define ROUNDING 1e-20 /* of a variance of logarithms; less is none */
+    10000.0 /* Student's 97.5 % quantile is 1.9602 then, the normal distribution's 1.9600 */
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
@@ -318,56 +317,6 @@ struct res_logarithm res_many_these(const double *values, const double *variance
     for (size_t i = 0; i < count; i++)
         squares += pow(shares[i] / all, 2) * variances[i];
     return (struct res_logarithm){weighted(values, shares, count), sqrt(squares), NORMAL_FREEDOM};
-}
-
-/* ---- spread ---------------------------------------------------------------------------------- */
-
-/* By the weights of a tau^2: their mean, and the squares around it, which would be count - 1 on average were it true. */
-static struct res_many_spread at(const double *values, const double *variances, size_t count, double tau2,
-                                 double *ret_squares)
-{
-    double all = 0, sum = 0;
-    *ret_squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double weight = 1 / (fmax(variances[i], ROUNDING) + tau2);
-        all += weight;
-        sum += weight * values[i];
-    }
-    for (size_t i = 0; i < count; i++)
-        *ret_squares += pow(values[i] - sum / all, 2) / (fmax(variances[i], ROUNDING) + tau2);
-    return (struct res_many_spread){tau2, sum / all, 1 / sqrt(all)};
-}
-
-/* The squares fall as tau^2 grows: between two bounds. */
-struct res_many_spread res_many_spread(const double *values, const double *variances, size_t count)
-{
-    const double asked = (double)count - 1;
-    double low = 0, high = ROUNDING, squares;
-    if (count < 2)
-        return (struct res_many_spread){NAN, count > 0 ? values[0] : NAN, NAN};
-    struct res_many_spread spread = at(values, variances, count, 0, &squares);
-    if (squares <= asked)
-        return spread;
-    do {
-        high *= 4;
-        (void)at(values, variances, count, high, &squares);
-    } while (squares > asked);
-    while (high - low > 1e-15 * high) {
-        const double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high)
-            break;
-        spread = at(values, variances, count, middle, &squares);
-        *(squares > asked ? &low : &high) = middle;
-    }
-    return spread;
-}
-
-struct res_interval res_many_new(struct res_logarithm mean, double tau2, size_t count)
-{
-    if (count < 3)
-        return (struct res_interval){NAN, NAN};
-    const double reach = res_student_quantile(count - 2) * sqrt(tau2 + mean.error * mean.error);
-    return (struct res_interval){mean.value - reach, mean.value + reach};
 }
 
 /* ---- totals ---------------------------------------------------------------------------------- */

@@ -20,7 +20,6 @@
 #include <stddef.h>
 
 #include "results/measure/figures/figures.h"
-#include "results/measure/result/result.h"
 #include "results/report/grid/grid.h"
 
 /* ---- partners.c: one candidate in two experiments (sessions) of the same workload: what changed, less what the machine did in between.

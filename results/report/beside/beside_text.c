@@ -7,7 +7,6 @@
 
 #include "footprint/base/support.h"
 #include "results/report/beside/beside.h"
-#include "results/report/grid/grid.h"
 
 #define TOLD_MOST 12u /* lines on what was compared */
 

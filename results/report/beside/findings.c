@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/figures.h"
 
 #define RES_WHY_NOISE   "nearer to the limit than the noise (A/A)"
 #define RES_WHY_CROSSES "the interval crosses the limit"

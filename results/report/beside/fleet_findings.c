@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/figures.h"
 #include "results/measure/fleet/fleet.h"
-#include "results/measure/statistics/statistics.h"
 
 #define NAMES_MOST 3u
 

@@ -6,7 +6,6 @@
 
 #include "footprint/base/support.h"
 #include "results/report/beside/result_history.h"
-#include "results/report/grid/grid.h"
 
 /* A narrow terminal never does without the range: a change without it says nothing. */
 static const struct res_column COLUMNS[] = {

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
 
 /* ---- partners ------------------------------------------------------------------------------- */
 

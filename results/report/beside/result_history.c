@@ -11,7 +11,6 @@
 #include "footprint/base/words.h"
 #include "results/measure/base/lives.h"
 #include "results/report/beside/beside.h"
-#include "results/report/grid/grid.h"
 
 #define PART_MAX 64u /* bytes: three parts and the ending stay far below NAME_MAX */
 

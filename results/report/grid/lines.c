@@ -11,7 +11,6 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/statistics/statistics.h"
 
 #define TERMINAL_LEAST 40u /* below that nothing is gained by shorter lines */
 

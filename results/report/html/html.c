@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/fields.h"
-#include "results/measure/base/figure_words.h"
-#include "results/report/grid/grid.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"
 

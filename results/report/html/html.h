@@ -13,9 +13,7 @@
 #include <stddef.h>
 
 #include "footprint/base/support.h"
-#include "results/measure/result/result.h"
 #include "results/report/beside/result_history.h"
-#include "results/report/grid/grid.h"
 
 /* Points of a series in the page. Longer ones are drawn by the least and the greatest value of equal parts. */
 #define RES_HTML_POINTS_MAX 8000u

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/report/grid/grid.h"
 #include "results/report/html/html.h"
 
 /* Made by embed.py. */

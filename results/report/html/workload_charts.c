@@ -4,11 +4,7 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/fields.h"
-#include "results/measure/base/figure_words.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
-#include "results/report/grid/grid.h"
 #include "results/report/html/html.h"
 
 #define ROUNDS_MAX 1024u /* of which a point's median is made */

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
-#include "results/measure/figures/figures.h"
 #include "results/measure/fleet/fleet.h"
 #include "results/report/grid/grid.h"
 

@@ -8,7 +8,6 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
-#include "results/measure/result/result.h"
 
 #define RES_VERDICT_LABEL "verdict" /* of the lines that answer */
 

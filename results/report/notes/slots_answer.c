@@ -4,10 +4,6 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
-#include "results/measure/candidate/candidates.h"
-#include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 
 /* Heap over the anonymous memory of the process: with less, and by so much, the program maps memory itself. */

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
 #include "results/measure/confirm/confirming.h"
-#include "results/measure/figures/figures.h"
 #include "results/report/notes/notes.h"
 
 /* ---- what its runs showed -------------------------------------------------------------------- */

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
-#include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 
 #define NAMED_MOST 4u /* hosts by name in a line */

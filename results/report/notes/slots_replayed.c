@@ -4,10 +4,6 @@
 #include <string.h>
 
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
-#include "results/measure/candidate/candidates.h"
-#include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
 #include "results/report/notes/notes.h"
 
 #define FEW_OPS 20000 /* an allocator's first calls take some 100 us: here 5 ns of each */

@@ -7,8 +7,6 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
-#include "results/report/grid/grid.h"
 #include "results/report/notes/notes.h"
 
 #define WORST 8u /* rows of many hosts */
@@ -72,7 +70,6 @@ void res_fleet_time_grid(struct res_grid *grid, const struct res_fleet *fleet)
         {.heading = "", .own_line = true},
         {.heading = "change", .group = time, .alone = time, .right = true, .gap = 2},
         {.heading = "95 % range", .group = time, .gap = 1, .hidden = !KNOWN(time.low)},
-        {.heading = "another host", .group = time, .gap = 2, .hidden = !KNOWN(time.new_host_low)},
         {.heading = "faster", .group = "hosts", .right = true, .gap = 2},
         {.heading = "slower", .group = "hosts", .right = true, .gap = 1},
         {.heading = "neither", .group = "hosts", .right = true, .gap = 1},
@@ -84,7 +81,6 @@ void res_fleet_time_grid(struct res_grid *grid, const struct res_fleet *fleet)
         res_grid_add(grid, candidate->name);
         add_change(grid, change, false);
         add_range(grid, change->low, change->high);
-        add_range(grid, change->new_host_low, change->new_host_high);
         add_count(grid, change->less, RES_ROLE_GOOD);
         add_count(grid, change->more, RES_ROLE_BAD);
         add_count(grid, change->same + change->undecided, RES_ROLE_NONE);

@@ -8,10 +8,6 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
-#include "results/measure/result/result.h"
-#include "results/measure/statistics/statistics.h"
-#include "results/report/grid/grid.h"
 #include "results/report/notes/notes.h"
 
 #define SHOWN_MAX 64u

@@ -2,7 +2,7 @@
  *
  *   screen   of a workload: what was replayed and which part of the program malloc is, a row for each candidate, the verdict with what to
  *            try; of a confirmation: what ran, and a row for each candidate; of a fleet: for each candidate the time over all with its
- *            range, where another host typically lies and how many hosts are faster and slower, and what all hosts hold
+ *            range and how many hosts are faster and slower, and what all hosts hold
  *   table    of a workload: all its columns in two blocks, time and memory. A difference is printed as percent against the baseline;
  *            memory in one unit for the table
  *   hosts    of a fleet, in the order of their time under its leader, which is the candidate with the least common time: the worst first,
@@ -13,7 +13,6 @@
 #define MALLAB_RESULTS_REPORT_TABLE_TABLE_H
 
 #include "results/measure/machine/disturbances.h"
-#include "results/measure/result/result.h"
 #include "results/report/grid/grid.h"
 
 /* ---- a result -------------------------------------------------------------------------------- */

@@ -7,10 +7,6 @@
 
 #include "footprint/base/support.h"
 #include "footprint/base/words.h"
-#include "results/measure/base/figure_words.h"
-#include "results/measure/figures/figures.h"
-#include "results/measure/statistics/statistics.h"
-#include "results/report/grid/grid.h"
 #include "results/report/notes/notes.h"
 
 #define NO_TRUST "not trustworthy"
