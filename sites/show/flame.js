@@ -331,7 +331,7 @@ function followControls() {
 
 const title = data.title ?? "a program";
 document.title = `${title} - mallab flame`;
-document.getElementById("foot").append(`mallab ${data.mallab_version}. A box is a function, above those that it calls; its width is its and their share of what is chosen above. Click or Enter zooms, Escape goes back, the arrows walk, / searches.`);
+document.getElementById("version").textContent = data.mallab_version;
 document.getElementById("main").append(element("h1", {}, title));
 if (count > 0 && data.metrics.length > 0) {
   document.getElementById("main").append(

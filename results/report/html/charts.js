@@ -101,7 +101,7 @@ function pathOf(xs, ys, place) {
 
 // ---- lines, and points that each stand for something.
 //
-// settings: title, x, series [{label, values, colour, is_live}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel. x rises; values are
+// settings: label, x, series [{label, values, colour, is_live}], xKind and yKind (of TICKS; else linear), xText, yText, xLabel. x rises; values are
 // as long as x, null where there is none. Of points (isPoints): pad, told(at, series) names one, over(place) draws more; a series has also lows
 // and highs, and signs ({sign, kind}).
 
@@ -250,8 +250,7 @@ function chart(settings) {
   const last = settings.x.length - 1, pad = settings.pad ?? 0;
   const whole = [settings.x[0] - pad, settings.x[last] + pad];
   const made = {number: sheets.size, shown: settings.series.map(() => true), view: whole, values: [], at: null, told: element("p", {class: "told"}), when: element("span", {class: "when"})};
-  const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": `${settings.title}. Arrow keys `
-    + `${settings.isPoints ? "go from point to point" : "move"}, plus and minus zoom, 0 shows all.`});
+  const holder = element("div", {class: "plot", tabindex: "0", role: "img", "aria-label": settings.label});
   const rebuild = () => {
     if (sheets.get(holder).width > 0) sheets.get(holder).draw(sheets.get(holder).width);
     if (made.at && made.shown[made.at.series]) namePoint(settings, made, made.at);

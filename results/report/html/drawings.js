@@ -123,5 +123,5 @@ function drawnOf(spec) {
   if (spec.kind === "rounds") return sheet(element("div", {class: "plot", role: "img", "aria-label": spec.rows.map(({name, words}) => `${name} ${words}`).join(", ")}), (width) => drawRounds(spec, width));
   if (spec.kind === "map") return mapOf(spec);
   const settings = LINES[spec.kind](spec);
-  return settings && chart({title: spec.title, xLabel: spec.x_label, yText: WRITTEN[spec.y_as], ...settings});
+  return settings && chart({label: spec.label, xLabel: spec.x_label, yText: WRITTEN[spec.y_as], ...settings});
 }

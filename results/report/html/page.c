@@ -57,7 +57,13 @@ void res_page_grid(struct res_page *page, const char *caption, struct res_grid *
 
 void res_page_chart(struct res_page *page, const char *title, json_t *chart)
 {
+    const char *kind = json_string_value(json_object_get(chart, "kind"));
+    const bool points = kind != NULL && strcmp(kind, "points") == 0;
+    char *label = res_printf("%s. Arrow keys %s, plus and minus zoom, 0 shows all.", title,
+                             points ? "go from point to point" : "move");
     json_object_set_new(chart, "title", json_string(title));
+    json_object_set_new(chart, "label", json_string(label));
+    free(label);
     res_page_mark(page, "<figure class=\"chart\"><figcaption>");
     res_html_add(&page->body, title);
     res_page_mark(page, "</figcaption><div data-chart=\"%zu\"></div></figure>\n",
