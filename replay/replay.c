@@ -383,7 +383,7 @@ static bool is_proven(struct run *run)
         rep_complain("%s", run->proof.why);
         return false;
     }
-    return settings_are_right(run, rep_settings_after(&run->settings, &run->calls));
+    return settings_are_right(run, rep_settings_after(&run->settings));
 }
 
 static int print_outcome(const struct run *run)

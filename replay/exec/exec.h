@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "replay/base/storage.h"
-#include "replay/clock/presence.h"
+#include "replay/clock/ticks.h"
 #include "replay/exec/run_threads.h"
 
 struct rep_digest {
@@ -118,7 +118,8 @@ struct rep_exec {
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t next_part;  /* the first part that no baton reached */
     _Alignas(REP_CACHE_LINE) _Atomic uint32_t unfinished; /* see above */
     _Atomic uint32_t asleep;                              /* threads sleeping in a wait */
-    _Atomic bool ahead_taken;                             /* someone prepares the next window, or has */
+    _Atomic uint32_t alive, alive_most; /* threads born that have not ended; over the whole run */
+    _Atomic bool ahead_taken;           /* someone prepares the next window, or has */
 };
 
 /* ---- batons.c: which thread runs next; the gates at which threads wait, and the futex beneath ---- */

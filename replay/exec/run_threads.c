@@ -108,6 +108,15 @@ static void await_former(struct rep_exec *exec, const struct rep_thread *self)
     atomic_fetch_sub(&exec->asleep, 1);
 }
 
+static void be_born(struct rep_exec *exec, const struct rep_thread *self)
+{
+    uint32_t most = atomic_load_explicit(&exec->alive_most, memory_order_relaxed);
+    await_former(exec, self);
+    const uint32_t alive = atomic_fetch_add(&exec->alive, 1) + 1;
+    while (most < alive && !atomic_compare_exchange_weak(&exec->alive_most, &most, alive))
+        continue;
+}
+
 /* Give each thread its part, and those whose first window this is a stack. The opener's own part
  * (self) goes to the front: then one thread less must be woken. False when the window
  * contradicts the summary. */
@@ -256,7 +265,7 @@ static uint32_t contribute(struct rep_exec *exec, struct rep_thread *self)
         return 1;
     }
     if (self->newborn)
-        await_former(exec, self);
+        be_born(exec, self);
     rep_execute_part(exec, self);
     if ((self->baton && rep_baton_start(exec)) || !rep_ahead_take(exec))
         return 1;
@@ -283,6 +292,7 @@ static void *thread_main(void *argument)
     struct rep_thread *self = argument;
     rep_recorded_worker();
     work(self->exec, self);
+    atomic_fetch_sub(&self->exec->alive, 1);
     tell_end(self, THREAD_LEAVES);
     return NULL;
 }
@@ -385,5 +395,6 @@ void rep_exec_end(struct rep_exec *exec, struct rep_exec_totals *ret_totals)
         (void)XXH64_update(&total, words, sizeof words);
     }
     exec->totals.digest = XXH64_digest(&total);
+    exec->totals.threads_at_once = atomic_load(&exec->alive_most) + 1; /* and the first */
     *ret_totals = exec->totals;
 }

@@ -42,7 +42,7 @@ struct rep_failure {
 struct rep_window_times {
     uint64_t allocator_ticks;          /* timed runs of all threads, the clock's cost subtracted */
     uint64_t runs;                     /* how many there were */
-    uint64_t preempted_ns, blocked_ns; /* of the first: presence.h */
+    uint64_t preempted_ns, blocked_ns; /* of the first: ticks.h */
     bool timed; /* false: all of the window comes before the start, see rep_exec_options */
 };
 
@@ -80,6 +80,7 @@ struct rep_exec_totals {
     uint64_t prepare_faults_minor, prepare_faults_major; /* page faults of that, not the allocator's */
     uint64_t digest;
     uint32_t threads_started;
+    uint32_t threads_at_once; /* the most */
 };
 
 struct rep_exec;

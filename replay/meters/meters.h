@@ -37,7 +37,7 @@ struct rep_meters {
     uint64_t faults_minor, faults_major;
     uint64_t switches_voluntary, switches_involuntary;
     uint64_t user_ns, system_ns;
-    uint64_t blocked_ns; /* of the timed runs: presence.h */
+    uint64_t blocked_ns; /* of the timed runs: ticks.h */
 
     /* Under way. */
     int statm_fd;

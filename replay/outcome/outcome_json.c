@@ -7,7 +7,6 @@
 #include "footprint/base/words.h"
 #include "replay/clock/sleepers.h"
 #include "replay/outcome/outcome.h"
-#include "replay/outcome/outcome_set.h"
 
 /* ---- the clock -------------------------------------------------------------------------------- */
 
@@ -40,6 +39,33 @@ const char *rep_account_doubt(const struct rep_account *account)
         return NULL;
     return account->has_time ? "the allocator follows the clock, and this run was not on the recorded one"
                              : "the allocator follows the clock, and the workload has no recorded time";
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+static bool failed;
+
+void rep_set(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        failed = true;
+}
+
+void rep_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        failed = true;
+}
+
+bool rep_set_failed(void)
+{
+    return failed;
+}
+
+void rep_set_text(json_t *object, const char *key, const char *value)
+{
+    json_t *text = value != NULL ? json_string(value) : NULL;
+    rep_set(object, key, text != NULL ? text : json_null());
 }
 
 /* ---- figures that text and JSON share -------------------------------------------------------- */
@@ -94,6 +120,14 @@ static void set_digest(json_t *object, const char *key, uint64_t digest)
     char text[17];
     snprintf(text, sizeof text, "%016" PRIx64, digest);
     rep_set_text(object, key, text);
+}
+
+static json_t *arenas_json(const struct rep_arenas *arenas)
+{
+    json_t *object = json_object();
+    rep_set(object, "most", arenas->most > 0 ? json_integer((json_int_t)arenas->most) : json_null());
+    rep_set(object, "made", arenas->made > 0 ? json_integer((json_int_t)arenas->made) : json_null());
+    return object;
 }
 
 static json_t *settings_json(const struct rep_settings *settings)
@@ -359,8 +393,10 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
     set_digest(root, "digest", totals->digest);
     rep_set_count(root, "threads", outcome->exec->summary->thread_count);
     rep_set_count(root, "threads_started", totals->threads_started);
+    rep_set_count(root, "threads_at_once", totals->threads_at_once);
     rep_set_text(root, "threads_as", outcome->exec->serial ? "one" : "recorded");
     rep_set_count(root, "processors", outcome->exec->processors);
+    rep_set(root, "arenas", arenas_json(&outcome->settings->arenas));
     rep_set_text(root, "pass", pass_of(outcome));
     rep_set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());

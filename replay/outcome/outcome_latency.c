@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "footprint/base/call.h"
-#include "replay/outcome/outcome_set.h"
+#include "replay/outcome/outcome.h"
 
 static const struct {
     const char *key;

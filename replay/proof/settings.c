@@ -283,10 +283,20 @@ bool rep_settings_check(struct rep_settings *settings)
     return true;
 }
 
-bool rep_settings_after(struct rep_settings *settings, const struct rep_calls *calls)
+bool rep_settings_after(struct rep_settings *settings)
 {
     const struct rep_settings_kind *kind = kind_of(settings);
-    return settings->count == 0 || kind == NULL || kind->after == NULL || kind->after(settings, calls);
+    long long most = 0;
+    if (kind == NULL || kind->arenas == NULL)
+        return true;
+    settings->arenas = kind->arenas();
+    for (uint32_t i = 0; kind == &rep_settings_glibc && i < settings->count; i++)
+        if (strcmp(settings->list[i].name, "glibc.malloc.arena_max") == 0 &&
+            rep_settings_number(settings->list[i].found, &most) && most > 0)
+            settings->arenas.most = (uint64_t)most;
+    return most <= 0 || settings->arenas.made <= (uint64_t)most ||
+           rep_settings_refuse(settings, "malloc was asked to have at most %lld arenas, but has %llu", most,
+                               (unsigned long long)settings->arenas.made);
 }
 
 void rep_settings_names(const struct rep_settings *settings, rep_settings_told *told)

@@ -9,16 +9,13 @@
  * a run whose settings cannot be read back, or read otherwise, fails before the first op.
  *
  * jemalloc tells by mallctl, mimalloc by mi_option_get, tcmalloc by its properties and flags. glibc has no
- * such call: its loader lists the tunables that it accepted, and rep_settings_after measures those that
- * show in what malloc does. Nothing here uses the allocator before the first op. */
+ * such call: its loader lists the tunables that it accepted. Nothing here uses the allocator before the first op. */
 #ifndef MALLAB_REPLAY_PROOF_SETTINGS_H
 #define MALLAB_REPLAY_PROOF_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "replay/exec/calls.h"
 
 #define REP_SETTINGS_MAX     64u
 #define REP_SETTING_TEXT_MAX 128u
@@ -31,6 +28,12 @@ struct rep_setting {
     const char *from;                 /* who told: "mallctl", "mi_option_get", ...; "nobody" */
 };
 
+/* How many arenas there are: what malloc's threads share out among themselves. 0: the allocator has none, or does not tell. */
+struct rep_arenas {
+    uint64_t most; /* that it would make */
+    uint64_t made;
+};
+
 struct rep_settings {
     const char *kind; /* of proof, see allocator_proof.h */
     bool unproven;    /* variables that this kind is not known to read may pass, shown as such */
@@ -38,7 +41,8 @@ struct rep_settings {
     struct rep_setting list[REP_SETTINGS_MAX];
     const char *named[REP_SETTINGS_MAX]; /* variables that the candidate sets */
     uint32_t named_count;
-    char why[1024]; /* the first thing that failed, for one line on stderr */
+    struct rep_arenas arenas; /* after the run */
+    char why[1024];           /* the first thing that failed, for one line on stderr */
 };
 
 /* rep_settings_name - note a variable that the candidate sets: it must be proven whatever it is. Those that
@@ -53,9 +57,8 @@ bool rep_settings_expect(struct rep_settings *settings, const char *text);
  * Returns   false with why set. */
 bool rep_settings_check(struct rep_settings *settings);
 
-/* rep_settings_after - after the last measurement: measure what can be measured by allocating (glibc: tcache_count,
- * mmap_threshold, arena_max). Returns false with why set. */
-bool rep_settings_after(struct rep_settings *settings, const struct rep_calls *calls);
+/* rep_settings_after - after the last measurement: count the arenas. Returns false, with why set, where glibc has more than asked. */
+bool rep_settings_after(struct rep_settings *settings);
 
 /* rep_settings_names - tell which settings the allocator knows, each as a user names it behind "CANDIDATE+": "narenas". kind
  * must be set. For people: it may use stdio and the allocator, so nothing is to be measured afterwards.
@@ -76,8 +79,7 @@ struct rep_settings_kind {
     bool (*take)(struct rep_settings *settings, const char *variable, const char *value);
     /* Fill found and from. Returns false when nobody tells: why may say more. */
     bool (*read)(struct rep_settings *settings, struct rep_setting *setting);
-    /* NULL: there is nothing to measure. */
-    bool (*after)(struct rep_settings *settings, const struct rep_calls *calls);
+    struct rep_arenas (*arenas)(void);      /* NULL: it does not tell */
     void (*names)(rep_settings_told *told); /* as rep_settings_names */
 };
 

@@ -2,11 +2,8 @@
  *
  * No call tells what malloc runs with. The loader that started this process, run once more with --list-tunables in the
  * same environment, lists what it accepted: a misspelt name is not on its list, a refused value is not shown. malloc
- * has bounds of its own beyond the loader's, which are checked here. What shows in malloc's doings is measured after
- * the run. Source: the GNU C Library manual, "Memory Allocation Tunables"; malloc/malloc.c of 2.36 for the bounds. */
+ * has bounds of its own beyond the loader's, which are checked here. Source: the GNU C Library manual, "Memory Allocation Tunables"; malloc/malloc.c of 2.36 for the bounds. */
 #include <dlfcn.h>
-#include <limits.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,151 +139,40 @@ static void names(rep_settings_told *told)
     }
 }
 
-/* ---- measuring, after the run ---------------------------------------------------------------- */
+/* ---- arenas ----------------------------------------------------------------------------------- */
 
-/* Neither mallinfo2 nor malloc_info is asked where it can be helped: they walk all free memory, which takes tens of
- * milliseconds behind a workload that freed much. */
+#define HEAP_BYTES                                                                                           \
+    (UINT64_C(64) << 20) /* HEAP_MAX_SIZE: each arena but the first lies in heaps, at multiples of it */
 
-#define PROBED_BYTES     88u /* an object of the fast bins' sizes, so that what passes the caches shows */
-#define PROBED_COUNT_MAX 512 /* beyond, the loader's word has to do */
-
-static struct rep_setting *setting_named(struct rep_settings *settings, const char *name)
+/* A heap begins with the address of its arena, which of an arena's first heap lies right behind that (struct _heap_info). malloc_info would walk all free memory, tens of milliseconds behind a workload that freed much. */
+static bool begins_arena(uintptr_t heap)
 {
-    for (uint32_t i = 0; i < settings->count; i++) {
-        if (strcmp(settings->list[i].name, name) == 0)
-            return &settings->list[i];
-    }
-    return NULL;
+    uintptr_t arena;
+    const void *at;
+    memcpy(&at, &heap, sizeof at);
+    memcpy(&arena, at, sizeof arena);
+    return arena > heap && arena - heap < 256;
 }
 
-/* The cache takes what is freed first, a fast bin the rest, whose last comes first. A full cache hands out all that it holds
- * before malloc looks there: so as many objects come before the last one freed as are cached. */
-static bool measure_tcache(struct rep_settings *settings, const struct rep_calls *calls)
+static struct rep_arenas arenas(void)
 {
-    enum { OBJECTS = 4 * PROBED_COUNT_MAX };
-    struct rep_setting *setting = setting_named(settings, "glibc.malloc.tcache_count");
-    void *objects[OBJECTS], *last = NULL;
-    long long asked;
-    if (setting == NULL || setting_named(settings, "glibc.malloc.tcache_max") != NULL ||
-        setting_named(settings, "glibc.malloc.mxfast") != NULL ||
-        !rep_settings_number(setting->asked, &asked) || asked < 0 || asked > PROBED_COUNT_MAX)
-        return true;
-    /* An object may lie in a larger chunk, which is cached among those of its own size. */
-    for (size_t i = 0; i < OBJECTS; i++) {
-        objects[i] = calls->malloc(PROBED_BYTES);
-        if (malloc_usable_size(objects[i]) == PROBED_BYTES)
-            last = objects[i];
-    }
-    for (size_t i = 0; i < OBJECTS; i++)
-        if (objects[i] != last)
-            calls->free(objects[i]);
-    calls->free(last);
-    size_t taken = 0;
-    while (taken < OBJECTS && (taken == 0 || objects[taken - 1] != last))
-        objects[taken++] = calls->malloc(PROBED_BYTES);
-    const bool seen = objects[taken - 1] == last;
-    for (size_t i = 0; i < taken; i++)
-        calls->free(objects[i]);
-    if (last == NULL || !seen)
-        return true; /* no memory, or no fast bins: the loader's word has to do */
-    snprintf(setting->found, sizeof setting->found, "%zu", taken - 1);
-    setting->from = "measured";
-    return (long long)(taken - 1) == asked ||
-           rep_settings_refuse(settings,
-                               "the setting %s was asked to be '%s', but malloc was measured to cache %s",
-                               setting->name, setting->asked, setting->found);
-}
-
-/* A mapping of its own has a word more before it than a part of an arena, where the next one's is lent. */
-static bool is_mapping(void *object)
-{
-    return object != NULL && malloc_usable_size(object) % (2 * sizeof(size_t)) == 0;
-}
-
-/* Whether an object lies beyond where the main arena ended: it had to grow. */
-static bool is_beyond(const void *object, const void *end)
-{
-    return (uintptr_t)object > (uintptr_t)end && (uintptr_t)object < (uintptr_t)sbrk(0);
-}
-
-/* From this size on, and not below, an object is a mapping of its own. */
-static bool measure_mmap(struct rep_settings *settings, const struct rep_calls *calls)
-{
-    enum { TRIES_MAX = 4096, MAPPINGS_MAX = 65536 };
-    struct rep_setting *setting = setting_named(settings, "glibc.malloc.mmap_threshold");
-    static void *objects[TRIES_MAX];
-    long long asked;
-    if (setting == NULL || setting_named(settings, "glibc.malloc.mmap_max") != NULL ||
-        setting_named(settings, "glibc.malloc.hugetlb") != NULL ||
-        !rep_settings_number(setting->asked, &asked) || asked < 65536)
-        return true;
-    void *below = calls->malloc((size_t)asked - 4096);
-    const void *end = sbrk(0);
-    const bool low = is_mapping(below);
-    bool high = false, grew = false;
-    size_t taken = 0;
-    while (taken < TRIES_MAX && !high && !grew) { /* free memory of the arena is used first */
-        objects[taken] = calls->malloc((size_t)asked);
-        high = is_mapping(objects[taken]);
-        grew = objects[taken] == NULL || is_beyond((char *)objects[taken] + asked, end);
-        taken++;
-    }
-    for (size_t i = 0; i < taken; i++)
-        calls->free(objects[i]);
-    calls->free(below);
-    if (!low && !high && (!grew || mallinfo2().hblks >= MAPPINGS_MAX - 1))
-        return true; /* not told: too much is free, or mapped: the loader's word has to do */
-    if (low || !high)
-        return rep_settings_refuse(
-            settings, "the setting %s was asked to be '%s', but malloc was measured to %s", setting->name,
-            setting->asked, low ? "map smaller objects" : "map no object of that size");
-    setting->from = "measured";
-    return true;
-}
-
-/* Arenas at most: each but the first begins its heaps at multiples of this, in memory that can be written. */
-static long long heaps_at_most(void)
-{
-    const unsigned long long heap = 64ull << 20;
     char line[512];
-    long long heaps = 1;
+    struct rep_arenas found = {.made = 1};
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         char *at;
         const unsigned long long begin = strtoull(line, &at, 16);
         const unsigned long long end = *at == '-' ? strtoull(at + 1, &at, 16) : begin;
-        if (strncmp(at, " rw-p 00000000 00:00 0", 22) == 0)
-            heaps += (long long)((end + heap - 1) / heap - (begin + heap - 1) / heap);
+        if (strncmp(at, " rw-p 00000000 00:00 0", 22) != 0)
+            continue;
+        for (uint64_t heap = (begin + HEAP_BYTES - 1) / HEAP_BYTES * HEAP_BYTES; heap < end;
+             heap += HEAP_BYTES)
+            found.made += begins_arena((uintptr_t)heap);
     }
     if (maps == NULL)
-        return LLONG_MAX;
+        return (struct rep_arenas){0};
     fclose(maps);
-    return heaps;
-}
-
-static bool measure_arenas(struct rep_settings *settings)
-{
-    struct rep_setting *setting = setting_named(settings, "glibc.malloc.arena_max");
-    char *text = NULL;
-    size_t length = 0;
-    long long asked, arenas = 0;
-    if (setting == NULL || !rep_settings_number(setting->asked, &asked) || asked <= 0 ||
-        heaps_at_most() <= asked)
-        return true;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream == NULL || malloc_info(0, stream) != 0 || fclose(stream) != 0)
-        return true; /* no memory: the loader's word has to do */
-    for (const char *at = text; (at = strstr(at, "<heap nr=")) != NULL; at++)
-        arenas++;
-    free(text);
-    return arenas <= asked ||
-           rep_settings_refuse(settings, "the setting %s was asked to be '%s', but malloc has %lld arenas",
-                               setting->name, setting->asked, arenas);
-}
-
-static bool after(struct rep_settings *settings, const struct rep_calls *calls)
-{
-    return measure_arenas(settings) && measure_tcache(settings, calls) && measure_mmap(settings, calls);
+    return found;
 }
 
 const struct rep_settings_kind rep_settings_glibc = {.kind = "glibc",
@@ -294,5 +180,5 @@ const struct rep_settings_kind rep_settings_glibc = {.kind = "glibc",
                                                      .family = NULL,
                                                      .take = take,
                                                      .read = read_back,
-                                                     .after = after,
+                                                     .arenas = arenas,
                                                      .names = names};

@@ -120,6 +120,24 @@ static void spell(const struct answer *answer, struct rep_setting *setting)
         snprintf(setting->found, sizeof setting->found, "%zd", answer->value.large);
 }
 
+static struct rep_arenas arenas(void)
+{
+    mallctl_function *mallctl;
+    struct answer answer;
+    struct rep_arenas found = {0};
+    uint64_t epoch = 1; /* written, it brings what is told of arenas up to date */
+    if (!rep_symbol("mallctl", &mallctl) || mallctl("epoch", NULL, NULL, &epoch, sizeof epoch) != 0 ||
+        ask(mallctl, "arenas.narenas", &answer) != 0)
+        return found;
+    found.most = answer.value.number - arenas_besides(mallctl);
+    for (uint64_t i = 0; i < found.most; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "arena.%llu.initialized", (unsigned long long)i);
+        found.made += ask(mallctl, name, &answer) == 0 && answer.value.flag;
+    }
+    return found;
+}
+
 static bool read_back(struct rep_settings *settings, struct rep_setting *setting)
 {
     mallctl_function *mallctl;
@@ -171,4 +189,5 @@ const struct rep_settings_kind rep_settings_jemalloc = {.kind = "jemalloc",
                                                         .family = "MALLOC_CONF",
                                                         .take = take,
                                                         .read = read_back,
+                                                        .arenas = arenas,
                                                         .names = names};

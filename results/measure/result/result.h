@@ -61,23 +61,6 @@ struct res_limited {
     uint64_t peak_bytes_max; /* 0: not told */
 };
 
-/* What a checking run looked at. */
-struct res_checked {
-    uint64_t objects_verified;
-};
-
-/* Where resident memory goes at one moment; NAN: the allocator does not tell. */
-struct res_waste_at {
-    uint64_t ops, time_ns;
-    double resident_bytes, live_bytes, live_objects, usable_bytes, rounding_bytes, cached_bytes,
-        metadata_bytes, rest_bytes, huge_page_bytes;
-    json_t *rest;
-};
-
-struct res_waste_figures {
-    struct res_waste_at peak, end;
-};
-
 /* A percentile of single calls against the baseline's. */
 struct res_percentile {
     double ratio, low, high;
@@ -132,8 +115,8 @@ struct res_result_entry {
     char *failed; /* one line; NULL: it did not */
     struct res_failure *failure;
     struct res_limited *limit;
-    struct res_checked *check; /* NULL: there was no checking run */
-    struct res_waste_figures *waste;
+    json_t *check; /* likewise; NULL: there was no checking run */
+    json_t *waste; /* as a run tells it; nothing reads it */
     struct res_figures figures;
     int resident_clock;       /* enum res_clock */
     uint64_t resident_rounds; /* that resident figures are of */

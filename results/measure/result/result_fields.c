@@ -42,43 +42,6 @@ static const struct res_field LIMITED_FIELDS[] = {
 static const struct res_described LIMITED = RES_DESCRIBE_WHOLLY("a limit", LIMITED_FIELDS);
 #undef OWNER
 
-#define OWNER struct res_checked
-static const struct res_field CHECKED_FIELDS[] = {
-    RES_ROW(COUNT, "objects_verified", objects_verified,
-            "how many times an object's contents were looked at"),
-};
-static const struct res_described CHECKED = RES_DESCRIBE_WHOLLY("a check", CHECKED_FIELDS);
-#undef OWNER
-
-#define OWNER struct res_waste_at
-static const struct res_field WASTE_AT_FIELDS[] = {
-    RES_ROW(COUNT, "ops", ops, "executed so far"),
-    RES_ROW(COUNT, "time_ns", time_ns, "recorded time"),
-    RES_ROW(WHOLE, "resident_bytes", resident_bytes, "as `resident`"),
-    RES_ROW(WHOLE, "live_bytes", live_bytes, "requested and not yet freed"),
-    RES_ROW(WHOLE, "live_objects", live_objects, "likewise"),
-    RES_ROW(WHOLE, "usable_bytes", usable_bytes, "`malloc_usable_size` summed over the live objects"),
-    RES_ROW(WHOLE, "rounding_bytes", rounding_bytes, "that less `live_bytes`"),
-    RES_ROW(WHOLE, "cached_bytes", cached_bytes,
-            "free memory that the allocator counts as its own, resident or not, less what it counted before "
-            "the first op"),
-    RES_ROW(WHOLE, "metadata_bytes", metadata_bytes,
-            "for its own books, by its own count; glibc: 8 bytes an object"),
-    RES_ROW(WHOLE, "rest_bytes", rest_bytes,
-            "resident less all of these; below 0 where objects or cached memory are not resident"),
-    RES_ROW(WHOLE, "huge_page_bytes", huge_page_bytes, "of the whole process, in transparent huge pages"),
-};
-static const struct res_described WASTE_AT = RES_DESCRIBE("a waste", WASTE_AT_FIELDS);
-#undef OWNER
-
-#define OWNER struct res_waste_figures
-static const struct res_field WASTE_FIELDS[] = {
-    RES_PART(INSIDE, PLAIN, "peak", peak, &WASTE_AT, "at the window's end at which live bytes are highest"),
-    RES_PART(INSIDE, PLAIN, "end", end, &WASTE_AT, "behind the last op"),
-};
-static const struct res_described WASTE = RES_DESCRIBE_WHOLLY("a waste", WASTE_FIELDS);
-#undef OWNER
-
 #define OWNER struct res_call_figures
 static const struct res_field CALL_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "call", call, "of this call only"),
@@ -164,7 +127,7 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_PART(STRUCT, PLAIN, "failure", failure, &FAILURE, "how its run ended"),
     RES_PART(STRUCT, PLAIN, "limit", limit, &LIMITED,
              "what a limit by control groups did, over all its runs"),
-    RES_PART(STRUCT, PLAIN, "check", check, &CHECKED, "of its checking run (`--promises`)"),
+    RES_ROW_AS(JSON, PLAIN, "check", check, "of its checking run (`--promises`)"),
     RES_ROW(NUMBER, "time.steady_ns_per_op", figures.steady_ns_per_op,
             "time of an op in malloc: sum over batches of the mean of the fastest part of the rounds, less "
             "the floor's, over the timed ops; "
@@ -238,7 +201,7 @@ static const struct res_field ENTRY_FIELDS[] = {
     RES_ROW(WHOLE, "start.more_cpu_ns", start.more_cpu_ns,
             "more than under the baseline: every process image pays it", .csv = "start_more_cpu_ns",
             .late = true),
-    RES_PART(STRUCT, PLAIN, "waste", waste, &WASTE, "where memory went, in its warm-up"),
+    RES_ROW(JSON, "waste", waste, "where memory went, in its warm-up"),
     RES_LIST(LIST, PLAIN, "memory_runs", memory_runs, memory_count, &RES_RUN,
              "the same as `runs[]`, of the memory passes"),
     RES_ROW(NUMBER, "blow_up", blow_up, "peak resident over `live_peak_bytes` of the workload",
