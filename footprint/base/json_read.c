@@ -180,7 +180,7 @@ enum fp_status fp_json_parse(const char *text, size_t size, const struct fp_json
 enum fp_status fp_json_read(int fd, const struct fp_json_bound *bound, json_t **ret_root,
                             json_error_t *ret_error)
 {
-    json_error_t own, *error = ret_error != NULL ? ret_error : &own;
+    json_error_t own = {0}, *error = ret_error != NULL ? ret_error : &own;
     char *text;
     size_t size = 0;
     enum fp_status status = fp_json_text(fd, bound->text_bytes, &text, &size, error);

@@ -92,9 +92,9 @@ RANGE_INLINE uint32_t code_site(struct site_model *model, struct range_coder *co
     return told;
 }
 
-static inline const struct fp_shape *shape_of(const struct site_calls calls, uint32_t call)
+static inline const struct fp_shape *shape_of(const struct site_calls *calls, uint32_t call)
 {
-    return &calls.shapes[calls.low[call] | (calls.high != NULL ? (uint32_t)calls.high[call] << 8 : 0)];
+    return &calls->shapes[calls->low[call] | (calls->high != NULL ? (uint32_t)calls->high[call] << 8 : 0)];
 }
 
 /* What tells shapes apart for guesses. A workload's dictionary has a bit above the call. */
@@ -127,7 +127,7 @@ uint8_t *site_column_put(struct site_model *model, const struct site_calls calls
 {
     struct range_coder coder = range_write(at);
     for (uint32_t i = 0; i < calls.count; i++) {
-        const struct fp_shape *shape = shape_of(calls, i);
+        const struct fp_shape *shape = shape_of(&calls, i);
         if (fp_call_has_site(shape->call & 0x7f))
             put_site(model, &coder, hash_of(shape), sites[i]);
         else
@@ -141,7 +141,7 @@ bool site_column_get(struct site_model *model, const struct site_calls calls, co
 {
     struct range_coder coder = range_read(column->bytes, column->size);
     for (uint32_t i = 0; i < calls.count; i++) {
-        const struct fp_shape *shape = shape_of(calls, i);
+        const struct fp_shape *shape = shape_of(&calls, i);
         ret_sites[i] = 0;
         if (!fp_call_has_site(shape->call & 0x7f)) {
             if (model != NULL)

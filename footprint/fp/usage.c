@@ -199,7 +199,7 @@ enum fp_status usage_encode(const struct fp_usage *usage, struct bytes *text, st
 {
     if (usage->point_count > FP_USAGE_POINTS_MAX)
         return FP_ERR_LIMIT;
-    struct fp_usage_texts texts;
+    struct fp_usage_texts texts = {0};
     fp_usage_tell(usage, &texts);
     enum fp_status status = meta_encode(texts.items, texts.count, text);
     if (status == FP_OK)
