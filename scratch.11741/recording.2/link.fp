@@ -1,1 +1,0 @@
-/tmp/w/lead/scratch.11741/elsewhere.fp
