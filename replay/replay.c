@@ -22,6 +22,7 @@
 #include "replay/outcome/outcome.h"
 #include "replay/proof/settings.h"
 #include "replay/replay_options.h"
+#include "replay/system/processors.h"
 #include "replay/system/run_limit.h"
 
 /* All of a run; there is one a process. */
@@ -218,6 +219,35 @@ static int too_large(const struct run *run)
     return EXIT_FAILED;
 }
 
+/* By a reader of its own, which is closed before anything of the run is there. One that cannot be opened is told of later. */
+static struct rep_told recorded_processors(const struct rep_options *options)
+{
+    struct wl_reader *reader;
+    struct rep_told told = {0};
+    if (options->serial || options->workload == NULL ||
+        wl_reader_open(options->workload, NULL, &reader) != FP_OK)
+        return told;
+    const uint64_t usable = wl_reader_meta_number(reader, "usage_affinity"),
+                   online = wl_reader_meta_number(reader, "usage_processors");
+    if (wl_reader_summary(reader)->thread_count > 1 && usable > 0 && usable <= online &&
+        online <= FP_PROCESSORS_MAX)
+        told = (struct rep_told){(unsigned)usable, (unsigned)online};
+    wl_reader_close(reader);
+    return told;
+}
+
+static bool tell_processors(const struct rep_options *options, char **arguments)
+{
+    struct rep_told told = {options->processors, options->processors};
+    if (told.usable == 0)
+        told = recorded_processors(options);
+    if (rep_tell(told, arguments))
+        return true;
+    rep_complain("cannot begin anew to tell the allocator of %u processors: %s", told.usable,
+                 strerror(errno));
+    return false;
+}
+
 /* ---- before the first op ------------------------------------------------------------------------- */
 
 static void set_exec_options(struct run *run, bool serial)
@@ -402,6 +432,7 @@ static int print_outcome(const struct run *run)
         .limit = &run->limit,
         .meters = &run->meters,
         .totals = &run->totals,
+        .told = rep_told().usable,
         .substituted = run->substituted,
         .idle_ms = options->idle_ms,
         .account = &run->account,
@@ -436,6 +467,8 @@ int main(int argc, char **argv)
     rep_recorded_worker();
     rep_options_parse(argc, argv, &run.settings, &run.options);
     rep_ending_init("mallab-replay-" REP_ALLOCATOR, options->workload, options->report_failure);
+    if (!tell_processors(options, argv))
+        return EXIT_FAILED;
     (void)alarm(options->timeout_s); /* 0: none */
     if (!resolve_and_prove(&run))
         return EXIT_FAILED;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "replay/outcome/ending.h"
+#include "replay/system/processors.h"
 
 static const char HELP[] =
     "usage: mallab-replay-" REP_ALLOCATOR " [OPTION...] WORKLOAD\n"
@@ -48,6 +49,8 @@ static const char HELP[] =
     "  --pace SPEED          max, real (each op at its recorded time), or Nx: N times\n"
     "                        as fast [max]\n"
     "  --expect-clock        with --clock recorded, fail unless the allocator asked\n"
+    "  --processors N        let the allocator size itself as where there are N [as\n"
+    "                        where a workload of several threads was recorded]\n"
     "  --idle-ms N           rest for N milliseconds after the last op, then look\n"
     "                        at memory again [0]\n"
     "  --timeout S           give up after S seconds [0: never]\n"
@@ -117,6 +120,7 @@ static const struct {
     {"expect-clock", FLAG, AT(expects_clock)},
     {"idle-ms", NUMBER, AT(idle_ms), .most = 86400000},
     {"timeout", NUMBER, AT(timeout_s), .most = 1000000},
+    {"processors", NUMBER, AT(processors), .most = FP_PROCESSORS_MAX},
 };
 
 #define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])

@@ -23,6 +23,7 @@ struct rep_options {
     const char *expected_library; /* NULL: what this program is linked against */
     const char *proof_kind;       /* NULL: by what is expected */
     unsigned idle_ms, timeout_s;  /* 0: no idle time; no timeout */
+    unsigned processors;          /* that the allocator is told of; 0: those of the recording */
     struct rep_limit_options limit;
     struct rep_pace pace;
     bool expects_clock;

@@ -448,11 +448,15 @@ static void print_details(const struct conv_survey *survey, bool utf8)
 void cli_survey_print(const struct conv_survey *survey, const char *path, bool details, bool utf8)
 {
     const bool are_several = processes_of(survey) > 1;
+    char machine[256];
     print_file(survey, path);
     print_when(survey);
     print_counts(survey);
     line_own(are_several ? "processes" : "process", cli_usage_words(survey->usage, details),
              are_several ? " (sums)" : "");
+    if (details && survey->usage != NULL &&
+        conv_machine_words(&survey->usage->machine, machine, sizeof machine))
+        line("machine", "%s", machine);
     line_own("stacks", cli_sites_words(survey, details), "");
     line("complete", "%s%s",
          survey->complete ? "yes, nothing lost" : "no: ", survey->complete ? "" : survey->incomplete_why);

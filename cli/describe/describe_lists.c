@@ -48,20 +48,25 @@ json_t *cli_usage_end_json(const struct fp_usage *usage)
 void cli_usage_json(json_t *object, const struct fp_usage *usage, const char *ended)
 {
     struct fp_usage nothing;
-    json_t *cpu = json_object();
+    json_t *cpu = json_object(), *machine = json_object();
     fp_usage_init(&nothing);
     cli_json_set(object, ended, usage != NULL ? cli_usage_end_json(usage) : json_null());
     usage = usage != NULL ? usage : &nothing;
     cli_json_set(cpu, "user", number(usage->cpu_user_ns));
     cli_json_set(cpu, "system", number(usage->cpu_system_ns));
     cli_json_set(object, "cpu_ns", cpu);
-    cli_json_set(object, "cpu_age_ns", number(usage->cpu_age_ns));
-    cli_json_set(object, "faults_minor", number(usage->faults_minor));
-    cli_json_set(object, "faults_major", number(usage->faults_major));
-    cli_json_set(object, "rss_peak_bytes", number(usage->rss_peak_bytes));
-    cli_json_set(object, "rss_anon_peak_bytes", number(usage->rss_anon_peak_bytes));
-    cli_json_set(object, "rss_end_bytes", number(usage->rss_end_bytes));
-    cli_json_set(object, "rss_anon_end_bytes", number(usage->rss_anon_end_bytes));
+    struct fp_usage copy = *usage;
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
+        const char *key = FP_USAGE_NUMBERS[i].key;
+        const bool of_machine = FP_USAGE_NUMBERS[i].together == FP_OF_MACHINE;
+        if (of_machine || strncmp(key, "rss_", 4) == 0 || strncmp(key, "faults_", 7) == 0 ||
+            strcmp(key, "cpu_age_ns") == 0)
+            cli_json_set(of_machine ? machine : object, key,
+                         number(*fp_usage_at(&copy, &FP_USAGE_NUMBERS[i])));
+    }
+    cli_json_set(machine, "huge_pages", fp_huge_pages_name(copy.machine.huge_pages));
+    cli_json_set(machine, "kernel", copy.machine.kernel[0] != '\0' ? copy.machine.kernel : NULL);
+    cli_json_set(object, "machine_recorded", machine);
     cli_json_set(object, "rss_recorder_bytes", number(usage->recorder_bytes));
     cli_json_set(object, "rss_age_ns", number(usage->memory_age_ns));
     cli_json_set(object, "ran_ns", number(fp_usage_ran_ns(usage)));

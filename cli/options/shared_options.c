@@ -14,6 +14,7 @@
 #include "footprint/base/memory_bound.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
+#include "footprint/fp/usage.h"
 
 /* ---- the answer: where it goes, in which form, and what is told beside it ---- */
 
@@ -182,6 +183,9 @@ const struct cli_option cli_measure_seed[] = {
 const struct cli_option cli_measure_one_thread[] = {
     {.name = "one-thread", .seldom = true, .how = CLI_FLAG, .at = MEASURE_AT(one_thread),
      .help = "replay the calls of all threads on one, in their order"},
+    {.name = "processors", .seldom = true, .argument = "N", .how = CLI_COUNT, .at = MEASURE_AT(processors), .least = 1,
+     .most = FP_PROCESSORS_MAX, .takes = "a number from 1 to 8192",
+     .help = "let each allocator size itself as on a host of N processors [the recorded one's]"},
     {0},
 };
 

@@ -57,6 +57,7 @@ struct cli_measure {
     uint64_t rounds;        /* 0: not given */
     uint64_t seed;          /* a drawn one where none is given */
     uint64_t timeout_ns, limit_bytes;
+    uint64_t processors;             /* 0: as recorded */
     const char *limit_by, *limit_in; /* "cgroup" or "data"; a directory; NULL: not said */
     bool one_thread;
 };

@@ -335,6 +335,7 @@ struct res_options cli_ab_options(struct cli_ab *ab)
         .limit_by_why = ab->limit.why,
         .check = settings->check,
         .one_thread = settings->measure.one_thread,
+        .processors = settings->measure.processors,
         .latency_passes = settings->latency ? RES_LATENCY_PASSES : 0,
         .stop = &cli_stopped_by,
         .progress = on_progress,

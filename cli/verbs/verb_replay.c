@@ -160,6 +160,7 @@ static int run_binary(const struct settings *settings, const struct res_candidat
         .waste = !settings->check && !settings->latency && strcmp(candidate->name, "none") != 0,
         .pass_option = settings->latency ? "--latency" : NULL,
         .one_thread = settings->measure.one_thread,
+        .processors = settings->measure.processors,
         .recorded_clock = settings->recorded_clock != 0,
         .as_text = !settings->answer.json,
     };

@@ -113,6 +113,7 @@ static void take_process(const struct wl_reader *reader, struct res_workload *re
         .rss_peak_bytes = known(usage.rss_peak_bytes),
         .rss_anon_peak_bytes = known(usage.rss_anon_peak_bytes),
         .ran_ns = known(fp_usage_ran_ns(&usage)),
+        .machine = usage.machine,
     };
     if (usage.ended != FP_ENDED_UNKNOWN && usage.code != FP_USAGE_UNKNOWN)
         snprintf(ret_workload->process.ended, sizeof ret_workload->process.ended, "%s %llu",
@@ -332,6 +333,7 @@ static void sum_processes(const struct part *parts, const struct res_life *lives
                          : anon_known ? sum.rss_anon_peak_bytes + shared_bytes
                                       : (uint64_t)res_lives_peak(peaks, count, NULL);
     memcpy(sum.ended, parts[0].facts.process.ended, sizeof sum.ended);
+    sum.machine = parts[0].facts.process.machine; /* one recording is of one machine */
     sum.ran_ns = (uint64_t)(res_lives_end(lives, count) - res_lives_begin(lives, count));
     free(values);
     free(peaks);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/words.h"
+
 struct irregularity_words {
     const char *name;
     enum { REGULAR, DEFECT, LOSS } means; /* a loss is a defect too */
@@ -202,36 +204,34 @@ void conv_usage_set(struct fp_usage **to, const struct fp_usage *from)
         copy->point_count = 0;
 }
 
-static void add(uint64_t *sum, uint64_t value)
+/* Of a sum and a number of one more process, both known. */
+static uint64_t together(const struct fp_usage_number *number, uint64_t sum, uint64_t value)
 {
-    if (*sum == FP_USAGE_UNKNOWN || value == FP_USAGE_UNKNOWN)
-        *sum = *sum == FP_USAGE_UNKNOWN ? value : *sum;
-    else
-        *sum = value <= INT64_MAX - *sum ? *sum + value : INT64_MAX;
-}
-
-static uint64_t higher(uint64_t a, uint64_t b)
-{
-    if (a == FP_USAGE_UNKNOWN || b == FP_USAGE_UNKNOWN)
-        return a == FP_USAGE_UNKNOWN ? b : a;
-    return a > b ? a : b;
+    switch (number->together) {
+    case FP_SUM:
+        return value <= INT64_MAX - sum ? sum + value : INT64_MAX;
+    case FP_LEAST:
+        return value < sum ? value : sum;
+    case FP_MOST:
+        return value > sum ? value : sum;
+    case FP_OF_MACHINE:
+    case FP_OF_ONE:
+        break;
+    }
+    return sum;
 }
 
 static void add_to(struct fp_usage *sum, const struct fp_usage *usage)
 {
-    sum->begin_ns = usage->begin_ns < sum->begin_ns ? usage->begin_ns : sum->begin_ns;
-    sum->end_ns = higher(sum->end_ns, usage->end_ns);
-    add(&sum->cpu_user_ns, usage->cpu_user_ns);
-    add(&sum->cpu_system_ns, usage->cpu_system_ns);
-    add(&sum->faults_minor, usage->faults_minor);
-    add(&sum->faults_major, usage->faults_major);
-    add(&sum->rss_peak_bytes, usage->rss_peak_bytes);
-    add(&sum->rss_anon_peak_bytes, usage->rss_anon_peak_bytes);
-    add(&sum->rss_end_bytes, usage->rss_end_bytes);
-    add(&sum->rss_anon_end_bytes, usage->rss_anon_end_bytes);
-    add(&sum->recorder_bytes, usage->recorder_bytes);
-    sum->cpu_age_ns = higher(sum->cpu_age_ns, usage->cpu_age_ns);
-    sum->memory_age_ns = higher(sum->memory_age_ns, usage->memory_age_ns);
+    struct fp_usage one = *usage;
+    for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
+        const struct fp_usage_number *number = &FP_USAGE_NUMBERS[i];
+        uint64_t *to = fp_usage_at(sum, number), value = *fp_usage_at(&one, number);
+        if (number->together == FP_OF_MACHINE && value != *to)
+            *to = FP_USAGE_UNKNOWN; /* it is told where it is the same for all */
+        else if (number->together != FP_OF_ONE && value != FP_USAGE_UNKNOWN)
+            *to = *to != FP_USAGE_UNKNOWN ? together(number, *to, value) : value;
+    }
     if (sum->runs_on != usage->runs_on || strcmp(sum->allocator, usage->allocator) != 0 ||
         strcmp(sum->version, usage->version) != 0) {
         sum->runs_on = FP_RUNS_ON_UNKNOWN;
@@ -253,4 +253,34 @@ void conv_usage_add(struct fp_usage **sum, const struct fp_usage *usage)
         conv_usage_set(sum, usage);
     if (*sum != NULL)
         fp_usage_release(*sum);
+}
+
+__attribute__((format(printf, 3, 4))) static void add_words(char *words, size_t size, const char *format, ...)
+{
+    const size_t length = strlen(words);
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(words + length, size - length, format, list); /* what has no room is cut */
+    va_end(list);
+}
+
+bool conv_machine_words(const struct fp_machine *machine, char *ret_words, size_t size)
+{
+    ret_words[0] = '\0';
+    if (machine->processors == FP_USAGE_UNKNOWN)
+        return false;
+    add_words(ret_words, size, "%s CPUs", FP_GROUPED(machine->processors));
+    if (machine->affinity != FP_USAGE_UNKNOWN && machine->affinity != machine->processors)
+        add_words(ret_words, size, ", %s usable", FP_GROUPED(machine->affinity));
+    if (machine->affinity_end != machine->affinity)
+        add_words(ret_words, size, ", %s at the end", FP_GROUPED(machine->affinity_end));
+    if (machine->quota_milli != FP_USAGE_UNKNOWN)
+        add_words(ret_words, size, ", a quota of %.3g", (double)machine->quota_milli / 1000);
+    if (machine->memory_bytes != FP_USAGE_UNKNOWN)
+        add_words(ret_words, size, ", %s", FP_BYTES((double)machine->memory_bytes));
+    if (fp_huge_pages_name(machine->huge_pages) != NULL)
+        add_words(ret_words, size, ", huge pages %s", fp_huge_pages_name(machine->huge_pages));
+    if (machine->kernel[0] != '\0')
+        add_words(ret_words, size, ", Linux %s", machine->kernel);
+    return true;
 }

@@ -295,4 +295,7 @@ void conv_usage_free(struct fp_usage *usage);
  * own peak; what one could not tell is left out. The allocator stays where it is that of all. */
 void conv_usage_add(struct fp_usage **sum, const struct fp_usage *usage);
 
+/* conv_machine_words - "64 CPUs, 8 usable, 128 GB, huge pages madvise, Linux 6.1". size: 256 are enough. False: it is not known. */
+bool conv_machine_words(const struct fp_machine *machine, char *ret_words, size_t size);
+
 #endif

@@ -240,14 +240,14 @@ bool conv_recording_take(const json_t *root, struct conv_recording *ret_recordin
 
 bool conv_recording_usage(const struct conv_recorded_process *process, struct fp_usage *ret_usage)
 {
-    static const char *const WORDS[] = {"ended", "how", "allocator", "version"};
+    static const char *const WORDS[] = {"ended", "how", "allocator", "version", "kernel"};
     if (!json_is_object(process->usage))
         return false;
     fp_usage_init(ret_usage);
     for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
         const json_t *number = json_object_get(process->usage, FP_USAGE_NUMBERS[i].key);
         if (json_is_integer(number) && json_integer_value(number) >= 0)
-            *fp_usage_at(ret_usage, &FP_USAGE_NUMBERS[i]) = (uint64_t)json_integer_value(number);
+            fp_usage_put(ret_usage, &FP_USAGE_NUMBERS[i], (uint64_t)json_integer_value(number));
     }
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         const char *word = text_of(process->usage, WORDS[i]);

@@ -7,7 +7,7 @@
 
 #include "footprint/base/status.h"
 
-#define META_COUNT_MAX 64u
+#define META_COUNT_MAX 96u
 #define META_BYTES_MAX 65536u
 
 struct bytes; /* bytes.h */

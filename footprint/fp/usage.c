@@ -6,28 +6,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KIB        1024u
-#define AT(member) offsetof(struct fp_usage, member)
+#define KIB               1024u
+#define OF(member, which) #member, offsetof(struct fp_usage, member), 0, INT64_MAX, which
+#define OF_MACHINE(member, least, most)                                                                      \
+#member, offsetof(struct fp_usage, machine.member), least, most, FP_OF_MACHINE
 
 /* Keys are stored. */
 const struct fp_usage_number FP_USAGE_NUMBERS[] = {
-    {"begin_ns", AT(begin_ns)},
-    {"end_ns", AT(end_ns)},
-    {"cpu_user_ns", AT(cpu_user_ns)},
-    {"cpu_system_ns", AT(cpu_system_ns)},
-    {"faults_minor", AT(faults_minor)},
-    {"faults_major", AT(faults_major)},
-    {"cpu_age_ns", AT(cpu_age_ns)},
-    {"rss_peak_bytes", AT(rss_peak_bytes)},
-    {"rss_anon_peak_bytes", AT(rss_anon_peak_bytes)},
-    {"rss_end_bytes", AT(rss_end_bytes)},
-    {"rss_anon_end_bytes", AT(rss_anon_end_bytes)},
-    {"recorder_bytes", AT(recorder_bytes)},
-    {"memory_age_ns", AT(memory_age_ns)},
-    {"code", AT(code)},
+    {OF(begin_ns, FP_LEAST)},
+    {OF(end_ns, FP_MOST)},
+    {OF(cpu_user_ns, FP_SUM)},
+    {OF(cpu_system_ns, FP_SUM)},
+    {OF(faults_minor, FP_SUM)},
+    {OF(faults_major, FP_SUM)},
+    {OF(cpu_age_ns, FP_MOST)},
+    {OF(rss_peak_bytes, FP_SUM)},
+    {OF(rss_anon_peak_bytes, FP_SUM)},
+    {OF(rss_end_bytes, FP_SUM)},
+    {OF(rss_anon_end_bytes, FP_SUM)},
+    {OF(recorder_bytes, FP_SUM)},
+    {OF(memory_age_ns, FP_MOST)},
+    {OF(code, FP_OF_ONE)},
+    {OF_MACHINE(processors, 1, FP_PROCESSORS_MAX)},
+    {OF_MACHINE(affinity, 1, FP_PROCESSORS_MAX)},
+    {OF_MACHINE(affinity_end, 1, FP_PROCESSORS_MAX)},
+    {OF_MACHINE(quota_milli, 1, FP_PROCESSORS_MAX * 1000)},
+    {OF_MACHINE(page_bytes, 4096, 1u << 24)},
+    {OF_MACHINE(memory_bytes, 1, INT64_MAX)},
+    {OF_MACHINE(huge_pages, 0, 2)},
+    {OF_MACHINE(overcommit, 0, 2)},
 };
 
 const size_t FP_USAGE_NUMBER_COUNT = sizeof FP_USAGE_NUMBERS / sizeof FP_USAGE_NUMBERS[0];
+
+const char *fp_huge_pages_name(uint64_t huge_pages)
+{
+    static const char *const NAMES[] = {"never", "madvise", "always"};
+    return huge_pages <= 2 ? NAMES[huge_pages] : NULL;
+}
 
 static const char *const ENDS[FP_ENDED_COUNT] = {
     [FP_ENDED_UNKNOWN] = "unknown", [FP_ENDED_EXIT] = "exit",       [FP_ENDED_SIGNAL] = "signal",
@@ -82,7 +98,8 @@ void fp_usage_tell(const struct fp_usage *usage, struct fp_usage_texts *ret_text
                                     {"how", fp_runs_on_name(usage->runs_on)},
                                     {"allocator", usage->allocator},
                                     {"version", usage->version},
-                                    {"library", usage->library}};
+                                    {"library", usage->library},
+                                    {"kernel", usage->machine.kernel}};
     size_t count = 0;
     for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++) {
         const uint64_t number = *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]);
@@ -99,15 +116,21 @@ void fp_usage_tell(const struct fp_usage *usage, struct fp_usage_texts *ret_text
     ret_texts->count = count;
 }
 
-static bool take_number(const char *value, uint64_t *number)
+void fp_usage_put(struct fp_usage *usage, const struct fp_usage_number *number, uint64_t value)
+{
+    if (value >= number->least && value <= number->most)
+        *fp_usage_at(usage, number) = value;
+}
+
+static bool take_number(const char *value, struct fp_usage *usage, const struct fp_usage_number *number)
 {
     char *end;
     errno = 0;
     const unsigned long long taken = strtoull(value, &end, 10);
     if (value[0] < '0' || value[0] > '9' || *end != '\0')
         return false;
-    if (errno == 0 && taken <= INT64_MAX)
-        *number = taken;
+    if (errno == 0)
+        fp_usage_put(usage, number, taken);
     return true;
 }
 
@@ -119,10 +142,11 @@ bool fp_usage_take(struct fp_usage *usage, const char *key, const char *value)
         size_t size;
     } texts[] = {{"allocator", usage->allocator, sizeof usage->allocator},
                  {"version", usage->version, sizeof usage->version},
-                 {"library", usage->library, sizeof usage->library}};
+                 {"library", usage->library, sizeof usage->library},
+                 {"kernel", usage->machine.kernel, sizeof usage->machine.kernel}};
     for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
         if (strcmp(key, FP_USAGE_NUMBERS[i].key) == 0)
-            return take_number(value, fp_usage_at(usage, &FP_USAGE_NUMBERS[i]));
+            return take_number(value, usage, &FP_USAGE_NUMBERS[i]);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(key, texts[i].key) == 0)
             (void)snprintf(texts[i].text, texts[i].size, "%s", value); /* a longer one is cut */

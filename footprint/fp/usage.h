@@ -1,4 +1,4 @@
-/* usage.h - what a process image used as a whole: processor time, page faults, memory, and the allocator that it ran on.
+/* usage.h - what a process image used as a whole: processor time, page faults, memory; the allocator and the machine that it ran on.
  *
  * Figures are the image's: what the process had used before an exec is not in them. Memory is without the shared pages of
  * the recorder that the process had mapped (recorder_bytes). The block of a footprint that has it: docs/format.md, "Usage
@@ -47,6 +47,21 @@ struct fp_usage_point {
     uint64_t cpu_ns; /* user and system, since the image began */
 };
 
+#define FP_PROCESSORS_MAX 8192u /* the most that Linux can be built for */
+
+/* What an allocator may size itself by, or behave by. */
+struct fp_machine {
+    uint64_t processors;             /* online; 1 to FP_PROCESSORS_MAX, as the next two */
+    uint64_t affinity, affinity_end; /* that the process might use, at the first and at the last look */
+    uint64_t
+        quota_milli; /* thousandths of a processor that its control group may use; not known: as many as it likes */
+    uint64_t page_bytes, memory_bytes;
+    uint64_t
+        huge_pages; /* transparent ones, on which memory they are: 0 on none, 1 where asked for, 2 on all */
+    uint64_t overcommit; /* vm.overcommit_memory */
+    char kernel[65];     /* its release; "": not known */
+};
+
 /* Numbers are FP_USAGE_UNKNOWN where they are not known, at most INT64_MAX else. */
 struct fp_usage {
     uint64_t begin_ns, end_ns; /* of the image, since recording began */
@@ -66,6 +81,7 @@ struct fp_usage {
     char allocator[32]; /* "glibc", "jemalloc", ...: the name of a candidate where it is one; "": not known */
     char version[64];   /* as the allocator tells it; "": it does not */
     char library[256];  /* path of what defines malloc; "" where that is the program itself, or not known */
+    struct fp_machine machine;
     uint32_t point_count;
     struct fp_usage_point *points; /* by time; the struct's, on the heap; NULL without any */
 };
@@ -79,6 +95,9 @@ void fp_usage_release(struct fp_usage *usage);
 struct fp_usage_number {
     const char *key;
     size_t offset; /* in struct fp_usage */
+    uint64_t least, most;
+    /* What several processes have of it together. */
+    enum { FP_OF_ONE, FP_LEAST, FP_SUM, FP_MOST, FP_OF_MACHINE } together;
 };
 
 extern const struct fp_usage_number FP_USAGE_NUMBERS[];
@@ -89,6 +108,12 @@ static inline uint64_t *fp_usage_at(struct fp_usage *usage, const struct fp_usag
     return (uint64_t *)(void *)((char *)usage + number->offset);
 }
 
+/* fp_usage_put - set a number, unless it cannot be one of these: then it stays unknown. */
+void fp_usage_put(struct fp_usage *usage, const struct fp_usage_number *number, uint64_t value);
+
+/* fp_huge_pages_name - "never", "madvise", "always", as the kernel has it. Static; NULL for other numbers. */
+const char *fp_huge_pages_name(uint64_t huge_pages);
+
 /* fp_usage_ran_ns - how long the image ran; FP_USAGE_UNKNOWN where begin or end is. */
 uint64_t fp_usage_ran_ns(const struct fp_usage *usage);
 
@@ -97,7 +122,7 @@ uint64_t fp_usage_cpu_ns(const struct fp_usage *usage);
 
 /* fp_usage_tell - all that is known as texts by key, of which fp_usage_take makes it again; but for the points. Words are borrowed
  * from the usage. */
-#define FP_USAGE_TEXTS_MAX 24u /* the numbers and five words */
+#define FP_USAGE_TEXTS_MAX 32u /* the numbers and six words */
 struct fp_usage_texts {
     struct fp_meta items[FP_USAGE_TEXTS_MAX];
     char digits[FP_USAGE_TEXTS_MAX][24];
@@ -105,7 +130,8 @@ struct fp_usage_texts {
 };
 void fp_usage_tell(const struct fp_usage *usage, struct fp_usage_texts *ret_texts);
 
-/* fp_usage_take - set what a key of text says; a key or a word that is not known here is passed over, as are numbers above INT64_MAX.
+/* fp_usage_take - set what a key of text says; a key or a word that is not known here is passed over, as are numbers that
+ * cannot be.
  * Returns  false for a number that is none. */
 bool fp_usage_take(struct fp_usage *usage, const char *key, const char *value);
 

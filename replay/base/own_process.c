@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 uint64_t rep_proc_number(const char *path, const char *key, uint64_t otherwise)
@@ -52,8 +53,9 @@ void rep_watch_resume(void)
 
 unsigned rep_processors(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) /* more than 1024: one baton is slow but right */
+    cpu_set_t set = {0};
+    if (syscall(SYS_sched_getaffinity, 0, sizeof set, &set) <
+        0) /* more than 1024: one baton is slow but right */
         return 1;
     return (unsigned)CPU_COUNT(&set);
 }

@@ -41,6 +41,7 @@ struct rep_outcome {
     const struct rep_meters *meters;
     const struct rep_exec_options *exec; /* of the run; the clock's rate is known */
     const struct rep_exec_totals *totals;
+    unsigned told;                 /* processors that the allocator was told of; 0: those that there are */
     uint64_t substituted;          /* calls.h */
     const struct rep_waste *waste; /* NULL: not looked at */
     const struct rep_limit *limit; /* its bytes are 0: there was none */

@@ -396,6 +396,7 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
     rep_set_count(root, "threads_at_once", totals->threads_at_once);
     rep_set_text(root, "threads_as", outcome->exec->serial ? "one" : "recorded");
     rep_set_count(root, "processors", outcome->exec->processors);
+    rep_set(root, "processors_told", outcome->told > 0 ? json_integer(outcome->told) : json_null());
     rep_set(root, "arenas", arenas_json(&outcome->settings->arenas));
     rep_set_text(root, "pass", pass_of(outcome));
     rep_set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "footprint/base/label.h"
@@ -81,14 +80,11 @@ static const char *printable(const char *text, char *ret_copy, size_t size)
 static size_t describe(const struct collector *collector, const struct collect_image *image,
                        struct fp_meta *meta)
 {
-    static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12], cpus[12],
+    static char program[SEG_PROGRAM], executable[SEG_EXECUTABLE], parent_pid[12], fork_number[12],
         fork_of[160], mean[24], window[12], part[24], begin[24];
-    static struct utsname host;
     const struct collect_image *parent = parent_of(collector, image);
     size_t count = 0;
     (void)snprintf(parent_pid, sizeof parent_pid, "%u", image->parent_pid);
-    if (cpus[0] == '\0') /* libc reads a file for it */
-        (void)snprintf(cpus, sizeof cpus, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     printable(image->executable, executable, sizeof executable);
     meta[count++] = (struct fp_meta){"program", printable(image->program, program, sizeof program)};
     meta[count++] = (struct fp_meta){"executable", executable};
@@ -99,10 +95,7 @@ static size_t describe(const struct collector *collector, const struct collect_i
         if (image->fork_number != 0) /* else the parent has no mark of it */
             meta[count++] = (struct fp_meta){"fork_number", fork_number};
     }
-    if (uname(&host) == 0)
-        meta[count++] = (struct fp_meta){"host_kernel", host.release};
     meta[count++] = (struct fp_meta){"libc", gnu_get_libc_version()};
-    meta[count++] = (struct fp_meta){"cpus", cpus};
     meta[count++] = (struct fp_meta){"clock", collector->clock.kind == SEG_CLOCK_TSC ? "tsc" : "monotonic"};
     meta[count++] = (struct fp_meta){"mallab_version", MALLAB_VERSION};
     if (collector->options.label != NULL)

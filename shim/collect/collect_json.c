@@ -85,6 +85,8 @@ static void put_usage(json_t *object, const struct fp_usage *usage)
         json_object_set_new(all, "allocator", text(usage->allocator));
         json_object_set_new(all, "version", text(usage->version));
     }
+    if (usage->machine.kernel[0] != '\0')
+        json_object_set_new(all, "kernel", text(usage->machine.kernel));
     json_object_set_new(object, "usage", all);
 }
 

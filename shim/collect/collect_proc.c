@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -272,6 +273,19 @@ static bool bytes_of(const char *status, const char *line, uint64_t *ret_bytes)
     return at != NULL;
 }
 
+/* "Cpus_allowed:\tff,ffffffff" */
+static unsigned affinity_of(const char *status)
+{
+    static const char LINE[] = "\nCpus_allowed:\t";
+    const char *at = strstr(status, LINE);
+    unsigned count = 0;
+    for (at = at != NULL ? at + sizeof LINE - 1 : ""; *at != '\0' && *at != '\n'; at++) {
+        const char digit[2] = {*at, '\0'};
+        count += (unsigned)__builtin_popcountl(strtoul(digit, NULL, 16)); /* a comma is none */
+    }
+    return count;
+}
+
 bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
 {
     char path[32], text[4096];
@@ -283,8 +297,63 @@ bool look_at_memory(uint32_t pid, struct look_memory *ret_memory)
     (void)bytes_of(text, "\nRssAnon:", &memory.anon); /* Linux 4.5 */
     (void)bytes_of(text, "\nRssFile:", &memory.file);
     (void)bytes_of(text, "\nRssShmem:", &memory.shared);
+    memory.affinity = affinity_of(text);
     *ret_memory = memory;
     return true;
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------- */
+
+/* Of "QUOTA PERIOD" or "max PERIOD", of a group and those that it is in the least (cgroup v2). Changes the path. */
+static uint64_t quota_milli(char *group)
+{
+    char path[640], text[64];
+    uint64_t least = FP_USAGE_UNKNOWN;
+    for (char *slash = group + strlen(group); slash != NULL; slash = strrchr(group, '/')) {
+        char *rest;
+        *slash = '\0';
+        (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group); /* a longer one is not found */
+        (void)proc_read(path, text, sizeof text);
+        const uint64_t quota_us = strtoull(text, &rest, 10), period_us = strtoull(rest, NULL, 10);
+        if (quota_us > 0 && quota_us < UINT64_MAX / 1000 && period_us > 0 &&
+            quota_us * 1000 / period_us < least)
+            least = quota_us * 1000 / period_us;
+    }
+    return least;
+}
+
+void look_at_machine(uint32_t pid, struct fp_machine *ret_machine)
+{
+    static struct fp_machine
+        known;               /* libc reads files for it, and later there may be no descriptor for them */
+    static char groups[512]; /* of the process that was looked at last */
+    char text[512];
+    struct utsname host;
+    if (known.processors == 0) {
+        known.processors = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+        known.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+        known.memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * known.page_bytes;
+        known.huge_pages = known.overcommit = FP_USAGE_UNKNOWN;
+        (void)proc_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+        for (uint64_t i = 0; fp_huge_pages_name(i) != NULL; i++) { /* "always [madvise] never" */
+            const char *bracket = strchr(text, '['), *name = fp_huge_pages_name(i);
+            if (bracket != NULL && strncmp(bracket + 1, name, strlen(name)) == 0)
+                known.huge_pages = i;
+        }
+        if (proc_read("/proc/sys/vm/overcommit_memory", text, sizeof text))
+            known.overcommit = strtoull(text, NULL, 10);
+        if (uname(&host) == 0)
+            (void)snprintf(known.kernel, sizeof known.kernel, "%s", host.release); /* a longer one is cut */
+    }
+    (void)read_of(pid, "cgroup", text, sizeof text);
+    if (groups[0] == '\0' || strcmp(groups, text) != 0) {
+        char *group = strstr(text, "0::/");
+        memcpy(groups, text, sizeof groups);
+        if (group != NULL)
+            group[strcspn(group, "\n")] = '\0';
+        known.quota_milli = group != NULL ? quota_milli(group + 3) : FP_USAGE_UNKNOWN;
+    }
+    *ret_machine = known;
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------- */

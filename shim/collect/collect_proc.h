@@ -48,11 +48,15 @@ struct look_times {
 /* In bytes. */
 struct look_memory {
     uint64_t peak, rss, anon, file, shared;
+    unsigned affinity; /* processors that it may use; 0: not told */
 };
 
 /* look_at_times - /proc/PID/stat. look_at_memory - /proc/PID/status; false for a zombie, which has none. */
 bool look_at_times(uint32_t pid, struct look_times *ret_times);
 bool look_at_memory(uint32_t pid, struct look_memory *ret_memory);
+
+/* look_at_machine - the machine, and what of it the control group of a process may use. Without the affinities. */
+void look_at_machine(uint32_t pid, struct fp_machine *ret_machine);
 
 /* look_at_end - how a process ended that was waited for by now: its pidfd knows (Linux 6.15).
  * ret_wait_status  as wait(2) has it. */

@@ -79,6 +79,15 @@ static void take_times(struct fp_usage *usage, struct collect_looks *looks, cons
     looks->cpu_looked_ns = elapsed_ns;
 }
 
+static void take_affinity(struct fp_machine *machine, const struct look_memory *memory)
+{
+    if (memory->affinity == 0 || memory->affinity > FP_PROCESSORS_MAX)
+        return;
+    machine->affinity_end = memory->affinity;
+    if (machine->affinity == FP_USAGE_UNKNOWN)
+        machine->affinity = memory->affinity;
+}
+
 static void take_memory(const struct collect_segment *segment, struct fp_usage *usage,
                         struct collect_looks *looks, const struct look_memory *memory, uint64_t elapsed_ns)
 {
@@ -93,6 +102,7 @@ static void take_memory(const struct collect_segment *segment, struct fp_usage *
     /* What was neither a file's nor shared at the peak; where the kernel tells those two. */
     if (memory->anon + memory->file > 0)
         raise_to(&usage->rss_anon_peak_bytes, less(memory->peak, looks->file_most + looks->shared_most));
+    take_affinity(&usage->machine, memory);
     looks->memory_looked_ns = elapsed_ns;
 }
 
@@ -183,6 +193,7 @@ void usage_adopt(struct collector *collector, struct collect_image *image, bool 
 {
     struct seg_usage begin = collect_slot(image)->begin;
     struct look_times times;
+    struct look_memory memory;
     image->usage = calloc(1, sizeof *image->usage);
     image->looks = calloc(1, sizeof *image->looks);
     if (image->usage == NULL || image->looks == NULL) {
@@ -194,6 +205,10 @@ void usage_adopt(struct collector *collector, struct collect_image *image, bool 
     image->looks->step_ns = FIRST_LOOK_NS;
     image->looks->next_ns = clock_monotonic_ns() + FIRST_LOOK_NS;
     find_base(collector, image, &begin);
+    look_at_machine(image->pid, &image->usage->machine);
+    image->usage->machine.affinity = image->usage->machine.affinity_end = FP_USAGE_UNKNOWN;
+    if (is_here && look_at_memory(image->pid, &memory))
+        take_affinity(&image->usage->machine, &memory);
     if (is_here && look_at_times(image->pid, &times)) {
         image->looks->start_ticks = times.start_ticks;
         take_times(image->usage, image->looks, &times, collect_elapsed_ns(collector));

@@ -234,7 +234,9 @@ static enum fp_status write_usage(const char *path)
                                             .rss_anon_bytes = (i < 20 ? i : 40 - i) * UINT64_C(1048576),
                                             .cpu_ns = i * UINT64_C(10000000)};
     for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
-        *fp_usage_at(&usage, &FP_USAGE_NUMBERS[i]) = (i + 1) * 1000000;
+        *fp_usage_at(&usage, &FP_USAGE_NUMBERS[i]) = FP_USAGE_NUMBERS[i].together == FP_OF_MACHINE
+                                                         ? FP_USAGE_NUMBERS[i].most
+                                                         : (i + 1) * 1000000;
     usage.faults_major = 0;
     usage.memory_age_ns = FP_USAGE_UNKNOWN;
     usage.code = 9;
@@ -243,6 +245,7 @@ static enum fp_status write_usage(const char *path)
     strcpy(usage.allocator, "jemalloc");
     strcpy(usage.version, "5.3.0");
     strcpy(usage.library, "/usr/lib/libjemalloc.so.2");
+    strcpy(usage.machine.kernel, "6.1.0-13-amd64");
     usage.point_count = 40;
     usage.points = points;
     if (status == FP_OK)

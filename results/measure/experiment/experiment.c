@@ -115,6 +115,7 @@ static void begin(struct state *state, struct res_trial *trial, struct res_entry
         .ret_failure = phase != PHASE_PASS ? &ret_job->failure : NULL,
         .pass_option = option,
         .one_thread = options->one_thread,
+        .processors = options->processors,
         .recorded_clock = recorded,
         .idle_ms = recorded ? options->idle_ms : 0,
         .stop = options->stop,

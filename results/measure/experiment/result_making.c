@@ -155,6 +155,8 @@ static void take_process(const struct res_workload *from, struct res_result_work
             .ran_ns = known(process->ran_ns),
             .ended = plain_unless_empty(process->ended),
             .brief_calls = known(process->brief_calls),
+            .machine = process->machine,
+            .kernel = plain_unless_empty(process->machine.kernel),
         };
     }
     if (from->runs_on.name[0] != '\0') {
@@ -274,6 +276,7 @@ static void fill_settings(const struct res_options *options, struct res_result *
     ret_result->seed = options->seed;
     ret_result->check = options->check;
     ret_result->one_thread = options->one_thread;
+    ret_result->processors_asked = options->processors;
     ret_result->limit_bytes = options->limit_bytes;
     ret_result->limit_by = plain(limit_by(options));
     ret_result->limit_by_why = plain(options->limit_by_why);

@@ -291,6 +291,19 @@ static char *doubt_of_time(const struct res_result *result, const struct res_res
     return NULL;
 }
 
+/* With the same calls more or less is touched where pages are of another size. */
+static char *doubt_of_pages(const struct res_machine *here, const struct res_process *process)
+{
+    const char *there = process != NULL ? fp_huge_pages_name(process->machine.huge_pages) : NULL;
+    const double page = process != NULL ? (double)res_count_told(process->machine.page_bytes) : 0;
+    if (page > 0 && fabs(page - here->page_bytes) > 0)
+        return res_printf("it had pages of %s, here are %s", FP_BYTES(page), FP_BYTES(here->page_bytes));
+    if (there == NULL || here->transparent_huge_pages == NULL ||
+        (strcmp(there, "always") == 0) == (strcmp(here->transparent_huge_pages, "always") == 0))
+        return NULL;
+    return res_printf("it had huge pages '%s', here is '%s'", there, here->transparent_huge_pages);
+}
+
 static char *doubt_of_memory(const struct res_result_workload *workload,
                              const struct res_result_entry *recorded)
 {
@@ -752,7 +765,9 @@ static void fill_shares(const struct res_result *result, struct res_result_workl
 {
     const struct res_result_entry *recorded = res_recorded_entry(workload);
     const struct res_cpu cpu = res_process_cpu(result, workload);
-    workload->no_trust_memory = doubt_of_memory(workload, recorded);
+    workload->no_trust_memory = doubt_of_pages(&result->machine, workload->process);
+    if (workload->no_trust_memory == NULL)
+        workload->no_trust_memory = doubt_of_memory(workload, recorded);
     if (recorded == NULL)
         return;
     workload->no_trust_time = doubt_of_time(result, workload, recorded);

@@ -421,6 +421,7 @@ void res_machine_describe(struct res_machine *ret_machine)
     ret_machine->cpu = plain(cpu_fact("model name"));
     ret_machine->cpus = usable_cpus();
     ret_machine->cores = physical_cores();
+    ret_machine->page_bytes = (double)sysconf(_SC_PAGESIZE);
     ret_machine->memory_bytes = pages > 0 ? (double)pages * (double)sysconf(_SC_PAGESIZE) : NAN;
     if (uname(&names) == 0) {
         ret_machine->architecture = res_text_plain(names.machine);

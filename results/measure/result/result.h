@@ -137,7 +137,9 @@ struct res_result_entry {
 struct res_process {
     double cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
         ran_ns, brief_calls;
-    char *ended; /* "exit 0", "signal 15", "exec", "running"; NULL: not known */
+    char *ended;               /* "exit 0", "signal 15", "exec", "running"; NULL: not known */
+    struct fp_machine machine; /* that it ran on */
+    char *kernel;              /* of that */
 };
 
 /* The allocator that served the recorded program. */
@@ -233,7 +235,7 @@ struct res_machine {
     char *name; /* $MALLAB_MACHINE */
     char *cpu, *architecture, *kernel, *libc, *transparent_huge_pages, *governor;
     struct res_build libc_build;
-    double cpus, cores, memory_bytes, load_1_minute;
+    double cpus, cores, memory_bytes, page_bytes, load_1_minute;
     int virtual_machine; /* -1: not known */
     json_t *rest;
 };
@@ -267,7 +269,8 @@ struct res_result {
     uint64_t rounds, rounds_asked, seed;
     uint64_t memory_rounds_asked, memory_idle_ms; /* RES_COUNT_ABSENT in older results */
     bool stopped, check, one_thread;
-    uint64_t limit_bytes; /* 0: none */
+    uint64_t processors_asked; /* that allocators were told of; 0: those of each recording */
+    uint64_t limit_bytes;      /* 0: none */
     char *limit_by, *limit_by_why;
     struct res_machine machine;
     struct res_disturbance *disturbances;

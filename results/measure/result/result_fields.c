@@ -251,6 +251,13 @@ static const struct res_field PROCESS_FIELDS[] = {
     RES_ROW_AS(TEXT, OMITTED, "ended", ended, "`exit 0`, `signal 15`, `exec` or `running`"),
     RES_ROW_AS(WHOLE, OMITTED, "brief_calls", brief_calls,
                "calls of threads of less than 10 ms of CPU time and 1 s, where three live at once"),
+    RES_ROW_AS(COUNT, OMITTED, "machine.processors", machine.processors, "online where it was recorded"),
+    RES_ROW_AS(COUNT, OMITTED, "machine.affinity", machine.affinity, "of them, those that it might use"),
+    RES_ROW_AS(COUNT, OMITTED, "machine.quota_milli", machine.quota_milli, "of 1000 a processor: its quota"),
+    RES_ROW_AS(COUNT, OMITTED, "machine.page_bytes", machine.page_bytes, "of a page there"),
+    RES_ROW_AS(COUNT, OMITTED, "machine.memory_bytes", machine.memory_bytes, "of all memory there"),
+    RES_ROW_AS(COUNT, OMITTED, "machine.huge_pages", machine.huge_pages, "0: none; 1: on advice; 2: always"),
+    RES_ROW_AS(TEXT, OMITTED, "machine.kernel", kernel, "release, there"),
 };
 static const struct res_described PROCESS = RES_DESCRIBE_WHOLLY("a process", PROCESS_FIELDS);
 #undef OWNER
@@ -368,6 +375,7 @@ static const struct res_field MACHINE_FIELDS[] = {
     RES_ROW(WHOLE, "cpus", cpus, "usable"),
     RES_ROW(WHOLE, "cores", cores, "physical"),
     RES_ROW(WHOLE, "memory_bytes", memory_bytes, "physical"),
+    RES_ROW_AS(WHOLE, OMITTED, "page_bytes", page_bytes, "of a page"),
     RES_ROW(TEXT, "architecture", architecture, "as uname(2) says"),
     RES_ROW(TEXT, "kernel", kernel, "release"),
     RES_ROW(TEXT, "libc", libc, "name and version"),
@@ -424,6 +432,8 @@ static const struct res_field RESULT_FIELDS[] = {
     RES_ROW_AS(COUNT, REQUIRED, "seed", seed, "of the order of runs"),
     RES_ROW(TRUTH, "check", check, "whether each candidate's promises were looked at before (`--promises`)"),
     RES_ROW(TRUTH, "one_thread", one_thread, "whether all threads ran as one"),
+    RES_ROW_AS(COUNT, OMITTED, "processors_asked", processors_asked,
+               "that each allocator was told of (`--processors`); else those of each recording"),
     RES_ROW_AS(COUNT, ZERO_IS_NULL, "limit_bytes", limit_bytes, "what each candidate could have (`--limit`)"),
     RES_ROW(TEXT, "limit_by", limit_by, "`cgroup v1`, `cgroup v2` or `RLIMIT_DATA`"),
     RES_ROW(TEXT, "limit_by_why", limit_by_why, "why not by control groups, where nobody chose"),

@@ -139,6 +139,7 @@ char **res_run_arguments(const struct res_run_request *request, const char *cons
         add_word(&line, request->pass_option);
     if (request->one_thread)
         add_value(&line, "--threads", "1");
+    add_number(&line, "--processors", request->processors);
     add_words(&line, extra);
     add_value(&line, "--", request->workload);
     return line.words;

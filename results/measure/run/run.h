@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "footprint/base/label.h"
+#include "footprint/fp/usage.h"
 #include "results/measure/base/fields.h"
 #include "results/measure/candidate/candidates.h"
 
@@ -38,6 +39,7 @@ struct res_run_request {
         ret_failure; /* set when a run that failed said how in numbers (its `failed`), the caller's; may be NULL */
     const char *pass_option;     /* "--latency"; NULL: a time pass, or check */
     bool one_thread;             /* all ops on one */
+    uint64_t processors;         /* that the allocator is told of; 0: of the recording */
     bool recorded_clock;         /* replay's --clock: the memory pass */
     uint64_t idle_ms;            /* replay's --idle-ms; 0: no rest */
     bool as_text;                /* for res_run_arguments: print for people, not JSON */
@@ -259,8 +261,9 @@ struct res_workload {
     struct res_process_facts { /* of the recorded process; 0: not known */
         uint64_t cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
             ran_ns;
-        char ended[48];       /* as its recording says; "": not known */
-        uint64_t brief_calls; /* of threads that were over at once: how many of them overlap is chance */
+        char ended[48];            /* as its recording says; "": not known */
+        uint64_t brief_calls;      /* of threads that were over at once: how many of them overlap is chance */
+        struct fp_machine machine; /* where it ran; FP_USAGE_UNKNOWN: not known */
     } process;
     struct {
         char name[64], version[64], how[16]; /* "": not known */
@@ -290,6 +293,7 @@ struct res_options {
     const char *limit_by_why; /* why not in control groups; NULL: they are, or it was asked so */
     bool check;               /* look whether each candidate keeps its promises before its warm-up */
     bool one_thread;          /* the ops of all threads on one */
+    uint64_t processors;      /* that allocators are told of; 0: those of each recording */
     unsigned latency_passes;  /* behind the rounds; 0: none */
     unsigned memory_rounds;   /* that have a memory pass; 0: none */
     unsigned starts;          /* of true(1) under each candidate (start_costs.c); 0: none */

@@ -112,6 +112,34 @@ SLOT_IF(memory_rounds_needed, true, "%u", res_rounds_for_memory(about->workload)
 SLOT_IF(seed, true, "%llu", (unsigned long long)about->result->seed)
 SLOT_IF(one_thread, about->result->one_thread && about->workload->threads > 1, "%s",
         FP_GROUPED(about->workload->threads))
+
+/* ---- processors, where there are threads to share them ---- */
+
+static double cpus_asked(const struct res_about *about)
+{
+    return (double)res_count_told(about->result->processors_asked);
+}
+
+/* 0: it is not known. */
+static double cpus_there(const struct res_about *about)
+{
+    const struct res_process *process = about->workload->process;
+    return process != NULL ? (double)res_count_told(process->machine.affinity) : 0;
+}
+
+static bool are_theirs(const struct res_about *about)
+{
+    return about->workload->threads > 1 && !about->result->one_thread && cpus_asked(about) < 1;
+}
+
+SLOT_IF(cpus_asked, cpus_asked(about) > 0, "%.0f", cpus_asked(about))
+SLOT_IF(cpus_there, cpus_there(about) > 0, "%.0f", cpus_there(about))
+SLOT_IF(cpus_other,
+        are_theirs(about) && cpus_there(about) > 0 &&
+            fabs(cpus_there(about) - about->result->machine.cpus) > 0,
+        "%.0f", cpus_there(about))
+SLOT_IF(cpus_unknown, are_theirs(about) && cpus_there(about) < 1 && about->result->machine.cpus > 0, "%.0f",
+        about->result->machine.cpus)
 SLOT_IF(ended_width, is_stopped_by(about, "until"), "%.3g%%", 100 * about->workload->stopped_until_width)
 SLOT_IF(ended_decided, is_stopped_by(about, "decided"), "%s", "all of --decide")
 SLOT_IF(ended_budget, is_stopped_by(about, "time_budget"), "%s",
