@@ -156,6 +156,10 @@ static void conclude_cut(const struct footprint *footprint, struct conv_survey *
     const struct fp_error *tail = cut != NULL ? &cut->info->tail_error : NULL;
     if (cut == NULL || cut->info->has_trailer)
         return;
+    /* The recorder did finish: the disk took no trailer, and its list has what was lost. */
+    if (survey->recording_state == CONV_RECORDING_FINISHED && tail->status == FP_ERR_TRUNCATED &&
+        fp_loss_sum(footprint->listed) > 0)
+        return;
     if (survey->unfinished_why[0] != '\0')
         conv_incomplete(survey, "%s", survey->unfinished_why); /* that is why, and says more */
     else
