@@ -289,7 +289,24 @@ TEST(a_text_keeps_what_rows_name)
     }
 }
 
-RUN_TESTS(T(without_what_no_row_names_the_figures_are_the_same),
+/* Each list within another would take some of the stack. */
+TEST(a_text_of_lists_within_lists_is_left_to_the_parser)
+{
+    enum { DEEP = 1 << 21 };
+    static const char BEGIN[] = "{\"workloads\":";
+    char *text = malloc(sizeof BEGIN + DEEP), *kept = malloc(sizeof BEGIN + DEEP);
+    size_t size;
+    if (text == NULL || kept == NULL)
+        abort();
+    memcpy(text, BEGIN, sizeof BEGIN - 1);
+    memset(text + sizeof BEGIN - 1, '[', DEEP);
+    CHECK(!res_described_text(&RES_RESULT, text, sizeof BEGIN - 1 + DEEP, kept, &size));
+    free(text);
+    free(kept);
+}
+
+RUN_TESTS(T(a_text_of_lists_within_lists_is_left_to_the_parser),
+          T(without_what_no_row_names_the_figures_are_the_same),
           T(a_torn_result_is_refused_without_what_no_row_names_too), T(a_text_keeps_what_rows_name),
           T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept),
           T(a_count_that_is_lacking_is_not_written), T(a_figure_of_another_kind_is_none),

@@ -67,7 +67,9 @@ json_t *res_described_rest(const struct res_described *described, const json_t *
 struct copying {
     const char *in, *end;
     char *out;
+    unsigned depth;
 };
+#define DEPTH_MOST 32u /* of objects and lists within each other: ours have fewer */
 
 /* Behind the string that begins at `at`; NULL: it has no end. */
 static const char *string_end(const char *at, const char *end)
@@ -148,6 +150,8 @@ static bool keep_value(struct copying *copying, const struct rows *rows)
     const char opens = next(copying), closes = opens == '{' ? '}' : ']';
     if (rows->described == NULL || (opens != '{' && opens != '['))
         return keep(copying, value_end(copying->in, copying->end));
+    if (copying->depth++ == DEPTH_MOST)
+        return false;
     bool sound = keep(copying, copying->in + 1), more = next(copying) != closes;
     const char *begin = copying->out;
     while (sound && more) {
@@ -155,15 +159,17 @@ static bool keep_value(struct copying *copying, const struct rows *rows)
         more = sound && next(copying) == ',';
         if (more && opens == '[')
             *copying->out++ = ',';
-        copying->in += more;
+        if (more) /* else it may be NULL, to which nothing may be added */
+            copying->in++;
     }
+    copying->depth--;
     return sound && next(copying) == closes && keep(copying, copying->in + 1);
 }
 
 bool res_described_text(const struct res_described *described, const char *text, size_t size, char *ret_text,
                         size_t *ret_size)
 {
-    struct copying copying = {text, text + size, ret_text};
+    struct copying copying = {text, text + size, ret_text, 0};
     const struct rows rows = {described, "", 0};
     const bool whole = memchr(text, '\0', size) == NULL && next(&copying) == '{' &&
                        keep_value(&copying, &rows) && next(&copying) == '\0';

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "footprint/base/process.h"
 #include "footprint/base/support.h"
 #include "results/measure/run/run.h"
 
