@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"

@@ -6,11 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/parse.h"
 #include "cli/base/say.h"
 #include "footprint/base/support.h"
-#include "results/measure/candidate/candidates.h"
 #include "results/measure/run/run.h"
 
 int cli_registry_load(const struct cli_verb *verb, struct res_registry *registry)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/output.h"
 #include "cli/base/parse.h"
 #include "cli/base/say.h"

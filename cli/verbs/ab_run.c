@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/base/interrupt.h"
-#include "cli/base/say.h"
 #include "cli/verbs/confirm_step.h"
 #include "cli/verbs/record_step.h"
 #include "cli/verbs/result_files.h"
@@ -19,8 +18,6 @@
 #include "footprint/base/support.h"
 #include "record/relay.h"
 #include "results/measure/base/figure_words.h"
-#include "results/measure/experiment/experiment.h"
-#include "results/measure/figures/figures.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/notes/notes.h"
 #include "results/report/table/table.h"

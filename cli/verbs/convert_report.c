@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/json_bounds.h"
-#include "cli/base/say.h"
 #include "cli/describe/describe.h"
 #include "cli/verbs/verbs.h"
 #include "convert/base/unnamed_file.h"

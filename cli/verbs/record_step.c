@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/base/cli.h"
 #include "cli/base/say.h"
 #include "convert/base/error.h"
 #include "footprint/base/process.h"

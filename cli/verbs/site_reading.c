@@ -7,7 +7,6 @@
 
 #include "cli/base/say.h"
 #include "cli/describe/describe.h"
-#include "cli/options/shared_options.h"
 #include "convert/recording/recording_json.h"
 #include "convert/recording/unfinished.h"
 #include "footprint/base/support.h"
@@ -15,7 +14,6 @@
 #include "record/collector.h"
 #include "record/control.h"
 #include "record/recording_words.h"
-#include "sites/stacks/stacks.h"
 #include "sites/table/site_table.h"
 
 #define AT(member) offsetof(struct cli_sites, member)

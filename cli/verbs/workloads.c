@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cli/base/output.h"
-#include "cli/base/say.h"
 #include "cli/options/shared_options.h"
 #include "cli/verbs/convert_report.h"
 #include "convert/import/formats.h"
