@@ -140,6 +140,8 @@ static void say_usage(const struct fp_usage *usage)
     say_string(usage->version);
     printf(", \"library\": ");
     say_string(usage->library);
+    printf(", \"kernel\": ");
+    say_string(usage->machine.kernel);
     for (size_t i = 0; i < FP_USAGE_NUMBER_COUNT; i++)
         if (*fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]) != FP_USAGE_UNKNOWN)
             printf(", \"%s\": %" PRIu64, FP_USAGE_NUMBERS[i].key, *fp_usage_at(&copy, &FP_USAGE_NUMBERS[i]));
