@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "footprint/base/support.h"
-
 /* Of a workload: the candidates, the control, the floor. */
 static size_t entry_count(const struct res_result_workload *workload)
 {

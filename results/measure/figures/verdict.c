@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 

@@ -1,5 +1,4 @@
 /* steady.c - fastest parts of batches, and what each round has in them. */
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -34,29 +33,29 @@ static double add_batch(struct side *side, double part, const struct res_batches
     double taken = 0;
     for (size_t round = 0; round < rounds; round++) {
         const double ns = (double)batches->rounds[round][batch];
-        side->shares[round] += slowest - fmax(slowest - ns, 0) / part;
+        side->shares[round] += slowest - (ns < slowest ? slowest - ns : 0) / part;
         side->weights[round] += ns <= slowest ? ns : 0;
         taken += ns <= slowest ? ns : 0;
     }
     return taken;
 }
 
-/* Of the first `rounds` rounds; released by sides_release. */
-static struct sides sides_of(const struct res_batches *batches, size_t rounds)
+/* Of the first `rounds` rounds, by the parts from first to below end; released by sides_release. */
+static struct sides sides_of(const struct res_batches *batches, size_t rounds, size_t first, size_t end)
 {
-    struct sides sides;
+    struct sides sides = {0};
     double *sorted = res_calloc(rounds, sizeof *sorted), taken[PART_COUNT] = {0};
-    for (size_t part = 0; part < PART_COUNT; part++)
+    for (size_t part = first; part < end; part++)
         sides.by[part] = (struct side){res_calloc(rounds, sizeof(double)), res_calloc(rounds, sizeof(double)),
                                        0};
     for (size_t batch = 0; batch < batches->batch_count; batch++) {
         for (size_t round = 0; round < rounds; round++)
             sorted[round] = (double)batches->rounds[round][batch];
         qsort(sorted, rounds, sizeof *sorted, res_by_value);
-        for (size_t part = 0; part < PART_COUNT; part++)
+        for (size_t part = first; part < end; part++)
             taken[part] += add_batch(&sides.by[part], PARTS[part], batches, batch, sorted, rounds);
     }
-    for (size_t part = 0; part < PART_COUNT; part++)
+    for (size_t part = first; part < end; part++)
         for (size_t round = 0; round < rounds; round++) {
             sides.by[part].ns += sides.by[part].shares[round] / (double)rounds;
             sides.by[part].weights[round] /= fmax(taken[part], 1);
@@ -80,7 +79,7 @@ static bool is_there(const struct res_batches *batches)
 
 static double steady_ns(const struct res_batches *batches)
 {
-    struct sides sides = sides_of(batches, batches->round_count);
+    struct sides sides = sides_of(batches, batches->round_count, QUARTER, QUARTER + 1);
     sides_release(&sides);
     return sides.by[QUARTER].ns;
 }
@@ -173,13 +172,16 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
                                       is_floor_of(of->floor, of->other)};
     struct sides sides[SIDE_COUNT];
     double *says = res_calloc(rounds, sizeof *says);
+    size_t end = QUARTER + 1;
+    while (end < PART_COUNT && PARTS[end] * (double)rounds >= ROUNDS_LEAST)
+        end++;
     for (size_t i = 0; i < SIDE_COUNT; i++)
         if (is_side[i])
-            sides[i] = sides_of(batches[i], i == FLOOR ? of->floor->round_count : rounds);
+            sides[i] = sides_of(batches[i], i == FLOOR ? of->floor->round_count : rounds, 0, end);
     struct res_logarithm found = logarithm_by(QUARTER, sides, is_side, rounds, says);
     if (ret_says != NULL)
         memcpy(ret_says, says, rounds * sizeof *says);
-    for (size_t part = 0; part < PART_COUNT; part++) {
+    for (size_t part = 0; part < end; part++) {
         if (part == QUARTER || PARTS[part] * (double)rounds < ROUNDS_LEAST)
             continue;
         const struct res_logarithm one = logarithm_by(part, sides, is_side, rounds, says);
