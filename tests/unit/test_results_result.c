@@ -206,8 +206,12 @@ TEST(without_what_no_row_names_the_figures_are_the_same)
     for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
         char *text = text_of(FILES[i]);
         struct res_result whole, rows;
-        CHECK_STR(load(text, strlen(text), false, &whole), "");
-        CHECK_STR(load(text, strlen(text), true, &rows), "");
+        char *of_whole = load(text, strlen(text), false, &whole),
+             *of_rows = load(text, strlen(text), true, &rows);
+        CHECK_STR(of_whole, "");
+        CHECK_STR(of_rows, "");
+        free(of_whole);
+        free(of_rows);
         res_result_judge(&whole);
         res_result_judge(&rows);
         json_t *all = res_result_write(&whole), *some = res_result_write(&rows);
