@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/watch/sampled.h"
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/watch/sampled.h"
 

@@ -11,7 +11,6 @@
 
 #include "footprint/base/clock.h"
 #include "footprint/base/signals.h"
-#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */

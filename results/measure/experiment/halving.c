@@ -1,5 +1,4 @@
 /* halving.c - stages of a search, each with half of the candidates and twice the rounds. */
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

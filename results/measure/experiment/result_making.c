@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/machine/disturbances.h"
 

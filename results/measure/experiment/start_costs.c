@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
-#include "footprint/base/process.h"
-#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/experiment/timed.h"
 

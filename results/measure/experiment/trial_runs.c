@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "results/measure/base/random.h"
 #include "results/measure/figures/figures.h"
 

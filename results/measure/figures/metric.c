@@ -1,5 +1,4 @@
 /* metric.c - samples out of a result, and the logarithms of their ratios. */
-
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
 
 struct res_fleet_input *res_fleet_begin(const struct res_fleet_asked *asked)

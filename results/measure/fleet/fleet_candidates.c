@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
 
 /* ---- one candidate's figures of all hosts ----------------------------------------------------- */

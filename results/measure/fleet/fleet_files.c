@@ -1,5 +1,4 @@
 /* fleet_files.c - see fleet.h. */
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/figures/figures.h"
 #include "results/measure/fleet/fleet.h"

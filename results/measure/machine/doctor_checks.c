@@ -1,5 +1,4 @@
 /* doctor_checks.c - the list of checks. */
-
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "results/report/beside/beside.h"
 
 #define TOLD_MOST 12u /* lines on what was compared */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
-
 /* ---- what stands behind "<=" ------------------------------------------------------------------ */
 
 #define RES_BLANKS " \t\r"

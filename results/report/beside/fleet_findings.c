@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "results/measure/fleet/fleet.h"
 
 #define NAMES_MOST 3u

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "footprint/base/support.h"
 #include "results/report/beside/result_history.h"
 
 /* A narrow terminal never does without the range: a change without it says nothing. */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
-
 /* ---- partners ------------------------------------------------------------------------------- */
 
 static bool same_text(const char *one, const char *other)

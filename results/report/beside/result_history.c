@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/measure/base/lives.h"
 #include "results/report/beside/beside.h"

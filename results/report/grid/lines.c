@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 
 #define TERMINAL_LEAST 40u /* below that nothing is gained by shorter lines */

@@ -1,5 +1,4 @@
 /* page.c - see html.h. */
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

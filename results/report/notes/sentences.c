@@ -1,5 +1,4 @@
 /* sentences.c - every line that is said of a result, a workload, a fleet. How a row is read stands in notes.h. */
-
 #include "results/report/notes/notes.h"
 
 /* A sentence stands on one line, to be found by its words. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/base/support.h"
 #include "footprint/base/words.h"
 #include "results/report/notes/notes.h"
 
