@@ -15,6 +15,7 @@
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
 #include "record/attach/late_user.h"
+#include "shim/shared/raw.h"
 
 #define HEAD_BYTES  4096u
 #define GLIBC_LEAST 34u /* 2.34: dlopen is in libc.so.6 */
@@ -22,13 +23,8 @@
 /* The number behind a word at the begin of a line; -1: it is not there. */
 static long field(const char *status, const char *word)
 {
-    const size_t length = strlen(word);
-    for (const char *line = status; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, word, length) == 0)
-            return strtol(line + length, NULL, 10);
-    }
-    return -1;
+    uint64_t number;
+    return raw_number(status, word, 10, &number) ? (long)number : -1;
 }
 
 bool late_status_id(const char *status, const char *word, unsigned *ret_id)
@@ -85,7 +81,7 @@ static char *refuse_status(const struct late_process *process)
         return res_printf("there is no process %d", pid);
     const bool has_memory = strstr(status, "\nVmSize:") != NULL;
     const bool is_one = late_status_id(status, "\nUid:", &user) && late_status_id(status, "\nGid:", &group);
-    if (!has_memory && (pid == 2 || field(status, "PPid:") == 2)) /* kthreadd */
+    if (!has_memory && (pid == 2 || field(status, "\nPPid:") == 2)) /* kthreadd */
         problem = res_printf("process %d is a thread of the kernel: it calls no malloc", pid);
     else if (is_one && user != geteuid())
         problem = res_printf(
@@ -94,10 +90,10 @@ static char *refuse_status(const struct late_process *process)
     else if (!is_one || group != getegid() || is_secure(process->pid))
         problem = res_printf(
             "process %d has rights of its own (setuid, setgid, capabilities), or another group", pid);
-    else if (field(status, "TracerPid:") > 0)
+    else if (field(status, "\nTracerPid:") > 0)
         problem = res_printf(
             "process %d is traced by process %ld, as by a debugger: that has to let go of it", pid,
-            field(status, "TracerPid:"));
+            field(status, "\nTracerPid:"));
     else if (!may_trace(process->pid) && late_user_by_root())
         problem = res_printf("process %d may not be traced, not by this root either (a container without "
                              "CAP_SYS_PTRACE, or a process of another one): attach from outside of it, or "
@@ -108,7 +104,7 @@ static char *refuse_status(const struct late_process *process)
                              "capabilities, kernel.yama.ptrace_scope, a container): root with CAP_SYS_PTRACE "
                              "may, 'sudo mallab record --pid %d'",
                              pid, pid);
-    else if (field(status, "Seccomp:") > 0)
+    else if (field(status, "\nSeccomp:") > 0)
         problem = res_printf(
             "process %d has shut itself in (seccomp), and loading a library may end it: start "
             "it under 'mallab record'",
@@ -182,7 +178,7 @@ static char *refuse_ended(const struct late_process *process)
 {
     char *status = late_proc_read(process->pid, "status", NULL);
     const bool is_zombie = status != NULL && strstr(status, "\nState:\tZ") != NULL;
-    const long threads = is_zombie ? field(status, "Threads:") : 0;
+    const long threads = is_zombie ? field(status, "\nThreads:") : 0;
     free(status);
     return res_printf(threads > 1 ? "the first thread of process %d has ended: its others are not attached to"
                       : is_zombie ? "process %d has ended (zombie): its parent has not asked how yet"

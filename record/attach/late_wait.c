@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 
 #include "footprint/base/support.h"
+#include "shim/shared/raw.h"
 
 /* The call that a thread is in. One that was interrupted before goes on as restart_syscall(2), which a return from a signal ends with
  * EINTR: its own number stands in the code before it, as libc has it. -1: none, or it is not known. */
@@ -130,8 +131,9 @@ bool late_wait_is_lost(const struct late_process *process, const struct user_reg
 
 static uint64_t mask_in_status(const char *text, const char *word)
 {
-    const char *at = strstr(text, word);
-    return at != NULL ? strtoull(at + strlen(word), NULL, 16) : 0;
+    uint64_t mask;
+    (void)raw_number(text, word, 16, &mask); /* else it is 0 */
+    return mask;
 }
 
 /* The caller's; empty where it cannot be read. */

@@ -13,16 +13,134 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "footprint/base/segment_file.h"
 #include "footprint/fp/columns.h"
 #include "footprint/fp/footprint.h"
-#include "shim/collect/collect_clock.h"
 #include "shim/collect/collect_options.h"
-#include "shim/collect/collect_segment.h"
 #include "shim/shared/segment.h"
 
 #define COLLECT_UNATTACHED_MOST  (UINT64_C(1) << 22) /* process ids that Linux has; more is no count */
 #define COLLECT_CHUNKS_PER_BLOCK 16u /* 16 chunks of at most 4088 marks fit FP_BLOCK_MARKS_MAX */
 #define COLLECT_SEGMENTS_MOST    16u
+
+/* ---- the shared memory: made privately, filled ahead, removed at the end ----
+ *
+ *   held    chunks that have memory behind them, and may be used; more as need be
+ *
+ * Memory is put behind a chunk (fallocate) before a process may claim it: on a full tmpfs a store into a hole is a
+ * SIGBUS in the recorded program. */
+
+#define COLLECT_CHUNKS_MOST 32u /* of a block: with stacks, which take half of the words of a chunk */
+
+/* A chunk of the segment, by its index. */
+struct taken_chunk {
+    uint64_t sequence;
+    uint32_t next;  /* 1 + index of the one behind it in its stream's queue, 0: none */
+    uint32_t words; /* as its thread closed it; 0: not known */
+    bool taken;     /* it is in a queue */
+};
+
+/* Streams, the one that came first in front. */
+struct stream_list {
+    struct collect_stream *first, *last;
+};
+
+struct collect_segment {
+    struct seg_view view;
+    uint32_t user;               /* whose processes have it */
+    struct fp_segment_file file; /* where it has no name, `fd` alone: of the shared part */
+    int told_fd;                 /* there: of what is told, which cannot be written through it; else -1 */
+    char path[512];              /* of it, for others; as much as the shim takes */
+    bool grown_out;              /* no more memory to be had */
+    bool spoiled;                /* a page of it was gone: segment_guard */
+    bool can_look;               /* /proc/PID/map_files tells whether a process has the segment mapped */
+    bool attaching;              /* a slot was seen claimed and not yet attached */
+    uint32_t running;            /* images in it */
+    uint32_t image_of_slot[SEG_SLOT_COUNT]; /* index + 1 into the collector's images */
+    uint64_t claimed_ns[SEG_SLOT_COUNT];    /* since when an unknown process' claim stands; 0: none does */
+    uint64_t claims[SEG_SLOT_COUNT];        /* its word */
+    uint64_t serials_seen;
+    struct taken_chunk *chunks;                      /* by index */
+    struct stream_list waiting[COLLECT_CHUNKS_MOST]; /* they can be written; by queue length less 1 */
+    uint32_t free_chunks;   /* of those kept for nobody, at the last scan; likewise the next */
+    uint32_t coming_chunks; /* full or taken: they will be free */
+    uint32_t taken_chunks;
+    uint32_t freed;      /* chunks freed since waiters were last told */
+    uint64_t starved_ns; /* CLOCK_MONOTONIC since when no chunk is free or coming; 0: one is */
+    uint64_t threads_ns; /* likewise of the last look for dead threads */
+    uint64_t stuck_ns;   /* likewise since when all chunks wait for others that are missing; 0: they do not */
+};
+
+/* segment_create - make, map and lay out a segment.
+ * directory_fd  of the recording; borrowed. The segment lies in it where there is no /dev/shm.
+ * Returns       true, or false with *ret_reason set.
+ * segment_publish - let processes use it: view.fixed goes into its header.
+ * segment_remove - unlink the file; processes that have it mapped keep it. */
+bool segment_create(struct collect_segment *segment, const struct collect_options *options, int directory_fd,
+                    const char **ret_reason);
+void segment_publish(struct collect_segment *segment);
+
+/* segment_create_for - one for another user's processes, published. It has no name, so it does not outlive us and them; nobody can cut it,
+ * and what is told nobody but us can ever write.
+ * first    the recording's, which it is laid out as, and told. Returns whether there is one. */
+bool segment_create_for(struct collect_segment *segment, const struct collect_segment *first, uint32_t user);
+
+/* segment_guard - survive pages that vanish: whoever has a segment for writing can take them out of it (MADV_REMOVE), and a full file
+ * system or group has none to put there. Zeros are read there from then on, and the segment is `spoiled`.
+ * segments  so many as there will be; to the end. */
+void segment_guard(struct collect_segment *segments, size_t count);
+
+void segment_remove(struct collect_segment *segment);
+
+/* segment_grow - let the processes use `count` more chunks, with memory put behind them. Returns false when there is no more
+ * memory, or they may use all chunks already. */
+bool segment_grow(struct collect_segment *segment, uint32_t count);
+
+/* segment_of_live_collector - the segment of a recording that still goes on.
+ * directory_fd  of the recording, opened by fp_trusted_open; directory: its absolute path.
+ * ret_path      absolute.
+ * Returns       whether there is one. */
+bool segment_of_live_collector(int directory_fd, const char *directory, char *ret_path, size_t size);
+
+/* segment_of_dead_collector - the segment of a recording whose collector was killed, opened to be taken over, and its header
+ * as it is now. The caller's to close. Returns whether there is one. */
+bool segment_of_dead_collector(int directory_fd, struct fp_segment_file *ret_file,
+                               struct seg_header *ret_header);
+
+/* segment_read_recording - recording.json of a directory; NULL: there is none that may be believed. The caller's to release. */
+struct json_t *segment_read_recording(int directory_fd);
+
+/* segment_tell_path - the absolute path of a recording's segment. False: it is too long for the shim. */
+bool segment_tell_path(const struct fp_segment_file *file, const char *directory, char *ret_path,
+                       size_t size);
+
+/* segment_remove_stale - unlink segments of ours whose collectors were killed, unless their recording still waits to be
+ * recovered; whoever maps one keeps it. */
+void segment_remove_stale(void);
+
+/* ---- which clock the lanes read, and what its readings mean ------------------------------------------ */
+
+/* Ticks to nanoseconds since recording began: a line through the first anchor and the newest. */
+struct collect_clock {
+    enum seg_clock kind;
+    uint64_t first_ticks, first_ns; /* raw clock, CLOCK_MONOTONIC */
+    uint64_t last_ticks, last_ns;
+    double ns_per_tick;
+    uint64_t start_unix_ns; /* wall clock at first_ns */
+};
+
+/* clock_start - choose and calibrate; takes about 2 ms where the TSC is used.
+ * clock_anchor - take a new anchor; cheap, once a round.
+ * clock_ns - nanoseconds since recording began of a raw reading; 0 for readings before it. */
+void clock_start(struct collect_clock *clock, bool no_tsc);
+void clock_anchor(struct collect_clock *clock);
+uint64_t clock_ns(const struct collect_clock *clock, uint64_t raw);
+uint64_t clock_monotonic_ns(void);
+
+/* clock_share - note the newest anchor in the segment, for whoever recovers it when we are killed.
+ * clock_resume - the clock of a collector that was killed, up to the last anchor that it shared. */
+void clock_share(const struct collect_clock *clock, struct seg_header *segment);
+void clock_resume(struct collect_clock *clock, const struct seg_header *segment);
 
 /* One thread's blocks in the footprint. */
 struct collect_lane {
@@ -250,7 +368,7 @@ static inline uint64_t collect_elapsed_ns(const struct collector *collector)
     return now > collector->clock.first_ns ? now - collector->clock.first_ns : 0;
 }
 
-/* collect_beat - tell the waiting processes that we work (shim/preload/patience.c): in every round, and after each step of
+/* collect_beat - tell the waiting processes that we work (shim/preload/lane_chunk.c): in every round, and after each step of
  * those rounds that may be long. A recovered segment's programs are told nothing: nobody works for them. */
 static inline void collect_beat(struct collector *collector)
 {

@@ -181,7 +181,7 @@ static void grow_pool(struct collect_segment *segment)
 static void look_for_starvation(struct collector *collector, struct collect_segment *segment)
 {
     const uint64_t now = clock_monotonic_ns();
-    const bool none = segment->free_chunks == 0 && segment->taken_chunks == 0;
+    const bool none = segment->free_chunks == 0 && segment->coming_chunks == 0;
     if (!none)
         segment->starved_ns = 0;
     else if (segment->starved_ns == 0)
@@ -297,11 +297,10 @@ static uint64_t newest_cut(const struct collect_image *image)
 static void read_open_chunks(struct collector *collector, struct collect_image *image, bool all)
 {
     struct collect_segment *segment = image->segment;
-    _Atomic uint64_t *states = segment->view.states;
     const uint32_t held = seg_held(&segment->view);
     const uint64_t cut = newest_cut(image);
     for (uint32_t index = 0; index < held; index++) {
-        const uint64_t word = get_acquire(&states[index]);
+        const uint64_t word = seg_word(&segment->view, index);
         struct seg_chunk_header *chunk = seg_chunk(&segment->view, index);
         if ((seg_chunk_state_of(word) != SEG_CHUNK_OPEN && seg_chunk_state_of(word) != SEG_CHUNK_LEFT) ||
             segment->chunks[index].taken || seg_chunk_slot_of(word) != image->slot ||

@@ -251,13 +251,13 @@ static void put_stop(json_t *object, const struct collector *collector)
 static void put_state(json_t *object, const struct collector *collector)
 {
     const struct collect_segment *segment = &collector->segments[0];
-    const uint64_t chunks = seg_held(&segment->view);
+    const uint64_t chunks = seg_held(&segment->view), free_most = chunks - chunks / SEG_KEPT_EACH;
     json_t *ring = json_object();
     json_object_set_new(object, "state", json_string(collector->paused ? "paused" : "recording"));
     put_answers(object, collector);
     json_object_set_new(ring, "chunks", number(chunks));
     json_object_set_new(ring, "chunks_used",
-                        number(chunks > segment->free_chunks ? chunks - segment->free_chunks : 0));
+                        number(free_most > segment->free_chunks ? free_most - segment->free_chunks : 0));
     json_object_set_new(ring, "chunks_most", number(segment->view.fixed.chunk_count));
     json_object_set_new(ring, "chunks_held", number(seg_held(&segment->view)));
     json_object_set_new(object, "ring", ring);

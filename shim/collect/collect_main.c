@@ -26,6 +26,7 @@
 #include "shim/collect/collect_loop.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_tell.h"
+#include "shim/shared/raw.h"
 
 #define LAST_PAUSE_NS     100000000
 #define LAST_TRIES        50u
@@ -252,9 +253,10 @@ static void settle(struct collector *collector)
 static uint32_t filters_of_ours(void)
 {
     char text[4096];
-    (void)proc_read("/proc/self/status", text, sizeof text); /* stays empty */
-    const char *at = strstr(text, "\nSeccomp_filters:");
-    return at != NULL ? (uint32_t)strtoul(at + strlen("\nSeccomp_filters:"), NULL, 10) : 0;
+    uint64_t filters;
+    return raw_own_status(text, sizeof text) && raw_number(text, "\nSeccomp_filters:", 10, &filters)
+               ? (uint32_t)filters
+               : 0;
 }
 
 /* A filter may refuse or kill. */

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shim/shared/raw.h"
+
 bool proc_read(const char *path, char *ret_text, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -110,9 +112,9 @@ uint32_t process_find_foreign(const struct collect_segment *segment, const struc
                                       : mapped_look(segment, pid, slot->map_address) == MAPPED_YES))
             break;
     (void)closedir(processes); /* only read */
-    const char *parent = pid != 0 ? strstr(status, "\nPPid:") : NULL;
-    if (parent != NULL)
-        *ret_parent = (uint32_t)strtoul(parent + strlen("\nPPid:"), NULL, 10);
+    uint64_t parent;
+    if (pid != 0 && raw_number(status, "\nPPid:", 10, &parent))
+        *ret_parent = (uint32_t)parent;
     return pid;
 }
 
@@ -267,10 +269,9 @@ uint64_t look_age_ns(uint64_t start_ticks)
 
 static bool bytes_of(const char *status, const char *line, uint64_t *ret_bytes)
 {
-    const char *at = strstr(status, line);
-    if (at != NULL)
-        *ret_bytes = strtoull(at + strlen(line), NULL, 10) * 1024;
-    return at != NULL;
+    const bool told = raw_number(status, line, 10, ret_bytes);
+    *ret_bytes *= 1024;
+    return told;
 }
 
 /* "Cpus_allowed:\tff,ffffffff" */

@@ -135,7 +135,7 @@ void take_free(struct collect_segment *segment, uint32_t index)
     memset(seg_chunk(&segment->view, index), 0, SEG_CHUNK_BYTES);
     segment->view.chunk_notes[index] = (struct seg_chunk_note){0};
     segment->freed++;
-    segment->free_chunks++;
+    segment->free_chunks += !seg_is_kept(index);
     /* release: the zeroes are in place before somebody claims it; pairs with claim_chunk's acquire */
     put_release(&segment->view.states[index], SEG_CHUNK_FREE);
 }
@@ -240,16 +240,17 @@ static bool is_nobodys(const struct collector *collector, const struct collect_s
 
 static uint32_t scan(struct collector *collector, struct collect_segment *segment)
 {
-    _Atomic uint64_t *states = segment->view.states;
     const uint32_t held = seg_held(&segment->view);
     uint32_t taken = 0;
-    segment->free_chunks = 0;
+    segment->free_chunks = segment->coming_chunks = 0;
     for (uint32_t index = 0; index < held; index++) {
+        const uint64_t word = seg_word(&segment->view, index);
+        if (segment->chunks[index].taken || seg_chunk_state_of(word) == SEG_CHUNK_FULL)
+            segment->coming_chunks += !seg_is_kept(index);
         if (segment->chunks[index].taken)
             continue;
-        uint64_t word = get_acquire(&states[index]);
         if (word == SEG_CHUNK_FREE) {
-            segment->free_chunks++;
+            segment->free_chunks += !seg_is_kept(index);
         } else if (seg_chunk_state_of(word) == SEG_CHUNK_FULL) {
             taken += take_chunk(collector, segment, index, word, false);
         } else if (is_nobodys(collector, segment, word)) {
@@ -291,11 +292,10 @@ static bool take_abandoned(const struct collector *collector, struct collect_seg
 
 void take_dead_threads(struct collector *collector, struct collect_segment *segment)
 {
-    _Atomic uint64_t *states = segment->view.states;
     const uint32_t held = seg_held(&segment->view);
     segment->threads_ns = clock_monotonic_ns();
     for (uint32_t index = 0; index < held; index++) {
-        const uint64_t word = get_acquire(&states[index]);
+        const uint64_t word = seg_word(&segment->view, index);
         const enum seg_chunk_state state = seg_chunk_state_of(word);
         if (!segment->chunks[index].taken && (state == SEG_CHUNK_OPEN || state == SEG_CHUNK_LEFT) &&
             take_abandoned(collector, segment, index, word))
@@ -309,7 +309,7 @@ void take_image(struct collector *collector, const struct collect_image *image)
     struct collect_segment *segment = image->segment;
     const uint32_t held = seg_held(&segment->view);
     for (uint32_t index = 0; index < held; index++) {
-        const uint64_t word = get_acquire(&segment->view.states[index]);
+        const uint64_t word = seg_word(&segment->view, index);
         if (word != SEG_CHUNK_FREE && !segment->chunks[index].taken && seg_chunk_slot_of(word) == image->slot)
             (void)take_chunk(collector, segment, index, word, true); /* taken or counted */
     }

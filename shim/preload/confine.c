@@ -90,33 +90,16 @@ void confine_rest(void)
 
 /* ---- the filters that stand when a process begins --------------------------------------------------- */
 
-static bool number_of(const char *status, const char *key, uint32_t *ret_number)
-{
-    const char *at = strstr(status, key);
-    if (at == NULL)
-        return false;
-    for (at += strlen(key); *at == ' ' || *at == '\t'; at++)
-        ;
-    for (*ret_number = 0; *at >= '0' && *at <= '9'; at++)
-        *ret_number = *ret_number * 10 + (uint32_t)(*at - '0');
-    return true;
-}
-
 enum found { FOUND_NOTHING_YET = 0, FOUND_FREE, FOUND_CONFINED, FOUND_NO_ANSWER };
 
 static enum found look(uint32_t tried)
 {
     static char status[STATUS_BYTES];
-    uint32_t mode, filters;
-    long got = 0, fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    uint64_t mode, filters;
+    if (!raw_own_status(status, sizeof status) || !raw_number(status, "\nSeccomp:", 10, &mode))
         return FOUND_NO_ANSWER;
-    got = raw_read((int)fd, status, sizeof status - 1);
-    raw_close((int)fd);
-    status[got > 0 ? got : 0] = '\0';
-    if (!number_of(status, "\nSeccomp:", &mode))
-        return FOUND_NO_ANSWER;
-    if (mode == 0 || (tried > 0 && number_of(status, "\nSeccomp_filters:", &filters) && filters == tried))
+    if (mode == 0 ||
+        (tried > 0 && raw_number(status, "\nSeccomp_filters:", 10, &filters) && filters == tried))
         return FOUND_FREE;
     return FOUND_CONFINED;
 }

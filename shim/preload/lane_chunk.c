@@ -7,6 +7,7 @@
 
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_sites.h"
+#include "shim/preload/shim_text.h"
 #include "shim/shared/raw.h"
 
 #define WAIT_NS    2000000u /* one futex wait for room; short, so that a dead collector is noticed */
@@ -14,6 +15,8 @@
 #define TURN_NS    5000u    /* about, of one turn of a confined process */
 #define LOOK_GROUPS                                                                                          \
     8u /* of seldom_ticks, which are 250 us: between two looks of a lane that found no chunk */
+#define LATE_NS     UINT64_C(100000000)  /* ten blocks' time: below it nobody wonders */
+#define PATIENCE_NS UINT64_C(1000000000) /* shared memory held seconds of calls before it was full */
 
 void lane_ring(void)
 {
@@ -88,27 +91,116 @@ void lane_lose(struct lane *lane, unsigned call, enum fp_loss cause)
     add_relaxed(&shim_process->slot->lost[cause], 1);
 }
 
-/* The lowest free chunk: low indexes are in use first, so an index tells how short the pool is. */
-static bool claim_chunk(const struct lane *lane, uint32_t *ret_index)
+enum claim {
+    CLAIM_NONE,
+    CLAIM_LATER, /* the collector has a chunk of those that are kept for us, and will free it */
+    CLAIM_DONE,
+};
+
+/* The lowest free chunk, before those that are kept for our slot: low indexes are in use first, so an index tells how short the
+ * pool is. */
+static enum claim claim_chunk(const struct lane *lane, uint32_t *ret_index)
 {
     _Atomic uint64_t *states = shim_segment.states;
+    enum claim answer = CLAIM_NONE;
     const bool ends = get_relaxed(&lane->state) != LANE_LIVE;
     const uint64_t mine = word_of(lane, ends ? SEG_CHUNK_LEFT : SEG_CHUNK_OPEN);
-    const uint32_t held = seg_held(&shim_segment);
-    for (uint32_t index = 0; index < held; index++) {
+    const uint32_t held = seg_held(&shim_segment), slot = shim_process->slot_index;
+    for (uint32_t turn = 0; turn < 2 * held; turn++) {
+        const uint32_t index = turn < held ? turn : turn - held;
         uint64_t word = get_relaxed(&states[index]);
-        if (word != SEG_CHUNK_FREE)
+        if (seg_is_kept(index) != (turn >= held) || !seg_may_have(index, slot))
             continue;
+        const bool foreign = word != SEG_CHUNK_FREE && !seg_may_have(index, seg_chunk_slot_of(word));
+        if (turn >= held && !foreign && seg_chunk_state_of(word) == SEG_CHUNK_FULL)
+            answer = CLAIM_LATER;
         /* acquire: pairs with the collector's release of FREE after zeroing */
-        if (!swap_acquire(&states[index], &word, mine))
+        if ((word != SEG_CHUNK_FREE && !foreign) || !swap_acquire(&states[index], &word, mine))
             continue;
+        if (foreign)
+            memset(seg_chunk(&shim_segment, index), 0, SEG_CHUNK_BYTES);
         if (index >= held / 2)
             lane_wake(SEG_NAP);
         *ret_index = index;
-        return true;
+        return CLAIM_DONE;
     }
+    return answer;
+}
+
+/* ---- silences of the collector, measured and given up on. A confined process measures them by its own turns ---- */
+
+/* A dead process that its parent does not wait for answers kill(2) like a living one. False where /proc cannot tell. */
+static bool is_zombie(uint32_t pid)
+{
+    char path[32] = "/proc/", stat[256];
+    text_append_number(path, sizeof path, pid);
+    text_append(path, sizeof path, "/stat");
+    long fd = raw_open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    long got = raw_read((int)fd, stat, sizeof stat - 1);
+    raw_close((int)fd);
+    /* "PID (NAME) STATE ...", and the name may hold anything: its end is the last parenthesis. */
+    for (long at = got - 3; at > 0; at--)
+        if (stat[at] == ')')
+            return stat[at + 2] == 'Z' || stat[at + 2] == 'X';
     return false;
 }
+
+static bool is_dead(uint32_t pid)
+{
+    return raw_call(SYS_kill, (long)pid, 0, 0, 0, 0, 0) == -ESRCH || is_zombie(pid);
+}
+
+uint64_t patience_ns(void)
+{
+    const uint32_t silences = get_relaxed(&shim_process->silences);
+    const uint64_t patience = silences < 32 ? PATIENCE_NS >> silences : 0;
+    return patience > LATE_NS ? patience : LATE_NS;
+}
+
+static uint64_t heartbeat_now(void)
+{
+    return get_relaxed(&shim_segment.header->heartbeat_ns);
+}
+
+bool patience_is_given_up(void)
+{
+    return heartbeat_now() == get_relaxed(&shim_process->given_up);
+}
+
+void patience_give_up(uint64_t heartbeat)
+{
+    uint64_t given_up = get_relaxed(&shim_process->given_up);
+    /* If several threads give up at one time, one counts. */
+    if (given_up != heartbeat && swap_relaxed(&shim_process->given_up, &given_up, heartbeat))
+        add_relaxed(&shim_process->silences, 1);
+}
+
+/* In another pid namespace the collector's number is nobody's, or somebody else's. */
+static bool is_silent_for_too_long(uint64_t heartbeat)
+{
+    const uint64_t now = raw_now_ns();
+    return now >= heartbeat + LATE_NS &&
+           ((!shim_process->foreign && is_dead(shim_segment.fixed.collector_pid)) ||
+            now >= heartbeat + patience_ns());
+}
+
+bool patience_collector_is_gone(void)
+{
+    const uint64_t heartbeat = heartbeat_now();
+    if (patience_is_given_up())
+        return true;
+    if (!confine_may_call())
+        return false;
+    bool gone = is_silent_for_too_long(heartbeat);
+    confine_called();
+    if (gone)
+        patience_give_up(heartbeat);
+    return gone;
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------------- */
 
 /* Wait for a free chunk without a system call, as long as the collector's heartbeat steps. A silence is measured in turns. */
 static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
@@ -116,9 +208,11 @@ static bool wait_in_turns(struct lane *lane, uint32_t *ret_index)
     const struct seg_header *segment = shim_segment.header;
     const uint64_t patience = patience_ns() / TURN_NS;
     uint64_t heartbeat = 0, silent = 0;
-    while (!claim_chunk(lane, ret_index)) {
+    enum claim claim;
+    while ((claim = claim_chunk(lane, ret_index)) != CLAIM_DONE) {
         const uint64_t seen = get_relaxed(&segment->heartbeat_ns);
-        if (get_relaxed(&segment->starved) || patience_is_given_up() || get_relaxed(&segment->stopped))
+        if ((claim == CLAIM_NONE && get_relaxed(&segment->starved)) || patience_is_given_up() ||
+            get_relaxed(&segment->stopped))
             return false;
         silent = seen == heartbeat ? silent + 1 : 0;
         heartbeat = seen;
@@ -153,11 +247,12 @@ static bool wait_for_chunk(struct lane *lane, uint32_t *ret_index)
     add_relaxed(&slot->stalls, 1);
     lane->waiting = true;
     add_relaxed(&shared->space_waiters, 1);
-    while (!found && !get_relaxed(&segment->starved) && !patience_collector_is_gone() &&
-           !get_relaxed(&segment->stopped) && lane->generation == get_acquire(&shim_process->generation)) {
+    while (!found && !patience_collector_is_gone() && !get_relaxed(&segment->stopped) &&
+           lane->generation == get_acquire(&shim_process->generation)) {
         const uint32_t space = get_acquire(&segment->space);
-        found = claim_chunk(lane, ret_index);
-        if (found)
+        const enum claim claim = claim_chunk(lane, ret_index);
+        found = claim == CLAIM_DONE;
+        if (found || (claim == CLAIM_NONE && get_relaxed(&segment->starved)))
             break;
         lane_wake(SEG_NAP);
         if (!confine_may_call()) {
@@ -231,13 +326,14 @@ bool lane_open_chunk(struct lane *lane, unsigned call)
         }
         shim_process->lost_contact = false;
     }
-    const bool hopeless = lane->gave_up != 0 && get_relaxed(&segment->starved);
+    const bool drops = shim_segment.fixed.flags & SEG_FLAG_DROP;
+    const bool hopeless = lane->gave_up != 0 && (drops || get_relaxed(&segment->starved));
     /* A look passes over all chunks, which a thread that finds none does not do at each call. */
     const bool looks = !hopeless ||
                        lane_clock() - lane->gave_up >= LOOK_GROUPS * shim_segment.fixed.seldom_ticks;
-    if (!looks || !claim_chunk(lane, &index)) {
-        lane->gave_up = hopeless && looks ? lane_clock() : lane->gave_up;
-        if (hopeless || shim_segment.fixed.flags & SEG_FLAG_DROP) {
+    if (!looks || claim_chunk(lane, &index) != CLAIM_DONE) {
+        lane->gave_up = (hopeless || drops) && looks ? lane_clock() : lane->gave_up;
+        if (hopeless || drops) {
             lane_lose(lane, call, FP_LOSS_RING_FULL);
             return false;
         }

@@ -6,7 +6,6 @@
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
 #include "shim/preload/lane_chunk.h"
-#include "shim/preload/pages.h"
 
 #define WAYS           16u
 #define BUCKETS        1024u /* 16,384 objects */

@@ -1,7 +1,7 @@
 /* pages.c - looks at pages, by system calls that cannot fault.
  *
  * Laws of this file: those of shim.h. It runs in hooks, and where the process ends. */
-#include "shim/preload/pages.h"
+#include "shim/preload/large.h"
 
 #include <sys/auxv.h>
 #include <sys/uio.h>

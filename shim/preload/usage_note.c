@@ -14,8 +14,7 @@
 #include "shim/preload/confine.h"
 #include "shim/shared/raw.h"
 
-#define STATUS_BYTES                                                                                         \
-    3072u /* what is read of /proc/self/status: the lines are in its first kilobyte, but for a long list of groups */
+#define STATUS_BYTES 3072u
 
 static uint64_t microseconds(const struct timeval *time)
 {
@@ -34,34 +33,15 @@ static void note_times(struct seg_usage *usage)
     usage->faults_major = (uint64_t)used.ru_majflt;
 }
 
-/* The number behind a line's name; 0: there is no such line. */
-static uint64_t kib_of(const char *status, const char *line)
-{
-    uint64_t number = 0;
-    const char *at = strstr(status, line);
-    if (at == NULL)
-        return 0;
-    for (at += strlen(line); *at == ' ' || *at == '\t'; at++)
-        ;
-    for (; *at >= '0' && *at <= '9'; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    return number;
-}
-
 static __attribute__((noinline)) void note_memory(struct seg_usage *usage)
 {
     char status[STATUS_BYTES];
-    const long fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    const long got = raw_read((int)fd, status, sizeof status - 1);
-    raw_close((int)fd);
-    status[got > 0 ? got : 0] = '\0';
-    usage->peak_kib = kib_of(status, "\nVmHWM:");
-    usage->rss_kib = kib_of(status, "\nVmRSS:");
-    usage->anon_kib = kib_of(status, "\nRssAnon:");
-    usage->file_kib = kib_of(status, "\nRssFile:");
-    usage->shared_kib = kib_of(status, "\nRssShmem:");
+    (void)raw_own_status(status, sizeof status); /* else nothing is found there */
+    (void)raw_number(status, "\nVmHWM:", 10, &usage->peak_kib);
+    (void)raw_number(status, "\nVmRSS:", 10, &usage->rss_kib);
+    (void)raw_number(status, "\nRssAnon:", 10, &usage->anon_kib);
+    (void)raw_number(status, "\nRssFile:", 10, &usage->file_kib);
+    (void)raw_number(status, "\nRssShmem:", 10, &usage->shared_kib);
 }
 
 void usage_begin(struct seg_slot *slot)

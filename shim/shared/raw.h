@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -71,6 +72,33 @@ static inline bool raw_may_execute(const char *path)
 static inline void raw_close(int fd)
 {
     (void)raw_call(SYS_close, fd, 0, 0, 0, 0, 0); /* nothing to do about a failure: the number is gone */
+}
+
+/* raw_own_status - /proc/self/status as text, whose lines of numbers are in its first two kilobytes but for a long list of groups.
+ * Returns  false: it cannot be read. */
+static inline bool raw_own_status(char *ret_text, size_t size)
+{
+    const long fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const long got = fd < 0 ? fd : raw_read((int)fd, ret_text, size - 1);
+    if (fd >= 0)
+        raw_close((int)fd);
+    ret_text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+/* raw_number - the number behind a name ("\nVmRSS:") in such a text, and hexadecimal digits where base is 16.
+ * Returns  false: the name is not there; the number is 0 then. */
+static inline bool raw_number(const char *text, const char *name, unsigned base, uint64_t *ret_number)
+{
+    const char *at = strstr(text, name);
+    *ret_number = 0;
+    if (at == NULL)
+        return false;
+    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
+        ;
+    for (; (*at >= '0' && *at <= '9') || (base == 16 && *at >= 'a' && *at <= 'f'); at++)
+        *ret_number = *ret_number * base + (uint64_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+    return true;
 }
 
 static inline long raw_mmap(void *address, size_t size, int protection, int flags, int fd)

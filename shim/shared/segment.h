@@ -55,7 +55,7 @@
     atomic_compare_exchange_weak_explicit(word, seen, value, memory_order_relaxed, memory_order_relaxed)
 
 #define SEG_MAGIC        UINT64_C(0x31474553424c4c4d) /* "MLLBSEG1" in memory order */
-#define SEG_VERSION      14u                          /* bump with any change of this file's layouts */
+#define SEG_VERSION      15u                          /* bump with any change of this file's layouts */
 #define SEG_CHUNK_BYTES  32768u
 #define SEG_SLOT_COUNT   1024u /* process images at one time */
 #define SEG_CHUNKS_LEAST 4u
@@ -348,6 +348,29 @@ static inline struct seg_view seg_view_at(void *base, uint32_t chunk_count)
     view.states = (_Atomic uint64_t *)((char *)base + states);
     view.chunks = (char *)base + view.chunks_offset;
     return view;
+}
+
+/* Each eighth chunk is kept for one slot of 64, in turn: a process that claims all chunks that it can leaves those of other slots
+ * theirs. They take them also from a word of a slot that may not have them, and the collector heeds no such word.
+ * seg_is_kept    whether a chunk is kept for some.
+ * seg_may_have   whether a slot's process may claim it. */
+#define SEG_KEPT_EACH 8u
+
+static inline bool seg_is_kept(uint32_t index)
+{
+    return index % SEG_KEPT_EACH == SEG_KEPT_EACH - 1;
+}
+
+static inline bool seg_may_have(uint32_t index, uint32_t slot)
+{
+    return !seg_is_kept(index) || index / SEG_KEPT_EACH % 64 == slot % 64;
+}
+
+/* seg_word - a chunk's state word; a free one's where the slot in it may not have that chunk. */
+static inline uint64_t seg_word(const struct seg_view *view, uint32_t index)
+{
+    const uint64_t word = get_acquire(&view->states[index]);
+    return seg_may_have(index, seg_chunk_slot_of(word)) ? word : (uint64_t)SEG_CHUNK_FREE;
 }
 
 static inline struct seg_chunk_header *seg_chunk(const struct seg_view *view, uint32_t index)

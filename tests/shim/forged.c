@@ -2,13 +2,17 @@
  *
  *   forged COUNT     the parent and another child make COUNT mallocs of 7001 and 7002 bytes; the hostile one, in between, tries to
  *                     make writable what it may only read, scribbles over the first shared page, and forges sixty slots with a
- *                     slash in their names and chunks with the highest numbers of streams */
+ *                     slash in their names and chunks with the highest numbers of streams
+ *   forged COUNT claims     a child of the same user claims each chunk that is free, all the time, while another, born after that,
+ *                     makes COUNT mallocs of 7001 bytes; prints how many a second */
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shim/shared/segment.h"
@@ -82,11 +86,70 @@ static void attack(void)
         ((volatile uint64_t *)view.shared)[i] = UINT64_MAX - i;
 }
 
+static uint32_t own_slot(const struct seg_view *view)
+{
+    for (uint32_t slot = 0; slot < SEG_SLOT_COUNT; slot++)
+        if (view->slots[slot].inner_pid == (uint32_t)getpid())
+            return slot;
+    exit(7);
+}
+
+/* Say when none was left. */
+static void claim_all(int told)
+{
+    const struct seg_view view = find_segment();
+    const uint32_t slot = own_slot(&view);
+    for (uint64_t rounds = 0;; rounds++) {
+        bool claimed = false;
+        for (uint32_t index = 0; index < seg_held(&view); index++) {
+            uint64_t word = SEG_CHUNK_FREE;
+            claimed |= atomic_compare_exchange_strong(
+                &view.states[index], &word, seg_chunk_word(SEG_CHUNK_OPEN, slot, 7, (uint32_t)getpid()));
+        }
+        if (!claimed && seg_held(&view) == view.fixed.chunk_count && told >= 0) {
+            (void)close(told);
+            told = -1;
+        }
+    }
+}
+
+static int beside_claims(long count)
+{
+    struct timespec from, to;
+    int ends[2];
+    char none;
+    if (pipe(ends) != 0)
+        return 2;
+    const pid_t bad = fork();
+    if (bad == 0) {
+        (void)close(ends[0]);
+        use(7003, 10);
+        claim_all(ends[1]);
+    }
+    (void)close(ends[1]);
+    (void)!read(ends[0], &none, 1);
+    (void)clock_gettime(CLOCK_MONOTONIC, &from);
+    const pid_t other = fork();
+    if (other == 0) {
+        use(7001, count);
+        _exit(0);
+    }
+    (void)waitpid(other, NULL, 0);
+    (void)clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("%.0f calls a second\n",
+           2 * (double)count /
+               ((double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec)));
+    (void)fflush(stdout);
+    return kill(bad, SIGKILL) == 0 && waitpid(bad, NULL, 0) == bad ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     const long count = argc > 1 ? atol(argv[1]) : 0;
     int status = -1;
     pid_t other, bad;
+    if (argc > 2)
+        return beside_claims(count);
     use(7001, count / 2);
     bad = fork();
     if (bad == 0) {

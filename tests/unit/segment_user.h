@@ -90,7 +90,8 @@ static inline uint32_t user_claim_chunk(const struct seg_view *view, uint32_t sl
         const uint32_t ready = seg_held(view);
         for (uint32_t index = 0; index < ready; index++) {
             uint64_t word = SEG_CHUNK_FREE;
-            if (atomic_compare_exchange_strong(
+            if (seg_may_have(index, slot) &&
+                atomic_compare_exchange_strong(
                     &view->states[index], &word,
                     seg_chunk_word(SEG_CHUNK_OPEN, slot, lane, (uint32_t)getpid())))
                 return index;

@@ -9,7 +9,8 @@
 #include "unit/harness.h"
 
 #define FIRST_WORD (SEG_CHUNK_HEADER / sizeof(uint64_t))
-#define CHUNKS     80u
+#define HELD       80u
+#define CHUNKS     (HELD / SEG_KEPT_EACH * (SEG_KEPT_EACH - 1)) /* those of them that are kept for no slot */
 #define SLOT       3u
 #define LOOKS      20u /* rounds without memory */
 
@@ -62,7 +63,7 @@ bool segment_grow(struct collect_segment *segment, uint32_t count)
 
 static void set_up(void)
 {
-    const uint64_t bytes = seg_view_at(NULL, CHUNKS).bytes; /* a multiple of a chunk's */
+    const uint64_t bytes = seg_view_at(NULL, HELD).bytes; /* a multiple of a chunk's */
     free(collector.segments[0].view.header);
     free(collector.segments[0].chunks);
     free(collector.images);
@@ -70,10 +71,10 @@ static void set_up(void)
     memset(&image, 0, sizeof image);
     memset(lanes, 0, sizeof lanes);
     memset(&stream, 0, sizeof stream);
-    collector.segments[0].view = seg_view_at(aligned_alloc(SEG_CHUNK_BYTES, bytes), CHUNKS);
+    collector.segments[0].view = seg_view_at(aligned_alloc(SEG_CHUNK_BYTES, bytes), HELD);
     memset(collector.segments[0].view.header, 0, bytes);
-    collector.segments[0].view.header->held = CHUNKS;
-    collector.segments[0].chunks = calloc(CHUNKS, sizeof *collector.segments[0].chunks);
+    collector.segments[0].view.header->held = HELD;
+    collector.segments[0].chunks = calloc(HELD, sizeof *collector.segments[0].chunks);
     collector.images = calloc(1, sizeof *collector.images);
     collector.images[0] = &image;
     collector.image_count = 1;
@@ -86,10 +87,16 @@ static void set_up(void)
     memset(stored, 0, sizeof stored);
 }
 
+/* The nth chunk that is kept for no slot. */
+static uint32_t place_of(uint32_t number)
+{
+    return number + number / (SEG_KEPT_EACH - 1);
+}
+
 /* Three calls in three forms, a mark that is none, an epoch and a stamp. */
 static void fill(uint32_t index, uint64_t sequence)
 {
-    struct seg_chunk_header *chunk = seg_chunk(&collector.segments[0].view, index);
+    struct seg_chunk_header *chunk = seg_chunk(&collector.segments[0].view, place_of(index));
     uint64_t *words = (uint64_t *)chunk + FIRST_WORD;
     const uint64_t records[] = {
         fp_record_epoch(FP_RECORD_STAMP, 1),
@@ -108,14 +115,14 @@ static void fill(uint32_t index, uint64_t sequence)
     memcpy(words, records, sizeof records);
     chunk->sequence = sequence;
     chunk->magic = SEG_CHUNK_MAGIC;
-    collector.segments[0].view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
+    collector.segments[0].view.states[place_of(index)] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
 }
 
 static uint64_t count_free(void)
 {
     uint64_t count = 0;
     for (uint32_t index = 0; index < CHUNKS; index++)
-        count += collector.segments[0].view.states[index] == SEG_CHUNK_FREE;
+        count += collector.segments[0].view.states[place_of(index)] == SEG_CHUNK_FREE;
     return count;
 }
 
@@ -149,8 +156,8 @@ TEST(chunks_are_written_in_their_order)
 {
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
-        fill(i, i * 37 % CHUNKS); /* 37 and 80 have no common divisor */
-    collector.segments[0].view.states[CHUNKS - 1] = SEG_CHUNK_FREE;
+        fill(i, i * 37 % CHUNKS); /* 37 and 70 have no common divisor */
+    collector.segments[0].view.states[place_of(CHUNKS - 1)] = SEG_CHUNK_FREE;
     CHECK_U64(take_scan(&collector), CHUNKS - 1);
     while (drain_blocks(&collector) > 0)
         ;
@@ -171,11 +178,11 @@ TEST(what_was_taken_out_of_full_chunks_is_told)
     set_up();
     for (uint32_t i = 0; i < 4; i++) {
         fill(i, i);
-        collector.segments[0].view.states[i] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0) | words;
+        collector.segments[0].view.states[place_of(i)] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0) | words;
     }
-    memset((uint64_t *)seg_chunk(&collector.segments[0].view, 1) + FIRST_WORD + 3, 0,
-           9 * 8);                                        /* the end of it */
-    seg_chunk(&collector.segments[0].view, 3)->magic = 0; /* its first page */
+    memset((uint64_t *)seg_chunk(&collector.segments[0].view, place_of(1)) + FIRST_WORD + 3, 0,
+           9 * 8);                                                  /* the end of it */
+    seg_chunk(&collector.segments[0].view, place_of(3))->magic = 0; /* its first page */
     CHECK_U64(take_scan(&collector), 4);
     write_all();
     CHECK_U64(image.lost[FP_LOSS_SPOILED], 2);
@@ -204,13 +211,13 @@ static void fill_shared(uint32_t index, uint64_t sequence)
         call,
         call,
     };
-    struct seg_chunk_header *chunk = seg_chunk(&collector.segments[0].view, index);
+    struct seg_chunk_header *chunk = seg_chunk(&collector.segments[0].view, place_of(index));
     memcpy((uint64_t *)chunk + FIRST_WORD, records, sizeof records);
     chunk->sequence = sequence;
     chunk->lane = 1;
     chunk->thread_id = 501;
     chunk->magic = SEG_CHUNK_MAGIC;
-    collector.segments[0].view.states[index] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
+    collector.segments[0].view.states[place_of(index)] = seg_chunk_word(SEG_CHUNK_FULL, SLOT, 0, 0);
 }
 
 TEST(each_thread_of_a_chunk_has_blocks_of_its_own)
@@ -253,7 +260,7 @@ TEST(a_shared_chunk_is_recovered_where_it_was_left)
         set_up();
         collector.options.recover = true;
         fill_shared(0, 0);
-        collector.segments[0].view.chunk_notes[0] = cases[i].note;
+        collector.segments[0].view.chunk_notes[place_of(0)] = cases[i].note;
         for (unsigned k = 0; k < 4; k++)
             lanes[k].next_block = cases[i].blocks[k];
         (void)take_scan(&collector);
@@ -271,7 +278,7 @@ TEST(a_lane_without_memory_is_counted)
     set_up();
     fill_shared(0, 0);
     fill(1, 1);
-    seg_chunk(&collector.segments[0].view, 0)->lane = 0;
+    seg_chunk(&collector.segments[0].view, place_of(0))->lane = 0;
     CHECK_U64(take_scan(&collector), 2);
     lane_fails = true;
     write_all();
@@ -284,8 +291,8 @@ TEST(numbers_that_no_lane_has_are_counted)
 {
     set_up();
     fill_shared(0, 0);
-    seg_chunk(&collector.segments[0].view, 0)->lane = 0;
-    ((uint64_t *)seg_chunk(&collector.segments[0].view, 0))[FIRST_WORD + 5] = UINT32_MAX;
+    seg_chunk(&collector.segments[0].view, place_of(0))->lane = 0;
+    ((uint64_t *)seg_chunk(&collector.segments[0].view, place_of(0)))[FIRST_WORD + 5] = UINT32_MAX;
     CHECK_U64(take_scan(&collector), 1);
     lane_fails = true;
     write_all();
@@ -298,7 +305,7 @@ TEST(what_ended_is_counted)
     set_up();
     for (uint32_t i = 0; i < CHUNKS; i++)
         fill(i, i);
-    collector.segments[0].view.chunk_notes[5].split = FIRST_WORD + 3; /* its malloc is written */
+    collector.segments[0].view.chunk_notes[place_of(5)].split = FIRST_WORD + 3; /* its malloc is written */
     stream_fails = true;
     drain_image(&collector, &image);
     CHECK_U64(image.lost[FP_LOSS_COLLECTOR], 3 * CHUNKS - 1);
@@ -328,7 +335,7 @@ TEST(a_missing_chunk_does_not_stop_all)
     set_up();
     for (uint32_t i = 0; i + 1 < CHUNKS; i++)
         fill(i, i + 1);
-    collector.segments[0].view.states[CHUNKS - 1] = seg_chunk_word(SEG_CHUNK_OPEN, SLOT, 0, 1);
+    collector.segments[0].view.states[place_of(CHUNKS - 1)] = seg_chunk_word(SEG_CHUNK_OPEN, SLOT, 0, 1);
     CHECK_U64(take_scan(&collector), CHUNKS - 1);
     collector.images[0]->streams.items = (void *[]){&stream};
     collector.images[0]->streams.count = 1;
