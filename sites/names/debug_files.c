@@ -1,7 +1,6 @@
-/* debug_files.c - see debug_files.h. */
-#include "sites/names/debug_files.h"
+/* debug_files.c - see names_child.h. */
+#include "sites/names/names_child.h"
 
-#include <dlfcn.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -77,22 +76,11 @@ static bool try_build_id(struct search *search, const char *directory, const uin
     return try_path(search, directory, name, ending);
 }
 
-/* ---- debuginfod ------------------------------------------------------------------------------ */
-
-/* Its library is not linked: nobody who does not ask for it has it in his process. Returns a descriptor; -1. */
-static int fetch(const struct names_module *module, const char *function)
+/* Only where servers may be asked. */
+static bool try_fetched(struct search *search, enum names_fetched what)
 {
-    typedef int find(void *client, const unsigned char *id, int bytes, char **path);
-    void *library = module->build_id_bytes > 0 ? dlopen("libdebuginfod.so.1", RTLD_NOW) : NULL;
-    void *(*begin)(void) = NULL;
-    find *ask = NULL;
-    if (library != NULL) {
-        *(void **)&begin = dlsym(library, "debuginfod_begin");
-        *(void **)&ask = dlsym(library, function);
-    }
-    void *client = begin != NULL && ask != NULL ? begin() : NULL;
-    /* Both stay as long as the process. */
-    return client != NULL ? ask(client, module->build_id, (int)module->build_id_bytes, NULL) : -1;
+    char path[NAMES_PATH_MAX];
+    return names_fetch(&search->request->module, what, path) && try_path(search, path, "", "");
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -125,8 +113,8 @@ static void find_file(struct search *search, struct debug_files *files)
         is_found = (module->path[0] == '/' && try_path(search, places->directories[i], module->path, "")) ||
                    try_path(search, places->directories[i], "/", last_part(module->path)) ||
                    try_build_id(search, places->directories[i], module->build_id, module->build_id_bytes, "");
-    if (!is_found && places->may_fetch)
-        (void)try_descriptor(search, fetch(module, "debuginfod_find_executable"));
+    if (!is_found)
+        (void)try_fetched(search, NAMES_FETCH_FILE);
     files->file = search->elf;
     files->fds[0] = search->fd;
 }
@@ -211,9 +199,8 @@ static void find_debug(struct search *search, struct debug_files *files)
     for (size_t i = 0; !is_found && i < places->directory_count; i++)
         is_found = try_directory(search, places->directories[i]);
     is_found = is_found || try_directory(search, SYSTEM_DIRECTORY) || try_link(search, files->file);
-    if (!is_found && places->may_fetch)
-        (void)is_useful(search,
-                        try_descriptor(search, fetch(&search->request->module, "debuginfod_find_debuginfo")));
+    if (!is_found)
+        (void)is_useful(search, try_fetched(search, NAMES_FETCH_DEBUG));
     files->debug = search->elf;
     files->fds[1] = search->fd;
 }

@@ -1,10 +1,10 @@
-/* dwarf_frames.c - see dwarf_frames.h. */
-#include "sites/names/dwarf_frames.h"
+/* dwarf_frames.c - see names_child.h. */
+#include "sites/names/names_child.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "sites/names/intervals.h"
+#include "footprint/base/grow.h"
 
 #define DEPTH_MAX 100u
 
@@ -34,15 +34,9 @@ static bool add_ranges(struct intervals *intervals, Dwarf_Die *die, const void *
 
 static bool add_unit(struct dwarf_frames *frames, Dwarf_Die *skeleton, const Dwarf_Die *split)
 {
-    if (frames->unit_count == frames->unit_capacity) {
-        const size_t capacity = frames->unit_capacity == 0 ? 64 : 2 * frames->unit_capacity;
-        struct unit **units = realloc(frames->units, capacity * sizeof(struct unit *));
-        if (units == NULL)
-            return false;
-        frames->units = units;
-        frames->unit_capacity = capacity;
-    }
-    struct unit *unit = calloc(1, sizeof *unit);
+    struct unit *unit = FP_GROW(frames->units, frames->unit_capacity, frames->unit_count + 1)
+                            ? calloc(1, sizeof *unit)
+                            : NULL;
     if (unit == NULL)
         return false;
     *unit = (struct unit){.skeleton = *skeleton, .die = split->addr != NULL ? *split : *skeleton};

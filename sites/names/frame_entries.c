@@ -1,5 +1,5 @@
-/* frame_entries.c - see frame_entries.h. The layout: Linux Standard Base 5.0, "Exception Frames". */
-#include "sites/names/frame_entries.h"
+/* frame_entries.c - see names_child.h. The layout: Linux Standard Base 5.0, "Exception Frames". */
+#include "sites/names/names_child.h"
 
 #include <dwarf.h>
 #include <gelf.h>

@@ -1,21 +1,16 @@
-/* intervals.c - see intervals.h. */
-#include "sites/names/intervals.h"
+/* intervals.c - see names_child.h. */
+#include "sites/names/names_child.h"
 
 #include <stdlib.h>
+
+#include "footprint/base/grow.h"
 
 bool intervals_add(struct intervals *intervals, uint64_t start, uint64_t bytes, uint32_t rank,
                    const void *what)
 {
-    if (intervals->count == intervals->capacity) {
-        const size_t capacity = intervals->capacity == 0 ? 256 : 2 * intervals->capacity;
-        struct interval *list = intervals->count < UINT32_MAX / 2
-                                    ? realloc(intervals->list, capacity * sizeof *list)
-                                    : NULL;
-        if (list == NULL)
-            return false;
-        intervals->list = list;
-        intervals->capacity = capacity;
-    }
+    if (intervals->count >= UINT32_MAX / 2 ||
+        !FP_GROW(intervals->list, intervals->capacity, intervals->count + 1))
+        return false;
     intervals->list[intervals->count] = (struct interval){.start = start,
                                                           .end = bytes <= UINT64_MAX - start ? start + bytes
                                                                                              : UINT64_MAX,

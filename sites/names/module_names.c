@@ -1,5 +1,5 @@
-/* module_names.c - see module_names.h. */
-#include "sites/names/module_names.h"
+/* module_names.c - see names_child.h. */
+#include "sites/names/names_child.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,10 +7,6 @@
 #include <unistd.h>
 
 #include "footprint/base/trusted.h"
-#include "sites/names/debug_files.h"
-#include "sites/names/dwarf_frames.h"
-#include "sites/names/frame_entries.h"
-#include "sites/names/symbols.h"
 
 /* Of a module while it is answered. */
 struct module {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "footprint/base/clock.h"
+#include "footprint/base/grow.h"
 #include "footprint/base/hash_index.h"
 #include "footprint/base/process.h"
 #include "footprint/base/words.h"
@@ -56,20 +57,6 @@ struct names {
     uint32_t answering; /* the question of the reply before; NONE */
     bool is_broken;     /* replies that are none, or no memory for them */
 };
-
-/* Make room for one more. */
-static bool grow(void **array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    const size_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
-    void *grown = wanted <= UINT32_MAX ? realloc(*array, wanted * size) : NULL;
-    if (grown == NULL)
-        return false;
-    *array = grown;
-    *capacity = wanted;
-    return true;
-}
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
@@ -172,8 +159,7 @@ enum fp_status names_add_module(struct names *names, const struct names_module *
             break;
     if (number == FP_INDEX_END) {
         number = (uint32_t)names->module_count;
-        if (!grow((void **)&names->modules, names->module_count, &names->module_capacity,
-                  sizeof *names->modules) ||
+        if (!FP_GROW(names->modules, names->module_capacity, names->module_count + 1) ||
             !copy_module(module, &names->modules[number]))
             return FP_ERR_MEMORY;
         names->module_count++; /* released with the others */
@@ -241,8 +227,7 @@ enum fp_status names_ask(struct names *names, uint32_t module, uint64_t address,
             break;
     if (number == FP_INDEX_END) {
         number = (uint32_t)names->question_count;
-        if (!grow((void **)&names->questions, names->question_count, &names->question_capacity,
-                  sizeof *names->questions) ||
+        if (!FP_GROW(names->questions, names->question_capacity, names->question_count + 1) ||
             !fp_index_add(&names->by_place, hash, number))
             return FP_ERR_MEMORY;
         names->questions[names->question_count++] = (struct question){
@@ -280,7 +265,7 @@ static bool take_frame(struct names *names, const struct name_reply *reply, cons
     struct question *question = &names->questions[asked];
     const bool is_inlined = reply->kind == NAME_REPLY_INLINED;
     if ((is_inlined && (names->answering != asked || question->frame_count >= NAMES_INLINED_MAX)) ||
-        !grow((void **)&names->frames, names->frame_count, &names->frame_capacity, sizeof *names->frames))
+        !FP_GROW(names->frames, names->frame_capacity, names->frame_count + 1))
         return false;
     memcpy(function, texts, reply->function_bytes);
     function[reply->function_bytes] = '\0';
@@ -462,7 +447,7 @@ static bool settle(struct names *names)
         struct question *question = &names->questions[i];
         if (question->frame_count > 0)
             continue;
-        if (!grow((void **)&names->frames, names->frame_count, &names->frame_capacity, sizeof *names->frames))
+        if (!FP_GROW(names->frames, names->frame_capacity, names->frame_count + 1))
             return false;
         const char *text = keep_unnamed(names, question, 0);
         question->frame_first = (uint32_t)names->frame_count;

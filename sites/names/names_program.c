@@ -11,8 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "sites/names/give_up.h"
-#include "sites/names/module_names.h"
+#include "sites/names/names_child.h"
 
 #define MEMORY_BYTES (UINT64_C(2) << 30)
 

@@ -1,5 +1,5 @@
-/* symbols.c - see symbols.h. */
-#include "sites/names/symbols.h"
+/* symbols.c - see names_child.h. */
+#include "sites/names/names_child.h"
 
 #include <ctype.h>
 #include <gelf.h>

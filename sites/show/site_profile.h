@@ -126,7 +126,7 @@ struct site_profile site_profile_fold(const struct site_profile *profile, bool i
 
 struct site_stacks;
 
-/* site_profile_take - add a process' sites (stacks_profile.c): live at its peak, bytes and calls. A stack that was cut begins with
+/* site_profile_take - add a process' sites: live at its peak, bytes and calls. A stack that was cut begins with
  * why, in brackets.
  * with_lines  also files, lines and inlined functions, which take long to look up. */
 void site_profile_take(struct site_profile *profile, struct site_stacks *stacks, bool with_lines);

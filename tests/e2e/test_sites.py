@@ -334,6 +334,7 @@ class Names(lab.Lab):
     @lab.needs("objcopy", "strip", "readelf")
     def test_servers_are_asked_for_names_only_when_told_to(self):
         program, server, cache = (self.place / name for name in ("stripped", "server", "cache"))
+        self.place.chmod(0o755) # who asks for root is nobody
         lab.shutil.copy(lab.PROGRAMS / "sites", program)
         build_id = re.search(r"Build ID: (\w+)", lab.run(["readelf", "-n", program]).stdout.decode())[1]
         debug = server / "buildid" / build_id / "debuginfo"
@@ -345,7 +346,7 @@ class Names(lab.Lab):
         self.assertNotIn(b"churns", self.mallab("sites", "--json", "--top", "0", "rec", **settings).stdout)
         self.assertFalse(cache.exists())
         self.assertEqual(self.frames("--debuginfod", site="churns", **settings)[:3], ["xmalloc", "churns", "main"])
-        self.assertTrue(cache.exists())
+        self.assertEqual(cache.exists(), os.geteuid() != 0) # of root nothing is kept
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "sites/names/module_names.h"
-#include "sites/names/symbols.h"
+#include "sites/names/names_child.h"
 
 #define QUESTIONS 64u
 
