@@ -1,6 +1,8 @@
 """Programs that run are attached to and left, again and again, at full allocation rate and also by a mallab that is killed: harm
-to any of them, and for how long a thread of theirs stood still."""
+to any of them, and for how long a thread of theirs stood still: as mallab tells, and as they see it themselves, by a thread that
+sleeps for a millisecond at a time (servers: by their longest answer), beside as long a time without mallab."""
 import http.client
+import mmap
 import os
 import pathlib
 import random
@@ -9,6 +11,7 @@ import shutil
 import signal
 import socket
 import statistics
+import struct
 import subprocess
 import threading
 import time
@@ -16,19 +19,37 @@ import time
 from programs import MALLAB, environment
 
 KILLED = 10  # one round of so many
+ALONE_S = 0.3  # about as long as a round
 PATIENCE_S = 120
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 PYTHON = """
-import json, re, signal, sys
+import json, mmap, os, re, signal, struct, sys, threading, time
 stop = []
 signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
+sys.setswitchinterval(0.0005)
+with open(sys.argv[1], "r+b") as file:
+    gap = mmap.mmap(file.fileno(), 8)
+def watch():
+    last = time.monotonic_ns()
+    while not stop:
+        time.sleep(0.001)
+        now = time.monotonic_ns()
+        if now - last > struct.unpack("Q", gap)[0]:
+            gap[:] = struct.pack("Q", now - last)
+        last = now
+def turn():
+    while not stop:
+        made = {str(i): [i] * (i % 50) for i in range(200)}
+        text = json.dumps(made)
+        if json.loads(text) != made or len(re.findall(r'"[0-9]+"', text)) != 200:
+            os._exit(9)
+threads = [threading.Thread(target=one) for one in (watch, turn, turn, turn)]
+for thread in threads:
+    thread.start()
 print("ready", flush=True)
-while not stop:
-    made = {str(i): [i] * (i % 50) for i in range(200)}
-    text = json.dumps(made)
-    if json.loads(text) != made or len(re.findall(r'"[0-9]+"', text)) != 200:
-        sys.exit(9)
+for thread in threads:
+    thread.join()
 print("fine")
 """
 NODE = """
@@ -76,6 +97,7 @@ public class Turns {
 """
 CXX = """
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -83,7 +105,20 @@ CXX = """
 #include <string>
 #include <thread>
 #include <vector>
+#include <fcntl.h>
+#include <sys/mman.h>
 static std::atomic<bool> stop;
+static void watch(std::atomic<unsigned long> *gap)
+{
+    for (auto last = std::chrono::steady_clock::now(); !stop;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const auto now = std::chrono::steady_clock::now();
+        const unsigned long ns = std::chrono::nanoseconds(now - last).count();
+        if (ns > *gap)
+            *gap = ns;
+        last = now;
+    }
+}
 static void turn(unsigned number)
 {
     std::map<unsigned, std::string> own;
@@ -97,10 +132,12 @@ static void turn(unsigned number)
                 own.clear();
         }
 }
-int main()
+int main(int, char **argv)
 {
     std::signal(SIGTERM, [](int) { stop = true; });
     std::vector<std::thread> threads;
+    threads.emplace_back(watch, static_cast<std::atomic<unsigned long> *>(
+        mmap(nullptr, 8, PROT_READ | PROT_WRITE, MAP_SHARED, open(argv[1], O_RDWR), 0)));
     for (unsigned i = 0; i < 64; i++)
         threads.emplace_back(turn, i + 1);
     std::puts("ready");
@@ -115,13 +152,25 @@ int main()
 class Program:
     """One that checks itself: it ends with 9 where something has changed, and says `fine` at its end."""
 
-    def __init__(self, *command, by_input=False):
-        self.by_input, self.harm = by_input, None
+    def __init__(self, *command, by_input=False, watched=None):
+        self.by_input, self.harm, self.gap = by_input, None, None
+        if watched: # where the program notes the longest time in which its watching thread did not run
+            watched.write_bytes(bytes(8))
+            with open(watched, "r+b") as file:
+                self.gap = mmap.mmap(file.fileno(), 8)
+            command += (watched,)
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, env=environment())
         if self.process.stdout.readline() != b"ready\n":
             raise SystemExit(f"bench: {command[0]} did not begin")
         self.pid = self.process.pid
+
+    def longest(self):
+        """The longest stop in ms since it was last asked; None: it does not watch."""
+        if self.gap is None:
+            return None
+        ns, self.gap[:] = struct.unpack("Q", self.gap)[0], bytes(8)
+        return ns / 1e6
 
     def harmed(self):
         return f"ended with {self.process.returncode}" if self.process.poll() is not None else self.harm
@@ -140,7 +189,7 @@ class Server(Program):
     """One that answers: a thread of ours asks without a pause and holds each answer against what it has to be."""
 
     def __init__(self, command, port, find_pid=None):
-        self.harm, self.port, self.over, self.asked = None, port, threading.Event(), 0
+        self.harm, self.port, self.over, self.asked, self.worst = None, port, threading.Event(), 0, 0
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         while True:
             try:
@@ -152,9 +201,16 @@ class Server(Program):
         self.client = threading.Thread(target=self.run, daemon=True)
         self.client.start()
 
+    def longest(self):
+        worst, self.worst = self.worst, 0
+        return worst
+
     def run(self):
+        last = time.perf_counter()
         try:
             for self.asked, _ in enumerate(self.answers()):
+                now = time.perf_counter()
+                self.worst, last = max(self.worst, (now - last) * 1e3), now
                 if self.over.is_set():
                     return
         except Exception as problem:
@@ -220,7 +276,7 @@ class Attaching:
         return Redis(["redis-server", "--port", port := free_port(), "--save", "", "--dir", self.workshop.place], port)
 
     def python(self):
-        return Program("/usr/bin/python3", "-S", "-c", PYTHON)
+        return Program("/usr/bin/python3", "-S", "-c", PYTHON, watched=self.workshop.place / "gap")
 
     def node(self):
         return Program("node", "-e", NODE)
@@ -245,7 +301,7 @@ class Attaching:
         place = self.workshop.place
         (place / "threads.cc").write_text(CXX)
         subprocess.run(["c++", "-O1", "-pthread", "-o", place / "threads", place / "threads.cc"], check=True)
-        return Program(place / "threads")
+        return Program(place / "threads", watched=place / "gap")
 
     def attach(self, program, *options):
         """Returns (whether it was recorded and left, what was said)."""
@@ -268,9 +324,12 @@ class Attaching:
             shutil.rmtree(directory, ignore_errors=True)
 
     def turns(self, name, program):
-        stops, refusals, killed, left = [], {}, 0, 0
+        stops, seen, alone, refusals, killed, left = [], [], [], {}, 0, 0
         harm = None
         for number in range(self.rounds):
+            program.longest()
+            time.sleep(ALONE_S)
+            alone.append(program.longest())
             if number % KILLED == KILLED - 1:
                 self.kill(program)
                 killed += 1
@@ -282,19 +341,22 @@ class Attaching:
                     refusals[reason] = refusals.get(reason, 0) + 1
                 for size, unit in re.findall(r"stood still (?:for|was) ([\d.]+) (\w+)", said)[-1:]:
                     stops.append(float(size) * NS[unit] / 1e6)
+            seen.append(program.longest())
             harm = program.harmed()
             if harm:
                 break
         harm = harm or program.end()
         self.report.say(f"  {name:8} {number + 1:6} {left:6} {killed:6} {sum(refusals.values()):7}  {'HARMED: ' + harm if harm else 'none':10} "
-                        f"{statistics.median(stops):7.1f} {max(stops):7.1f}" + (f"  of {program.asked} answers" if hasattr(program, "asked") else ""))
+                        f"{statistics.median(stops):7.1f} {max(stops):7.1f}" + (f"   {statistics.median(seen):7.1f} {max(seen):7.1f}"
+                        f"   {statistics.median(alone):7.1f} {max(alone):7.1f}" if None not in seen + alone else "") + (f"  of {program.asked} answers" if hasattr(program, "asked") else ""))
         for reason, count in refusals.items():
             self.report.say(f"    {count} x {reason}")
         self.report.keep(f"{name}/stop", stops, "ms", 100)
         return harm is None
 
     def all(self):
-        self.report.say("\nattached to and left: rounds, of which left as it was, with mallab killed, refused; harm; stop in ms: median, most")
+        self.report.say("\nattached to and left: rounds, of which left as it was, with mallab killed, refused; harm; stop in ms: median, most; "
+                        "as the program sees it; the same where nobody attaches")
         fine = True
         for name in ("redis", "python", "node", "nginx", "java", "threads"):
             if (not self.only or name in self.only) and (name == "threads" or shutil.which({"python": "/usr/bin/python3", "redis": "redis-server"}.get(name, name))):
