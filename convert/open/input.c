@@ -372,7 +372,7 @@ enum fp_status conv_pass_run(const struct conv_input *input, const struct conv_o
                 sink.marks = take_marks;
             status = input->run(input->data, &sink, survey, error);
         }
-        conv_pair_end(&pair);
+        conv_pair_fast_end(&pair);
     }
     if (status == FP_END) { /* the selection has all it wants */
         stopped = true;

@@ -369,11 +369,6 @@ static enum fp_status take_marks(void *data, const struct conv_slice *slice, uin
     return status == FP_OK ? conv_pair_fast_take(pair, slice, ret_taken) : status;
 }
 
-void conv_pair_end(struct conv_pair *pair)
-{
-    conv_pair_fast_end(pair);
-}
-
 struct conv_sink conv_pair_sink(struct conv_pair *pair)
 {
     return (struct conv_sink){.data = pair,

@@ -44,9 +44,6 @@ bool conv_pair_init(struct conv_pair *pair, struct wl_writer *writer, struct con
                     struct conv_survey *survey);
 void conv_pair_release(struct conv_pair *pair);
 
-/* conv_pair_end - after the last event, before the survey is read or the writer finished. */
-void conv_pair_end(struct conv_pair *pair);
-
 /* conv_pair_sink - the pairing as a sink; its data is pair. Errors: FP_ERR_MEMORY, and the writer's. */
 struct conv_sink conv_pair_sink(struct conv_pair *pair);
 
@@ -64,9 +61,7 @@ bool conv_has_kin(unsigned call, uint64_t bytes);
 /* conv_tell_kin - tell the writer of an object with kin, which has just got its size by this call. Returns the writer's. */
 enum fp_status conv_tell_kin(struct wl_writer *writer, unsigned call, struct conv_object object);
 
-/* ---- the common case in one loop ---------------------------------------------------------------------
- *
- * The common case in one loop: marks of one lane become ops as they stand in their block.
+/* ---- the common case in one loop: marks of one lane become ops as they stand in their block ------------
  *
  * What is not plain is left to pair.c, whose rules these are: one workload, byte for byte, by either way. An object lives
  * in the table of live objects (live_table.h) or in pair_fast.c, so whoever looks at the table settles first. */
@@ -81,7 +76,8 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
 /* conv_pair_fast_settle - write into the table what is known here of addresses. */
 void conv_pair_fast_settle(struct conv_pair *pair);
 
-/* conv_pair_fast_end - settle, add what was counted to survey and writer, and free. NULL (never begun) is fine. */
+/* conv_pair_fast_end - after the last event, before the survey is read or the writer finished: settle, add what was counted
+ * to both, and free. NULL (never begun) is fine. */
 void conv_pair_fast_end(struct conv_pair *pair);
 
 #endif

@@ -10,11 +10,13 @@
 #include "convert/ops/pair.h"
 
 #include <stdlib.h>
+
 #include <string.h>
 
 #include "footprint/wl/wl_put.h"
 
 #define PREFETCH_AHEAD 16u /* marks: about a memory latency at 5 ns a mark */
+#define FAR_ONE_IN     16u /* so many of a block's marks name objects of earlier blocks: ids are far apart */
 #define NO_MARK        UINT32_MAX
 #define IS_ROOT        (UINT32_C(1) << 31) /* of an entry's id: the rest is a root's number. Ids are below */
 
@@ -75,7 +77,8 @@ struct root {
     uint64_t address;
     uint64_t bytes; /* of the object there */
     uint32_t id;
-    bool live;
+    uint32_t live : 1;
+    uint32_t place : 31; /* in the table, where its entry stood when last seen */
 };
 
 struct conv_pair_fast {
@@ -83,8 +86,10 @@ struct conv_pair_fast {
     struct fp_shape *shapes; /* of the plans: the block's may be gone when they are added up */
     uint32_t plan_count, plan_capacity;
     uint64_t block_number;
-    uint32_t next;  /* mark of the block that comes after those taken */
-    uint32_t floor; /* marks before it have no root */
+    uint32_t next;      /* mark of the block that comes after those taken */
+    uint32_t floor;     /* marks before it have no root */
+    uint32_t old_count; /* addresses at which the table had an object, of the block so far */
+    bool far;           /* ids are fetched ahead: those of the block before were far apart */
     uint32_t root_count;
     struct root roots[FP_BLOCK_MARKS_MAX];
     uint32_t root_of[FP_BLOCK_MARKS_MAX]; /* mark -> root */
@@ -110,18 +115,20 @@ struct run {
 void conv_pair_fast_settle(struct conv_pair *pair)
 {
     struct conv_pair_fast *fast = pair->fast;
+    struct conv_live_table *const live = &pair->track.live;
     if (fast == NULL)
         return;
     for (uint32_t i = 0; i < fast->root_count; i++) {
         const struct root *root = &fast->roots[i];
-        struct conv_live_entry *entry;
+        struct conv_live_entry *entry = &live->entries[root->place & live->mask];
         if (i + PREFETCH_AHEAD < fast->root_count)
-            conv_live_prefetch(&pair->track.live, fast->roots[i + PREFETCH_AHEAD].address);
-        entry = conv_live_find(&pair->track.live, root->address);
+            __builtin_prefetch(&live->entries[fast->roots[i + PREFETCH_AHEAD].place & live->mask], 1);
+        if (unlikely((entry->word0 & LIVE_LOW48) != root->address))
+            entry = conv_live_find(live, root->address);
         if (root->live)
             conv_live_set(entry, (struct conv_object){.id = root->id, .bytes = root->bytes});
         else
-            conv_live_remove(&pair->track.live, entry);
+            conv_live_remove(live, entry);
     }
     fast->root_count = 0;
     fast->floor = fast->next;
@@ -133,6 +140,7 @@ static __attribute__((noinline)) struct root *root_of_table(struct run *run, uin
     struct conv_live_table *live = &run->pair->track.live;
     const uint64_t address = run->marks[mark].address;
     struct conv_live_entry *entry = conv_live_place(live, address);
+    const uint32_t place = (uint32_t)(entry - live->entries) & INT32_MAX;
     const uint32_t number = fast->root_count; /* there is one at most for each mark of a block */
     struct root *root = &fast->roots[number];
     if (conv_live_is_empty(entry)) {
@@ -140,14 +148,16 @@ static __attribute__((noinline)) struct root *root_of_table(struct run *run, uin
             run->status = FP_ERR_MEMORY;
             return NULL;
         }
-        *root = (struct root){.address = address};
+        *root = (struct root){.address = address, .place = place};
     } else {
         const struct conv_object object = conv_live_object(entry);
         if (object.id & IS_ROOT) {
             fast->root_of[mark] = object.id & ~IS_ROOT;
             return &fast->roots[object.id & ~IS_ROOT];
         }
-        *root = (struct root){.address = address, .bytes = object.bytes, .id = object.id, .live = true};
+        *root = (struct root){
+            .address = address, .bytes = object.bytes, .id = object.id, .live = true, .place = place};
+        fast->old_count++;
         conv_live_set(entry, (struct conv_object){.id = number | IS_ROOT});
     }
     fast->root_of[mark] = number;
@@ -384,7 +394,9 @@ static bool resize(struct run *run, uint32_t from)
     wl_put_site(run->writer, site_of(run, from + 1));
     wl_put_resize(run->writer, run->thread, index, old->id, old->bytes, bytes);
     old->live = false;
-    *fresh = (struct root){.address = fresh->address, .id = old->id, .bytes = bytes, .live = true};
+    fresh->id = old->id;
+    fresh->bytes = bytes;
+    fresh->live = true;
     fast->plans[run->marks[from].shape].count++;
     end(run, from + 1);
     if (unlikely(fast->plans[result->shape].has_kin))
@@ -434,11 +446,14 @@ static inline uint32_t take_mark(struct run *run, uint32_t mark)
     }
 }
 
-static bool make_fast(struct conv_pair *pair)
+/* Fetch what the writer has of the object that a mark will name, without a branch for the same reason. */
+static inline __attribute__((always_inline)) void fetch_id(const struct run *run, uint32_t mark)
 {
-    if (pair->fast == NULL)
-        pair->fast = calloc(1, sizeof *pair->fast);
-    return pair->fast != NULL;
+    const uint64_t is_new = run->marks[mark].before == 0;
+    const uint64_t address = run->marks[mark].address & (0 - is_new);
+    const uint32_t id = conv_live_object(conv_live_place(&run->pair->track.live, address)).id & ~IS_ROOT;
+    __builtin_prefetch(&run->writer->last_op[id], 1);
+    __builtin_prefetch(&run->writer->ids.next[id], 1);
 }
 
 /* Be where the slice begins: in its block, and behind whatever others took of that. */
@@ -447,11 +462,14 @@ static bool come_to(struct conv_pair *pair, const struct conv_slice *slice)
     struct conv_pair_fast *fast = pair->fast;
     if (slice->block_number == fast->block_number && slice->begin == fast->next)
         return true;
+    const uint32_t before = fast->next;
     fast->next = slice->begin;
     conv_pair_fast_settle(pair); /* which raises the floor */
     if (slice->block_number == fast->block_number)
         return true;
     fold(pair);
+    fast->far = fast->old_count > before / FAR_ONE_IN;
+    fast->old_count = 0;
     fast->block_number = slice->block_number;
     return make_plans(fast, slice->block);
 }
@@ -463,7 +481,9 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
     struct run run = {.pair = pair, .writer = pair->writer, .slice = slice, .marks = block->marks};
     uint32_t mark = slice->begin;
     *ret_taken = 0;
-    if (!make_fast(pair) || !come_to(pair, slice) ||
+    if (pair->fast == NULL)
+        pair->fast = calloc(1, sizeof *pair->fast);
+    if (pair->fast == NULL || !come_to(pair, slice) ||
         !wl_put_room_for_ids(run.writer, slice->end - slice->begin))
         return FP_ERR_MEMORY;
     run.fast = pair->fast;
@@ -475,12 +495,15 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
     run.exact = true;
     /* A resize has two marks, and a nanosecond is lost to rounding. */
     run.coarse = (slice->step_q8 >> 7) + 1 >= run.writer->pause_ns;
+    const uint32_t table_ahead = pair->fast->far ? 2 * PREFETCH_AHEAD : PREFETCH_AHEAD;
     while (mark < slice->end && run.status == FP_OK) {
-        const uint32_t ahead = mark + PREFETCH_AHEAD < block->mark_count ? mark + PREFETCH_AHEAD : mark;
+        const uint32_t ahead = mark + table_ahead < block->mark_count ? mark + table_ahead : mark;
         /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
         const uint64_t is_new = block->marks[ahead].before == 0;
         uint32_t taken;
         conv_live_prefetch(&pair->track.live, block->marks[ahead].address & (0 - is_new));
+        if (pair->fast->far && mark + PREFETCH_AHEAD < block->mark_count)
+            fetch_id(&run, mark + PREFETCH_AHEAD);
         taken = take_mark(&run, mark);
         if (unlikely(taken == 0))
             break;

@@ -23,12 +23,7 @@ void conv_track_release(struct conv_track *track)
     *track = (struct conv_track){0};
 }
 
-bool conv_track_put(struct conv_track *track, uint64_t address, uint32_t tag, uint64_t bytes)
-{
-    return conv_live_insert(&track->live, address, (struct conv_object){.id = tag, .bytes = bytes});
-}
-
-bool conv_track_remove(struct conv_track *track, uint64_t address, struct conv_object *ret_object)
+static bool remove_object(struct conv_track *track, uint64_t address, struct conv_object *ret_object)
 {
     struct conv_live_entry *entry = address != 0 && address < CONV_ADDRESS_LIMIT
                                         ? conv_live_find(&track->live, address)
@@ -105,7 +100,7 @@ static enum fp_status begin_move(struct conv_track *track, const struct conv_eve
             return status;
     }
     step->what = CONV_TRACK_MOVING;
-    step->known = conv_track_remove(track, event->address, &step->object);
+    step->known = remove_object(track, event->address, &step->object);
     lane->pending[lane->count++] = (struct conv_track_pending){
         .address = event->address, .object = step->object, .known = step->known};
     return FP_OK;
@@ -182,7 +177,7 @@ enum fp_status conv_track_take(struct conv_track *track, const struct conv_event
     if (kind == FP_KIND_NONE)
         return take_mark(track, event, ret_step);
     if (kind == FP_KIND_RELEASE) {
-        ret_step->known = conv_track_remove(track, event->address, &ret_step->object);
+        ret_step->known = remove_object(track, event->address, &ret_step->object);
         ret_step->what = ret_step->known ? CONV_TRACK_GONE : CONV_TRACK_NOTHING;
         return FP_OK;
     }
@@ -257,14 +252,16 @@ static enum fp_status keep(struct conv_heap *heap, const struct conv_event *obje
     heap->slots[slot] = *object;
     heap->slots[slot].time_ns = 0;
     heap->slots[slot].old_address = ++heap->births;
-    return conv_track_put(&heap->track, object->address, (uint32_t)slot, bytes) ? FP_OK : FP_ERR_MEMORY;
+    return conv_live_insert(&heap->track.live, object->address, (struct conv_object){(uint32_t)slot, bytes})
+               ? FP_OK
+               : FP_ERR_MEMORY;
 }
 
 enum fp_status conv_heap_put(struct conv_heap *heap, const struct conv_event *object)
 {
     const struct fp_shape shape = conv_event_shape(object);
     struct conv_object before;
-    if (conv_track_remove(&heap->track, object->address, &before))
+    if (remove_object(&heap->track, object->address, &before))
         free_slot(heap, before.id);
     return keep(heap, object, fp_shape_bytes(&shape));
 }

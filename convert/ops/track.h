@@ -62,13 +62,10 @@ bool conv_track_init(struct conv_track *track);
 void conv_track_release(struct conv_track *track);
 
 /* conv_track_take - one event, in the order of all lanes.
- * ret_step  what it did. After BORN and MOVED the address is empty: conv_track_put comes next.
+ * ret_step  what it did. After BORN and MOVED the address is empty: conv_track_put_step comes next.
  * Returns   FP_OK; FP_ERR_MEMORY; what lost() returned. */
 enum fp_status conv_track_take(struct conv_track *track, const struct conv_event *event,
                                struct conv_track_step *ret_step);
-
-/* conv_track_put - an object at an address that holds none. False: no memory. */
-bool conv_track_put(struct conv_track *track, uint64_t address, uint32_t tag, uint64_t bytes);
 
 /* conv_track_make_place - of a step that bears or moves an object of bytes to address: whatever stands there has lost its
  * release, and is the step's evictee. */
@@ -93,9 +90,6 @@ static inline bool conv_track_put_step(struct conv_track *track, const struct co
     return step->place != NULL ? conv_live_insert_at(&track->live, step->place, address, object)
                                : conv_live_insert(&track->live, address, object);
 }
-
-/* conv_track_remove - the object at an address, if there is one: ret_object. */
-bool conv_track_remove(struct conv_track *track, uint64_t address, struct conv_object *ret_object);
 
 /* conv_track_settle - reallocs under way, of all lanes, count as not begun. */
 enum fp_status conv_track_settle(struct conv_track *track);

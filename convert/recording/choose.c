@@ -25,7 +25,7 @@ uint64_t conv_calls_of(const struct conv_process *process)
     return conv_add_saturating(process->events, fp_loss_sum(process->lost));
 }
 
-struct conv_choice conv_choice_one(struct conv_process *process)
+static struct conv_choice choice_of_one(struct conv_process *process)
 {
     return (struct conv_choice){.members = {process}, .count = 1, .lead = process};
 }
@@ -231,7 +231,7 @@ void conv_group_default(const struct conv_survey *survey, bool salvage, struct c
     if (name != NULL)
         take_named(&view, name, ret_choice);
     if (ret_choice->count > 1 && !others_count(ret_choice))
-        *ret_choice = conv_choice_one(ret_choice->lead);
+        *ret_choice = choice_of_one(ret_choice->lead);
 }
 
 #define NAMED_MOST 6u /* in one message */
@@ -356,7 +356,7 @@ enum fp_status conv_recording_choose(const char *directory, const struct conv_op
         struct conv_process *best = best_of(options, survey);
         if (best == NULL)
             return fail_none(directory, options, survey, error);
-        choice = conv_choice_one(best);
+        choice = choice_of_one(best);
     }
     for (size_t i = 0; i < choice.count; i++) {
         if (choice.members[i]->missing)

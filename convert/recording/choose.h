@@ -40,9 +40,6 @@ void conv_group_default(const struct conv_survey *survey, bool salvage, struct c
 void conv_group_named(const struct conv_survey *survey, const char *name, bool salvage,
                       struct conv_choice *ret_choice);
 
-/* conv_choice_one - a choice of one process. */
-struct conv_choice conv_choice_one(struct conv_process *process);
-
 /* conv_recording_choose - the process images that are meant: options.process_file's, by its footprint, else the group of
  * its program's name; else of those of options.process_id (exec leaves several) the one with most calls; else what the
  * recording is about (above). Where nothing of these can be converted, it is the one that is nearest to it.

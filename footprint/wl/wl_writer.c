@@ -30,14 +30,13 @@ enum fp_status wl_put_block(struct wl_writer *writer, struct block_header *heade
                            : wl_writer_fail(writer, status, what);
 }
 
-static bool grow_array(void **array, size_t old_count, size_t new_count, size_t size)
+/* New items are not cleared: of an id that was never used nobody asks. */
+static bool grow_array(void *array, size_t bytes)
 {
-    char *grown = realloc(*array, new_count * size);
-    if (grown == NULL)
-        return false;
-    memset(grown + old_count * size, 0, (new_count - old_count) * size);
-    *array = grown;
-    return true;
+    void *grown = realloc(*(void **)array, bytes);
+    if (grown != NULL)
+        *(void **)array = grown;
+    return grown != NULL;
 }
 
 bool wl_put_more_ids(struct wl_writer *writer, uint32_t count)
@@ -53,8 +52,8 @@ bool wl_put_more_ids(struct wl_writer *writer, uint32_t count)
     if (capacity <= old || !fp_memory_change(writer->id_bytes, capacity * each))
         return false;
     writer->id_bytes = capacity * each;
-    if (!grow_array((void **)&ids->next, old, capacity, sizeof *ids->next) ||
-        !grow_array((void **)&writer->last_op, old, capacity, sizeof *writer->last_op))
+    if (!grow_array(&ids->next, capacity * sizeof *ids->next) ||
+        !grow_array(&writer->last_op, capacity * sizeof *writer->last_op))
         return false;
     ids->capacity = (uint32_t)(capacity - 1);
     return true;

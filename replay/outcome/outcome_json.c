@@ -31,8 +31,7 @@ const char *rep_account_doubt(const struct rep_account *account)
     const bool at_its_own_pace = account->has_time && account->speed == 1;
     if (account->recorded && account->unseen > 0)
         return "a thread of the allocator's own sleeps by means that the replay does not see: it may have "
-               "followed the "
-               "machine's clock";
+               "followed the machine's clock";
     if (account->recorded && account->lost > 0)
         return "a thread of the allocator's own did not keep up with the recorded clock";
     if (account->recorded || at_its_own_pace || (account->asks.asked == 0 && account->threads == 0))
@@ -57,12 +56,8 @@ void rep_append(json_t *array, json_t *value)
         failed = true;
 }
 
-bool rep_set_failed(void)
-{
-    return failed;
-}
-
-void rep_set_text(json_t *object, const char *key, const char *value)
+/* null where there is none, and where it is not UTF-8: a path may be anything. */
+static void set_text(json_t *object, const char *key, const char *value)
 {
     json_t *text = value != NULL ? json_string(value) : NULL;
     rep_set(object, key, text != NULL ? text : json_null());
@@ -119,7 +114,7 @@ static void set_digest(json_t *object, const char *key, uint64_t digest)
 {
     char text[17];
     snprintf(text, sizeof text, "%016" PRIx64, digest);
-    rep_set_text(object, key, text);
+    set_text(object, key, text);
 }
 
 static json_t *arenas_json(const struct rep_arenas *arenas)
@@ -136,9 +131,9 @@ static json_t *settings_json(const struct rep_settings *settings)
     for (uint32_t i = 0; i < settings->count; i++) {
         const struct rep_setting *setting = &settings->list[i];
         json_t *entry = json_object();
-        rep_set_text(entry, "asked", setting->asked);
-        rep_set_text(entry, "found", setting->found[0] != '\0' ? setting->found : NULL);
-        rep_set_text(entry, "from", setting->from);
+        set_text(entry, "asked", setting->asked);
+        set_text(entry, "found", setting->found[0] != '\0' ? setting->found : NULL);
+        set_text(entry, "from", setting->from);
         rep_set(object, setting->name, entry);
     }
     return object;
@@ -167,12 +162,12 @@ static json_t *proof_json(const struct rep_outcome *outcome)
     const struct rep_proof *proof = outcome->proof;
     json_t *object = json_object();
     rep_set(object, "ok", json_boolean(proof->ok));
-    rep_set_text(object, "kind", proof->kind);
-    rep_set_text(object, "expected", proof->expected);
-    rep_set_text(object, "malloc_library", proof->malloc_library);
-    rep_set_text(object, "free_library", proof->free_library);
-    rep_set_text(object, "new_library", proof->new_library);
-    rep_set_text(object, "version", proof->version[0] != '\0' ? proof->version : NULL);
+    set_text(object, "kind", proof->kind);
+    set_text(object, "expected", proof->expected);
+    set_text(object, "malloc_library", proof->malloc_library);
+    set_text(object, "free_library", proof->free_library);
+    set_text(object, "new_library", proof->new_library);
+    set_text(object, "version", proof->version[0] != '\0' ? proof->version : NULL);
     rep_set(object, "settings", settings_json(outcome->settings));
     if (strcmp(proof->kind, "none") == 0)
         rep_set_count(object, "harness_calls", proof->harness_calls);
@@ -222,7 +217,7 @@ static json_t *limit_json(const struct rep_limit *limit)
     const bool of_group = strcmp(limit->by, "RLIMIT_DATA") != 0;
     rep_set_count(object, "bytes", limit->bytes);
     rep_set_count(object, "base_bytes", limit->base_bytes);
-    rep_set_text(object, "by", limit->by);
+    set_text(object, "by", limit->by);
     rep_set(object, "peak_bytes",
             limit->has_peak ? json_integer((json_int_t)limit->peak_bytes) : json_null());
     rep_set(object, "at_limit_count", of_group ? json_integer((json_int_t)limit->at_limit) : json_null());
@@ -261,23 +256,23 @@ static json_t *resident_json(const struct rep_outcome *outcome)
     rep_set_count(object, "start_bytes", meters->start_bytes);
     rep_set_count(object, "start_file_bytes", meters->start_file_bytes);
     rep_set_count(object, "peak_bytes", meters->peak_bytes);
-    rep_set_text(object, "peak_from", meters->peak_by_kernel ? "kernel" : "samples");
+    set_text(object, "peak_from", meters->peak_by_kernel ? "kernel" : "samples");
     rep_set_count(object, "mean_bytes", (uint64_t)(meters->mean_bytes + 0.5));
-    rep_set_text(object, "mean_over", meters->mean_by_time ? "time" : "ops");
+    set_text(object, "mean_over", meters->mean_by_time ? "time" : "ops");
     rep_set_count(object, "end_bytes", meters->end_bytes);
     rep_set(object, "idle_bytes", if_idle(outcome, meters->idle_bytes));
     rep_set(object, "idle_own_bytes", if_idle(outcome, meters->idle_own_bytes));
     rep_set_count(object, "idle_ms", outcome->idle_ms);
-    rep_set_text(object, "idle_with",
-                 outcome->idle_ms == 0        ? NULL
-                 : outcome->account->recorded ? "calls"
-                                              : "nothing");
+    set_text(object, "idle_with",
+             outcome->idle_ms == 0        ? NULL
+             : outcome->account->recorded ? "calls"
+                                          : "nothing");
     if (outcome->idle_ms == 0)
-        rep_set_text(object, "idle_note", "not measured: no rest was asked for");
+        set_text(object, "idle_note", "not measured: no rest was asked for");
     rep_set(object, "given_back_share", given_back_json(outcome));
-    rep_set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
+    set_text(object, "clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(object, "predicted", json_boolean(rep_account_doubt(outcome->account) == NULL));
-    rep_set_text(object, "not_predicted_why", rep_account_doubt(outcome->account));
+    set_text(object, "not_predicted_why", rep_account_doubt(outcome->account));
     return object;
 }
 
@@ -364,7 +359,7 @@ static void set_costs(json_t *root, const struct rep_outcome *outcome)
     rep_set_count(root, "faults_major", meters->faults_major - totals->prepare_faults_major);
     rep_set_count(root, "switches_voluntary", meters->switches_voluntary);
     rep_set_count(root, "switches_involuntary", meters->switches_involuntary);
-    rep_set_text(root, "clock", outcome->exec->clock->counter ? "tsc" : "monotonic");
+    set_text(root, "clock", outcome->exec->clock->counter ? "tsc" : "monotonic");
     rep_set_real(root, "clock_cost_ns", rep_clock_ns(outcome->exec->clock, outcome->exec->clock->cost_ticks));
     rep_set_count(root, "timed_runs", totals->timed_runs);
     rep_set_count(root, "window_max_ns", meters->window_max_ns);
@@ -378,13 +373,13 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
 {
     const struct rep_exec_totals *totals = outcome->totals;
     json_t *root = json_object();
-    rep_set_text(root, "schema", "mallab-run/1");
-    rep_set_text(root, "mallab_version", MALLAB_VERSION);
-    rep_set_text(root, "candidate", outcome->candidate);
-    rep_set_text(root, "binary", outcome->binary);
-    rep_set_text(root, "workload", outcome->workload);
+    set_text(root, "schema", "mallab-run/1");
+    set_text(root, "mallab_version", MALLAB_VERSION);
+    set_text(root, "candidate", outcome->candidate);
+    set_text(root, "binary", outcome->binary);
+    set_text(root, "workload", outcome->workload);
     rep_set(root, "complete", json_boolean(outcome->incomplete_why == NULL));
-    rep_set_text(root, "incomplete_why", outcome->incomplete_why);
+    set_text(root, "incomplete_why", outcome->incomplete_why);
     set_digest(root, "workload_digest", outcome->workload_digest);
     rep_set(root, "proof", proof_json(outcome));
     rep_set_count(root, "ops", totals->ops);
@@ -394,12 +389,12 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
     rep_set_count(root, "threads", outcome->exec->summary->thread_count);
     rep_set_count(root, "threads_started", totals->threads_started);
     rep_set_count(root, "threads_at_once", totals->threads_at_once);
-    rep_set_text(root, "threads_as", outcome->exec->serial ? "one" : "recorded");
+    set_text(root, "threads_as", outcome->exec->serial ? "one" : "recorded");
     rep_set_count(root, "processors", outcome->exec->processors);
     rep_set(root, "processors_told", outcome->told > 0 ? json_integer(outcome->told) : json_null());
     rep_set(root, "arenas", arenas_json(&outcome->settings->arenas));
-    rep_set_text(root, "pass", pass_of(outcome));
-    rep_set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
+    set_text(root, "pass", pass_of(outcome));
+    set_text(root, "allocator_clock", outcome->account->recorded ? "recorded" : "real");
     rep_set(root, "pace", outcome->account->speed > 0 ? json_real(outcome->account->speed) : json_null());
     rep_set(root, "pace_behind", behind_json(outcome->account));
     set_costs(root, outcome);
@@ -417,8 +412,7 @@ static json_t *outcome_json(const struct rep_outcome *outcome)
 bool rep_outcome_json(const struct rep_outcome *outcome)
 {
     json_t *root = outcome_json(outcome);
-    const bool written = !rep_set_failed() &&
-                         json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
+    const bool written = !failed && json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0;
     json_decref(root);
     return written && putchar('\n') != EOF && fflush(stdout) == 0;
 }
@@ -462,8 +456,8 @@ static void say_object(const char *prefix, json_t *object)
 bool rep_outcome_text(const struct rep_outcome *outcome)
 {
     json_t *root = outcome_json(outcome);
-    if (!rep_set_failed())
+    if (!failed)
         say_object("", root);
     json_decref(root);
-    return !rep_set_failed() && fflush(stdout) == 0 && !ferror(stdout);
+    return !failed && fflush(stdout) == 0 && !ferror(stdout);
 }

@@ -28,6 +28,7 @@ void __real_free(void *old);
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 void *__real_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 int __real_munmap(void *address, size_t size);
+void *__real_mremap(void *old, size_t old_size, size_t size, int flags, ...);
 ZSTD_CCtx *__real_ZSTD_createCCtx(void);
 ZSTD_DCtx *__real_ZSTD_createDCtx(void);
 size_t __real_ZSTD_freeCCtx(ZSTD_CCtx *context);
@@ -50,6 +51,7 @@ void __wrap_free(void *old);
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 int __wrap_munmap(void *address, size_t size);
+void *__wrap_mremap(void *old, size_t old_size, size_t size, int flags, ...);
 ZSTD_CCtx *__wrap_ZSTD_createCCtx(void);
 ZSTD_DCtx *__wrap_ZSTD_createDCtx(void);
 size_t __wrap_ZSTD_freeCCtx(ZSTD_CCtx *context);
@@ -183,6 +185,19 @@ int __wrap_munmap(void *address, size_t size)
 {
     failing_held -= failing_armed;
     return __real_munmap(address, size);
+}
+
+/* Of one mapping onto another: then there is one less. */
+void *__wrap_mremap(void *old, size_t old_size, size_t size, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    void *const place = va_arg(list, void *);
+    va_end(list);
+    if (refuse())
+        return MAP_FAILED;
+    failing_held -= failing_armed;
+    return __real_mremap(old, old_size, size, flags, place);
 }
 
 ZSTD_CCtx *__wrap_ZSTD_createCCtx(void)
