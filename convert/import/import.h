@@ -138,9 +138,7 @@ enum fp_status conv_import_open(const char *path, enum conv_kind kind, const str
                                 struct conv_survey *survey, struct conv_error *ret_error,
                                 struct conv_input *ret_input);
 
-/* ---- turns -------------------------------------------------------------------------------------------
- *
- * Threads of a trace that take turns, and wait for each other's signals.
+/* ---- threads of a trace that take turns, and wait for each other's signals --------------------------
  *
  *   sync     a signal that is given once, by number; who waits for one that was given goes on at once
  *   ready    threads that can go on, first come, first served

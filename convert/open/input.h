@@ -31,9 +31,7 @@ enum conv_kind conv_detect(const char *path);
 enum fp_status conv_resolve(const char *path, const struct conv_options *options, enum conv_kind *ret_kind,
                             struct conv_error *error);
 
-/* ---- passes ------------------------------------------------------------------------------------------
- *
- * One reading of one input, with or without a workload writer. Private to convert/. */
+/* ---- one reading of one input, with or without a workload writer --------------------------------- */
 
 /* conv_pass_run - hand the input's events through the pairing to the writer, and fill the survey.
  * writer    borrowed, NULL: count only.

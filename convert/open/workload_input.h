@@ -18,9 +18,7 @@
 enum fp_status conv_workload_open(const char *path, struct conv_survey *survey, struct conv_error *ret_error,
                                   struct conv_input *ret_input);
 
-/* ---- what a workload tells of itself -----------------------------------------------------------------
- *
- * What a workload says of itself and of the input that it was made of. */
+/* ---- what a workload says of itself and of the input that it was made of ------------------------- */
 
 /* conv_survey_workload - what the workload at wl_path holds; every window is read.
  * in_path  what the user named, for errors. */
@@ -35,9 +33,7 @@ void conv_survey_notes(const struct wl_reader *reader, struct conv_survey *surve
  * Returns  FP_OK, or the writer's. */
 enum fp_status conv_survey_note(struct wl_writer *writer, const struct conv_survey *survey);
 
-/* ---- usage -------------------------------------------------------------------------------------------
- *
- * What a process used as a whole, in a workload's meta data: docs/format.md, "Meta". */
+/* ---- what a process used as a whole, in a workload's meta data: docs/format.md, "Meta" ----------- */
 
 /* conv_usage_note - note it. usage: NULL where it is not known, and nothing is noted. Returns the writer's status.
  * conv_usage_read - the notes back; false: there are none, and ret_usage knows nothing. */

@@ -97,10 +97,7 @@ enum fp_status conv_track_settle(struct conv_track *track);
 /* conv_track_is_live - as is_live of a sink (source.h). */
 bool conv_track_is_live(const struct conv_track *track, uint64_t address, uint64_t *ret_bytes);
 
-/* ---- the objects alive -------------------------------------------------------------------------------
- *
- * The objects alive at a moment of a stream of events, each with the call that makes it again.
- * Private to convert/.
+/* ---- the objects alive at a moment of a stream of events, each with the call that makes it again ----
  *
  *   birth   number of an object's allocation, from 1; a resize is one too, as what it made is made by malloc
  *

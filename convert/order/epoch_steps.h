@@ -98,9 +98,7 @@ void conv_epoch_order_with_repair(struct conv_epoch_group *group, struct conv_su
 /* conv_epoch_order_by_lane - steps lane by lane, legal or not. */
 void conv_epoch_order_by_lane(struct conv_epoch_group *group);
 
-/* ---- groups ------------------------------------------------------------------------------------------
- *
- * A legal order for the events of one epoch (docs/order.md).
+/* ---- a legal order for the events of one epoch (docs/order.md) --------------------------------------
  *
  * Between epochs the order is known; within one, several lanes' events may come in any order that keeps
  * each lane's own and lets every address alternate between allocation and release. Only addresses that

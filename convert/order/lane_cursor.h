@@ -99,9 +99,7 @@ enum fp_status conv_cursor_slice(struct conv_lane_cursor *lane, const struct con
 /* conv_cursor_skip - count of the slice's marks were taken. */
 void conv_cursor_skip(struct conv_lane_cursor *lane, struct conv_buffer_pool *pool, uint32_t count);
 
-/* ---- all lanes ---------------------------------------------------------------------------------------
- *
- * Merge lanes into one legal order (docs/order.md).
+/* ---- merge lanes into one legal order (docs/order.md) -----------------------------------------------
  *
  * Lanes wait in a heap by the epoch of their heads. A lane alone below all others runs until it meets the
  * next epoch; lanes that meet in one epoch form a group (epoch_steps.h). Groups follow each other, so the state

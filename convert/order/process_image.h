@@ -9,9 +9,7 @@
 #include "convert/recording/parts.h"
 #include "footprint/fp/footprint.h"
 
-/* ---- decoding ahead ----------------------------------------------------------------------------------
- *
- * Decode blocks on another processor before they are asked for. Private to convert/.
+/* ---- decode blocks on another processor before they are asked for -----------------------------------
  *
  * At most CONV_AHEAD_BLOCKS wait to be fetched; what is wanted beyond is decoded when it is asked for, as is a block that
  * could not be decoded ahead, so that its error is told then and there. The readers' functions are called by one thread at

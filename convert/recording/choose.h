@@ -5,9 +5,7 @@
 #include "convert/base/request.h"
 #include "convert/base/survey_counts.h"
 
-/* ---- groups of processes -----------------------------------------------------------------------------
- *
- * The processes that a recording is about, where it holds several.
+/* ---- the processes that a recording is about, where it holds several --------------------------------
  *
  *   own      the last image of the command's own process: of a wrapper that executes a program, the program
  *   workers  processes of own's name that it forked, and theirs

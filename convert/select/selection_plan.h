@@ -33,9 +33,7 @@ bool conv_plan_any(const struct conv_selection *select);
 enum fp_status conv_plan_write(struct wl_writer *writer, const struct conv_selected *selected);
 void conv_plan_read(const struct wl_reader *reader, struct conv_selected *ret_selected);
 
-/* ---- chains ------------------------------------------------------------------------------------------
- *
- * The filters that a selection asks for, one behind the other, in front of the pairing. Private to convert/.
+/* ---- the filters that a selection asks for, one behind the other, in front of the pairing -----------
  *
  * In this order: section, head; what is not asked for is not there. docs/selections.md says why. */
 

@@ -14,9 +14,7 @@
 #include "convert/base/survey_counts.h"
 #include "footprint/fp/fp_sites.h"
 
-/* ---- estimates ---------------------------------------------------------------------------------------
- *
- * Figures of call sites where only a sample of allocations has its stack (footprint/fp/fp_sites.h).
+/* ---- figures of call sites where only a sample of allocations has its stack (footprint/fp/fp_sites.h) --
  *
  * An object that was sampled with the probability p stands for 1 / p objects (Horvitz and Thompson): each by its own size, and then
  * they are summed. So a figure has no bias, and the sum of (1 - p) / p^2, of bytes times their square, none as its variance. */

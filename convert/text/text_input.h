@@ -13,9 +13,7 @@
 
 #include "convert/base/error.h"
 
-/* ---- gzip --------------------------------------------------------------------------------------------
- *
- * The bytes of a file or pipe, with gzip's packing taken off and its checksums heeded.
+/* ---- the bytes of a file or pipe, with gzip's packing taken off and its checksums heeded ------------
  *
  * libarchive unpacks gzip too, but looks neither at a member's checksum and length nor at what follows the last member;
  * zlib's own gzread takes what follows it for no part of the file, so a damaged second member would be lost in silence.
