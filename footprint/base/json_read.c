@@ -20,11 +20,10 @@ static const unsigned char ZSTD_MAGIC[] = {0x28, 0xb5, 0x2f, 0xfd};
 #define WINDOW_LOG_MAX 23
 
 /* Bytes that jansson 2.14 and glibc's malloc take for each, rounded up: an object with its first table, an array with its
- * first slots, a pair of an object besides its key, an element with its value. */
-#define OBJECT_BYTES  256u
-#define ARRAY_BYTES   128u
-#define PAIR_BYTES    96u
-#define ELEMENT_BYTES 64u
+ * first slots, a pair of an object besides its key. */
+#define OBJECT_BYTES 256u
+#define ARRAY_BYTES  128u
+#define PAIR_BYTES   96u
 
 /* The text's last byte is jansson's. */
 __attribute__((format(printf, 3, 4))) static enum fp_status refuse(json_error_t *error, enum fp_status status,
@@ -40,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static enum fp_status refuse(json_error_t 
 /* Estimate the memory that parsing will take, before it begins. The text need not be balanced: the parser finds damage. */
 static enum fp_status weigh(const char *text, size_t size, uint64_t memory_max, json_error_t *error)
 {
-    uint64_t memory = size + ELEMENT_BYTES;
+    uint64_t memory = size + FP_JSON_ELEMENT_BYTES;
     unsigned depth = 0;
     bool quoted = false;
     for (size_t i = 0; i < size; i++) {
@@ -62,7 +61,7 @@ static enum fp_status weigh(const char *text, size_t size, uint64_t memory_max, 
             continue;
         case ':':
         case ',':
-            memory += quoted ? 0 : text[i] == ':' ? PAIR_BYTES : ELEMENT_BYTES;
+            memory += quoted ? 0 : text[i] == ':' ? PAIR_BYTES : FP_JSON_ELEMENT_BYTES;
             break;
         default:
             continue;

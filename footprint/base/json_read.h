@@ -17,7 +17,8 @@ struct fp_json_bound {
 };
 
 /* Objects and arrays within each other. Ours have ten levels at most. */
-#define FP_JSON_DEPTH_MAX 64u
+#define FP_JSON_DEPTH_MAX     64u
+#define FP_JSON_ELEMENT_BYTES 64u /* of memory that an element of a list takes with its value */
 
 /* recording.json; each process of it has one file or more, and takes so much besides. */
 #define FP_JSON_RECORDING_BYTES   (UINT64_C(16) << 20)

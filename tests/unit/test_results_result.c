@@ -255,11 +255,14 @@ TEST(a_torn_result_is_refused_without_what_no_row_names_too)
 
 struct part {
     double ratio;
+    uint64_t *counts;
+    size_t count;
     json_t *rest;
 };
 #define OWNER struct part
 static const struct res_field PART_FIELDS[] = {RES_ROW(NUMBER, "time.ratio", ratio, NULL),
-                                               RES_ROW(NUMBER, "name", ratio, NULL)};
+                                               RES_ROW(NUMBER, "name", ratio, NULL),
+                                               RES_LIST(COUNTS, PLAIN, "counts", counts, count, NULL, NULL)};
 static const struct res_described PART = RES_DESCRIBE("a part", PART_FIELDS);
 #undef OWNER
 
@@ -273,6 +276,12 @@ TEST(a_text_keeps_what_rows_name)
         {" {\"other\":1 , \"time\": {\"more\": [], \"ratio\": 2}, \"name\":3 } ",
          "{\"time\":{\"ratio\":2},\"name\":3 }"},
         {"{}", "{}"},
+        {"{\"name\": null, \"time\": {\"ratio\": null}, \"name\": nulls}",
+         "{\"time\":{},\"name\":nulls}"}, /* the parser refuses that */
+        {"{\"counts\": [1, 2]}", "{\"counts\":[1, 2]}"},
+        {"{\"counts\": []}", "{\"counts\":[]}"},
+        {"{\"counts\": 1}", NULL}, /* it would be the number of a list */
+        {"{\"counts\": \"1\"}", NULL},
         {"{\"other\": 1,}", NULL},
         {"{\"other\": 1", NULL},
         {"{\"other\": [1}", NULL},
@@ -286,11 +295,52 @@ TEST(a_text_keeps_what_rows_name)
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         char kept[128] = "";
         size_t size;
-        const bool whole = res_described_text(&PART, CASES[i].text, strlen(CASES[i].text), kept, &size);
-        CHECK(whole == (CASES[i].kept != NULL));
+        struct res_lists lists = {.left = 100};
+        const bool whole = res_described_text(&PART, CASES[i].text, strlen(CASES[i].text), kept, &size,
+                                              &lists);
+        CHECK(whole == (CASES[i].kept != NULL) && lists.count == 0);
         if (whole)
             CHECK_STR(kept, CASES[i].kept);
     }
+}
+
+/* Whether the counts are taken from the text, not by the parser: the 17 of these words, of 40 that may be. */
+static bool is_list_taken(const char *last)
+{
+    struct res_lists lists = {.left = 40};
+    struct part part;
+    char kept[128] = "", *problem = NULL,
+         *text = res_printf("{\"counts\": [ 0,1,2,3,4,5,6,7,8,9 , 10,11,12,13,14,15,%s]}", last);
+    size_t size;
+    CHECK(res_described_text(&PART, text, strlen(text), kept, &size, &lists));
+    const bool is_taken = lists.count == 1;
+    json_t *json = json_loads(kept, 0, NULL);
+    if (is_taken) {
+        CHECK_STR(kept, "{\"counts\":0}");
+        CHECK(res_described_read_lists(&PART, json, &lists, &part, &problem));
+        CHECK(part.count == 17 && part.counts[0] == 0 && part.counts[9] == 9 && part.rest == NULL);
+        CHECK(part.counts[16] == strtoull(last, NULL, 10) && lists.left == 23);
+        res_described_release(&PART, &part);
+        CHECK(res_described_read_lists(&PART, json, &lists, &part, &problem)); /* taken once only */
+        CHECK(part.count == 0 && part.counts == NULL);
+    } else {
+        CHECK(strstr(kept, last) != NULL); /* as it is */
+    }
+    json_decref(json);
+    res_lists_release(&lists);
+    free(text);
+    return is_taken;
+}
+
+TEST(long_lists_of_counts_pass_by_the_parser)
+{
+    CHECK(is_list_taken("16"));
+    CHECK(is_list_taken("999999999999999999"));
+    CHECK(!is_list_taken("9999999999999999999"));
+    static const char *const OTHERS[] = {"-1", "1.5", "1e3", "01", "\"16\"", "[1]", "null", "1 2", ""};
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+        CHECK(!is_list_taken(OTHERS[i]));
+    CHECK(!is_list_taken("16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40"));
 }
 
 /* Each list within another would take some of the stack. */
@@ -304,7 +354,8 @@ TEST(a_text_of_lists_within_lists_is_left_to_the_parser)
         abort();
     memcpy(text, BEGIN, sizeof BEGIN - 1);
     memset(text + sizeof BEGIN - 1, '[', DEEP);
-    CHECK(!res_described_text(&RES_RESULT, text, sizeof BEGIN - 1 + DEEP, kept, &size));
+    struct res_lists lists = {0};
+    CHECK(!res_described_text(&RES_RESULT, text, sizeof BEGIN - 1 + DEEP, kept, &size, &lists));
     free(text);
     free(kept);
 }
@@ -312,6 +363,7 @@ TEST(a_text_of_lists_within_lists_is_left_to_the_parser)
 RUN_TESTS(T(a_text_of_lists_within_lists_is_left_to_the_parser),
           T(without_what_no_row_names_the_figures_are_the_same),
           T(a_torn_result_is_refused_without_what_no_row_names_too), T(a_text_keeps_what_rows_name),
-          T(what_is_read_is_written), T(keys_that_nobody_knows_are_kept),
-          T(a_count_that_is_lacking_is_not_written), T(a_figure_of_another_kind_is_none),
-          T(what_is_wrong_is_named), T(a_part_that_cannot_be_read_is_no_missing_one))
+          T(long_lists_of_counts_pass_by_the_parser), T(what_is_read_is_written),
+          T(keys_that_nobody_knows_are_kept), T(a_count_that_is_lacking_is_not_written),
+          T(a_figure_of_another_kind_is_none), T(what_is_wrong_is_named),
+          T(a_part_that_cannot_be_read_is_no_missing_one))

@@ -106,13 +106,7 @@ static void release_field(const struct res_field *field, void *owner)
     case RES_FIELD_JSON:
         json_decref(*(json_t **)place);
         break;
-    case RES_FIELD_LENT:
-    case RES_FIELD_COUNT:
-    case RES_FIELD_NUMBER:
-    case RES_FIELD_WHOLE:
-    case RES_FIELD_TRUTH:
-    case RES_FIELD_MAYBE:
-    case RES_FIELD_WORD:
+    default: /* the others own nothing */
         break;
     }
 }
@@ -191,8 +185,22 @@ static bool read_pairs(const json_t *object, struct res_pairs *ret_pairs)
     return json_is_object(object);
 }
 
-static bool read_counts(const struct res_field *field, const json_t *array, void *owner)
+static bool take_list(const struct res_field *field, size_t number, struct res_lists *lists, void *owner)
 {
+    const bool is_there = number < lists->count && lists->items[number].items != NULL;
+    if (!is_there)
+        return false;
+    *(uint64_t **)member(owner, field->offset) = lists->items[number].items;
+    *(size_t *)member(owner, field->count_offset) = lists->items[number].count;
+    lists->items[number].items = NULL;
+    return true;
+}
+
+static bool read_counts(const struct res_field *field, const json_t *array, struct res_lists *lists,
+                        void *owner)
+{
+    if (lists != NULL && json_is_integer(array))
+        return take_list(field, (size_t)json_integer_value(array), lists, owner);
     size_t *count = member(owner, field->count_offset), index;
     uint64_t *values = res_calloc(json_array_size(array) + 1, sizeof *values);
     json_t *value;
@@ -234,7 +242,8 @@ static bool read_word(const struct res_field *field, const json_t *value, int *r
     return false;
 }
 
-static bool read_list(const struct res_field *field, const json_t *array, void *owner, char **ret_problem)
+static bool read_list(const struct res_field *field, const json_t *array, struct res_lists *lists,
+                      void *owner, char **ret_problem)
 {
     char *items = res_calloc(json_array_size(array) + 1, field->of->size);
     size_t *count = member(owner, field->count_offset), index;
@@ -244,17 +253,18 @@ static bool read_list(const struct res_field *field, const json_t *array, void *
         return false;
     json_array_foreach(array, index, value)
     {
-        if (!res_described_read(field->of, value, items + index * field->of->size, ret_problem))
+        if (!res_described_read_lists(field->of, value, lists, items + index * field->of->size, ret_problem))
             return false;
         *count = index + 1;
     }
     return true;
 }
 
-static bool read_struct(const struct res_field *field, const json_t *value, void *place, char **ret_problem)
+static bool read_struct(const struct res_field *field, const json_t *value, struct res_lists *lists,
+                        void *place, char **ret_problem)
 {
     void *owner = res_calloc(1, field->of->size);
-    if (res_described_read(field->of, value, owner, ret_problem)) {
+    if (res_described_read_lists(field->of, value, lists, owner, ret_problem)) {
         *(void **)place = owner;
         return true;
     }
@@ -263,7 +273,8 @@ static bool read_struct(const struct res_field *field, const json_t *value, void
 }
 
 /* A value that is there and not null. Returns whether it is of the field's kind. */
-static bool read_value(const struct res_field *field, const json_t *value, void *owner, char **ret_problem)
+static bool read_value(const struct res_field *field, const json_t *value, struct res_lists *lists,
+                       void *owner, char **ret_problem)
 {
     void *place = member(owner, field->offset);
     switch (field->kind) {
@@ -292,17 +303,17 @@ static bool read_value(const struct res_field *field, const json_t *value, void 
     case RES_FIELD_WORD:
         return read_word(field, value, place);
     case RES_FIELD_STRUCT:
-        return read_struct(field, value, place, ret_problem);
+        return read_struct(field, value, lists, place, ret_problem);
     case RES_FIELD_INSIDE:
-        return res_described_read(field->of, value, place, ret_problem);
+        return res_described_read_lists(field->of, value, lists, place, ret_problem);
     case RES_FIELD_LIST:
-        return read_list(field, value, owner, ret_problem);
+        return read_list(field, value, lists, owner, ret_problem);
     case RES_FIELD_TEXTS:
         return read_texts(value, place);
     case RES_FIELD_PAIRS:
         return read_pairs(value, place);
     case RES_FIELD_COUNTS:
-        return read_counts(field, value, owner);
+        return read_counts(field, value, lists, owner);
     case RES_FIELD_NUMBERS:
         return read_numbers(field, value, owner);
     case RES_FIELD_JSON:
@@ -315,6 +326,12 @@ static bool read_value(const struct res_field *field, const json_t *value, void 
 bool res_described_read(const struct res_described *described, const json_t *object, void *ret_struct,
                         char **ret_problem)
 {
+    return res_described_read_lists(described, object, NULL, ret_struct, ret_problem);
+}
+
+bool res_described_read_lists(const struct res_described *described, const json_t *object,
+                              struct res_lists *lists, void *ret_struct, char **ret_problem)
+{
     char *problem = NULL;
     res_described_init(described, ret_struct);
     if (!json_is_object(object))
@@ -324,7 +341,7 @@ bool res_described_read(const struct res_described *described, const json_t *obj
         const json_t *value = value_of(object, field->key);
         const bool absent = value == NULL || json_is_null(value);
         char *inner = NULL;
-        if (!absent && read_value(field, value, ret_struct, &inner))
+        if (!absent && read_value(field, value, lists, ret_struct, &inner))
             continue;
         const bool matters = (field->flags &
                               (absent ? RES_FIELD_REQUIRED : RES_FIELD_REQUIRED | RES_FIELD_SOUND)) != 0;
@@ -338,7 +355,7 @@ bool res_described_read(const struct res_described *described, const json_t *obj
         free(inner);
     }
     if (problem == NULL) {
-        if (described->rest_offset != RES_NO_REST)
+        if (described->rest_offset != RES_NO_REST && lists == NULL)
             *(json_t **)member(ret_struct, described->rest_offset) = res_described_rest(described, object);
         return true;
     }

@@ -118,28 +118,21 @@ struct res_field {
 /* Rows of the struct that OWNER stands for: RES_ROW(NUMBER, "time.ratio", time.ratio, "..."), and behind the
  * line of documentation where it is shown: .csv = "ratio". As: with a flag; part: of another described struct; list: with the
  * member that counts it. */
-#define RES_ROW_AS(kind, flag, key, member, doc, ...)                                                        \
+#define RES_SHOWN_ROW(kind, flag, key, member, words, doc, ...)                                              \
     {                                                                                                        \
-        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, NULL, NULL, doc,                \
+        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, NULL, words, doc,               \
         {                                                                                                    \
             __VA_ARGS__                                                                                      \
         }                                                                                                    \
     }
-#define RES_ROW(kind, key, member, ...) RES_ROW_AS(kind, PLAIN, key, member, __VA_ARGS__)
-#define RES_WORD_AS(flag, key, member, words, doc, ...)                                                      \
+#define RES_ROW_AS(kind, flag, key, member, ...)   RES_SHOWN_ROW(kind, flag, key, member, NULL, __VA_ARGS__)
+#define RES_ROW(kind, key, member, ...)            RES_ROW_AS(kind, PLAIN, key, member, __VA_ARGS__)
+#define RES_WORD_AS(flag, key, member, words, ...) RES_SHOWN_ROW(WORD, flag, key, member, words, __VA_ARGS__)
+#define RES_WORD(key, member, words, ...)          RES_WORD_AS(PLAIN, key, member, words, __VA_ARGS__)
+#define RES_PART(its_kind, flag, its_key, member, its_of, its_doc)                                           \
     {                                                                                                        \
-        key, RES_FIELD_WORD, RES_FIELD_##flag, offsetof(OWNER, member), 0, NULL, words, doc,                 \
-        {                                                                                                    \
-            __VA_ARGS__                                                                                      \
-        }                                                                                                    \
-    }
-#define RES_WORD(key, member, words, ...) RES_WORD_AS(PLAIN, key, member, words, __VA_ARGS__)
-#define RES_PART(kind, flag, key, member, of, doc)                                                           \
-    {                                                                                                        \
-        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), 0, of, NULL, doc,                  \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
+        .key = its_key, .kind = RES_FIELD_##its_kind, .flags = RES_FIELD_##flag,                             \
+        .offset = offsetof(OWNER, member), .of = its_of, .doc = its_doc                                      \
     }
 /* Rows that many have: a ratio with the ends of its interval, and what every document of ours begins with. */
 #define RES_RATIO_ROWS(prefix, ratio, low, high, doc, low_doc)                                               \
@@ -147,13 +140,10 @@ struct res_field {
         RES_ROW(NUMBER, prefix "ratio_high", high, "likewise")
 #define RES_HEAD_ROWS                                                                                        \
     RES_ROW(LENT, "schema", schema, NULL), RES_ROW(LENT, "mallab_version", mallab_version, NULL)
-#define RES_LIST(kind, flag, key, member, size, of, doc)                                                     \
+#define RES_LIST(its_kind, flag, its_key, member, size, its_of, its_doc)                                     \
     {                                                                                                        \
-        key, RES_FIELD_##kind, RES_FIELD_##flag, offsetof(OWNER, member), offsetof(OWNER, size), of, NULL,   \
-            doc,                                                                                             \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
+        .key = its_key, .kind = RES_FIELD_##its_kind, .flags = RES_FIELD_##flag, .of = its_of,               \
+        .doc = its_doc, .offset = offsetof(OWNER, member), .count_offset = offsetof(OWNER, size)             \
     }
 
 struct res_described {
@@ -167,15 +157,13 @@ struct res_described {
 
 #define RES_NO_REST SIZE_MAX
 
-/* The rows of OWNER: with a member `rest`, or wholly described by them. */
-#define RES_DESCRIBE(name, rows)                                                                             \
+/* The rows of OWNER: with a member for the rest, which is called `rest`, or wholly described by them. */
+#define RES_DESCRIBE_AT(name, rows, rest_offset)                                                             \
     {                                                                                                        \
-        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), offsetof(OWNER, rest), NULL               \
+        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), rest_offset, NULL                         \
     }
-#define RES_DESCRIBE_WHOLLY(name, rows)                                                                      \
-    {                                                                                                        \
-        name, rows, sizeof(rows) / sizeof(rows)[0], sizeof(OWNER), RES_NO_REST, NULL                         \
-    }
+#define RES_DESCRIBE(name, rows)        RES_DESCRIBE_AT(name, rows, offsetof(OWNER, rest))
+#define RES_DESCRIBE_WHOLLY(name, rows) RES_DESCRIBE_AT(name, rows, RES_NO_REST)
 
 /* res_described_init - all figures NAN, all else 0, as in an object without keys. */
 void res_described_init(const struct res_described *described, void *ret_struct);
@@ -184,6 +172,23 @@ void res_described_init(const struct res_described *described, void *ret_struct)
  * ret_problem  set to one line, the caller's to free, where false is returned; the struct is then empty. */
 bool res_described_read(const struct res_described *described, const json_t *object, void *ret_struct,
                         char **ret_problem);
+
+/* Lists of counts that a JSON object has the numbers of, instead of them (res_described_text). */
+struct res_counts {
+    uint64_t *items;
+    size_t count;
+};
+
+struct res_lists {
+    struct res_counts *items;
+    size_t count, left; /* how many counts may be taken yet */
+};
+
+/* res_described_read_lists - the same of an object that has lists, which are taken from there, and without `rest`. lists: NULL is
+ * res_described_read. */
+bool res_described_read_lists(const struct res_described *described, const json_t *object,
+                              struct res_lists *lists, void *ret_struct, char **ret_problem);
+void res_lists_release(struct res_lists *lists);
 
 /* res_described_write - the JSON object of a struct. A new reference. */
 json_t *res_described_write(const struct res_described *described, const void *from);
@@ -207,12 +212,13 @@ void res_described_release(const struct res_described *described, void *owner);
  *
  * res_described_rest - those members of an object. A new reference.
  * res_described_text - the text of a JSON object without them, for what is read and not written again: they are most of a result.
- * Of them only the end is looked for.
+ * Of them only the end is looked for. Instead of a long list of counts that a row names it has the number of that list.
  * ret_text  room for `size` bytes.
+ * lists     to which those are added, `left` of counts at most; released by res_lists_release, in any case.
  * Returns false where the text is not what our writers write, perhaps damaged: parsing it whole tells. */
 json_t *res_described_rest(const struct res_described *described, const json_t *object);
 bool res_described_text(const struct res_described *described, const char *text, size_t size, char *ret_text,
-                        size_t *ret_size);
+                        size_t *ret_size, struct res_lists *lists);
 
 /* ---- lives.c: values of ours as JSON has them: what is not known is null. Each returns a new reference. */
 

@@ -1,6 +1,9 @@
 /* rest.c - what no row names: told apart from what one does, in an object and in a text before it is parsed. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "footprint/base/support.h"
 #include "results/measure/base/fields.h"
 
 /* ---- by the rows ----------------------------------------------------------------------------- */
@@ -9,35 +12,36 @@
 struct rows {
     const struct res_described *described;
     const char *prefix;
-    size_t length;
+    size_t length, next; /* the row behind the last found: our writers keep their order */
 };
 
 enum told { NOT_TOLD, TOLD, INSIDE_IS_TOLD };
 
 /* Whether a row is of the member with this key, or of members of it. but: those with this flag are none. */
-static enum told told_of(const struct rows *rows, const char *key, size_t length, unsigned but,
+static enum told told_of(struct rows *rows, const char *key, size_t length, unsigned but,
                          const struct res_field **ret_field)
 {
-    enum told told = NOT_TOLD;
-    for (size_t i = 0; i < rows->described->field_count; i++) {
-        const struct res_field *field = &rows->described->fields[i];
+    const size_t count = rows->described->field_count;
+    for (size_t i = 0, at = rows->next; i < count; i++, at++) {
+        at = at < count ? at : 0;
+        const struct res_field *field = &rows->described->fields[at];
         const char *own = field->key + rows->length;
         /* Letter by letter: most rows differ in the first one. */
         if (rows->length > 0
                 ? *field->key != *rows->prefix || strncmp(field->key, rows->prefix, rows->length) != 0
                 : *own != *key)
             continue;
-        if (strncmp(own, key, length) != 0 || (field->flags & but) != 0)
+        if (strncmp(own, key, length) != 0 || (own[length] != '\0' && own[length] != '.') ||
+            (field->flags & but) != 0)
             continue;
         *ret_field = field;
-        if (own[length] == '\0')
-            return TOLD;
-        told = own[length] == '.' ? INSIDE_IS_TOLD : told;
+        rows->next = at + 1;
+        return own[length] == '\0' ? TOLD : INSIDE_IS_TOLD;
     }
-    return told;
+    return NOT_TOLD;
 }
 
-static json_t *rest_of(const struct rows *rows, const json_t *object)
+static json_t *rest_of(struct rows *rows, const json_t *object)
 {
     json_t *rest = json_object(), *value;
     const char *key;
@@ -46,8 +50,8 @@ static json_t *rest_of(const struct rows *rows, const json_t *object)
         const struct res_field *field = NULL;
         const size_t length = strlen(key);
         const enum told told = told_of(rows, key, length, RES_FIELD_READ_ONLY, &field);
-        const struct rows inside = {rows->described, field != NULL ? field->key : "",
-                                    rows->length + length + 1};
+        struct rows inside = {rows->described, field != NULL ? field->key : "", rows->length + length + 1,
+                              rows->next};
         if (told == INSIDE_IS_TOLD && json_is_object(value))
             json_object_set_new(rest, key, rest_of(&inside, value));
         else if (told != TOLD)
@@ -58,7 +62,7 @@ static json_t *rest_of(const struct rows *rows, const json_t *object)
 
 json_t *res_described_rest(const struct res_described *described, const json_t *object)
 {
-    return rest_of(&(const struct rows){described, "", 0}, object);
+    return rest_of(&(struct rows){described, "", 0, 0}, object);
 }
 
 /* ---- a text ---------------------------------------------------------------------------------- */
@@ -68,8 +72,12 @@ struct copying {
     const char *in, *end;
     char *out;
     unsigned depth;
+    struct res_lists *lists;
 };
-#define DEPTH_MOST 32u /* of objects and lists within each other: ours have fewer */
+#define DEPTH_MOST   32u /* of objects and lists within each other: ours have fewer */
+#define DIGITS_MOST  18u /* of a count: any such number is one */
+#define NULL_SIZE    4
+#define COUNTS_LEAST 16u /* of a list: a shorter one may be shorter than the number that goes in its place */
 
 /* Behind the string that begins at `at`; NULL: it has no end. */
 static const char *string_end(const char *at, const char *end)
@@ -88,11 +96,25 @@ static const char *value_end(const char *at, const char *end)
 {
     size_t depth = 0;
     while (at != NULL && at < end) {
-        if (depth == 0 && (*at == ',' || *at == '}' || *at == ']'))
-            return at;
-        depth += *at == '{' || *at == '[';
-        depth -= *at == '}' || *at == ']';
-        at = *at == '"' ? string_end(at, end) : at + 1;
+        switch (*at) {
+        case '"':
+            at = string_end(at, end);
+            continue;
+        case '{':
+        case '[':
+            depth++;
+            break;
+        case '}':
+        case ']':
+        case ',':
+            if (depth == 0)
+                return at;
+            depth -= *at != ',';
+            break;
+        default:
+            break;
+        }
+        at++;
     }
     return NULL;
 }
@@ -117,10 +139,57 @@ static bool keep(struct copying *copying, const char *until)
     return true;
 }
 
-static bool keep_value(struct copying *copying, const struct rows *rows);
+static bool keep_value(struct copying *copying, struct rows *rows);
+
+/* The counts of a list, as JSON has them, whatever it is: `items` is NULL where it has others, few or more than may be. */
+static struct res_counts counts_of(struct copying *copying)
+{
+    struct res_counts counts = {NULL, 0};
+    bool sound = true;
+    do {
+        copying->in++;
+        uint64_t count = 0;
+        const bool is_zero = next(copying) == '0';
+        const char *begin = copying->in;
+        for (; copying->in < copying->end && *copying->in >= '0' && *copying->in <= '9'; copying->in++)
+            count = 10 * count + (uint64_t)(*copying->in - '0');
+        const size_t digits = (size_t)(copying->in - begin);
+        sound = digits > 0 && digits <= DIGITS_MOST && !(is_zero && digits > 1) &&
+                counts.count < copying->lists->left;
+        if (sound && (counts.count & (counts.count - 1)) == 0) /* full at powers of two */
+            counts.items = res_realloc(counts.items, 2 * counts.count + 1, sizeof *counts.items);
+        if (sound)
+            counts.items[counts.count++] = count;
+    } while (sound && next(copying) == ',');
+    if (sound && next(copying) == ']' && counts.count >= COUNTS_LEAST) {
+        copying->in++;
+        return counts;
+    }
+    free(counts.items);
+    return (struct res_counts){NULL, 0};
+}
+
+/* Most of a result are lists of counts: instead of such a list its number among them is kept. */
+static bool keep_counts(struct copying *copying)
+{
+    struct res_lists *lists = copying->lists;
+    const bool is_list = next(copying) == '[';
+    const char *begin = copying->in;
+    const struct res_counts counts = is_list ? counts_of(copying) : (struct res_counts){NULL, 0};
+    if (counts.items == NULL) {
+        copying->in = begin;
+        return is_list && keep(copying, value_end(begin, copying->end));
+    }
+    if ((lists->count & (lists->count - 1)) == 0) /* likewise */
+        lists->items = res_realloc(lists->items, 2 * lists->count + 1, sizeof *lists->items);
+    copying->out += sprintf(copying->out, "%zu", lists->count);
+    lists->items[lists->count++] = counts;
+    lists->left -= counts.count;
+    return true;
+}
 
 /* A member, or nothing of it; `begin` is where the first one is kept. Keys of ours have no escapes. */
-static bool keep_member(struct copying *copying, const struct rows *rows, const char *begin)
+static bool keep_member(struct copying *copying, struct rows *rows, const char *begin)
 {
     const struct res_field *field = NULL;
     const bool is_key = next(copying) == '"';
@@ -129,23 +198,32 @@ static bool keep_member(struct copying *copying, const struct rows *rows, const 
         return false;
     const size_t length = (size_t)(end - key) - 1;
     const enum told told = told_of(rows, key, length, 0, &field);
-    if (told != NOT_TOLD && copying->out != begin)
-        *copying->out++ = ',';
-    if (told != NOT_TOLD)
-        (void)keep(copying, end); /* it is there */
     copying->in = end;
     if (next(copying) != ':')
         return false;
-    if (told == NOT_TOLD)
-        return (copying->in = value_end(copying->in, copying->end)) != NULL;
-    const struct rows inside = told == TOLD
-                                   ? (struct rows){field->of, "", 0}
-                                   : (struct rows){rows->described, field->key, rows->length + length + 1};
-    return keep(copying, copying->in + 1) && keep_value(copying, &inside);
+    copying->in++;
+    const bool may_be_null = next(copying) == 'n';
+    const char *value = copying->in;
+    const char *behind = may_be_null || told == NOT_TOLD ? value_end(value, copying->end) : value;
+    const bool is_null = may_be_null && behind != NULL && behind - value == NULL_SIZE &&
+                         memcmp(value, "null", NULL_SIZE) == 0; /* as if it were not there */
+    if (is_null || told == NOT_TOLD)
+        return (copying->in = behind) != NULL;
+    if (copying->out != begin)
+        *copying->out++ = ',';
+    copying->in = key - 1;
+    (void)keep(copying, end); /* it is there */
+    *copying->out++ = ':';
+    copying->in = value;
+    struct rows inside = {rows->described, field->key, rows->length + length + 1, rows->next};
+    if (told == TOLD)
+        inside = (struct rows){field->of, "", 0, 0};
+    return told == TOLD && field->kind == RES_FIELD_COUNTS ? keep_counts(copying)
+                                                           : keep_value(copying, &inside);
 }
 
-/* Of an object what rows name, of a list what they name of each; what no rows are of is kept as it is. */
-static bool keep_value(struct copying *copying, const struct rows *rows)
+/* Keeps of an object what rows name, of a list what they name of each; what no rows are of is kept as it is. */
+static bool keep_value(struct copying *copying, struct rows *rows)
 {
     const char opens = next(copying), closes = opens == '{' ? '}' : ']';
     if (rows->described == NULL || (opens != '{' && opens != '['))
@@ -166,11 +244,19 @@ static bool keep_value(struct copying *copying, const struct rows *rows)
     return sound && next(copying) == closes && keep(copying, copying->in + 1);
 }
 
-bool res_described_text(const struct res_described *described, const char *text, size_t size, char *ret_text,
-                        size_t *ret_size)
+void res_lists_release(struct res_lists *lists)
 {
-    struct copying copying = {text, text + size, ret_text, 0};
-    const struct rows rows = {described, "", 0};
+    for (size_t i = 0; i < lists->count; i++)
+        free(lists->items[i].items);
+    free(lists->items);
+    *lists = (struct res_lists){0};
+}
+
+bool res_described_text(const struct res_described *described, const char *text, size_t size, char *ret_text,
+                        size_t *ret_size, struct res_lists *lists)
+{
+    struct copying copying = {text, text + size, ret_text, 0, lists};
+    struct rows rows = {described, "", 0, 0};
     const bool whole = memchr(text, '\0', size) == NULL && next(&copying) == '{' &&
                        keep_value(&copying, &rows) && next(&copying) == '\0';
     *ret_size = (size_t)(copying.out - ret_text);

@@ -33,9 +33,8 @@
 
 /* Strings belong to the caller. */
 struct res_library {
-    char *path; /* the file, symbolic links resolved; NULL when it cannot be loaded, or has no malloc */
-    char *
-        version; /* what the library says of itself, else the digits behind ".so." of its file; may be NULL */
+    char *path;    /* the file, symbolic links resolved; NULL when it cannot be loaded, or has no malloc */
+    char *version; /* what the library says of itself, else the digits behind ".so."; may be NULL */
     char *problem; /* why not, the loader's words where they are */
 };
 

@@ -13,11 +13,6 @@
 #ifndef MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRMING_H
 #define MALLAB_RESULTS_MEASURE_CONFIRM_CONFIRMING_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "results/measure/experiment/timed.h"
 #include "results/measure/result/result.h"
 
@@ -48,8 +43,7 @@ struct res_confirm_options {
     uint64_t pairs;     /* of each candidate; 0: RES_CONFIRM_PAIRS_MAX */
     uint64_t budget_ns; /* no pair is begun that would end later, as far as can be foreseen; 0: any time */
     uint64_t run_ns;    /* what one run takes; 0: not known before the first */
-    bool
-        first_ones; /* where not all have time for a verdict, those that come first have, and the others no pair */
+    bool first_ones;    /* where time is too short for all, the first get a verdict, and the others no pair */
     uint64_t seed;
     volatile sig_atomic_t *stop;
     void (*progress)(void *context, const char *what, const char *candidate, uint64_t elapsed_ns,
@@ -85,9 +79,9 @@ struct res_confirm_command {
     char *const *arguments; /* borrowed, like all */
     const char *directory;  /* for what runs leave behind */
     const char *hyperfine;  /* its path; NULL: wait4(2) */
-    const char *
-        group; /* a name, whose processes' peak is what they hold together; NULL: that of the largest process counts */
-    int exit_code;       /* that is expected; 128 + signal, or RES_ANY_CODE */
+    const char
+        *group;    /* a name, whose processes' peak is what they hold together; NULL: the largest counts */
+    int exit_code; /* that is expected; 128 + signal, or RES_ANY_CODE */
     uint64_t timeout_ns; /* of one run; 0: none */
     volatile sig_atomic_t *stop;
 };
@@ -121,17 +115,15 @@ struct res_confirm_runner res_confirm_command_runner(struct res_confirm_command 
 
 #define RES_CONFIRM_LOAD_NS                                                                                  \
     UINT64_C(600000000000) /* the first load, where nobody says how long one may take */
-
-#define RES_CONFIRM_PATIENCE_NS                                                                              \
-    UINT64_C(30000000000) /* until it is ready, and until it has ended by SIGTERM */
+#define RES_CONFIRM_PATIENCE_NS UINT64_C(30000000000) /* until it is ready, and until SIGTERM has ended it */
 
 struct res_confirm_service {
     const char *start, *load; /* borrowed, like all */
     const char *stop, *ready; /* NULL: none */
     const char *directory;    /* for what runs leave behind */
     uint64_t
-        timeout_ns; /* of each of the four, and of getting ready; 0: RES_CONFIRM_PATIENCE_NS to get ready, a load
-                            as res_confirm_load_patience_ns has it */
+        timeout_ns; /* of each of the four, and of getting ready; 0: RES_CONFIRM_PATIENCE_NS to get ready, a
+                            load as res_confirm_load_patience_ns has it */
     uint64_t loaded_ns; /* what the first load took; 0: none has ended well yet. The runner's */
     char *left; /* what of it is left running, as we may not end it; NULL: nothing is. The caller's to free */
     volatile sig_atomic_t *stopped;

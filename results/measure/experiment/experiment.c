@@ -2,9 +2,6 @@
 #include "results/measure/experiment/experiment.h"
 
 #include <assert.h>
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

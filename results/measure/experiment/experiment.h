@@ -23,14 +23,6 @@
 #ifndef MALLAB_RESULTS_MEASURE_EXPERIMENT_EXPERIMENT_H
 #define MALLAB_RESULTS_MEASURE_EXPERIMENT_EXPERIMENT_H
 
-#include <jansson.h>
-
-#include <limits.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "results/measure/result/result.h"
 
 struct res_experiment {

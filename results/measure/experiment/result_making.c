@@ -1,7 +1,6 @@
 /* result_making.c - an experiment's samples, and the figures of them, into a result. */
 #include "results/measure/experiment/experiment.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

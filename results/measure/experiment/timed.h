@@ -10,8 +10,6 @@
 #define MALLAB_RESULTS_MEASURE_EXPERIMENT_TIMED_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "footprint/base/process.h"

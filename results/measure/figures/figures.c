@@ -1,8 +1,6 @@
 /* figures.c - measured, held, judged. */
 #include "results/measure/figures/figures.h"
 
-#include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 /* Of a workload: the candidates, the control, the floor. */
@@ -240,8 +238,15 @@ static void judge_times(struct res_result_workload *workload)
 {
     const size_t count = entry_count(workload);
     struct res_series *series = res_calloc(count, sizeof *series);
-    for (size_t i = 0; i < count; i++)
+    struct res_steady **steady = res_calloc(count, sizeof *steady);
+    for (size_t i = 0; i < count; i++) {
         series[i] = res_series_of(workload, entry_at(workload, i), RES_METRIC_TIME);
+        series[i].time.batches.steady = steady[i] = res_steady_of(&series[i].time.batches);
+    }
+    for (size_t i = 0; i < count; i++) {
+        series[i].floor.batches.steady = workload->floor != NULL ? steady[count - 1] : NULL;
+        series[i].control.batches.steady = steady[workload->candidate_count];
+    }
     const double base = res_series_steady_ns(&series[0]);
     const double control = res_series_steady_ns(&series[workload->candidate_count]);
     const double both = isnan(control) ? base : sqrt(base * control);
@@ -257,9 +262,12 @@ static void judge_times(struct res_result_workload *workload)
                                                                    : both * figures->time.ratio;
     }
     judge_family(workload);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         res_series_release(&series[i]);
+        res_steady_free(steady[i]);
+    }
     free(series);
+    free(steady);
 }
 
 /* ---- judged: memory -------------------------------------------------------------------------- */

@@ -13,11 +13,7 @@
 #ifndef MALLAB_RESULTS_MEASURE_FIGURES_FIGURES_H
 #define MALLAB_RESULTS_MEASURE_FIGURES_FIGURES_H
 
-#include <jansson.h>
-
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "results/measure/base/figure_words.h"
 #include "results/measure/result/result.h"
@@ -152,7 +148,7 @@ double res_series_steady_ns(const struct res_series *series);
 struct res_logarithm res_series_logarithm(const struct res_series *series, const struct res_series *base);
 struct res_logarithm res_series_across(const struct res_series *now, const struct res_series *then);
 
-/* res_series_rounds - the first, of times, with what each round says of it (res_steady_rounds), for as many rounds as the series has. */
+/* res_series_rounds - the first, of times, with what each round says of it (res_steady_logarithm), for as many rounds as the series has. */
 struct res_logarithm res_series_rounds(const struct res_series *series, const struct res_series *base,
                                        double *ret_says);
 

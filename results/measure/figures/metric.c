@@ -1,7 +1,4 @@
 /* metric.c - samples out of a result, and the logarithms of their ratios. */
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +103,7 @@ struct res_run_batches res_run_batches_of(const struct res_run *runs, size_t cou
         found.ops = cut > 0 ? 0 : OPS_UNKNOWN;
     found.rounds = res_calloc(count, sizeof *found.rounds);
     found.whole = res_calloc(count, sizeof *found.whole);
-    found.batches = (struct res_batches){found.rounds, count, cut > 0 ? cut : 1};
+    found.batches = (struct res_batches){found.rounds, count, cut > 0 ? cut : 1, NULL};
     for (size_t i = 0; i < count; i++) {
         const double ops = (double)runs[i].ops - (double)runs[i].inherited_ops;
         const double ns = runs[i].ns_per_op * (ops > 0 ? ops : OPS_UNKNOWN);
@@ -191,7 +188,7 @@ struct res_logarithm res_series_rounds(const struct res_series *series, const st
         .control = base != NULL && !series->is_control && !is_baseline ? &base->control.batches : NULL,
         .floor = &series->floor.batches,
     };
-    struct res_logarithm found = res_steady_rounds(&sides, ret_says);
+    struct res_logarithm found = res_steady_logarithm(&sides, ret_says);
     if (base == NULL && isfinite(series->ns_per_op))
         found.value = log(series->ns_per_op);
     return found;
@@ -290,9 +287,7 @@ size_t res_series_rounds_needed(const struct res_series *series)
     return series->of_passes ? RES_ROUNDS_OF_PASSES : RES_ROUNDS_FOR_VERDICT;
 }
 
-/* ---- of single calls, over the latency passes ---- */
-
-/* ---- passes ---------------------------------------------------------------------------------- */
+/* ---- of single calls, over the latency passes ------------------------------------------------ */
 
 /* Passes as the rows read them: a pass has the same keys as the figures. */
 struct passes {

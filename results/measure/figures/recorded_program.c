@@ -1,5 +1,4 @@
 /* recorded_program.c - what is known of the program that was recorded: what it used as a whole, whether it rests, how far it is to be trusted. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

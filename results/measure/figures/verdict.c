@@ -1,5 +1,4 @@
 /* verdict.c - what pays in the whole program: of time, of memory at the peak and at rest; of a fleet. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -119,32 +119,15 @@ static char *first_text(const struct group *group, size_t offset)
     return NULL;
 }
 
-static double mean_over(const struct group *group, double (*figure)(const struct res_fleet_block *block))
+#define MEAN_OVER(group, figure) mean_over(group, offsetof(struct res_fleet_block, figure))
+
+static double mean_over(const struct group *group, size_t offset)
 {
     double sum = 0;
     for (size_t i = 0; i < group->count; i++)
-        sum += figure(group->blocks[i]) / (double)group->count;
+        sum += *(const double *)(const void *)((const char *)group->blocks[i] + offset) /
+               (double)group->count;
     return sum;
-}
-
-static double calls_of(const struct res_fleet_block *block)
-{
-    return block->calls_ns;
-}
-
-static double cpu_of(const struct res_fleet_block *block)
-{
-    return block->cpu_ns;
-}
-
-static double heap_of(const struct res_fleet_block *block)
-{
-    return block->heap_bytes;
-}
-
-static double rss_of(const struct res_fleet_block *block)
-{
-    return isfinite(block->rss_bytes) ? res_block_whole_bytes(block) : NAN;
 }
 
 /* Over recorded time: of the process with what is not heap as it is at the peak. */
@@ -154,9 +137,8 @@ static double mean_bytes(const struct group *group, size_t candidate, int of)
     for (size_t i = 0; i < group->count; i++) {
         const struct res_fleet_block *block = group->blocks[i];
         const struct res_fleet_side *side = &block->sides[candidate];
-        sum += side->mean_bytes + (of == RES_FLEET_OF_PROCESS
-                                       ? res_block_whole_bytes(block) - block->heap_bytes + side->files
-                                       : 0);
+        sum += side->mean_bytes +
+               (of == RES_FLEET_OF_PROCESS ? block->whole_bytes - block->heap_bytes + side->files : 0);
     }
     return sum / (double)group->count;
 }
@@ -180,10 +162,12 @@ static void fill_entry(const struct group *group, const struct res_fleet_host *h
     const struct joined peak = join(group, candidate, true, host->of_memory);
     ret_entry->time = difference_of(&time, candidate > 0 ? between[0] : 0);
     ret_entry->peak = difference_of(&peak, candidate > 0 ? between[1] : 0);
-    ret_entry->cpu_ns = ret_entry->time.ratio *
-                        mean_over(group, host->of_time == RES_FLEET_OF_PROCESS ? cpu_of : calls_of);
-    ret_entry->peak_bytes = ret_entry->peak.ratio *
-                            mean_over(group, host->of_memory == RES_FLEET_OF_PROCESS ? rss_of : heap_of);
+    ret_entry->cpu_ns = ret_entry->time.ratio * (host->of_time == RES_FLEET_OF_PROCESS
+                                                     ? MEAN_OVER(group, cpu_ns)
+                                                     : MEAN_OVER(group, calls_ns));
+    ret_entry->peak_bytes = ret_entry->peak.ratio * (host->of_memory == RES_FLEET_OF_PROCESS
+                                                         ? MEAN_OVER(group, whole_bytes)
+                                                         : MEAN_OVER(group, heap_bytes));
     ret_entry->mean_bytes = mean_bytes(group, candidate, host->of_memory);
 }
 
@@ -202,8 +186,8 @@ static void fill_host(const struct group *group, const struct res_fleet *fleet,
     ret_host->blocks = group->count;
     ret_host->of_time = group_knows(group, false) ? fleet->of_time : RES_FLEET_OF_MALLOC;
     ret_host->of_memory = group_knows(group, true) ? fleet->of_memory : RES_FLEET_OF_MALLOC;
-    ret_host->malloc_time = mean_over(group, calls_of) / mean_over(group, cpu_of);
-    ret_host->malloc_memory = mean_over(group, heap_of) / mean_over(group, rss_of);
+    ret_host->malloc_time = MEAN_OVER(group, calls_ns) / MEAN_OVER(group, cpu_ns);
+    ret_host->malloc_memory = MEAN_OVER(group, heap_bytes) / MEAN_OVER(group, whole_bytes);
 }
 
 /* ---- shares ---------------------------------------------------------------------------------- */
@@ -225,8 +209,8 @@ static double *shares_of(const struct res_fleet_input *input, const struct group
         any_given = any_given || isfinite(given_share(&groups[i]));
     for (size_t i = 0; i < count; i++) {
         const double share = any_given                             ? given_share(&groups[i])
-                             : input->weights == RES_WEIGHTS_CPU   ? mean_over(&groups[i], cpu_of)
-                             : input->weights == RES_WEIGHTS_BYTES ? mean_over(&groups[i], rss_of)
+                             : input->weights == RES_WEIGHTS_CPU   ? MEAN_OVER(&groups[i], cpu_ns)
+                             : input->weights == RES_WEIGHTS_BYTES ? MEAN_OVER(&groups[i], whole_bytes)
                                                                    : 1;
         shares[i] = isfinite(share) ? fmax(share, 0) : 0;
         sum += shares[i];

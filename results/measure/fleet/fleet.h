@@ -11,18 +11,12 @@
 #ifndef MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
 #define MALLAB_RESULTS_MEASURE_FLEET_FLEET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "results/measure/result/result.h"
 
-#define RES_FLEET_LOSES                                                                                      \
-    0.01 /* of the process: as little as is worth an allocator (verdict.c) loses as much */
+#define RES_FLEET_LOSES        0.01 /* of the process: as little as is worth an allocator loses as much */
 #define RES_FLEET_LOSES_MALLOC 0.05 /* of the time in malloc, where that is all that is known */
 
-#define RES_FLEET_CANDIDATES_MOST                                                                            \
-    256u /* of a result: a file with more is none of ours, and would take minutes */
+#define RES_FLEET_CANDIDATES_MOST 256u /* of a result: with more it is none of ours, and would take minutes */
 
 struct res_fleet_input; /* below */
 
@@ -83,12 +77,13 @@ struct res_fleet_side {
 };
 
 struct res_fleet_block {
-    char *label, *digest, *workload, *program, *machine, *no_trust_time,
-        *no_trust_memory; /* label: "": none */
+    char *label; /* "": none */
+    char *digest, *workload, *program, *machine, *no_trust_time, *no_trust_memory;
     uint64_t number;
     double share;                 /* NAN: not given */
     double calls_ns, cpu_ns;      /* of the baseline in malloc; of the process, NAN: not known */
-    double heap_bytes, rss_bytes; /* likewise at the peak */
+    double heap_bytes, rss_bytes; /* likewise at the peak, rss as recorded */
+    double whole_bytes;           /* of the process there, no less than its heap; NAN: not known */
     struct res_fleet_side *sides; /* by candidate */
 };
 
@@ -106,9 +101,6 @@ const char *res_block_name(const struct res_fleet_block *block);
 
 /* res_block_knows - whether it says how much memory, or CPU time, the process took. */
 bool res_block_knows(const struct res_fleet_block *block, bool memory);
-
-/* res_block_whole_bytes - of the process at its peak: no less than its heap. */
-double res_block_whole_bytes(const struct res_fleet_block *block);
 
 /* res_block_figure - a candidate's change of what the host's figures are of (enum res_fleet_of). The baseline's is exact. */
 struct res_logarithm res_block_figure(const struct res_fleet_block *block, size_t candidate, bool memory,
@@ -151,8 +143,8 @@ const struct res_fleet_difference *res_fleet_used(const struct res_fleet *fleet,
 struct res_fleet_request {
     int weights; /* enum res_fleet_weights, but for FILE: that is the expected ones' shares */
     bool all_hosts;
-    const char *
-        expect; /* labels, or names of workloads: with commas between them, or a file with one a line, its share behind it or not;
+    const char
+        *expect; /* labels or names of workloads, by commas, or a file with one a line and perhaps its share;
                            NULL: none */
 };
 

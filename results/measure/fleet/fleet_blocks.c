@@ -1,7 +1,6 @@
 /* fleet_blocks.c - what is kept of each cell. */
 #include "results/measure/fleet/fleet.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,9 +183,12 @@ static struct res_fleet_block *block_of(const struct res_fleet_input *input,
         .calls_ns = base->failed == NULL ? res_calls_ns(workload, base) : NAN,
         .cpu_ns = res_baseline_cpu_ns(result, workload),
         .heap_bytes = base->failed == NULL ? base->figures.peak_bytes : NAN,
+        .whole_bytes = NAN,
         .rss_bytes = process != NULL && process->rss_peak_bytes >= 1 ? process->rss_peak_bytes : NAN,
         .sides = res_calloc(input->candidate_count, sizeof *block->sides),
     };
+    if (isfinite(block->rss_bytes))
+        block->whole_bytes = fmax(block->rss_bytes, block->heap_bytes); /* NAN counts for nothing */
     for (size_t i = 0; i < input->candidate_count; i++)
         take_side(workload, input->candidates[i], &block->sides[i]);
     return block;
@@ -231,11 +233,6 @@ static double time_part(const struct res_fleet_block *block)
     return block->calls_ns / block->cpu_ns;
 }
 
-double res_block_whole_bytes(const struct res_fleet_block *block)
-{
-    return fmax(block->rss_bytes, block->heap_bytes); /* NAN counts for nothing */
-}
-
 const char *res_block_name(const struct res_fleet_block *block)
 {
     return *block->label != '\0' ? block->label : block->workload;
@@ -253,7 +250,6 @@ struct res_logarithm res_block_figure(const struct res_fleet_block *block, size_
     const struct res_logarithm figure = memory ? side->peak : side->time;
     if (of == RES_FLEET_OF_MALLOC || candidate == 0 || !isfinite(figure.value))
         return figure;
-    return memory ? of_whole(figure, block->heap_bytes / res_block_whole_bytes(block),
-                             side->files / res_block_whole_bytes(block))
+    return memory ? of_whole(figure, block->heap_bytes / block->whole_bytes, side->files / block->whole_bytes)
                   : of_whole(figure, time_part(block), side->starts_ns / block->cpu_ns);
 }

@@ -1,7 +1,6 @@
 /* fleet_candidates.c - see fleet.h. */
 #include "results/measure/fleet/fleet.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

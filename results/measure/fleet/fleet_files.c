@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -396,7 +395,7 @@ static void work_all(struct collecting *collecting)
 {
     pthread_t threads[THREADS_MOST];
     const long here = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t most = here > 1 ? (size_t)here - 1 : 0, count = 0;
+    size_t most = here > 1 ? 2 * (size_t)here - 1 : 0, count = 0;
     if (most > THREADS_MOST)
         most = THREADS_MOST;
     while (count < most && count + 1 < collecting->files.count &&

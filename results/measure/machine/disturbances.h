@@ -13,11 +13,6 @@
 #ifndef MALLAB_RESULTS_MEASURE_MACHINE_DISTURBANCES_H
 #define MALLAB_RESULTS_MEASURE_MACHINE_DISTURBANCES_H
 
-#include <jansson.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
 #include "results/measure/result/result.h"

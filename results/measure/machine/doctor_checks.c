@@ -1,7 +1,6 @@
 /* doctor_checks.c - the list of checks. */
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

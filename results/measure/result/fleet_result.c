@@ -1,5 +1,4 @@
 /* fleet_result.c - the rows of a fleet. */
-#include <stdint.h>
 #include <string.h>
 
 #include "footprint/base/support.h"

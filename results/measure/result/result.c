@@ -161,7 +161,8 @@ void res_result_of_fleet(struct res_fleet *fleet, struct res_result *ret_result)
     ret_result->fleet = fleet;
 }
 
-bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
+static bool read_result(const json_t *json, struct res_lists *lists, struct res_result *ret_result,
+                        char **ret_problem)
 {
     *ret_result = (struct res_result){0};
     if (is_schema_of_fleet(json_string_value(json_object_get(json, "schema"))))
@@ -172,7 +173,7 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
         free(problem);
         return false;
     }
-    if (!res_described_read(&RES_RESULT, json, ret_result, ret_problem))
+    if (!res_described_read_lists(&RES_RESULT, json, lists, ret_result, ret_problem))
         return false;
     const char *defect = shown_defect(ret_result);
     if (defect != NULL) {
@@ -184,26 +185,34 @@ bool res_result_read(const json_t *json, struct res_result *ret_result, char **r
     return true;
 }
 
+bool res_result_read(const json_t *json, struct res_result *ret_result, char **ret_problem)
+{
+    return read_result(json, NULL, ret_result, ret_problem);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* As our writers write it, and without what no row names. */
-static bool parse_rows(const char *text, size_t size, const struct fp_json_bound *bound, json_t **ret_result)
+/* As our writers write it, and without what no row names. ret_lists: with what the parser would have taken for them. */
+static bool parse_rows(const char *text, size_t size, const struct fp_json_bound *bound, json_t **ret_result,
+                       struct res_lists *ret_lists)
 {
     json_error_t error;
     size_t kept;
-    char *rows = res_calloc(size, 1);
-    const bool parsed = res_described_text(&RES_RESULT, text, size, rows, &kept) &&
+    char *rows = res_realloc(NULL, size, 1);
+    ret_lists->left = bound->memory_bytes / FP_JSON_ELEMENT_BYTES;
+    const bool parsed = res_described_text(&RES_RESULT, text, size, rows, &kept, ret_lists) &&
                         fp_json_parse(rows, kept, bound, ret_result, &error) == FP_OK;
     free(rows);
     if (parsed && is_schema_of_result(json_string_value(json_object_get(*ret_result, "schema"))))
         return true;
     if (parsed)
         json_decref(*ret_result);
+    res_lists_release(ret_lists);
     return false;
 }
 
-/* Bounded as results are (footprint/base/json_read.h). */
-static enum fp_status parse(int fd, bool only_rows, json_t **ret_result, json_error_t *ret_error)
+/* Bounded as results are (footprint/base/json_read.h). ret_lists: NULL, where all members are wanted. */
+static enum fp_status parse(int fd, struct res_lists *ret_lists, json_t **ret_result, json_error_t *ret_error)
 {
     struct fp_json_bound bound = {FP_JSON_RESULT_BYTES, FP_JSON_RESULT_MEMORY};
     if (fp_memory_is_asked())
@@ -212,7 +221,7 @@ static enum fp_status parse(int fd, bool only_rows, json_t **ret_result, json_er
     size_t size = 0;
     enum fp_status status = fp_json_text(fd, bound.text_bytes, &text, &size, ret_error);
     const int saved = errno;
-    if (status == FP_OK && !(only_rows && parse_rows(text, size, &bound, ret_result)))
+    if (status == FP_OK && !(ret_lists != NULL && parse_rows(text, size, &bound, ret_result, ret_lists)))
         status = fp_json_parse(text, size, &bound, ret_result, ret_error);
     free(text);
     errno = saved;
@@ -251,14 +260,16 @@ bool res_result_load_fd(int fd, const char *path, bool only_rows, struct res_res
 {
     json_error_t error;
     json_t *json = NULL;
-    const enum fp_status status = parse(fd, only_rows, &json, &error);
+    struct res_lists lists = {0};
+    const enum fp_status status = parse(fd, only_rows ? &lists : NULL, &json, &error);
     const int saved = errno;
     const char *schema = json_string_value(json_object_get(json, "schema"));
     *ret_is_other = json != NULL && !is_schema_of_result(schema) && !is_schema_of_fleet(schema);
     if (json == NULL)
         *ret_problem = status == FP_ERR_READ ? res_strdup(strerror(saved)) : unread(path, status, &error);
-    const bool read = json != NULL && res_result_read(json, ret_result, ret_problem);
+    const bool read = json != NULL && read_result(json, only_rows ? &lists : NULL, ret_result, ret_problem);
     json_decref(json);
+    res_lists_release(&lists);
     return read;
 }
 

@@ -11,12 +11,6 @@
 #ifndef MALLAB_RESULTS_MEASURE_RESULT_RESULT_H
 #define MALLAB_RESULTS_MEASURE_RESULT_RESULT_H
 
-#include <jansson.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "results/measure/run/run.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -40,9 +34,8 @@ struct res_figures {
         idle_bytes;          /* medians over rounds of resident, with own_start_bytes */
     double start_bytes;      /* likewise: held before the first op, by the harness too */
     double start_file_bytes; /* pages of files in memory then; NAN: not known */
-    double
-        own_start_bytes; /* of start_bytes, the allocator's (figures.h); NAN: not known, and in none of the others */
-    double peak_deviation; /* median absolute deviation of peak_bytes */
+    double own_start_bytes;  /* of start_bytes, the allocator's (figures.h); NAN: not known, in no other */
+    double peak_deviation;   /* median absolute deviation of peak_bytes */
     struct res_difference peak, end;
     double given_back_share; /* median over rounds */
 };
@@ -167,15 +160,12 @@ enum res_answer_kind {
 extern const char *const RES_ANSWERS[]; /* the words, NULL at the end */
 
 struct res_answer {
-    int kind;        /* enum res_answer_kind */
-    char *candidate; /* whom it is about; NULL: nobody */
-    double saved;    /* ns, or bytes */
-    double of_process,
-        of_malloc; /* that as a share of the process, of its time in malloc or its heap; NAN: not known */
-    double
-        may_hide; /* what noise may hide at most: a share of the process, of malloc where the process is not known */
-    double
-        price; /* of time in bytes at the peak, of memory in time, a share as may_hide; NAN: none worth a word */
+    int kind;                     /* enum res_answer_kind */
+    char *candidate;              /* whom it is about; NULL: nobody */
+    double saved;                 /* ns, or bytes */
+    double of_process, of_malloc; /* shares of the process, of its time in malloc or heap; NAN: not known */
+    double may_hide; /* what noise may hide at most: of the process; of malloc where that is not known */
+    double price;    /* of time in bytes at the peak, of memory a share of time; NAN: none worth a word */
 };
 
 /* The answer about the program. */
@@ -208,8 +198,7 @@ struct res_result_workload {
     bool lost_known;
     int live; /* enum res_live */
     uint64_t rounds, memory_rounds;
-    char *
-        stopped_by; /* "rounds", "until", "time_budget", "rounds_max", "interrupt"; NULL: older results do not say */
+    char *stopped_by; /* "rounds", "until", "time_budget", "rounds_max", "interrupt"; NULL: not told */
     double stopped_width, stopped_until_width, stopped_elapsed_ns, stopped_time_budget_ns;
     uint64_t stopped_rounds_max;
     json_t *samples, *memory_samples;
@@ -254,8 +243,7 @@ struct res_missing_candidate {
  * that others then run. All borrowed. */
 struct res_asked {
     const char *command; /* for sh(1); NULL: not known */
-    double
-        run_ns; /* what one run of the command took; 0 or NAN: not known; the only one of these in the JSON */
+    double run_ns;   /* what one run of the command took; 0 or NAN: not known; of these alone in the JSON */
     const char *cut; /* how the recording was ended before the program did so itself; NULL: it was not */
     const char *not_confirmed; /* why the program was not run again although that was asked for */
 };

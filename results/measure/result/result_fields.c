@@ -64,12 +64,8 @@ static const struct res_field PASS_FIELDS[] = {
     RES_ROW_AS(NUMBER, READ_ONLY, "p99_9_ns", p99_9_ns, NULL),
     RES_ROW_AS(NUMBER, READ_ONLY, "clock_cost_ns", clock_cost_ns, NULL),
 };
-static const struct res_described PASS = {"a latency pass",
-                                          PASS_FIELDS,
-                                          sizeof PASS_FIELDS / sizeof PASS_FIELDS[0],
-                                          sizeof(struct res_latency_pass),
-                                          offsetof(struct res_latency_pass, json),
-                                          NULL};
+static const struct res_described PASS = RES_DESCRIBE_AT("a latency pass", PASS_FIELDS,
+                                                         offsetof(OWNER, json));
 #undef OWNER
 
 /* The baseline and the floor have none of these. */

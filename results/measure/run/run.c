@@ -178,12 +178,7 @@ static const struct res_field RUN_FIELDS[] = {
     KEPT(NUMBER, "proof.clock.own_threads_lost", own_threads_lost),
     KEPT(JSON, "proof.settings", settings),
 };
-const struct res_described RES_RUN = {"a run",
-                                      RUN_FIELDS,
-                                      sizeof RUN_FIELDS / sizeof RUN_FIELDS[0],
-                                      sizeof(struct res_run),
-                                      offsetof(struct res_run, json),
-                                      NULL};
+const struct res_described RES_RUN = RES_DESCRIBE_AT("a run", RUN_FIELDS, offsetof(OWNER, json));
 #undef OWNER
 
 /* Why what a run printed is no result; NULL: it is one. The caller's to free. */

@@ -2,13 +2,8 @@
 #ifndef MALLAB_RESULTS_MEASURE_RUN_RUN_H
 #define MALLAB_RESULTS_MEASURE_RUN_RUN_H
 
-#include <jansson.h>
-
 #include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "footprint/base/label.h"
 #include "footprint/fp/usage.h"

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,9 +145,7 @@ enum res_verdict res_judge(const struct res_comparison *comparison)
 const char *const RES_TIME_VERDICTS[] = {"undecided", "same", "faster", "slower", NULL};
 const char *const RES_MEMORY_VERDICTS[] = {"undecided", "same", "less", "more", NULL};
 
-/* ---- Student's t, and many at once. Sources stand in the header ---- */
-
-/* ---- Student -------------------------------------------------------------------------------- */
+/* ---- Student's t, and many at once: sources stand in the header ------------------------------ */
 
 /* The share of t's distribution within -t .. t. */
 static double within(double t, size_t degrees)

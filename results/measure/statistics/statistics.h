@@ -209,7 +209,12 @@ struct res_logarithm res_many_total_these(const double *amounts, const double *r
 struct res_batches {
     const uint64_t *const *rounds;
     size_t round_count, batch_count;
+    const struct res_steady *steady; /* of it, where several ratios share it; NULL: each makes its own */
 };
+
+/* res_steady_of - steady times of all rounds, by each part that they are enough for; NULL where there are none. Freed by res_steady_free. */
+struct res_steady *res_steady_of(const struct res_batches *batches);
+void res_steady_free(struct res_steady *steady);
 
 /* What a ratio is made of. Base's rounds belong to other's, those of as many as all have; NULL or without rounds: there is none. */
 struct res_steady_sides {
@@ -223,11 +228,8 @@ struct res_steady_sides {
 double res_steady_net_ns(const struct res_batches *batches, const struct res_batches *floor);
 
 /* res_steady_logarithm - of the net ratio, or of other's own net time where base is NULL; with its error. Value NAN where a side has no rounds, batches differ, or
- * a time is not above its floor. Intervals, p-values and tests at a limit follow from it: statistics.h. */
-struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides);
-
-/* res_steady_rounds - the same.
+ * a time is not above its floor. Intervals, p-values and tests at a limit follow from it: statistics.h.
  * ret_says  of each round that all sides have, by how much the logarithm would be another if all were like it; NULL: not asked. */
-struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, double *ret_says);
+struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides, double *ret_says);
 
 #endif

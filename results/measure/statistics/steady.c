@@ -1,6 +1,5 @@
 /* steady.c - fastest parts of batches, and what each round has in them. */
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,51 +19,77 @@ struct side {
     double ns;       /* the steady time */
 };
 
-/* By each of them. */
-struct sides {
+/* By each of the parts that somebody asked for, up to end. */
+struct res_steady {
+    size_t end;
     struct side by[PART_COUNT];
 };
 
-/* A batch more. sorted: its times in all rounds. Returns how much of them the part has. */
-static double add_batch(struct side *side, double part, const struct res_batches *batches, size_t batch,
-                        const double *sorted, size_t rounds)
+/* A batch more, by its times. slowest: of those, that of the part. Returns how much of them the part has. */
+static double add_batch(struct side *side, double part, const double *times, double slowest, size_t rounds)
 {
-    const double slowest = sorted[(size_t)fmax(ceil(part * (double)rounds - 1e-9) - 1, 0)];
+    const double times_more = 1 / part; /* exact, as parts are powers of 2 */
     double taken = 0;
     for (size_t round = 0; round < rounds; round++) {
-        const double ns = (double)batches->rounds[round][batch];
-        side->shares[round] += slowest - (ns < slowest ? slowest - ns : 0) / part;
-        side->weights[round] += ns <= slowest ? ns : 0;
-        taken += ns <= slowest ? ns : 0;
+        const double ns = times[round], kept = ns <= slowest ? ns : 0;
+        side->shares[round] += slowest - (ns < slowest ? slowest - ns : 0) * times_more;
+        side->weights[round] += kept;
+        taken += kept;
     }
     return taken;
 }
 
-/* Of the first `rounds` rounds, by the parts from first to below end; released by sides_release. */
-static struct sides sides_of(const struct res_batches *batches, size_t rounds, size_t first, size_t end)
+/* Where the slowest of a part stands among the times in their order. */
+static size_t place_of(size_t part, size_t rounds)
 {
-    struct sides sides = {0};
-    double *sorted = res_calloc(rounds, sizeof *sorted), taken[PART_COUNT] = {0};
+    return (size_t)fmax(ceil(PARTS[part] * (double)rounds - 1e-9) - 1, 0);
+}
+
+#define FEW_ROUNDS 64u /* inserting is slower than qsort with more */
+
+/* The `count` least of a batch's times, in order. sorted: room for one more than there are. */
+static void sort(const double *times, size_t rounds, size_t count, double *sorted)
+{
+    if (rounds > FEW_ROUNDS) {
+        memcpy(sorted, times, rounds * sizeof *sorted);
+        qsort(sorted, rounds, sizeof *sorted, res_by_value);
+        return;
+    }
+    for (size_t round = 0; round < rounds; round++) {
+        size_t at = round < count ? round : count;
+        for (; at > 0 && sorted[at - 1] > times[round]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = times[round];
+    }
+}
+
+/* The sides by the first `rounds` rounds. */
+static struct res_steady sides_of(const struct res_batches *batches, size_t rounds, size_t first, size_t end)
+{
+    struct res_steady sides = {.end = end};
+    double *times = res_calloc(2 * rounds + 1, sizeof *times), *sorted = times + rounds;
+    double taken[PART_COUNT] = {0};
     for (size_t part = first; part < end; part++)
         sides.by[part] = (struct side){res_calloc(rounds, sizeof(double)), res_calloc(rounds, sizeof(double)),
                                        0};
     for (size_t batch = 0; batch < batches->batch_count; batch++) {
         for (size_t round = 0; round < rounds; round++)
-            sorted[round] = (double)batches->rounds[round][batch];
-        qsort(sorted, rounds, sizeof *sorted, res_by_value);
+            times[round] = (double)batches->rounds[round][batch];
+        sort(times, rounds, place_of(first, rounds) + 1, sorted);
         for (size_t part = first; part < end; part++)
-            taken[part] += add_batch(&sides.by[part], PARTS[part], batches, batch, sorted, rounds);
+            taken[part] += add_batch(&sides.by[part], PARTS[part], times, sorted[place_of(part, rounds)],
+                                     rounds);
     }
     for (size_t part = first; part < end; part++)
         for (size_t round = 0; round < rounds; round++) {
             sides.by[part].ns += sides.by[part].shares[round] / (double)rounds;
             sides.by[part].weights[round] /= fmax(taken[part], 1);
         }
-    free(sorted);
+    free(times);
     return sides;
 }
 
-static void sides_release(struct sides *sides)
+static void sides_release(struct res_steady *sides)
 {
     for (size_t part = 0; part < PART_COUNT; part++) {
         free(sides->by[part].shares);
@@ -77,9 +102,35 @@ static bool is_there(const struct res_batches *batches)
     return batches != NULL && batches->round_count > 0 && batches->batch_count > 0;
 }
 
+/* Behind the last part that so many rounds are enough for. */
+static size_t end_of(size_t rounds)
+{
+    size_t end = QUARTER + 1;
+    while (end < PART_COUNT && PARTS[end] * (double)rounds >= ROUNDS_LEAST)
+        end++;
+    return end;
+}
+
+struct res_steady *res_steady_of(const struct res_batches *batches)
+{
+    struct res_steady *steady = is_there(batches) ? res_calloc(1, sizeof *steady) : NULL;
+    if (steady != NULL)
+        *steady = sides_of(batches, batches->round_count, 0, end_of(batches->round_count));
+    return steady;
+}
+
+void res_steady_free(struct res_steady *steady)
+{
+    if (steady != NULL)
+        sides_release(steady);
+    free(steady);
+}
+
 static double steady_ns(const struct res_batches *batches)
 {
-    struct sides sides = sides_of(batches, batches->round_count, QUARTER, QUARTER + 1);
+    if (batches->steady != NULL)
+        return batches->steady->by[QUARTER].ns;
+    struct res_steady sides = sides_of(batches, batches->round_count, QUARTER, QUARTER + 1);
     sides_release(&sides);
     return sides.by[QUARTER].ns;
 }
@@ -140,7 +191,7 @@ static double error_of(size_t part, const double *says, const double *weights, s
 enum { OTHER, BASE, CONTROL, FLOOR, SIDE_COUNT };
 
 /* By one part. says: room for each round. */
-static struct res_logarithm logarithm_by(size_t part, const struct sides *sides, const bool *is_side,
+static struct res_logarithm logarithm_by(size_t part, const struct res_steady *sides, const bool *is_side,
                                          size_t rounds, double *says)
 {
     const double floor = is_side[FLOOR] ? sides[FLOOR].by[part].ns : 0;
@@ -170,14 +221,18 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
     const struct res_batches *const batches[SIDE_COUNT] = {of->other, of->base, of->control, of->floor};
     const bool is_side[SIDE_COUNT] = {true, of->base != NULL, is_there(of->control),
                                       is_floor_of(of->floor, of->other)};
-    struct sides sides[SIDE_COUNT];
+    struct res_steady sides[SIDE_COUNT];
+    bool is_own[SIDE_COUNT] = {false};
     double *says = res_calloc(rounds, sizeof *says);
-    size_t end = QUARTER + 1;
-    while (end < PART_COUNT && PARTS[end] * (double)rounds >= ROUNDS_LEAST)
-        end++;
-    for (size_t i = 0; i < SIDE_COUNT; i++)
+    const size_t end = end_of(rounds);
+    for (size_t i = 0; i < SIDE_COUNT; i++) {
+        const size_t count = i == FLOOR && is_side[i] ? of->floor->round_count : rounds;
+        const struct res_steady *made = is_side[i] && batches[i]->round_count == count ? batches[i]->steady
+                                                                                       : NULL;
+        is_own[i] = is_side[i] && (made == NULL || made->end < end);
         if (is_side[i])
-            sides[i] = sides_of(batches[i], i == FLOOR ? of->floor->round_count : rounds, 0, end);
+            sides[i] = is_own[i] ? sides_of(batches[i], count, 0, end) : *made;
+    }
     struct res_logarithm found = logarithm_by(QUARTER, sides, is_side, rounds, says);
     if (ret_says != NULL)
         memcpy(ret_says, says, rounds * sizeof *says);
@@ -192,18 +247,13 @@ static struct res_logarithm logarithm_of(const struct res_steady_sides *of, size
             memcpy(ret_says, says, rounds * sizeof *says);
     }
     for (size_t i = 0; i < SIDE_COUNT; i++)
-        if (is_side[i])
+        if (is_own[i])
             sides_release(&sides[i]);
     free(says);
     return found;
 }
 
-struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides)
-{
-    return res_steady_rounds(sides, NULL);
-}
-
-struct res_logarithm res_steady_rounds(const struct res_steady_sides *sides, double *ret_says)
+struct res_logarithm res_steady_logarithm(const struct res_steady_sides *sides, double *ret_says)
 {
     const struct res_batches *const all[] = {sides->other, sides->base, sides->control};
     struct res_logarithm none = {NAN, NAN, 0};

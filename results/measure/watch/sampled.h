@@ -20,13 +20,8 @@
 #ifndef MALLAB_RESULTS_MEASURE_WATCH_SAMPLED_H
 #define MALLAB_RESULTS_MEASURE_WATCH_SAMPLED_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "footprint/base/process.h"
 #include "results/measure/experiment/timed.h"
 
 #define RES_IMAGES_MAX  4096u /* of one run; later ones run unwatched */
@@ -80,10 +75,6 @@ void res_sampled_release(struct res_sampled *sampled);
 /* res_sampled_group - the most bytes that the images of a name held together, of those that were seen at their end; 0: there are none. */
 double res_sampled_group(const struct res_sampled *sampled, const char *name);
 
-/* ---- sampled.c: the figures of one image of a sampled run (sampled.h), as they are read from /proc.
- *
- * A process that is gone leaves its figures as they were. */
-
 /* What /proc/PID/status tells, in bytes. */
 struct res_status {
     uint64_t peak_bytes, resident_bytes, anonymous_bytes, file_bytes, shared_bytes;
@@ -91,20 +82,5 @@ struct res_status {
 
 /* res_status_parse - false when a figure is missing: of a kernel's thread, or of a process that has lost its memory. */
 bool res_status_parse(const char *text, struct res_status *ret_status);
-
-/* res_image_begin - name it; at its exec, or when it was forked. */
-void res_image_begin(struct res_image *image, pid_t pid, uint64_t now_ns);
-
-/* res_image_sample - one sample. */
-void res_image_sample(struct res_image *image, uint64_t now_ns);
-
-/* res_image_last - the exact figures, while it is stopped at its end. */
-void res_image_last(struct res_image *image, uint64_t now_ns, const char *const *libraries);
-
-/* res_image_end - no more will come. */
-void res_image_end(struct res_image *image, uint64_t now_ns);
-
-/* res_image_is - whether it goes by this name. */
-bool res_image_is(const struct res_image *image, const char *name);
 
 #endif

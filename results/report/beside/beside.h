@@ -16,9 +16,6 @@
 #ifndef MALLAB_RESULTS_REPORT_BESIDE_BESIDE_H
 #define MALLAB_RESULTS_REPORT_BESIDE_BESIDE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "results/measure/figures/figures.h"
 #include "results/report/grid/grid.h"
 
@@ -61,9 +58,9 @@ struct res_across {
     const char *bridged_by; /* the allocator that is the bridge; NULL: none is. Borrowed from the result */
     bool untold, is_yardstick;
     bool
-        is_unchanged; /* a time of the same bytes in both, which nothing else bridges: it moved as the machine did */
-    bool moved;    /* noise is mostly what the machine moved by, unevenly or unknown how */
-    size_t rounds; /* of the side that has fewer; 0: not measured */
+        is_unchanged; /* a time of the same bytes in both, which nothing else bridges: the machine moved it */
+    bool moved;       /* noise is mostly what the machine moved by, unevenly or unknown how */
+    size_t rounds;    /* of the side that has fewer; 0: not measured */
     size_t rounds_needed;
 };
 
@@ -173,8 +170,7 @@ struct res_finding {
     const char *workload, *candidate; /* the result's */
     enum res_outcome outcome;         /* of a check */
     const char *word;                 /* the outcome, or the verdict of a comparison */
-    double value,
-        then; /* the figure that is shown, base units; of a fleet its ratio to the baseline. NAN: none */
+    double value, then; /* what is shown, base units; of a fleet its ratio to the baseline. NAN: none */
     struct res_estimate estimate; /* ratio of a relative rule, else the figure */
     struct res_interval noise;    /* around 1; within a result the interval of a time has it in itself */
     struct res_tails tails;       /* of tests at the limit; 1 where there was none */
@@ -196,13 +192,11 @@ struct res_differing {
 
 struct res_beside {
     const char *schema, *mallab_version;
-    const char *baseline; /* the result's */
-    const char
-        *against; /* what a check's percentages are: "baseline", "earlier result"; NULL: it is a comparison */
-    enum res_outcome
-        outcome;        /* of all findings: over when one is, else inconclusive when one is, else within */
-    const char *word;   /* the same in words; NULL: it is a comparison */
-    uint64_t exit_code; /* of `mallab check`, set by it */
+    const char *baseline;     /* the result's */
+    const char *against;      /* of a check's percentages: "baseline", "earlier result"; NULL: a comparison */
+    enum res_outcome outcome; /* over when a finding is, else inconclusive when one is, else within */
+    const char *word;         /* the same in words; NULL: it is a comparison */
+    uint64_t exit_code;       /* of `mallab check`, set by it */
     uint64_t counts[RES_OUTCOME_COUNT];
     const struct res_result *now, *then; /* borrowed; then: NULL: there is none */
     struct res_texts changed_libraries;  /* since then, a line each */

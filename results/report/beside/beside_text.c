@@ -1,7 +1,6 @@
 /* beside_text.c - findings as a document. */
 #include <inttypes.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* budget.c - budgets read with suspicion. */
 #include "results/report/beside/beside.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* findings.c - rules meet candidates, candidates meet themselves. */
 #include "results/report/beside/beside.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* partners.c - see beside.h. */
 #include "results/report/beside/beside.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,11 +79,6 @@ struct two {
     const void *then, *now;
 };
 
-static struct two machines_of(const struct res_result *earlier, const struct res_result *result)
-{
-    return (struct two){&RES_MACHINE, &earlier->machine, &result->machine};
-}
-
 /* A value for messages: JSON in one line. */
 static char *value_text(const struct res_described *described, const void *from, const char *key)
 {
@@ -102,11 +96,10 @@ char *res_machine_problem(const struct res_result *earlier, const struct res_res
 {
     static const char *const KEYS[] = {"cpu", "cpus", "cores", "architecture"};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
-        const struct two machines = machines_of(earlier, result);
-        if (res_described_same(machines.described, machines.then, machines.now, KEYS[i]))
+        if (res_described_same(&RES_MACHINE, &earlier->machine, &result->machine, KEYS[i]))
             continue;
-        char *words[] = {value_text(machines.described, machines.then, KEYS[i]),
-                         value_text(machines.described, machines.now, KEYS[i])};
+        char *words[] = {value_text(&RES_MACHINE, &earlier->machine, KEYS[i]),
+                         value_text(&RES_MACHINE, &result->machine, KEYS[i])};
         char *problem = res_printf(
             "they come from different machines (%s: then %s, now %s); measure both on one, check "
             "against the baseline of the same run, or add --any-machine",
@@ -140,12 +133,13 @@ void res_differences_add(struct res_beside *beside, const struct res_result *ear
     static const char *const MACHINE[] = {"cpu",          "cpus",           "cores", "architecture",
                                           "memory_bytes", "kernel",         "libc",  "transparent_huge_pages",
                                           "governor",     "virtual_machine"};
-    const struct two results = {&RES_RESULT, earlier, result};
+    const struct two results = {&RES_RESULT, earlier, result},
+                     machines = {&RES_MACHINE, &earlier->machine, &result->machine};
     add_difference(beside, "mallab", results, "mallab_version");
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
         add_difference(beside, "settings", results, SETTINGS[i]);
     for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++)
-        add_difference(beside, "machine", machines_of(earlier, result), MACHINE[i]);
+        add_difference(beside, "machine", machines, MACHINE[i]);
 }
 
 /* ---- libraries ------------------------------------------------------------------------------ */
@@ -231,7 +225,7 @@ static struct res_logarithm over_baseline(const struct res_session *session)
 static struct res_logarithm over_harness(const struct res_series *own, const struct res_series *harness)
 {
     const struct res_steady_sides sides = {.other = &own->time.batches, .base = &harness->time.batches};
-    struct res_logarithm logarithm = res_steady_logarithm(&sides);
+    struct res_logarithm logarithm = res_steady_logarithm(&sides, NULL);
     const double times = exp(logarithm.value);
     if (!(times > 1))
         return NO_LOGARITHM;
@@ -407,12 +401,6 @@ struct res_across res_across_sessions(const struct res_session *now, const struc
 
 /* ---- two results ----------------------------------------------------------------------------- */
 
-static bool same_digest(const struct res_result_entry *now, const struct res_result_entry *then)
-{
-    return now->build.digest != NULL && then->build.digest != NULL &&
-           strcmp(now->build.digest, then->build.digest) == 0;
-}
-
 /* Whether it is one allocator with the same settings in both, and did not fail. Equal bytes are enough; without them its version has to
  * be known and its build not known to differ: a version that is not known is no sign that nothing changed. */
 static bool is_same(const struct res_partners *partners, const char *name)
@@ -422,9 +410,8 @@ static bool is_same(const struct res_partners *partners, const char *name)
     if (now == NULL || then == NULL || now->failed != NULL || then->failed != NULL ||
         !res_described_same(&RES_RESULT_ENTRY, now, then, "environment"))
         return false;
-    return same_digest(now, then) ||
-           (now->version != NULL && then->version != NULL && strcmp(now->version, then->version) == 0 &&
-            !res_builds_differ(&now->build, &then->build));
+    return same_text(now->build.digest, then->build.digest) ||
+           (same_text(now->version, then->version) && !res_builds_differ(&now->build, &then->build));
 }
 
 /* The allocator that bridges times: the baseline where it is the same in both, else the first that is. NULL: none. */
@@ -492,8 +479,8 @@ struct res_across res_across_partners(const struct res_partners *partners, const
     across.bridged_by = across.bridge == RES_BRIDGE_BASELINE ? bridge : NULL;
     across.is_yardstick = res_partners_yardstick(partners, candidate, metric);
     across.is_unchanged = is_bridge && res_metric_unit(metric) == RES_UNIT_NS &&
-                          same_digest(res_result_entry_named(partners->now, candidate),
-                                      res_result_entry_named(partners->then, candidate));
+                          same_text(res_result_entry_named(partners->now, candidate)->build.digest,
+                                    res_result_entry_named(partners->then, candidate)->build.digest);
     session_release(&now);
     session_release(&then);
     return across;

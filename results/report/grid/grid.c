@@ -2,7 +2,6 @@
 #include "results/report/grid/grid.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,10 +9,6 @@
 #ifndef MALLAB_RESULTS_REPORT_GRID_GRID_H
 #define MALLAB_RESULTS_REPORT_GRID_GRID_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "footprint/base/support.h"
 #include "results/measure/base/fields.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/statistics/statistics.h"
@@ -122,11 +118,10 @@ char *res_document_end(struct res_document *document);
 
 struct res_column {
     const char *heading;
-    const char *group; /* NULL: none */
-    const char *alone; /* what it is called where no group stands above it; NULL: as its heading */
-    bool right;        /* aligned */
-    bool
-        own_line; /* the first column: words for which there is no room beside the others stand on a line of their own */
+    const char *group;   /* NULL: none */
+    const char *alone;   /* what it is called where no group stands above it; NULL: as its heading */
+    bool right;          /* aligned */
+    bool own_line;       /* the first column: words without room beside the others get a line of their own */
     bool open;           /* the last column: its cells may go beyond the page, and set no width */
     bool hidden;         /* nowhere printed */
     unsigned gap;        /* blanks before it on a terminal */

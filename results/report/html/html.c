@@ -1,7 +1,6 @@
 /* html.c - results as a page: what the screen says, then charts, then what it all rests on. */
 #include "results/report/html/html.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,9 +209,7 @@ char *res_html(const struct res_html_source *sources, size_t count)
     return text;
 }
 
-/* ---- the page of a history: two charts for each series, and its document ---- */
-
-/* ---- charts ---------------------------------------------------------------------------------- */
+/* ---- the page of a history: two charts for each series, and its document --------------------- */
 
 /* What stands below the chart when a point is chosen. */
 static json_t *told_of(const char *candidate, const struct res_history_point *point, const char *machine,

@@ -7,12 +7,6 @@
 #ifndef MALLAB_RESULTS_REPORT_HTML_HTML_H
 #define MALLAB_RESULTS_REPORT_HTML_HTML_H
 
-#include <jansson.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "footprint/base/support.h"
 #include "results/report/beside/result_history.h"
 
 /* Points of a series in the page. Longer ones are drawn by the least and the greatest value of equal parts. */

@@ -1,5 +1,4 @@
 /* workload_charts.c - what is drawn of a workload: rounds, resident memory, single calls, what the program asks for. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,8 +134,7 @@ void res_page_resident(struct res_page *page, const struct res_result_workload *
         return;
     res_page_part(page, "Resident memory over recorded time",
                   "Median of the rounds, with what is held from the start, over what the program had asked "
-                  "for and not yet "
-                  "freed. Drag to zoom, click a name to hide its line.");
+                  "for and not yet freed. Drag to zoom, click a name to hide its line.");
     add_resident(page, workload, samples, count);
     res_page_mark(page, "</section>\n");
 }
@@ -208,8 +206,7 @@ void res_page_rounds(struct res_page *page, const struct res_result *result,
     char *title = res_printf("Time in malloc against %s, round by round", result->baseline);
     res_page_part(page, title,
                   "A dot is a round, the first on top; above them their distribution and the change with its "
-                  "95 % range. A "
-                  "ring is beyond the edge.");
+                  "95 % range. A ring is beyond the edge.");
     res_page_chart(page, title,
                    json_pack("{s:s, s:o, s:s, s:s}", "kind", "rounds", "rows", rows, "less", "faster", "more",
                              "slower"));
@@ -298,8 +295,7 @@ void res_page_latency(struct res_page *page, const struct res_result_workload *w
     }
     res_page_part(page, "Latency of single calls",
                   "Passes of their own, each call timed by itself, less the harness' own; not in it: first "
-                  "touches of new "
-                  "memory by the program. Pictures are of the first pass.");
+                  "touches of new memory by the program. Pictures are of the first pass.");
     if (json_array_size(lines) > 0)
         res_page_chart(page, "Latency of single calls by percentile",
                        json_pack("{s:s, s:O, s:s}", "kind", "percentiles", "series", lines, "x_label",

@@ -6,7 +6,6 @@
 #ifndef MALLAB_RESULTS_REPORT_NOTES_NOTES_H
 #define MALLAB_RESULTS_REPORT_NOTES_NOTES_H
 
-#include "footprint/base/support.h"
 #include "results/measure/figures/figures.h"
 
 #define RES_VERDICT_LABEL "verdict" /* of the lines that answer */

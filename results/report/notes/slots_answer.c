@@ -1,5 +1,4 @@
 /* slots_answer.c - the words of slots about what pays: shares, savings, prices, what noise may hide, what to set. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

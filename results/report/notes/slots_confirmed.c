@@ -1,5 +1,4 @@
 /* slots_confirmed.c - the words of slots about the program itself: what its runs showed, and what would decide. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

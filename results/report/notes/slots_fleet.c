@@ -1,5 +1,4 @@
 /* slots_fleet.c - the words of slots about many workloads together: who would lose, and what figures do not rest on. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

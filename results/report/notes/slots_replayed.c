@@ -1,5 +1,4 @@
 /* slots_replayed.c - the words of slots about replays: what was replayed, rounds, noise, single calls, the machine. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

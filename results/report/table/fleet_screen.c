@@ -1,7 +1,6 @@
 /* fleet_screen.c - a fleet: its candidates over all hosts, and the hosts beside them. */
 #include "results/report/table/table.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* table.c - the table of a result: as text, for documents and for programs. */
 #include "results/report/table/table.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* verdict_screen.c - a workload on one screen of 14 lines: what was replayed, its candidates, the verdict. */
 #include "results/report/table/table.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,9 +281,7 @@ void res_verdict_screen(struct res_text *text, const struct res_result *result,
     res_notes_screen(text, workload->notes, workload->note_count, result->asked.command, style->details);
 }
 
-/* ---- a confirmation: what ran, and a row for each candidate ---- */
-
-/* ---- what ran -------------------------------------------------------------------------------- */
+/* ---- a confirmation: what ran, and a row for each candidate ---------------------------------- */
 
 /* Of a service what starts it. The caller's to free. */
 char *res_confirm_ran(const struct res_confirmation *about)
