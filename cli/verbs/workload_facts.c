@@ -113,6 +113,7 @@ static void take_process(const struct wl_reader *reader, struct res_workload *re
         .rss_peak_bytes = known(usage.rss_peak_bytes),
         .rss_anon_peak_bytes = known(usage.rss_anon_peak_bytes),
         .ran_ns = known(fp_usage_ran_ns(&usage)),
+        .cxx_library = known(usage.cxx_library) > 0,
         .machine = usage.machine,
     };
     if (usage.ended != FP_ENDED_UNKNOWN && usage.code != FP_USAGE_UNKNOWN)
@@ -176,7 +177,6 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
         .duration_ns = summary->duration_ns,
         .live_peak_bytes = summary->live_bytes_peak,
         .threads = summary->thread_count,
-        .processes = wl_reader_meta_number(reader, "recording_processes"),
     };
     copy_meta(reader, "program", "", ret_workload->program, sizeof ret_workload->program);
     const char *label = wl_reader_meta(reader, FP_LABEL_META);
@@ -195,12 +195,10 @@ int cli_workload_facts(const struct cli_verb *verb, const char *path, const char
     ret_workload->removed_calls = wl_reader_meta_number(reader, "events_removed");
     take_process(reader, ret_workload);
     ret_workload->process.brief_calls = brief_calls_of(summary, &ret_workload->process);
-    const uint64_t all_events = wl_reader_meta_number(reader, "recording_events");
-    if (all_events == 0)
-        ret_workload->processes = 0;
-    else
-        ret_workload->events_share = (double)wl_reader_meta_number(reader, "process_events") /
-                                     (double)all_events;
+    const double all_events = (double)wl_reader_meta_number(reader, "recording_events"),
+                 events = (double)wl_reader_meta_number(reader, "process_events");
+    ret_workload->processes = all_events > 0 ? wl_reader_meta_number(reader, "recording_processes") : 0;
+    ret_workload->events_share = all_events > 0 ? events / all_events : 0;
     wl_reader_close(reader);
     if (ret_workload->ops == 0) {
         cli_say(verb, "'%s' holds no calls: there is nothing to replay", input);
@@ -332,6 +330,7 @@ static void sum_processes(const struct part *parts, const struct res_life *lives
     sum.rss_peak_bytes = !peaks_known ? 0
                          : anon_known ? sum.rss_anon_peak_bytes + shared_bytes
                                       : (uint64_t)res_lives_peak(peaks, count, NULL);
+    sum.cxx_library = parts[0].facts.process.cxx_library; /* they are of one name */
     memcpy(sum.ended, parts[0].facts.process.ended, sizeof sum.ended);
     sum.machine = parts[0].facts.process.machine; /* one recording is of one machine */
     sum.ran_ns = (uint64_t)(res_lives_end(lives, count) - res_lives_begin(lives, count));

@@ -27,6 +27,7 @@ const struct fp_usage_number FP_USAGE_NUMBERS[] = {
     {OF(recorder_bytes, FP_SUM)},
     {OF(memory_age_ns, FP_MOST)},
     {OF(code, FP_OF_ONE)},
+    {OF(cxx_library, FP_MOST)},
     {OF_MACHINE(processors, 1, FP_PROCESSORS_MAX)},
     {OF_MACHINE(affinity, 1, FP_PROCESSORS_MAX)},
     {OF_MACHINE(affinity_end, 1, FP_PROCESSORS_MAX)},
@@ -78,9 +79,9 @@ void fp_usage_release(struct fp_usage *usage)
 
 uint64_t fp_usage_ran_ns(const struct fp_usage *usage)
 {
-    if (usage->begin_ns == FP_USAGE_UNKNOWN || usage->end_ns == FP_USAGE_UNKNOWN)
-        return FP_USAGE_UNKNOWN;
-    return usage->end_ns > usage->begin_ns ? usage->end_ns - usage->begin_ns : 0;
+    const bool is_known = usage->begin_ns != FP_USAGE_UNKNOWN && usage->end_ns != FP_USAGE_UNKNOWN;
+    const uint64_t ran_ns = usage->end_ns > usage->begin_ns ? usage->end_ns - usage->begin_ns : 0;
+    return is_known ? ran_ns : FP_USAGE_UNKNOWN;
 }
 
 uint64_t fp_usage_cpu_ns(const struct fp_usage *usage)

@@ -53,8 +53,7 @@ struct fp_usage_point {
 struct fp_machine {
     uint64_t processors;             /* online; 1 to FP_PROCESSORS_MAX, as the next two */
     uint64_t affinity, affinity_end; /* that the process might use, at the first and at the last look */
-    uint64_t
-        quota_milli; /* thousandths of a processor that its control group may use; not known: as many as it likes */
+    uint64_t quota_milli; /* thousandths of a processor for its group; not known: as many as it likes */
     uint64_t page_bytes, memory_bytes;
     uint64_t
         huge_pages; /* transparent ones, on which memory they are: 0 on none, 1 where asked for, 2 on all */
@@ -76,6 +75,7 @@ struct fp_usage {
     uint64_t recorder_bytes; /* shared with the recorder, and left out of rss_peak_bytes and rss_end_bytes */
     uint64_t memory_age_ns;  /* so long before its end were the five above looked at; 0: they are final */
     uint64_t code;           /* exit status, or number of the signal */
+    uint64_t cxx_library;    /* 1: it began with libstdc++, and its allocator is libc's */
     enum fp_ended ended;
     enum fp_runs_on runs_on;
     char allocator[32]; /* "glibc", "jemalloc", ...: the name of a candidate where it is one; "": not known */

@@ -384,6 +384,7 @@ static void take_allocator(const struct collector *collector, const struct colle
     if (how == FP_RUNS_ON_UNKNOWN || how >= FP_RUNS_ON_COUNT)
         return;
     usage->runs_on = (enum fp_runs_on)how;
+    usage->cxx_library = allocator->cxx_library != 0 ? 1 : FP_USAGE_UNKNOWN;
     copy_text(usage->allocator, sizeof usage->allocator, allocator->name, sizeof allocator->name);
     copy_text(usage->version, sizeof usage->version, allocator->version, sizeof allocator->version);
     copy_text(usage->library, sizeof usage->library, allocator->library, sizeof allocator->library);

@@ -6,10 +6,8 @@
  * Laws of this file: those of shim.h, although it runs in a constructor: what it allocated would be recorded as the program's. */
 
 #include <errno.h>
-#include <string.h>
-#if defined(__GLIBC__)
 #include <gnu/libc-version.h>
-#endif
+#include <string.h>
 
 #include "shim/preload/boot.h"
 #include "shim/preload/confine.h"
@@ -35,21 +33,21 @@ static const struct link_map *in_front(const struct link_map *ours)
     return front;
 }
 
+/* Whether libstdc++ is loaded; object: any that is. */
+static bool has_cxx_library(const struct link_map *object)
+{
+    while (object->l_next != NULL)
+        object = object->l_next;
+    while (object != NULL && strncmp(text_base_name(object->l_name), "libstdc++.so", 12) != 0)
+        object = object->l_prev;
+    return object != NULL;
+}
+
 /* ---- what it is -------------------------------------------------------------------------------------- */
 
 static void append_version(const char *version)
 {
     text_append(found.version, sizeof found.version, version != NULL ? version : "");
-}
-
-static void name_libc(void)
-{
-#if defined(__GLIBC__)
-    text_append(found.name, sizeof found.name, "glibc");
-    append_version(gnu_get_libc_version());
-#else
-    text_append(found.name, sizeof found.name, "libc");
-#endif
 }
 
 static bool ask_jemalloc(const struct link_map *object)
@@ -165,7 +163,9 @@ static enum fp_runs_on look(void)
     if (object->l_prev != NULL) /* the program is the first of all */
         text_append(found.library, sizeof found.library, object->l_name);
     if (!found.in_front && shim_next.is_libc) {
-        name_libc();
+        found.cxx_library = !SHIM_IS_LATE && has_cxx_library(object);
+        text_append(found.name, sizeof found.name, "glibc");
+        append_version(gnu_get_libc_version());
         return FP_RUNS_ON_LIBC;
     }
     if (!ask_jemalloc(object) && !ask_tcmalloc(object) && !ask_mimalloc(object) && found.library[0] != '\0')
@@ -183,10 +183,8 @@ void runs_on_put(struct seg_slot *slot)
 {
     const uint32_t how = how_found();
     put_relaxed(&slot->allocator.how, FP_RUNS_ON_UNKNOWN);
-    slot->allocator.in_front = found.in_front;
-    memcpy(slot->allocator.name, found.name, sizeof found.name);
-    memcpy(slot->allocator.version, found.version, sizeof found.version);
-    memcpy(slot->allocator.library, found.library, sizeof found.library);
+    memcpy(&slot->allocator.in_front, &found.in_front,
+           sizeof found - offsetof(struct seg_allocator, in_front));
     put_release(&slot->allocator.how, how);
 }
 

@@ -203,6 +203,7 @@ enum seg_usage_end {
 struct seg_allocator {
     _Atomic uint32_t how; /* enum fp_runs_on; stored last, release */
     uint32_t in_front;    /* not 0: it is asked before us, and we see no call that it does not pass on */
+    uint32_t cxx_library; /* not 0: libstdc++ was loaded at the start, for no allocator */
     char name[32], version[64];
     char library[SEG_EXECUTABLE]; /* "": the program itself */
 };

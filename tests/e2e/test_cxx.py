@@ -29,7 +29,10 @@ class Containers(lab.Lab):
         self.assertEqual(found, expected, counts)
         self.assertGreater(counts["operator new"], 20000)
         self.assertGreater(counts["malloc"], 500)  # exceptions are thrown from malloc
-        self.replay_everywhere(self.convert(recording))
+        workload = self.convert(recording)
+        self.replay_everywhere(workload)
+        text = self.mallab("convert", "--to", "text", "-o", "-", workload).stdout
+        self.assertIn(b"usage_cxx_library=1\n", text)
 
 
 PIPELINE = lab.PROGRAMS / "pipeline"

@@ -27,12 +27,14 @@ TEST(a_start_is_of_the_candidate)
     const struct res_options options = {
         .candidates = candidates, .candidate_count = 2, .starts = 3, .seed = 1};
     struct res_start_cost costs[2];
-    res_start_costs(&options, costs);
-    for (size_t i = 0; i < 2; i++) {
-        CHECK(costs[i].starts >= 1 && costs[i].starts <= 3);
-        CHECK(costs[i].cpu_ns > 0);
+    for (unsigned cxx_library = 0; cxx_library < 2; cxx_library++) {
+        res_start_costs(&options, cxx_library != 0, costs);
+        for (size_t i = 0; i < 2; i++) {
+            CHECK(costs[i].starts >= 1 && costs[i].starts <= 3);
+            CHECK(costs[i].cpu_ns > 0);
+        }
+        CHECK(fabs(costs[0].more_cpu_ns) < 1e-9);
     }
-    CHECK(fabs(costs[0].more_cpu_ns) < 1e-9);
 }
 
 RUN_TESTS(T(more_is_told_by_pairs), T(a_start_is_of_the_candidate))

@@ -345,21 +345,26 @@ void res_experiment_run(const struct res_options *options, struct res_experiment
         .options = *options,
         .trials = res_calloc(options->workload_count, sizeof *ret_experiment->trials),
     };
-    struct res_start_cost *starts = res_calloc(options->candidate_count, sizeof *starts);
-    if (options->starts > 0)
-        res_start_costs(options, starts);
+    struct res_start_cost *starts[2] = {NULL, NULL}; /* of programs without libstdc++, and with it */
     for (size_t i = 0; i < options->workload_count && !state.stopped; i++) {
         struct res_trial *trial = &ret_experiment->trials[i];
         res_trial_begin(trial, options, &options->workloads[i]);
+        const bool cxx_library = options->workloads[i].process.cxx_library;
+        if (starts[cxx_library] == NULL) {
+            starts[cxx_library] = res_calloc(options->candidate_count, sizeof **starts);
+            if (options->starts > 0)
+                res_start_costs(options, cxx_library, starts[cxx_library]);
+        }
         for (size_t k = 0; k < options->candidate_count; k++)
-            trial->entries[k].start = starts[k];
+            trial->entries[k].start = starts[cxx_library][k];
         ret_experiment->trial_count++;
         if (run_rounds(&state, trial, share_ns(options, begun_ns, i)))
             run_passes(&state, trial);
         else
             res_passes_leave_out_latency(trial, options, RES_NO_TIME_WHY);
     }
-    free(starts);
+    free(starts[0]);
+    free(starts[1]);
     ret_experiment->stopped = state.stopped;
 }
 

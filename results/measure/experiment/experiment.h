@@ -119,8 +119,9 @@ void res_passes_release(struct res_passes *passes);
  * counts it. What replays measure begins behind all that. */
 
 /* res_start_costs - start it options->starts times under each, round by round, but for RES_STARTS_NS in all at most.
+ * cxx_library  true(1) has libstdc++ loaded, too: what an allocator needs of it is no cost to a program that has it.
  * ret_costs  one for each candidate; all unknown where true(1) is not there, or ends otherwise under it. */
-void res_start_costs(const struct res_options *options, struct res_start_cost *ret_costs);
+void res_start_costs(const struct res_options *options, bool cxx_library, struct res_start_cost *ret_costs);
 
 /* res_start_costs_of - the medians of what was taken; rounds of both belong together. For tests.
  * cpu_ns  of each start. base: the baseline's, in the same rounds. */

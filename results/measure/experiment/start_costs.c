@@ -12,8 +12,6 @@
 
 #define START_LATE_NS UINT64_C(2000000000) /* of one start: it hangs */
 
-static const char *const PROGRAMS[] = {"/bin/true", "/usr/bin/true"};
-
 static const struct res_start_cost UNKNOWN = {.cpu_ns = NAN, .more_cpu_ns = NAN};
 
 struct res_start_cost res_start_costs_of(const struct res_start_samples *own,
@@ -40,11 +38,6 @@ struct side {
     bool failed;
 };
 
-static double nanoseconds(const struct timeval *time)
-{
-    return (double)time->tv_sec * 1e9 + (double)time->tv_usec * 1e3;
-}
-
 /* kept: whether it counts. */
 static void start_once(const struct res_options *options, const char *program, struct side *side, bool kept)
 {
@@ -68,8 +61,7 @@ static void start_once(const struct res_options *options, const char *program, s
     if (end != FP_PROCESS_ENDED || process.status != 0) {
         side->failed = true;
     } else if (kept) {
-        side->samples.cpu_ns[side->samples.count++] = nanoseconds(&process.usage.ru_utime) +
-                                                      nanoseconds(&process.usage.ru_stime);
+        side->samples.cpu_ns[side->samples.count++] = res_used_ns(&process.usage);
     }
 }
 
@@ -90,24 +82,18 @@ static void start_all(const struct res_options *options, const char *program, st
     }
 }
 
-static const char *find_program(void)
+void res_start_costs(const struct res_options *options, bool cxx_library, struct res_start_cost *ret_costs)
 {
-    for (size_t i = 0; i < sizeof PROGRAMS / sizeof PROGRAMS[0]; i++)
-        if (access(PROGRAMS[i], X_OK) == 0)
-            return PROGRAMS[i];
-    return NULL;
-}
-
-void res_start_costs(const struct res_options *options, struct res_start_cost *ret_costs)
-{
-    const char *program = find_program();
+    const char *program = access("/bin/true", X_OK) == 0 ? "/bin/true" : "/usr/bin/true";
     struct side *sides = res_calloc(options->candidate_count, sizeof *sides);
     for (size_t i = 0; i < options->candidate_count; i++) {
-        sides[i].environment = res_command_environment(options->candidates[i]);
+        struct res_candidate preloaded = *options->candidates[i];
+        preloaded.path = res_printf("%s%s", preloaded.path, cxx_library ? ":libstdc++.so.6" : "");
+        sides[i].environment = res_command_environment(&preloaded);
+        free(preloaded.path);
         sides[i].samples.cpu_ns = res_calloc(options->starts, sizeof(double));
     }
-    if (program != NULL)
-        start_all(options, program, sides);
+    start_all(options, program, sides);
     for (size_t i = 0; i < options->candidate_count; i++)
         ret_costs[i] = sides[i].failed ? UNKNOWN : res_start_costs_of(&sides[i].samples, &sides[0].samples);
     for (size_t i = 0; i < options->candidate_count; i++) {

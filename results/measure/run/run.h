@@ -256,6 +256,7 @@ struct res_workload {
     struct res_process_facts { /* of the recorded process; 0: not known */
         uint64_t cpu_user_ns, cpu_system_ns, faults_minor, faults_major, rss_peak_bytes, rss_anon_peak_bytes,
             ran_ns;
+        bool cxx_library;          /* it began with libstdc++ in any case */
         char ended[48];            /* as its recording says; "": not known */
         uint64_t brief_calls;      /* of threads that were over at once: how many of them overlap is chance */
         struct fp_machine machine; /* where it ran; FP_USAGE_UNKNOWN: not known */
