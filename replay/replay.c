@@ -163,7 +163,9 @@ static int complain_of_workload(const struct run *run, const struct fp_error *er
 static int open_workload(struct run *run)
 {
     struct fp_error error;
-    const enum fp_status status = wl_reader_open(run->options.workload, &error, &run->reader);
+    const enum fp_status status = run->reader != NULL
+                                      ? FP_OK
+                                      : wl_reader_open(run->options.workload, &error, &run->reader);
     if (status != FP_OK) {
         const int code = complain_of_workload(run, &error);
         return status == FP_ERR_MEMORY ? EXIT_FAILED : code;
@@ -219,9 +221,11 @@ static int too_large(const struct run *run)
     return EXIT_FAILED;
 }
 
-/* By a reader of its own, which is closed before anything of the run is there. One that cannot be opened is told of later. */
-static struct rep_told recorded_processors(const struct rep_options *options)
+/* The reader stays the run's, but where its memory belongs to a control group that is joined later. A workload that cannot be
+ * opened is told of later. */
+static struct rep_told recorded_processors(struct run *run)
 {
+    const struct rep_options *options = &run->options;
     struct wl_reader *reader;
     struct rep_told told = {0};
     if (options->serial || options->workload == NULL ||
@@ -232,15 +236,18 @@ static struct rep_told recorded_processors(const struct rep_options *options)
     if (wl_reader_summary(reader)->thread_count > 1 && usable > 0 && usable <= online &&
         online <= FP_PROCESSORS_MAX)
         told = (struct rep_told){(unsigned)usable, (unsigned)online};
-    wl_reader_close(reader);
+    if (options->limit.group != NULL)
+        wl_reader_close(reader);
+    else
+        run->reader = reader;
     return told;
 }
 
-static bool tell_processors(const struct rep_options *options, char **arguments)
+static bool tell_processors(struct run *run, char **arguments)
 {
-    struct rep_told told = {options->processors, options->processors};
+    struct rep_told told = {run->options.processors, run->options.processors};
     if (told.usable == 0)
-        told = recorded_processors(options);
+        told = recorded_processors(run);
     if (rep_tell(told, arguments))
         return true;
     rep_complain("cannot begin anew to tell the allocator of %u processors: %s", told.usable,
@@ -467,7 +474,7 @@ int main(int argc, char **argv)
     rep_recorded_worker();
     rep_options_parse(argc, argv, &run.settings, &run.options);
     rep_ending_init("mallab-replay-" REP_ALLOCATOR, options->workload, options->report_failure);
-    if (!tell_processors(options, argv))
+    if (!tell_processors(&run, argv))
         return EXIT_FAILED;
     (void)alarm(options->timeout_s); /* 0: none */
     if (!resolve_and_prove(&run))

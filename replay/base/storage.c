@@ -21,14 +21,14 @@ static bool total_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
     return true;
 }
 
-static void *map_populated(size_t bytes)
+/* flags: MAP_POPULATE, or 0. */
+static void *map(size_t bytes, int flags)
 {
     /* What the kernel thinks it can give without swapping. */
     const uint64_t available = rep_proc_number("/proc/meminfo", "MemAvailable:", 0) * 1024;
     if ((available != 0 && bytes > available / 2) || !fp_memory_take(bytes))
         return NULL;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
-                        0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (memory != MAP_FAILED)
         return memory;
     fp_memory_give(bytes);
@@ -38,7 +38,7 @@ static void *map_populated(size_t bytes)
 void *rep_storage_map(size_t count, size_t element_bytes)
 {
     size_t bytes;
-    return total_bytes(count, element_bytes, &bytes) ? map_populated(bytes) : NULL;
+    return total_bytes(count, element_bytes, &bytes) ? map(bytes, MAP_POPULATE) : NULL;
 }
 
 void rep_storage_unmap(void *memory, size_t count, size_t element_bytes)
@@ -70,8 +70,9 @@ static size_t stack_overhead_bytes(void)
 bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
 {
     const size_t stack_bytes = REP_STACK_BYTES + stack_overhead_bytes();
-    const size_t step = stack_bytes + REP_PAGE_BYTES;
-    char *memory = rep_storage_map(count, step);
+    const size_t step = stack_bytes + REP_PAGE_BYTES, present = stack_bytes - REP_STACK_DEEP_BYTES;
+    size_t bytes;
+    char *memory = total_bytes(count, step, &bytes) ? map(bytes, 0) : NULL;
     uint32_t *free_numbers = rep_storage_map(count, sizeof *free_numbers);
     if (memory == NULL || free_numbers == NULL) {
         rep_storage_unmap(memory, count, step);
@@ -81,6 +82,8 @@ bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         /* Without the guard (the limit of mappings is reached) the stack works all the same. */
         (void)mprotect(memory + i * step, REP_PAGE_BYTES, PROT_NONE);
+        for (size_t below = REP_PAGE_BYTES; below <= present; below += REP_PAGE_BYTES)
+            ((volatile char *)memory)[(i + 1) * step - below] = 0;
         free_numbers[i] = count - 1 - i;
     }
     *stacks = (struct rep_stacks){memory, stack_bytes, free_numbers, count, count};

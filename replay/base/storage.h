@@ -32,11 +32,13 @@ struct rep_stacks {
 /* So much of a stack is for our code and the allocator's: decoding a window takes about 20 KiB. Besides it
  * a stack holds the thread's static storage, as large as the libraries in the process make it. */
 #define REP_STACK_BYTES 131072u
+#define REP_STACK_DEEP_BYTES                                                                                 \
+    90112u /* of them, the lowest: few allocators get there, and so they are not touched before */
 
 /* Threads that a replay has at once, unless its user sets a bound of memory. */
 #define REP_THREADS_AT_ONCE_MAX 4096u
 
-/* rep_stacks_init - map and touch count stacks. Returns false when they do not fit. */
+/* rep_stacks_init - map count stacks, and touch what is not deep. Returns false when they do not fit. */
 bool rep_stacks_init(struct rep_stacks *stacks, uint32_t count);
 
 /* rep_stacks_take - hand out a stack. Returns its lowest usable address, NULL when none is left. */
