@@ -144,8 +144,7 @@ void rec_say_why_nothing(const char *verb, const char *directory, const struct r
                 "nothing was recorded: no call was seen of the programs that are recorded, and others could "
                 "not be");
     else if (totals->pauses > 0)
-        res_say(verb, "nothing was recorded: the recording was paused, and no call made outside its "
-                      "pauses");
+        res_say(verb, "nothing was recorded: the recording was paused, and no call made outside its pauses");
     else if (totals->attached)
         res_say(verb, "nothing was recorded: no call of the malloc family was seen while the program was "
                       "attached to");

@@ -171,6 +171,7 @@ static void run_both(const struct rec_settings *settings, struct command *comman
     recorded->watch.messages = (struct rec_messages){
         .verb = settings->verb, .quiet = settings->quiet, .fd = collector->control};
     recorded->watch.alone = settings->no_follow;
+    recorded->watch.printed_to = settings->stdout_to;
     rec_relay_begin(command->process.pid);
     let_go(command, recorded->directory, collector->segment);
     const int error = fp_process_exec_error(&command->process);

@@ -416,8 +416,7 @@ static void pause_between(struct rec_watch *watch, const sigset_t *ends, uint64_
 {
     const uint64_t until = fp_now_ns() + pause_ns;
     const int children = signalfd(-1, ends, SFD_CLOEXEC | SFD_NONBLOCK);
-    /* poll passes over negative ones */
-    struct pollfd either[] = {{children, POLLIN, 0}, {watch->messages.fd, POLLIN, 0}};
+    struct pollfd either[] = {{children, POLLIN, 0}, {watch->messages.fd, POLLIN, 0}}; /* if negative, not */
     struct signalfd_siginfo end;
     for (uint64_t now = fp_now_ns(); now < until; now = fp_now_ns()) {
         const int ready = poll(either, 2, (int)((until - now + 999999) / 1000000));
@@ -452,7 +451,7 @@ void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *seg
     sigemptyset(&ends);
     sigaddset(&ends, SIGCHLD);
     sigprocmask(SIG_BLOCK, &ends, &before); /* one between the question and the pause cuts the pause short */
-    for (;;) {
+    for (;; pause_ns *= pause_ns < LOOK_LAST_NS ? 2 : 1) {
         siginfo_t info = {0};
         if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0)
             break;
@@ -463,9 +462,9 @@ void rec_watch_until_end(struct rec_watch *watch, pid_t command, const char *seg
             look_at_tree(watch, command, segment);
             settle_doubts(watch, segment, false);
         }
+        if (watch->printed_to > 0 && lseek(watch->printed_to, 0, SEEK_END) > REC_PRINTED_MOST)
+            (void)!ftruncate(watch->printed_to, REC_PRINTED_MOST); /* cli_printed_end tells it */
         pause_between(watch, &ends, pause_ns);
-        if (pause_ns < LOOK_LAST_NS)
-            pause_ns *= 2;
     }
     if (!watch->messages.over)
         settle_doubts(watch, segment, true);

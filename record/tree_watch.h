@@ -52,8 +52,10 @@ struct rec_look {
     uint64_t start_ticks;
 };
 
+#define REC_PRINTED_MOST (64 << 20) /* bytes kept of what a command prints on a file of ours */
 struct rec_watch {
-    bool alone; /* only the command itself is to be recorded (--no-follow) */
+    bool alone;     /* only the command itself is to be recorded (--no-follow) */
+    int printed_to; /* file of ours that the command prints on; below 1: none */
     struct rec_messages messages;
     struct rec_look doubtful[REC_WATCH_MAX];
     size_t doubtful_count;

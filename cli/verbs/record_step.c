@@ -27,15 +27,17 @@
 #define SHOWN_LINES 10u
 #define SHOWN_BYTES 2000u
 
-void cli_printed_begin(const struct cli_verb *verb, const char *command, struct cli_printed *ret)
+void cli_printed_begin(const struct cli_verb *verb, const char *command, bool quiet, struct cli_printed *ret)
 {
     const char *parent = getenv("TMPDIR");
     char *name = res_text_plain(conv_path_name(command));
     ret->path = res_printf("%s/%s-output-XXXXXX", parent != NULL && *parent == '/' ? parent : "/tmp", name);
-    ret->to = fp_above_standard(mkostemp(ret->path, O_CLOEXEC));
+    ret->to = fp_above_standard(mkostemp(ret->path, O_APPEND | O_CLOEXEC));
     if (ret->to < 0)
         cli_say(verb, "'%s' cannot be made: %s; what '%s' prints is dropped", ret->path, strerror(errno),
                 name);
+    else if (!quiet)
+        cli_say(verb, "what '%s' prints goes to '%s' until it ends", name, ret->path);
     free(name);
 }
 
@@ -44,15 +46,18 @@ void cli_printed_end(const struct cli_verb *verb, struct cli_printed *printed, b
     char first[SHOWN_BYTES] = "";
     FILE *file = printed->to >= 0 ? fopen(printed->path, "re") : NULL;
     size_t lines = 0, size = 0;
-    for (int byte; file != NULL && (byte = getc(file)) != EOF; size++) {
+    for (int byte; file != NULL && size < REC_PRINTED_MOST && (byte = getc(file)) != EOF; size++) {
         lines += byte == '\n';
         first[size < sizeof first ? size : 0] = (char)byte;
     }
-    const bool is_short = lines <= SHOWN_LINES && size < sizeof first;
+    const bool is_short = lines <= SHOWN_LINES && size < sizeof first, is_cut = size >= REC_PRINTED_MOST;
+    if (is_cut)
+        (void)!ftruncate(printed->to, REC_PRINTED_MOST); /* it is as long as it is */
     if (is_short)
         (void)fwrite(first, 1, size, stderr);
     else if (!quiet)
-        cli_say(verb, "%s lines of its output are in '%s'", FP_GROUPED(lines), printed->path);
+        cli_say(verb, "%s lines of its output are in '%s'%s", FP_GROUPED(lines), printed->path,
+                is_cut ? ", what came after 64 MiB is dropped" : "");
     if (file != NULL && (is_short || quiet))
         (void)unlink(printed->path);
     if (file != NULL)
@@ -70,9 +75,8 @@ static void tell_end(const struct cli_verb *verb, const struct rec_recorded *rec
         cli_say(verb, "%s", recorded->problem);
     else if (recorded->still_running != 0)
         cli_say(verb,
-                "process %d that '%s' started still runs: record it apart with 'mallab record', and compare "
-                "when it "
-                "has ended",
+                "process %d that '%s' started still runs: 'mallab record' it apart, and compare when it has "
+                "ended",
                 (int)recorded->still_running, name);
     else if (rec_relay_asked_to_end() != 0) /* whoever asked knows */
         return;
@@ -111,7 +115,7 @@ int cli_record_step(const struct cli_verb *verb, char **command, const struct cl
         cli_say(verb, "%s", target.problem);
     } else {
         struct cli_printed printed;
-        cli_printed_begin(verb, command[0], &printed);
+        cli_printed_begin(verb, command[0], step->quiet, &printed);
         record.stdout_to = printed.to;
         rec_run(&record, target.path, command, &recorded);
         cli_printed_end(verb, &printed, step->quiet);

@@ -14,15 +14,15 @@ struct cli_record_step {
 };
 
 /* What a command prints on stdout, so that it does not stand between the user and the answer: a few lines are shown on stderr when it
- * has ended, more stay in a file below $TMPDIR, which is named. */
+ * has ended, more stay in a file below $TMPDIR, which is named, at most REC_PRINTED_MOST bytes. */
 struct cli_printed {
     int to; /* what the command gets as its stdout: a descriptor; -1: no file can be made, which is told, and it is dropped */
     char *path;
 };
 
-/* cli_printed_begin - before the command starts; its argv[0].
+/* cli_printed_begin - before the command starts; its argv[0]. The file is named, unless quiet.
  * cli_printed_end - when it has ended: show or name what it printed, release it. quiet: nothing is named, and no file left. */
-void cli_printed_begin(const struct cli_verb *verb, const char *command, struct cli_printed *ret);
+void cli_printed_begin(const struct cli_verb *verb, const char *command, bool quiet, struct cli_printed *ret);
 void cli_printed_end(const struct cli_verb *verb, struct cli_printed *printed, bool quiet);
 
 /* cli_record_step - record a command; told in the name of `verb`: how it ended where that was not well, what of its tree was not

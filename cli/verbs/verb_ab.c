@@ -136,8 +136,7 @@ static int run_ab(int argc, char **argv)
 const struct cli_verb CLI_AB = {
     .name = "ab",
     .summary = "compare allocators on a recorded program: the main job",
-    .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT...\n"
-             "[OPTION...] -- COMMAND [ARG...]\n"
+    .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT...\n[OPTION...] -- COMMAND [ARG...]\n"
              "[OPTION...] --pid PID",
     .purpose =
         "Compare allocators: replay a workload on each of them, interleaved and repeated, and print time "

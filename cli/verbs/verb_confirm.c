@@ -328,7 +328,7 @@ static int look_at_it(const struct settings *settings, struct cli_choice *choice
             libraries[count++] = one->path;
     }
     if (make_ready(&CLI_CONFIRM, &step, settings->command, expected_code(settings), &ready)) {
-        cli_printed_begin(&CLI_CONFIRM, settings->command[0], &printed);
+        cli_printed_begin(&CLI_CONFIRM, settings->command[0], true, &printed);
         state = res_confirm_command_as_it_is(&ready.runs, printed.to, libraries, &library, &reason);
         cli_printed_end(&CLI_CONFIRM, &printed, settings->answer.quiet || settings->answer.json);
     }
@@ -380,8 +380,7 @@ static int run_confirm(int argc, char **argv)
 const struct cli_verb CLI_CONFIRM = {
     .name = "confirm",
     .summary = "run the program itself under each allocator",
-    .usage = "[OPTION...] -- COMMAND [ARG...]\n"
-             "[OPTION...] --start LINE --load LINE [--stop LINE]",
+    .usage = "[OPTION...] -- COMMAND [ARG...]\n[OPTION...] --start LINE --load LINE [--stop LINE]",
     .purpose =
         "Run COMMAND, or a service, under the baseline and each other allocator, in pairs of neighbouring "
         "runs "

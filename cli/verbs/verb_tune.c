@@ -226,8 +226,7 @@ static int run_tune(int argc, char **argv)
 const struct cli_verb CLI_TUNE = {
     .name = "tune",
     .summary = "try settings of allocators, compare the best of them",
-    .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT\n"
-             "[OPTION...] -- COMMAND [ARG...]",
+    .usage = "[OPTION...] WORKLOAD|RECORDING|FOOTPRINT\n[OPTION...] -- COMMAND [ARG...]",
     .purpose =
         "Replay a workload with many settings of allocators a few times, with the better half more often, "
         "and so on; compare the few that are left with the baseline afresh, as 'mallab ab' does.",

@@ -203,6 +203,13 @@ class Confirm(lab.Lab):
             self.assertIn(b"\n7\n", told.stderr)
             self.assertEqual(list(self.place.glob("*-output-*")), [])
 
+    def test_the_file_of_what_it_prints_is_bounded(self):
+        """Named before the program has ended; the first 64 MiB are kept."""
+        told = self.mallab("ab", "-n", 1, *TWO, "--", "sh", "-c", "yes | head -c 70000000", env={**os.environ, "TMPDIR": str(self.place)})
+        begun, ended = re.search(rb"prints goes to '(.*)' until", told.stderr), re.search(rb"output are in '(.*)', what .* dropped\n", told.stderr)
+        self.assertEqual(begun[1], ended[1], told.stderr)
+        self.assertEqual(os.path.getsize(ended[1]), 64 << 20)
+
     def test_who_nobody_waited_for_counts(self):
         """The shell has ended long before what it left behind has used up its 300 ms."""
         busy = "import time\nwhile time.process_time() < .3: pass\nopen('done', 'a').write('x\\n')"
