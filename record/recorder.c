@@ -20,7 +20,6 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/relay.h"
 #include "record/target.h"
 
 #define COLLECTOR_WAITS_NS   UINT64_C(2000000000)  /* for the last blocks, before we look who still runs */

@@ -6,7 +6,7 @@
  *
  * The kernel hands a signal to all members of a group before a call that changes groups can begin (both take its lock of
  * the process table); a supervisor that tells the processes of a control group one by one takes a moment. */
-#include "record/relay.h"
+#include "record/recorder.h"
 
 #include <errno.h>
 #include <poll.h>

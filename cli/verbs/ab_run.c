@@ -16,7 +16,7 @@
 #include "footprint/base/clock.h"
 #include "footprint/base/process.h"
 #include "footprint/base/support.h"
-#include "record/relay.h"
+#include "record/recorder.h"
 #include "results/measure/base/figure_words.h"
 #include "results/measure/machine/disturbances.h"
 #include "results/report/notes/notes.h"

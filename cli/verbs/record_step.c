@@ -17,9 +17,8 @@
 #include "footprint/base/words.h"
 #include "record/attach/late_process.h"
 #include "record/attach/late_record.h"
-#include "record/attach/late_user.h"
 #include "record/record_report.h"
-#include "record/relay.h"
+#include "record/recorder.h"
 #include "record/target.h"
 
 /* ---- what it prints ---------------------------------------------------------------------------- */

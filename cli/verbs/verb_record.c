@@ -17,7 +17,7 @@
 #include "footprint/base/signals.h"
 #include "footprint/base/support.h"
 #include "footprint/fp/fp_sites.h"
-#include "record/attach/late_user.h"
+#include "record/attach/late_record.h"
 #include "record/control.h"
 #include "record/record_report.h"
 #include "record/target.h"

@@ -17,7 +17,7 @@
 #include "cli/verbs/verbs.h"
 #include "convert/recording/unfinished.h"
 #include "footprint/base/words.h"
-#include "record/attach/late_user.h"
+#include "record/attach/late_record.h"
 #include "record/control.h"
 #include "record/recording_words.h"
 #include "results/report/grid/grid.h"

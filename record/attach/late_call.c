@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "footprint/base/clock.h"
 #include "record/attach/late_stack.h"
@@ -19,6 +20,14 @@
 #define LOOK_REST_NS  20000
 #define CALL_REST_NS  200000 /* often enough; each look takes a processor that the call may be on */
 #define CALL_MOST_NS  UINT64_C(1000000000) /* for the call to come to its end */
+
+/* Threads stand still as long as we wait for a processor: so we go before others, where we may (root). Returns how it was. */
+static int go_before(int priority)
+{
+    const int before = getpriority(PRIO_PROCESS, 0);
+    (void)setpriority(PRIO_PROCESS, 0, priority);
+    return before;
+}
 
 uint64_t late_call_restorer(const struct late_process *process)
 {
@@ -159,6 +168,7 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
         return false;
     }
     bool called = false;
+    const int before = go_before(-20);
     for (unsigned round = 0;; round++) {
         if (late_process_ended(process) || !late_process_refresh(process))
             break;
@@ -170,6 +180,7 @@ bool late_call_safely(struct late_process *process, const struct late_call *call
             break;
         late_rest(ROUND_REST_NS);
     }
+    (void)go_before(before);
     if (!called)
         *ret_problem = why_not(&attempt, within_ns);
     return called;
@@ -329,6 +340,7 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
 {
     const uint64_t begin = fp_now_ns(), restorer = late_call_restorer(process);
     struct all all = {.threads = res_calloc(LATE_THREADS_MOST, sizeof *all.threads)};
+    const int before = go_before(-20);
     bool done = false;
     unsigned rounds = 0;
     *ret_cost = (struct late_cost){0};
@@ -355,6 +367,7 @@ bool late_call_alone(struct late_process *process, const struct late_call *call,
         if (!done)
             late_rest(ROUND_REST_NS);
     } while (!done && fp_now_ns() - begin < within_ns);
+    (void)go_before(before);
     free(all.threads);
     if (!done)
         *ret_problem = res_printf(

@@ -25,7 +25,6 @@
 #include "footprint/base/trusted.h"
 #include "record/attach/late_call.h"
 #include "record/attach/late_process.h"
-#include "record/attach/late_user.h"
 #include "record/control.h"
 #include "record/target.h"
 #include "shim/shared/late_report.h"

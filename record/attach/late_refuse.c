@@ -14,7 +14,7 @@
 #include "footprint/base/sanitizer.h"
 #include "footprint/base/support.h"
 #include "footprint/base/trusted.h"
-#include "record/attach/late_user.h"
+#include "record/attach/late_record.h"
 #include "shim/shared/raw.h"
 
 #define HEAD_BYTES  4096u

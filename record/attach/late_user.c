@@ -2,7 +2,6 @@
  *
  * Laws of this file: what root makes, it makes below a directory that it holds, and gives away only what it has just made there.
  * Of the program root looks at its users and its name in /proc, at nothing else. */
-#include "record/attach/late_user.h"
 
 #include <errno.h>
 #include <fcntl.h>

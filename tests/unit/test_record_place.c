@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "record/attach/late_user.h"
+#include "record/attach/late_record.h"
 #include "unit/harness.h"
 #include "unit/scratch.h"
 
