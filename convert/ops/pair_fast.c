@@ -328,7 +328,7 @@ static __attribute__((noinline)) void note_kin(struct run *run, uint32_t mark, c
                                     (struct conv_object){.id = root->id, .bytes = root->bytes});
 }
 
-static inline bool allocate(struct run *run, uint32_t mark, bool fresh)
+static inline __attribute__((always_inline)) bool allocate(struct run *run, uint32_t mark, bool fresh)
 {
     const struct plan *plan = &run->fast->plans[run->marks[mark].shape];
     const uint64_t bytes = plan->bytes;
@@ -346,7 +346,7 @@ static inline bool allocate(struct run *run, uint32_t mark, bool fresh)
     return true;
 }
 
-static inline bool release(struct run *run, uint32_t mark, bool sized)
+static inline __attribute__((always_inline)) bool release(struct run *run, uint32_t mark, bool sized)
 {
     struct root *root = root_of(run, mark);
     uint16_t index;
@@ -422,7 +422,7 @@ static bool note_resident(struct run *run, uint32_t mark)
 /* ---- a slice --------------------------------------------------------------------------------- */
 
 /* Returns how many marks were taken, 0 for none. */
-static inline uint32_t take_mark(struct run *run, uint32_t mark)
+static inline __attribute__((always_inline)) uint32_t take_mark(struct run *run, uint32_t mark)
 {
     const uint64_t address = run->marks[mark].address;
     const unsigned what = run->fast->plans[run->marks[mark].shape].what;
@@ -474,6 +474,28 @@ static bool come_to(struct conv_pair *pair, const struct conv_slice *slice)
     return make_plans(fast, slice->block);
 }
 
+/* Take the slice's marks from this one on, as far as they are ours. Returns the first that was not taken.
+ * far: the compiler makes a loop of each. */
+static inline __attribute__((always_inline)) uint32_t take_slice(struct run *run, uint32_t mark, bool far)
+{
+    const struct fp_block *block = run->slice->block;
+    const uint32_t table_ahead = far ? 2 * PREFETCH_AHEAD : PREFETCH_AHEAD;
+    while (mark < run->slice->end && run->status == FP_OK) {
+        const uint32_t ahead = mark + table_ahead < block->mark_count ? mark + table_ahead : mark;
+        /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
+        const uint64_t is_new = block->marks[ahead].before == 0;
+        uint32_t taken;
+        conv_live_prefetch(&run->pair->track.live, block->marks[ahead].address & (0 - is_new));
+        if (far && mark + PREFETCH_AHEAD < block->mark_count)
+            fetch_id(run, mark + PREFETCH_AHEAD);
+        taken = take_mark(run, mark);
+        if (unlikely(taken == 0))
+            break;
+        mark += taken;
+    }
+    return mark;
+}
+
 enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_slice *slice,
                                    uint32_t *ret_taken)
 {
@@ -495,20 +517,7 @@ enum fp_status conv_pair_fast_take(struct conv_pair *pair, const struct conv_sli
     run.exact = true;
     /* A resize has two marks, and a nanosecond is lost to rounding. */
     run.coarse = (slice->step_q8 >> 7) + 1 >= run.writer->pause_ns;
-    const uint32_t table_ahead = pair->fast->far ? 2 * PREFETCH_AHEAD : PREFETCH_AHEAD;
-    while (mark < slice->end && run.status == FP_OK) {
-        const uint32_t ahead = mark + table_ahead < block->mark_count ? mark + table_ahead : mark;
-        /* Without a branch, for which marks name a new address is anybody's guess: the others ask for address 0. */
-        const uint64_t is_new = block->marks[ahead].before == 0;
-        uint32_t taken;
-        conv_live_prefetch(&pair->track.live, block->marks[ahead].address & (0 - is_new));
-        if (pair->fast->far && mark + PREFETCH_AHEAD < block->mark_count)
-            fetch_id(&run, mark + PREFETCH_AHEAD);
-        taken = take_mark(&run, mark);
-        if (unlikely(taken == 0))
-            break;
-        mark += taken;
-    }
+    mark = pair->fast->far ? take_slice(&run, mark, true) : take_slice(&run, mark, false);
     settle_time(&run);
     if (mark > slice->begin)
         pair->last_time_ns = time_of(&run, mark - 1);
