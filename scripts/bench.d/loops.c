@@ -1,10 +1,10 @@
 /* loops.c - loops of malloc and free that time themselves, for scripts/bench.
  *
  *   loops pair EVENTS      one object, allocated and freed
- *   loops random EVENTS    10,000 live objects of 16 to 1024 bytes, one at random replaced
+ *   loops random EVENTS [LIVE] 10,000 live objects, or so many, of 16 to 1024 bytes, one at random replaced
  *   loops handover EVENTS  two threads, each freeing what the other allocated
- *   loops threads EVENTS N N threads with 1,000 live objects each; every eighth object goes to the next thread,
- *                          which frees it
+ *   loops threads EVENTS N [GIVEN] N threads with 1,000 live objects each; every eighth object, or so many in a thousand, goes
+ *                          to the next thread, which frees it
  *
  * Prints {"ns": wall time of the loop, "cpu_ns": of it in this process, all threads}. Start-up and end are
  * not in it. */
@@ -17,7 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { LIVE = 10000, RING = 1024, OWN = 1000, SHARE = 8, THREADS_MOST = 1024 };
+enum { LIVE = 10000, RING = 1024, OWN = 1000, THREADS_MOST = 1024 };
+
+static unsigned given = 125; /* of 1,000 */
 
 static void *volatile escape; /* keeps the compiler from removing malloc with its free */
 
@@ -70,16 +72,16 @@ static void pair(uint64_t events)
     stop();
 }
 
-static void replace_random(uint64_t events)
+static void replace_random(uint64_t events, uint64_t count)
 {
-    static void *live[LIVE];
+    void **live = calloc(count, sizeof *live);
     uint64_t random = 88172645463325252u;
-    for (int i = 0; i < LIVE; i++)
+    for (uint64_t i = 0; live && i < count; i++)
         live[i] = allocate(16 + next_random(&random) % 1009);
     start();
     for (uint64_t i = 0; i < events / 2; i++) {
         const uint64_t r = next_random(&random);
-        void **slot = &live[r % LIVE];
+        void **slot = &live[r % count];
         free(*slot);
         *slot = allocate(16 + (r >> 32) % 1009);
     }
@@ -150,7 +152,7 @@ static void handover(uint64_t events)
     stop();
 }
 
-/* One of many: replaces its own objects, puts each SHARE-th of those that go into the next one's ring, and frees what
+/* One of many: replaces its own objects, puts some of those that go into the next one's ring, and frees what
  * comes in its own. Where the ring is full it frees the object itself, so nobody waits for anybody. */
 struct worker {
     struct ring in, *out;
@@ -163,7 +165,7 @@ static void part_with(struct worker *worker, void *object, uint64_t number)
 {
     struct ring *out = worker->out;
     const uint64_t head = atomic_load_explicit(&out->head, memory_order_relaxed);
-    if (!object || number % SHARE != 0 ||
+    if (!object || number * given % 1000 >= given ||
         head - atomic_load_explicit(&out->tail, memory_order_acquire) == RING) {
         free(object);
         return;
@@ -224,13 +226,14 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "pair") == 0)
         pair(events);
     else if (strcmp(argv[1], "random") == 0)
-        replace_random(events);
+        replace_random(events, argc > 3 ? strtoull(argv[3], NULL, 10) : LIVE);
     else if (strcmp(argv[1], "handover") == 0)
         handover(events);
-    else if (strcmp(argv[1], "threads") == 0 && argc == 4 && atoi(argv[3]) > 0 &&
-             atoi(argv[3]) <= THREADS_MOST)
+    else if (strcmp(argv[1], "threads") == 0 && argc > 3 && atoi(argv[3]) > 0 &&
+             atoi(argv[3]) <= THREADS_MOST) {
+        given = argc > 4 ? (unsigned)atoi(argv[4]) : given;
         threads(events, (unsigned)atoi(argv[3]));
-    else
+    } else
         return 2;
     return 0;
 }
