@@ -110,8 +110,9 @@ static inline uint32_t decode_id(struct run_cursor *at, const uint32_t *history,
 }
 
 /* Where the ids' lists are larger than caches, the entry of each id that an op names is fetched before its turn. */
-#define AHEAD 16u    /* ops: about a memory latency at 5 ns an op */
-#define FAR   65536u /* ids: what a core's own cache holds */
+#define AHEAD        16u    /* ops: about a memory latency at 5 ns an op */
+#define FAR          65536u /* ids: what a core's own cache holds */
+#define FAR_BYTES_IN 8u     /* ops for a byte that names objects of long ago: as many have to be named so */
 struct ahead_cursor {
     struct cursor codes, literals; /* of op, as decode_id will read them */
     uint32_t last_literal, op;
@@ -198,7 +199,7 @@ static bool decode_ops(struct wl_decoder *decoder, const struct block_header *he
                             .live_objects = decoder->live_objects};
     uint32_t first = 0;
     struct ahead_cursor ahead = {at.codes, at.literals, at.last_literal, 0};
-    const bool far = decoder->ids.used >= FAR;
+    const bool far = decoder->ids.used >= FAR && columns[WINDOW_LITERALS].size > header->count / FAR_BYTES_IN;
     const size_t high = columns[WINDOW_SHAPE_HIGH].size;
     if (columns[WINDOW_SHAPE_LOW].size != header->count || (high != 0 && high != header->count))
         return false;
