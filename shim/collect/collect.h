@@ -227,7 +227,7 @@ struct collect_image {
     uint64_t stalls, stall_ns;
     struct fp_usage *usage;      /* collect_image.h; NULL: there was no memory for it */
     struct collect_looks *looks; /* while it runs */
-    bool has_malloc, front_told; /* collect_complete.h */
+    bool has_malloc, front_told; /* collect_tell.h */
     struct collect_sites *sites; /* collect_footprint.h; NULL: none told */
 };
 
@@ -236,7 +236,7 @@ struct collect_pause {
     uint64_t from_ns, to_ns; /* to_ns 0: it lasts */
 };
 
-/* Somebody outside asks for these: collect_loop.h has the signals. */
+/* Somebody outside asks for these: collect_tell.h has the signals. */
 enum collect_request {
     COLLECT_PAUSE,
     COLLECT_RESUME,

@@ -1,5 +1,4 @@
 /* collect_complete.c - losses counted, and the recording judged by them. */
-#include "shim/collect/collect_complete.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* collect_decode.c - records to columns. */
-#include "shim/collect/collect_decode.h"
+#include "shim/collect/collect_take.h"
 
 #include "footprint/fp/columns.h"
 

@@ -1,6 +1,5 @@
 /* collect_drain.c - blocks written from the queues, and more memory asked for in time. */
 
-#include "shim/collect/collect_decode.h"
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_take.h"
 #include "shim/collect/collect_tell.h"

@@ -13,7 +13,6 @@
 #include "footprint/base/part_name.h"
 #include "footprint/base/words.h"
 #include "footprint/fp/fp_sites.h"
-#include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_tell.h"
 

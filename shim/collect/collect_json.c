@@ -13,7 +13,6 @@
 #include "footprint/base/label.h"
 #include "footprint/base/process.h"
 #include "footprint/base/words.h"
-#include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_tell.h"

@@ -1,5 +1,4 @@
 /* collect_loop.c - rounds, rests, ends; and what was asked for, done. */
-#include "shim/collect/collect_loop.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"

@@ -21,9 +21,7 @@
 #include <unistd.h>
 
 #include "footprint/base/process.h"
-#include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_image.h"
-#include "shim/collect/collect_loop.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_tell.h"
 #include "shim/shared/raw.h"

@@ -1,5 +1,4 @@
 /* collect_recover.c - the segment of a killed collector emptied, its footprints gone on with. */
-#include "shim/collect/collect_loop.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,11 +12,11 @@
 #include <unistd.h>
 
 #include "footprint/base/part_name.h"
-#include "shim/collect/collect_complete.h"
 #include "shim/collect/collect_footprint.h"
 #include "shim/collect/collect_image.h"
 #include "shim/collect/collect_proc.h"
 #include "shim/collect/collect_take.h"
+#include "shim/collect/collect_tell.h"
 
 #define LAST_CALLS_NS 50000000 /* for stores of living processes under way */
 

@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "shim/collect/collect_decode.h"
 #include "shim/collect/collect_footprint.h"
 
 /* ---- queues of chunks, and their ranks ---------------------------------------------------------- */

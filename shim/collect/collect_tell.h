@@ -72,4 +72,68 @@ void user_answer(struct collector *collector, const struct seg_ask *ask, const s
                  const struct msghdr *from);
 void user_give_up_spoiled(struct collector *collector);
 
+/* ---- what was lost, and whether a recording holds all of the tree that was to be recorded (collect_complete.c) ---- */
+
+/* complete_take_counts - note what the process of an image counts in its slot: losses and stalls, as far as they can be
+ * true. Before the slot is given away. */
+void complete_take_counts(struct collector *collector, struct collect_image *image);
+
+/* complete_lost - calls of an image that were lost so far, by cause; of one that has not ended, as complete_take_counts saw them
+ * last.
+ * complete_image - whether an image is in the recording from its begin to its end, all of it, with nothing lost. */
+uint64_t complete_lost(const struct collect_image *image, unsigned cause);
+bool complete_image(const struct collect_image *image);
+
+/* complete_judge - whether the recording is complete; the one place that decides it, everybody else reads `complete`.
+ * final    the recording is over.
+ * ret_why  every cause, in words, with semicolons between; "" where it is complete. */
+bool complete_judge(const struct collector *collector, bool final, char *ret_why, size_t size);
+
+/* front_check - note such a process, once, when it has ended or run for a while.
+ * front_look - likewise all that run. */
+void front_check(struct collector *collector, struct collect_image *image);
+void front_look(struct collector *collector);
+
+/* ---- recording.json: what was recorded, for people and for the other programs.
+ * It is written beside its place and renamed into it, so that a reader finds the old text or the new, never half. */
+
+/* json_write - write recording.json anew and put it in place of the old one. Returns false with errno set. */
+bool json_write(struct collector *collector, bool final);
+
+/* ---- the loop: a round, the rest between two, and how it knows that it is over; a recording controlled while it runs ----
+ *
+ * Those are asked for by signals to the collector, never to a recorded process; answered in recording.json:
+ *
+ *   SIGUSR1         pause                       SIGRTMIN + 1   begin a new window
+ *   SIGUSR2         go on                       SIGRTMIN + 2   end the recording; the program runs on
+ *                                               SIGRTMIN + 3   write what there is, and recording.json anew */
+
+/* loop_take_signals - take those by which a recording is controlled (mallab-record(1)).
+ * loop_begin - the first window, and the pause that --paused asks for; before the segment is published.
+ * loop_run - collect until nobody is left, or until it was asked to end. */
+void loop_take_signals(void);
+void loop_begin(struct collector *collector);
+void loop_run(struct collector *collector);
+
+/* ---- what a killed collector left: its segment's records, put behind its footprints' last whole blocks.
+ * Run by hand of `mallab convert` and `mallab record`, never by a program. The segment is taken over for good: it is
+ * stopped, so that processes still running claim nothing more, drained, and removed.
+ * It was shared with the recorded processes, so nothing in it is believed before it is checked. */
+
+enum recover_result {
+    RECOVER_DONE,
+    RECOVER_NOTHING, /* no segment, or its collector lives, or somebody else is at it */
+    RECOVER_FAILED,
+};
+
+/* recover_open - map the segment of options.out's dead collector and check it. ret_reason is set unless RECOVER_DONE. */
+enum recover_result recover_open(struct collector *collector, const char **ret_reason);
+
+/* recover_run - stop the segment, write everything in it, finish all footprints. */
+void recover_run(struct collector *collector);
+
+/* recover_footprint - go on with the footprint that the note of the image's slot names. Returns false when there is none to go on
+ * with. */
+bool recover_footprint(struct collector *collector, struct collect_image *image);
+
 #endif

@@ -105,7 +105,7 @@ void frame_entries_open(Elf *elf, struct frame_entries *ret);
 /* frame_entries_find - the begin of the function that covers an address. Returns false: none does. */
 bool frame_entries_find(const struct frame_entries *entries, uint64_t address, uint64_t *ret_start);
 
-/* ---- intervals.c: ranges of addresses with what they are of, to find the one that covers an address ----
+/* ---- ranges of addresses with what they are of, to find the one that covers an address ----
  *
  * Ranges may nest and overlap. Filled, then sorted once, then asked: a search by halves and mostly one step. */
 
