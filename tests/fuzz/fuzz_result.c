@@ -121,6 +121,25 @@ static void check_history(const struct res_result *result)
     res_described_release(&RES_HISTORY, &history);
 }
 
+/* What is read whole is read by its rows alone, too, with the same figures. */
+static void check_rows(int fd, const struct res_result *whole)
+{
+    char *problem = NULL;
+    bool is_other;
+    struct res_result rows;
+    FUZZ_CHECK(lseek(fd, 0, SEEK_SET) == 0);
+    FUZZ_CHECK(res_result_load_fd(fd, "-", true, &rows, &is_other, &problem));
+    res_result_judge(&rows);
+    FUZZ_CHECK(rows.workload_count == whole->workload_count);
+    for (size_t i = 0; i < rows.workload_count; i++)
+        for (size_t k = 0; k < rows.workloads[i].candidate_count; k++) {
+            const double one = rows.workloads[i].candidates[k].figures.steady_ns_per_op,
+                         other = whole->workloads[i].candidates[k].figures.steady_ns_per_op;
+            FUZZ_CHECK(one == other || (one != one && other != other));
+        }
+    res_result_release(&rows);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const int fd = open(fuzz_input(bytes, size), O_RDONLY | O_CLOEXEC);
@@ -130,6 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(fd >= 0);
     if (res_result_load_fd(fd, "-", false, &typed, &is_other, &problem)) {
         res_result_judge(&typed);
+        check_rows(fd, &typed);
         res_notes_fill(&typed);
         check_reports(&typed);
         if (typed.fleet != NULL)

@@ -13,6 +13,7 @@
 
 #include "footprint/base/support.h"
 #include "results/measure/base/random.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/fleet/fleet.h"
 #include "results/measure/statistics/statistics.h"
 
@@ -113,7 +114,7 @@ static void draw(const struct kind *kind, struct res_random *random, struct res_
     res_described_init(&RES_FLEET, ret_fleet);
     ret_fleet->baseline = res_strdup(names[0]);
     ret_fleet->all_hosts = kind->all_hosts;
-    ret_fleet->loser_limit = RES_FLEET_LOSES;
+    ret_fleet->loser_limit = RES_SAVING_WORTH;
     ret_fleet->candidates = res_calloc(CANDIDATES, sizeof *ret_fleet->candidates);
     ret_fleet->candidate_count = CANDIDATES;
     for (size_t i = 0; i < CANDIDATES; i++) {

@@ -79,6 +79,7 @@ static inline struct res_result *typed(json_t *json)
         fprintf(stderr, "no result: %s\n", problem != NULL ? problem : "too many of them");
         abort();
     }
+    res_verdicts_fill(result);
     res_notes_fill(result);
     typed_results[typed_count++] = result;
     return result;

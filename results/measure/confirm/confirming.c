@@ -9,6 +9,7 @@
 
 #include "footprint/base/clock.h"
 #include "results/measure/base/random.h"
+#include "results/measure/figures/figures.h"
 #include "results/measure/watch/sampled.h"
 
 /* One of the candidates beside the baseline, or the control. */
@@ -294,6 +295,7 @@ void res_confirm_run(const struct res_confirm_options *options, struct res_resul
     state.about->elapsed_ns = (double)elapsed_of(&state);
     state.about->run_ns = state.about->runs > 0 ? (double)mean_run_ns(&state) : NAN;
     free(state.entries);
+    res_verdicts_fill(result);
 }
 
 uint64_t res_confirm_runs(size_t candidates, uint64_t pairs)

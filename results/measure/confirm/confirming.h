@@ -53,7 +53,7 @@ struct res_confirm_options {
 
 /* res_confirm_run - run it, and put what it shows into a result, whose confirmation is replaced: `confirmation` and
  * `confirmed`, the candidates in their order without the baseline, then the control. What was stopped or failed is kept as
- * far as pairs are whole; what words there are of the command is the caller's to add. */
+ * far as pairs are whole; what words there are of the command is the caller's to add. The verdicts are made of that, too. */
 void res_confirm_run(const struct res_confirm_options *options, struct res_result *result);
 
 /* res_confirm_runs - how often the program would run at most for so many pairs of so many candidates beside the baseline, looks at

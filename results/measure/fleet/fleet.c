@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "footprint/base/support.h"
+#include "results/measure/figures/figures.h"
 
 /* ---- blocks of a host ------------------------------------------------------------------------ */
 
@@ -282,7 +283,7 @@ void res_fleet_finish(const struct res_fleet_input *input, struct res_fleet *ret
     }
     fill_machines(input, &ret_fleet->machines);
     fill_hosts(input, ret_fleet);
-    ret_fleet->loser_limit = ret_fleet->of_time == RES_FLEET_OF_PROCESS ? RES_FLEET_LOSES
+    ret_fleet->loser_limit = ret_fleet->of_time == RES_FLEET_OF_PROCESS ? RES_SAVING_WORTH
                                                                         : RES_FLEET_LOSES_MALLOC;
     res_fleet_candidates_fill(ret_fleet);
 }

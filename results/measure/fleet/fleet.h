@@ -13,8 +13,8 @@
 
 #include "results/measure/result/result.h"
 
-#define RES_FLEET_LOSES        0.01 /* of the process: as little as is worth an allocator loses as much */
-#define RES_FLEET_LOSES_MALLOC 0.05 /* of the time in malloc, where that is all that is known */
+/* A host loses by as much as is worth an allocator (RES_SAVING_WORTH), or by this where the time in malloc is all that is known. */
+#define RES_FLEET_LOSES_MALLOC 0.05
 
 #define RES_FLEET_CANDIDATES_MOST 256u /* of a result: with more it is none of ours, and would take minutes */
 

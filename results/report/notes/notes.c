@@ -133,7 +133,6 @@ void res_notes_fleet(struct res_fleet *fleet)
 void res_notes_fill(struct res_result *result)
 {
     const struct res_about common = {.result = result};
-    res_verdicts_fill(result);
     for (size_t i = 0; i < result->workload_count; i++) {
         struct res_result_workload *workload = &result->workloads[i];
         const struct res_about about = {.result = result, .workload = workload};

@@ -11,7 +11,7 @@
 #define RES_VERDICT_LABEL "verdict" /* of the lines that answer */
 
 /* res_notes_fill - make the notes of a result and of its workloads. Those that it had are dropped: the words follow from
- * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. So are the verdicts (verdict.c). */
+ * the figures, and a file from anywhere is not to put words into our mouth, least of all commands to paste. Its verdicts are filled: res_result_judge, res_confirm_run. */
 void res_notes_fill(struct res_result *result);
 
 /* res_notes_fleet - make those of a fleet, likewise. res_notes_fill makes a result's fleet anew, with its notes. */
